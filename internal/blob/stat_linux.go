@@ -1,0 +1,28 @@
+package blob
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+func stampOf(info fs.FileInfo) (stamp, bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return stamp{}, false
+	}
+	return stamp{
+		size:  st.Size,
+		mtime: st.Mtim.Nano(),
+		ctime: st.Ctim.Nano(),
+		inode: st.Ino,
+		dev:   uint64(st.Dev),
+	}, true
+}
+
+// nameless makes a file that no folder lists and that is gone once closed.
+func nameless(root *os.Root) (*os.File, error) {
+	return root.OpenFile(".", unix.O_TMPFILE|os.O_RDWR, 0o600)
+}

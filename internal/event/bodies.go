@@ -1,0 +1,279 @@
+package event
+
+// The members of each struct stand in sorted order, which makes their plain
+// encoding canonical. Costs are in nanodollars (1e-9 USD), durations in
+// microseconds: integers, so that every machine adds them to the same sum.
+
+// QuestCreated opens every ledger. It pins all that the rules will read: the
+// society and its version, the agents with their prompts and tools, the texts
+// that the society says, the limits and the seed. A later binary with other
+// prompts replays the quest by these.
+type QuestCreated struct {
+	// Agents in the order in which the rules visit them.
+	Agents []AgentSpec `json:"agents"`
+	// Data is the folder that was copied into each agent's home.
+	Data   *TreeRef `json:"data,omitzero"`
+	Limits Limits   `json:"limits"`
+	Name   string   `json:"name"`
+	// Pins are other files the quest was made with, such as a model's script.
+	Pins    []Pin `json:"pins,omitempty"`
+	Problem Text  `json:"problem"`
+	// Rules is the society and the version of its rules, such as solo/1.
+	Rules string `json:"rules"`
+	Seed  uint64 `json:"seed,string"`
+	// Spec is the quest.yaml as it was given.
+	Spec Ref `json:"spec"`
+	// Texts are what the society says to agents, by name, sorted.
+	Texts    []NamedText `json:"texts,omitempty"`
+	Thinking bool        `json:"thinking,omitzero"`
+}
+
+// AgentSpec is how an agent begins.
+type AgentSpec struct {
+	Model string `json:"model"`
+	Name  string `json:"name"`
+	// System is the system prompt, rendered once at creation.
+	System Ref `json:"system"`
+	// ToolNames are the names in Tools, sorted: what the rules need of it.
+	ToolNames []string `json:"tool_names,omitempty"`
+	// Tools is the list of tools with their descriptions and schemas.
+	Tools Ref `json:"tools"`
+	// Window is how many tokens a request may have.
+	Window int64 `json:"window"`
+}
+
+// Limits bound a quest. A limit that is not there does not bind; zero is a
+// limit of zero.
+type Limits struct {
+	// Cost in nanodollars.
+	Cost *int64 `json:"cost,omitzero"`
+	// Duration in microseconds, of the time the quest was running.
+	Duration *int64 `json:"duration,omitzero"`
+	Tokens   *int64 `json:"tokens,omitzero"`
+	Turns    *int64 `json:"turns,omitzero"`
+}
+
+// NamedText is a short text under a name.
+type NamedText struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// Pin is a file under a name.
+type Pin struct {
+	Name string `json:"name"`
+	Ref  Ref    `json:"ref"`
+}
+
+// QuestStarted says that a process began to run the quest for the first time.
+type QuestStarted struct {
+	// Limits replace those of the quest where they are set.
+	Limits  Limits `json:"limits"`
+	Version string `json:"version,omitzero"`
+}
+
+// QuestPaused says that no new calls may start until the quest is resumed. What
+// was under way still comes in.
+type QuestPaused struct {
+	// Inbox is the number of the command in the quest's inbox, 0 if it came from
+	// the owner itself.
+	Inbox  int64  `json:"inbox,omitzero"`
+	Reason string `json:"reason,omitzero"`
+}
+
+// QuestResumed ends a pause, and gives a quest that was stopped, has failed or
+// ran into a limit another chance.
+type QuestResumed struct {
+	Inbox   int64  `json:"inbox,omitzero"`
+	Limits  Limits `json:"limits"`
+	Version string `json:"version,omitzero"`
+}
+
+// QuestStopped says that a person ended the quest before its answer.
+type QuestStopped struct {
+	Inbox  int64  `json:"inbox,omitzero"`
+	Reason string `json:"reason,omitzero"`
+}
+
+// QuestFinished says that the quest has its answer.
+type QuestFinished struct {
+	Answer Text `json:"answer"`
+}
+
+// QuestFailed says that the quest cannot go on, and why.
+type QuestFailed struct {
+	Reason string `json:"reason"`
+}
+
+// QuestForked ends the copied part of a fork's ledger. From here on the quest
+// has its own name, and goes its own way. What the origin had derived from its
+// last input but not recorded yet at that point is decided again.
+type QuestForked struct {
+	// At is the seq of the last event taken from the origin, Hash its hash.
+	At   uint64 `json:"at"`
+	From string `json:"from"`
+	Hash Hash   `json:"hash"`
+	// Model replaces the model of every agent, if set.
+	Model string `json:"model,omitzero"`
+	Name  string `json:"name"`
+	// Pins replace those of the quest by name.
+	Pins []Pin `json:"pins,omitempty"`
+	// Seed replaces the seed, if Reseed is set.
+	Reseed bool   `json:"reseed,omitzero"`
+	Seed   uint64 `json:"seed,string,omitzero"`
+}
+
+// UserMessage is a person's word to the quest.
+type UserMessage struct {
+	Inbox int64 `json:"inbox,omitzero"`
+	Text  Text  `json:"text"`
+	// To names an agent; empty means all of them.
+	To string `json:"to,omitzero"`
+}
+
+// MessageSent is what the rules say to an agent.
+type MessageSent struct {
+	Text Text   `json:"text"`
+	To   string `json:"to"`
+}
+
+// ModelCall asks a model for an agent's next turn. It does not hold the
+// conversation: it says which part of the transcript to render, and the hash
+// that the rendering must have.
+type ModelCall struct {
+	// First is the message from which on the transcript is sent; Head is the
+	// user message kept in front of it, if that is another one.
+	First int64 `json:"first"`
+	Head  int64 `json:"head"`
+	// Last is the last message sent.
+	Last      int64  `json:"last"`
+	Model     string `json:"model"`
+	Rendering Hash   `json:"rendering"`
+	System    Hash   `json:"system"`
+	Thinking  bool   `json:"thinking,omitzero"`
+	Tools     Hash   `json:"tools"`
+	Turn      int64  `json:"turn"`
+}
+
+// ModelResult is a model's answer to a call, or why there is none.
+type ModelResult struct {
+	Call uint64 `json:"call"`
+	// Cost in nanodollars, by the price at the time of the call. It counts the
+	// attempts that failed as well.
+	Cost     int64       `json:"cost,omitzero"`
+	Duration int64       `json:"duration,omitzero"`
+	Error    *ModelError `json:"error,omitzero"`
+	Parts    []Part      `json:"parts,omitempty"`
+	// Stop is why the model stopped: end, tools, length, refusal.
+	Stop string `json:"stop,omitzero"`
+	// Unpriced says that the model has no known price, and Cost means nothing.
+	Unpriced bool  `json:"unpriced,omitzero"`
+	Usage    Usage `json:"usage"`
+}
+
+// ModelError is why a model gave no answer.
+type ModelError struct {
+	// Kind is one of context, refused, unavailable, invalid, script.
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+}
+
+// Part is a piece of what a model said.
+type Part struct {
+	// Args are the arguments of a tool call: JSON as the model wrote it, kept as
+	// text because its numbers may not survive canonical form.
+	Args *Text  `json:"args,omitzero"`
+	ID   string `json:"id,omitzero"`
+	// Kind is text, thinking or tool_call.
+	Kind string `json:"kind"`
+	Name string `json:"name,omitzero"`
+	// Opaque goes back to the same provider unchanged.
+	Opaque *Text `json:"opaque,omitzero"`
+	Text   *Text `json:"text,omitzero"`
+}
+
+// The kinds of parts.
+const (
+	PartText     = "text"
+	PartThinking = "thinking"
+	PartToolCall = "tool_call"
+)
+
+// Usage counts tokens as the provider reported them. Input includes Cached and
+// CacheWrites; Output includes Thinking.
+type Usage struct {
+	CacheWrites int64 `json:"cache_writes,omitzero"`
+	Cached      int64 `json:"cached,omitzero"`
+	Input       int64 `json:"input,omitzero"`
+	Output      int64 `json:"output,omitzero"`
+	Thinking    int64 `json:"thinking,omitzero"`
+}
+
+// ToolCall asks the world to run a tool, or shows that the rules themselves are
+// about to answer. The arguments stand in the model's answer.
+type ToolCall struct {
+	// Answer is the seq of the model.result, Part the index of the call in it.
+	Answer uint64 `json:"answer"`
+	ID     string `json:"id"`
+	Part   int64  `json:"part"`
+}
+
+// ToolResult is what the world answered to a tool.call.
+type ToolResult struct {
+	Call     uint64 `json:"call"`
+	Duration int64  `json:"duration,omitzero"`
+	// Error says that Output tells the agent what went wrong.
+	Error  bool `json:"error,omitzero"`
+	Output Text `json:"output"`
+	// Tree is the agent's workspace after the call, if the call changed it.
+	Tree *TreeRef `json:"tree,omitzero"`
+}
+
+// ToolAnswered is what the rules themselves answered to a tool.call: a tool of
+// the quest's own domain, or a refusal. It is another type than tool.result so
+// that a reader can tell inputs from derived events by type.
+type ToolAnswered struct {
+	Call   uint64 `json:"call"`
+	Error  bool   `json:"error,omitzero"`
+	Output Text   `json:"output"`
+}
+
+// TimerSet asks to be told when a time has come.
+type TimerSet struct {
+	At Time `json:"at"`
+	// Purpose says what the timer is for, such as duration.
+	Purpose string `json:"purpose"`
+}
+
+// TimerFired says that the time of a timer.set has come.
+type TimerFired struct {
+	Call uint64 `json:"call"`
+}
+
+// BudgetExceeded says that a limit is reached: no new call starts until the
+// quest is resumed with a higher one.
+type BudgetExceeded struct {
+	// Limit is cost, duration, tokens or turns.
+	Limit string `json:"limit"`
+	Max   int64  `json:"max"`
+	Used  int64  `json:"used"`
+}
+
+func (*QuestCreated) Type() Type   { return "quest.created" }
+func (*QuestStarted) Type() Type   { return "quest.started" }
+func (*QuestPaused) Type() Type    { return "quest.paused" }
+func (*QuestResumed) Type() Type   { return "quest.resumed" }
+func (*QuestStopped) Type() Type   { return "quest.stopped" }
+func (*QuestFinished) Type() Type  { return "quest.finished" }
+func (*QuestFailed) Type() Type    { return "quest.failed" }
+func (*QuestForked) Type() Type    { return "quest.forked" }
+func (*UserMessage) Type() Type    { return "user.message" }
+func (*MessageSent) Type() Type    { return "message.sent" }
+func (*ModelCall) Type() Type      { return "model.call" }
+func (*ModelResult) Type() Type    { return "model.result" }
+func (*ToolCall) Type() Type       { return "tool.call" }
+func (*ToolResult) Type() Type     { return "tool.result" }
+func (*ToolAnswered) Type() Type   { return "tool.answered" }
+func (*TimerSet) Type() Type       { return "timer.set" }
+func (*TimerFired) Type() Type     { return "timer.fired" }
+func (*BudgetExceeded) Type() Type { return "budget.exceeded" }

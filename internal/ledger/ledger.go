@@ -1,0 +1,169 @@
+// Package ledger stores the events of quests, in order, for ever.
+//
+// A quest has one writer at a time. Append names the seq it expects to write
+// next, by the events it brings; whoever is late gets ErrConflict and must fold
+// again before it decides anything. There is no lock to forget to release. A
+// Claim only spares two processes the trouble of finding out that way.
+//
+// When Append returns, the events are on disk. Followers are told only then, so
+// nobody ever acts on an event that a crash could take back. A crash can leave
+// events that nobody was told of; the writer finds them when it folds, and
+// appending the very same events again is answered with success.
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"lyceum/internal/event"
+)
+
+// The errors every driver returns, wrapped with what was being done.
+var (
+	// ErrConflict says that the quest has moved on: the events do not follow
+	// its head. Nothing was written.
+	ErrConflict = errors.New("the quest has moved on: another writer was faster")
+	// ErrNoQuest says that there is no quest of that name.
+	ErrNoQuest = errors.New("no such quest")
+	// ErrNoBlob says that the ledger's own database does not hold that blob.
+	ErrNoBlob = errors.New("no such blob")
+	// ErrClaimed says that another process, or another part of this one, runs
+	// the quest.
+	ErrClaimed = errors.New("the quest is running in another process")
+	// ErrClosed says that the store was closed.
+	ErrClosed = errors.New("the ledger is closed")
+	// ErrFull says that the disk is full. Nothing was written.
+	ErrFull = errors.New("the disk is full")
+	// ErrNewer says that the database was made by a newer Lyceum.
+	ErrNewer = errors.New("the ledger was written by a newer Lyceum")
+	// ErrCorrupt says that the storage below the events is damaged.
+	ErrCorrupt = errors.New("the ledger's database is damaged")
+)
+
+// DamageError says where a quest's ledger stops being true.
+type DamageError struct {
+	Quest string
+	// Seq is the first event that is missing or does not hold.
+	Seq uint64
+	Err error
+}
+
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("ledger of quest %s is damaged at seq %d: %v", e.Quest, e.Seq, e.Err)
+}
+
+func (e *DamageError) Unwrap() error { return e.Err }
+
+// MaxInlineBlob is how large a blob may be to travel in a batch. A larger one
+// is a file, and must be durable before the batch that names it.
+const MaxInlineBlob = 64 << 10
+
+// Batch is what lands together or not at all: events of one quest, and the
+// small blobs they name.
+type Batch struct {
+	// Quest is the name under which the store keeps the quest.
+	Quest string
+	// Events follow each other, and the first follows the quest's head.
+	Events []event.Event
+	Blobs  [][]byte
+}
+
+// Head is the end of a quest's ledger.
+type Head struct {
+	Quest string
+	Seq   uint64
+	Hash  event.Hash
+}
+
+// Log is the ordered events of many quests.
+type Log interface {
+	// Append makes a batch durable. ErrConflict means that its first event does
+	// not follow the quest's head; then nothing is written. A quest comes into
+	// being with its event 1. Appending again what is already there succeeds.
+	// If ctx ends while the batch is being written, Append still waits to learn
+	// the outcome.
+	Append(ctx context.Context, b Batch) error
+
+	// Head returns the last durable event's place, or ErrNoQuest.
+	Head(ctx context.Context, quest string) (Head, error)
+
+	// Read yields the events of a quest from seq on, up to the last durable one.
+	// Each is checked against the hash before it; at the first that is missing
+	// or changed it yields a *DamageError and ends.
+	Read(ctx context.Context, quest string, seq uint64) iter.Seq2[event.Event, error]
+
+	// Follow yields the events of a quest from seq on, first those stored, then
+	// each new one as it becomes durable. It never skips and never repeats: a
+	// slow reader is slowed. It ends with ctx's error, or ErrNoQuest when the
+	// quest is removed.
+	Follow(ctx context.Context, quest string, seq uint64) iter.Seq2[event.Event, error]
+
+	// Quests returns the heads of all quests, sorted by name.
+	Quests(ctx context.Context) ([]Head, error)
+
+	// Remove deletes a whole quest. There is no way to delete less.
+	Remove(ctx context.Context, quest string) error
+}
+
+// Command is a word to a quest from someone who does not own it.
+type Command struct {
+	// ID orders the commands of a quest. The store sets it.
+	ID int64
+	// Key makes posting the same command again harmless, if it is not empty.
+	Key string
+	// Body is an input of the catalogue, such as *event.UserMessage, without its
+	// inbox number.
+	Body event.Body
+}
+
+// Inbox holds the commands that wait for a quest's owner. The owner takes each
+// exactly once because the input it makes of it carries the ID, and lands in
+// the ledger with everything it led to; after a crash it asks for what comes
+// after the last ID in the ledger.
+type Inbox interface {
+	// Post stores a command and returns its ID when it is durable.
+	Post(ctx context.Context, quest string, c Command) (int64, error)
+	// Commands returns those with an ID above after, in order.
+	Commands(ctx context.Context, quest string, after int64) ([]Command, error)
+	// Posted returns a channel that is sent to soon after anything was posted, by
+	// any process. It may be sent to for no reason.
+	Posted(quest string) (posted <-chan struct{}, stop func())
+}
+
+// Store is all that a driver offers.
+type Store interface {
+	Log
+	Inbox
+	// Blob returns a small blob that came with a batch, or ErrNoBlob.
+	Blob(ctx context.Context, h event.Hash) ([]byte, error)
+	// Claim makes the caller the quest's only owner until it releases the claim
+	// or its process ends, however it ends. Others get ErrClaimed.
+	Claim(quest string) (release func(), err error)
+	Close() error
+}
+
+// Check tells whether the events of b form a chain that could follow a head.
+func (b Batch) Check() error {
+	if !event.ValidName(b.Quest) {
+		return fmt.Errorf("quest name %q: want %s", b.Quest, event.NameRule)
+	}
+	if len(b.Events) == 0 {
+		return errors.New("a batch without events")
+	}
+	for i, e := range b.Events {
+		if !e.Sealed() {
+			return fmt.Errorf("event %d of the batch was not made by event.Seal", i)
+		}
+		if i > 0 && (e.Seq != b.Events[i-1].Seq+1 || e.Prev() != b.Events[i-1].Hash) {
+			return fmt.Errorf("event %d does not follow event %d", e.Seq, b.Events[i-1].Seq)
+		}
+	}
+	for _, data := range b.Blobs {
+		if len(data) > MaxInlineBlob {
+			return fmt.Errorf("a blob of %d bytes is too large for a batch", len(data))
+		}
+	}
+	return nil
+}

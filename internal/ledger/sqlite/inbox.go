@@ -1,0 +1,163 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+
+	"golang.org/x/sys/unix"
+	sq "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// Post implements ledger.Inbox. The commands stay when they have been taken:
+// the ledger knows which were, and a sender that tries again with the same key
+// must find the first try.
+func (s *Store) Post(ctx context.Context, quest string, c ledger.Command) (id int64, err error) {
+	body, err := event.EncodeBody(c.Body)
+	if err != nil {
+		return 0, fmt.Errorf("post to quest %s: %w", quest, err)
+	}
+	err = s.submit(ctx, &request{do: func(conn *sq.Conn) error {
+		if _, _, err := readHead(conn, quest); err != nil {
+			return err
+		}
+		var key any
+		if c.Key != "" {
+			key = c.Key
+		}
+		err := sqlitex.Execute(conn, "INSERT INTO inbox (quest, key, type, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			&sqlitex.ExecOptions{Args: []any{quest, key, string(c.Body.Type()), body}})
+		if err != nil || conn.Changes() == 1 {
+			id = conn.LastInsertRowID()
+			return err
+		}
+		return sqlitex.Execute(conn, "SELECT id FROM inbox WHERE quest = ? AND key = ?", &sqlitex.ExecOptions{
+			Args: []any{quest, key}, ResultFunc: func(stmt *sq.Stmt) error { id = stmt.ColumnInt64(0); return nil },
+		})
+	}})
+	if err != nil {
+		return 0, fmt.Errorf("post to quest %s: %w", quest, err)
+	}
+	s.posted.wake(quest)
+	return id, nil
+}
+
+// Commands implements ledger.Inbox.
+func (s *Store) Commands(ctx context.Context, quest string, after int64) (out []ledger.Command, err error) {
+	conn, err := s.reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.giveBack(conn)
+	err = sqlitex.Execute(conn, "SELECT id, coalesce(key, ''), type, body FROM inbox WHERE quest = ? AND id > ? ORDER BY id", &sqlitex.ExecOptions{
+		Args: []any{quest, after},
+		ResultFunc: func(stmt *sq.Stmt) error {
+			data := make([]byte, stmt.ColumnLen(3))
+			stmt.ColumnBytes(3, data)
+			body, err := event.DecodeBody(event.Type(stmt.ColumnText(2)), data)
+			out = append(out, ledger.Command{ID: stmt.ColumnInt64(0), Key: stmt.ColumnText(1), Body: body})
+			return err
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("commands of quest %s: %w", quest, kind(err))
+	}
+	return out, nil
+}
+
+// Remove implements ledger.Log. Ids of removed rows never come again.
+func (s *Store) Remove(ctx context.Context, quest string) error {
+	var id int64
+	err := s.submit(ctx, &request{do: func(conn *sq.Conn) (err error) {
+		if id, _, err = readHead(conn, quest); err != nil {
+			return err
+		}
+		last, err := lastID(conn)
+		if err != nil {
+			return err
+		}
+		for _, step := range []struct {
+			query string
+			arg   any
+		}{
+			{"UPDATE meta SET floor = ?", last},
+			{"DELETE FROM events WHERE quest = ?", id},
+			{"DELETE FROM inbox WHERE quest = ?", quest},
+			{"DELETE FROM quests WHERE id = ?", id},
+		} {
+			if err := sqlitex.Execute(conn, step.query, &sqlitex.ExecOptions{Args: []any{step.arg}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}})
+	if err != nil {
+		return fmt.Errorf("remove quest %s: %w", quest, err)
+	}
+	s.appended.wake(quest)
+	if err := s.index.forget(id); err != nil {
+		return fmt.Errorf("remove quest %s from the index: %w", quest, err)
+	}
+	return nil
+}
+
+// Claim implements ledger.Store by a lock on a file, which the kernel releases
+// when the process ends.
+func (s *Store) Claim(quest string) (func(), error) {
+	if !event.ValidName(quest) {
+		return nil, fmt.Errorf("claim quest %q: want %s", quest, event.NameRule)
+	}
+	dir := filepath.Join(filepath.Dir(s.path), "claims")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("claim quest %s: %w", quest, err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, quest), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("claim quest %s: %w", quest, err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			err = ledger.ErrClaimed
+		}
+		return nil, fmt.Errorf("claim quest %s: %w", quest, err)
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+// Sweep removes every small blob that keep does not name. Nobody else may have
+// the ledger open for writing: the caller sees to that.
+func (s *Store) Sweep(ctx context.Context, keep map[event.Hash]bool) (removed int, err error) {
+	err = s.submit(ctx, &request{do: func(conn *sq.Conn) error {
+		removed = 0
+		var drop []event.Hash
+		err := sqlitex.Execute(conn, "SELECT hash FROM blobs", &sqlitex.ExecOptions{ResultFunc: func(stmt *sq.Stmt) error {
+			var h event.Hash
+			stmt.ColumnBytes(0, h[:])
+			if !keep[h] {
+				drop = append(drop, h)
+			}
+			return nil
+		}})
+		if err != nil {
+			return err
+		}
+		for _, h := range drop {
+			if err := sqlitex.Execute(conn, "DELETE FROM blobs WHERE hash = ?", &sqlitex.ExecOptions{Args: []any{h[:]}}); err != nil {
+				return err
+			}
+			removed++
+		}
+		return nil
+	}})
+	if err != nil {
+		return 0, fmt.Errorf("remove blobs nobody refers to: %w", err)
+	}
+	return removed, nil
+}

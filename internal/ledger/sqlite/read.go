@@ -1,0 +1,328 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+
+	sq "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// pageEvents is how many events a reader takes before it gives its connection
+// back: one unfinished read would keep the write-ahead log from being reused.
+const pageEvents = 512
+
+// pageBytes ends a page early, so that a page of large events stays small.
+const pageBytes = 4 << 20
+
+// scanAtOnce bounds how many rows of other quests a scan passes over before it
+// gives its connection back.
+const scanAtOnce = 65536
+
+// Head implements ledger.Log.
+func (s *Store) Head(ctx context.Context, quest string) (ledger.Head, error) {
+	conn, err := s.reader(ctx)
+	if err != nil {
+		return ledger.Head{}, err
+	}
+	defer s.giveBack(conn)
+	_, h, err := readHead(conn, quest)
+	if err != nil {
+		return ledger.Head{}, fmt.Errorf("head of quest %s: %w", quest, kind(err))
+	}
+	return h, nil
+}
+
+// Quests implements ledger.Log.
+func (s *Store) Quests(ctx context.Context) ([]ledger.Head, error) {
+	conn, err := s.reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.giveBack(conn)
+	var out []ledger.Head
+	err = sqlitex.Execute(conn, "SELECT name, head, hash FROM quests ORDER BY name", &sqlitex.ExecOptions{
+		ResultFunc: func(stmt *sq.Stmt) error {
+			h := ledger.Head{Quest: stmt.ColumnText(0), Seq: uint64(stmt.ColumnInt64(1))}
+			stmt.ColumnBytes(2, h.Hash[:])
+			out = append(out, h)
+			return nil
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list quests: %w", kind(err))
+	}
+	return out, nil
+}
+
+// Read implements ledger.Log.
+func (s *Store) Read(ctx context.Context, quest string, seq uint64) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		c := s.cursor(quest, seq)
+		for {
+			more, err := c.read(ctx, yield)
+			if err != nil {
+				yield(event.Event{}, fmt.Errorf("read quest %s: %w", quest, err))
+			}
+			if !more || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Follow implements ledger.Log.
+func (s *Store) Follow(ctx context.Context, quest string, seq uint64) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		changed, stop := s.appended.subscribe(quest)
+		defer stop()
+		c := s.cursor(quest, seq)
+		for {
+			more, err := c.read(ctx, yield)
+			switch {
+			case err != nil:
+				yield(event.Event{}, fmt.Errorf("follow quest %s: %w", quest, err))
+				return
+			case c.stopped:
+				return
+			case more:
+				continue
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				yield(event.Event{}, fmt.Errorf("follow quest %s: %w", quest, ctx.Err()))
+				return
+			}
+		}
+	}
+}
+
+// A cursor stands between two events of a quest.
+type cursor struct {
+	store *Store
+	name  string
+	quest int64 // its number, 0 until known
+	next  uint64
+	prev  event.Hash
+	// after is a row that the next event does not stand before, once the index
+	// has nothing more to say; 0 means to ask the index.
+	after   int64
+	scanned bool // the index was wrong, and every row has been looked at
+	primed  bool // prev is known
+	stopped bool // the consumer has had enough
+}
+
+func (s *Store) cursor(quest string, seq uint64) *cursor {
+	return &cursor{store: s, name: quest, next: max(seq, 1)}
+}
+
+// read yields one page and reports whether there may be another at once.
+func (c *cursor) read(ctx context.Context, yield func(event.Event, error) bool) (more bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	if c.store.isClosed() {
+		return false, ledger.ErrClosed
+	}
+	lines, head, err := c.load(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, line := range lines {
+		e, err := event.Parse(line)
+		if err == nil && c.primed {
+			err = e.Follows(c.next-1, c.prev)
+		}
+		if err != nil {
+			return false, &ledger.DamageError{Quest: c.name, Seq: c.next, Err: err}
+		}
+		c.next, c.prev = e.Seq+1, e.Hash
+		if !c.primed { // the event before the first one asked for
+			c.primed = true
+			continue
+		}
+		if !yield(e, nil) {
+			c.stopped = true
+			return false, nil
+		}
+	}
+	return c.next <= head.Seq, c.checkHead(head)
+}
+
+// checkHead finds a ledger whose row and events do not agree.
+func (c *cursor) checkHead(head ledger.Head) error {
+	if c.primed && c.next == head.Seq+1 && head.Seq > 0 && c.prev != head.Hash {
+		return &ledger.DamageError{Quest: c.name, Seq: head.Seq, Err: errors.New("the last event is not the one that was recorded as last")}
+	}
+	return nil
+}
+
+// load fetches the next lines within one short read.
+func (c *cursor) load(ctx context.Context) (lines [][]byte, head ledger.Head, err error) {
+	conn, err := c.store.reader(ctx)
+	if err != nil {
+		return nil, head, err
+	}
+	defer c.store.giveBack(conn)
+	// One transaction, so that the head and the rows are of the same moment.
+	defer sqlitex.Save(conn)(&err)
+	quest, head, err := readHead(conn, c.name)
+	if err != nil {
+		return nil, head, kind(err)
+	}
+	if c.quest != 0 && c.quest != quest { // removed, and another made under its name
+		return nil, head, ledger.ErrNoQuest
+	}
+	c.quest = quest
+	if !c.primed {
+		if c.next == 1 {
+			c.primed = true
+		} else if c.next <= head.Seq+1 {
+			c.next--
+		} else { // asked for what is not there yet
+			return nil, ledger.Head{}, nil
+		}
+	}
+	if c.next > head.Seq {
+		return nil, head, nil
+	}
+	lines, err = c.page(conn, pageEvents)
+	if err != nil {
+		return nil, head, c.damaged(kind(err))
+	}
+	if len(lines) == 0 {
+		return nil, head, &ledger.DamageError{Quest: c.name, Seq: c.next, Err: errors.New("the event is missing")}
+	}
+	return lines, head, nil
+}
+
+// damaged names the place where the storage itself could not be read.
+func (c *cursor) damaged(err error) error {
+	if errors.Is(err, ledger.ErrCorrupt) {
+		return &ledger.DamageError{Quest: c.name, Seq: c.next, Err: err}
+	}
+	return err
+}
+
+// page returns up to most lines from c.next on, contiguous in seq. Should the
+// index lead astray, it is made again and every row is looked at.
+func (c *cursor) page(conn *sq.Conn, most int) ([][]byte, error) {
+	lines, err := c.pageFrom(conn, most)
+	if err == nil && len(lines) > 0 || c.scanned {
+		return lines, err
+	}
+	c.scanned, c.after = true, 1
+	c.store.index.rebuild()
+	return c.pageFrom(conn, most)
+}
+
+func (c *cursor) pageFrom(conn *sq.Conn, most int) ([][]byte, error) {
+	p := &pager{cursor: c, conn: conn, most: most, want: c.next}
+	if c.after == 0 {
+		runs, covered, err := c.store.index.lookup(c.quest, c.next)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range runs {
+			if err := p.scan(r.first, r.last, -1); err != nil || p.full() {
+				return p.lines, err
+			}
+		}
+		if covered == 0 && len(p.lines) > 0 { // the index has more to say
+			return p.lines, nil
+		}
+		c.after = max(covered, 1)
+	}
+	// What follows is not in the index yet: look at every row.
+	for !p.full() {
+		before := c.after
+		if err := p.scan(c.after, 1<<62, scanAtOnce); err != nil {
+			return nil, err
+		}
+		if c.after == before || len(p.lines) > 0 {
+			break
+		}
+	}
+	return p.lines, nil
+}
+
+// A pager collects lines of one quest from ranges of rows.
+type pager struct {
+	*cursor
+	conn  *sq.Conn
+	most  int
+	want  uint64
+	bytes int
+	lines [][]byte
+}
+
+func (p *pager) full() bool { return len(p.lines) >= p.most || p.bytes >= pageBytes }
+
+// scan takes the quest's rows between first and last. With a limit it is a scan
+// of the unindexed end, and remembers how far it came.
+func (p *pager) scan(first, last int64, limit int) error {
+	stmt := p.conn.Prep("SELECT id, quest, seq, line FROM events WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?")
+	defer stmt.Reset()
+	stmt.BindInt64(1, first)
+	stmt.BindInt64(2, last)
+	stmt.BindInt64(3, int64(limit))
+	for !p.full() {
+		found, err := stmt.Step()
+		if err != nil || !found {
+			return err
+		}
+		if limit >= 0 {
+			p.after = stmt.ColumnInt64(0)
+		}
+		seq := uint64(stmt.ColumnInt64(2))
+		if stmt.ColumnInt64(1) != p.quest || seq < p.want {
+			continue
+		}
+		if seq > p.want { // a gap: what was found so far still holds
+			return nil
+		}
+		line := make([]byte, stmt.ColumnLen(3))
+		stmt.ColumnBytes(3, line)
+		p.lines = append(p.lines, line)
+		p.bytes += len(line)
+		p.want++
+	}
+	return nil
+}
+
+// Blob implements ledger.Store.
+func (s *Store) Blob(ctx context.Context, h event.Hash) (data []byte, err error) {
+	conn, err := s.reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.giveBack(conn)
+	stmt := conn.Prep("SELECT data FROM blobs WHERE hash = ?")
+	defer stmt.Reset()
+	stmt.BindBytes(1, h[:])
+	found, err := stmt.Step()
+	if err != nil {
+		return nil, fmt.Errorf("read blob %s: %w", h, kind(err))
+	}
+	if !found {
+		return nil, fmt.Errorf("read blob %s: %w", h, ledger.ErrNoBlob)
+	}
+	data = make([]byte, stmt.ColumnLen(0))
+	stmt.ColumnBytes(0, data)
+	if event.HashOf(data) != h {
+		return nil, fmt.Errorf("read blob %s: %w: its bytes were changed", h, ledger.ErrCorrupt)
+	}
+	return data, nil
+}
+
+func (s *Store) isClosed() bool {
+	s.closing.RLock()
+	defer s.closing.RUnlock()
+	return s.closed
+}

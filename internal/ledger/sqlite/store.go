@@ -1,0 +1,299 @@
+// Package sqlite keeps ledgers in one SQLite file, for one machine.
+//
+// One goroutine writes. It takes whatever batches are queued, of all quests,
+// into one transaction, and answers when that is flushed: many writers share
+// one flush. The order of a quest is guarded by its row in the table quests,
+// whose update fails if another process was faster.
+//
+// The hot table has no index but its key, because each further one costs a
+// third of the throughput. Where a quest's events stand is written down, later
+// and in bulk, in a second file (lyceum-index.db). That file is a cache: what it
+// does not know yet is found by scanning the end of the table, and if it is lost
+// or does not fit it is made again.
+//
+// A torn write-ahead log is cut back to its last whole transaction by SQLite.
+// Damage elsewhere shows when events are read: each is checked against the
+// chain, and a *ledger.DamageError names the first that does not hold.
+package sqlite
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"lyceum/internal/ledger"
+
+	sq "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// schemaVersion is kept in the file's user_version.
+const schemaVersion = 1
+
+// applicationID marks a file as a ledger ("lyce").
+const applicationID = 0x6c796365
+
+// The tables. Each index beyond a primary key has its reason:
+//   - quests.name: found by name on every append, one small row per quest;
+//   - inbox(quest, id): commands are few, and the owner asks for its own;
+//   - blobs.hash: the only way a blob is ever asked for.
+const schema = `
+CREATE TABLE meta (id INTEGER PRIMARY KEY CHECK (id = 1), ledger BLOB NOT NULL, floor INTEGER NOT NULL);
+CREATE TABLE quests (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, head INTEGER NOT NULL, hash BLOB NOT NULL);
+CREATE TABLE events (id INTEGER PRIMARY KEY, quest INTEGER NOT NULL, seq INTEGER NOT NULL, line BLOB NOT NULL);
+CREATE TABLE blobs (hash BLOB NOT NULL PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE inbox (id INTEGER PRIMARY KEY AUTOINCREMENT, quest TEXT NOT NULL, key TEXT, type TEXT NOT NULL, body BLOB NOT NULL);
+CREATE INDEX inbox_quest ON inbox (quest, id);
+CREATE UNIQUE INDEX inbox_key ON inbox (quest, key);
+`
+
+// Options are what can be set about a store.
+type Options struct {
+	// IndexEvery is after how many new events the index is brought up to date,
+	// 4096 if zero.
+	IndexEvery int
+	// MaxPages bounds the file's size in pages, for tests of a full disk.
+	MaxPages int
+	// BeforeFlush runs before each commit, for measuring slow disks.
+	BeforeFlush func()
+}
+
+// Store is a ledger in a folder.
+type Store struct {
+	path  string
+	opts  Options
+	id    [16]byte
+	queue chan *request
+	idle  chan *sq.Conn // reading connections at rest
+	slots chan struct{} // one for each reading connection there may be
+	index *index
+	// appended wakes followers, posted wakes owners, some wakes the poller.
+	appended, posted *signals
+	some             chan struct{}
+
+	stop    context.CancelFunc
+	ended   <-chan struct{}
+	done    sync.WaitGroup
+	closing sync.RWMutex // held for reading while a request is queued
+	closed  bool
+}
+
+var _ ledger.Store = (*Store)(nil)
+
+// maxReaders bounds the reading connections. A reader holds one for a page.
+const maxReaders = 4
+
+// Open opens the ledger in the file path, and makes it if it is not there.
+func Open(path string, opts *Options) (*Store, error) {
+	s := &Store{path: path, queue: make(chan *request, 1024), idle: make(chan *sq.Conn, maxReaders), slots: make(chan struct{}, maxReaders)}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.IndexEvery == 0 {
+		s.opts.IndexEvery = 4096
+	}
+	if err := s.open(); err != nil {
+		return nil, fmt.Errorf("open ledger %s: %w", path, err)
+	}
+	return s, nil
+}
+
+func (s *Store) open() error {
+	if err := makePrivate(s.path); err != nil {
+		return err
+	}
+	writer, err := s.connect()
+	if err != nil {
+		return err
+	}
+	if err := s.prepare(writer); err != nil {
+		return errors.Join(err, writer.Close())
+	}
+	s.index, err = openIndex(strings.TrimSuffix(s.path, filepath.Ext(s.path))+"-index.db", s)
+	if err != nil {
+		return errors.Join(err, writer.Close())
+	}
+	polling, err := s.connect()
+	if err != nil {
+		return errors.Join(err, s.index.close(), writer.Close())
+	}
+	s.some = make(chan struct{}, 1)
+	s.appended, s.posted = newSignals(s.some), newSignals(s.some)
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop, s.ended = stop, ctx.Done()
+	s.done.Go(func() { s.write(writer) })
+	s.done.Go(func() { s.index.run(ctx) })
+	s.done.Go(func() { (&poller{store: s, conn: polling}).run(ctx) })
+	return nil
+}
+
+// makePrivate creates the file for this user alone before SQLite would create
+// it for everybody.
+func makePrivate(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// connect opens a connection and asserts that its commits reach the disk: some
+// drivers relax that in WAL mode.
+func (s *Store) connect() (*sq.Conn, error) {
+	flags := sq.OpenReadWrite | sq.OpenNoMutex
+	conn, err := sq.OpenConn(s.path, flags)
+	if err != nil {
+		return nil, kind(err)
+	}
+	conn.SetBlockOnBusy()
+	pragmas := []string{"PRAGMA busy_timeout=20000", "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL"}
+	if s.opts.MaxPages > 0 {
+		pragmas = append(pragmas, fmt.Sprintf("PRAGMA max_page_count=%d", s.opts.MaxPages))
+	}
+	for _, p := range pragmas {
+		if err := sqlitex.ExecuteTransient(conn, p, nil); err != nil {
+			return nil, errors.Join(kind(err), conn.Close())
+		}
+	}
+	level, err := sqlitex.ResultInt64(conn.Prep("PRAGMA synchronous"))
+	if err == nil && level != 2 {
+		err = fmt.Errorf("SQLite does not flush every commit (synchronous=%d)", level)
+	}
+	if err != nil {
+		return nil, errors.Join(kind(err), conn.Close())
+	}
+	return conn, nil
+}
+
+// prepare makes the tables, or checks that they are ours.
+func (s *Store) prepare(conn *sq.Conn) (err error) {
+	version, err := sqlitex.ResultInt64(conn.Prep("PRAGMA user_version"))
+	if err != nil {
+		return kind(err)
+	}
+	if version == 0 {
+		if version, err = s.create(conn); err != nil {
+			return kind(err)
+		}
+	}
+	app, err := sqlitex.ResultInt64(conn.Prep("PRAGMA application_id"))
+	switch {
+	case err != nil:
+		return kind(err)
+	case app != applicationID:
+		return fmt.Errorf("%w: the file is not a Lyceum ledger", ledger.ErrCorrupt)
+	case version > schemaVersion:
+		return fmt.Errorf("%w (format %d, this one knows %d): upgrade lyceum, or choose another home", ledger.ErrNewer, version, schemaVersion)
+	}
+	return kind(sqlitex.Execute(conn, "SELECT ledger FROM meta", &sqlitex.ExecOptions{
+		ResultFunc: func(stmt *sq.Stmt) error { stmt.ColumnBytes(0, s.id[:]); return nil },
+	}))
+}
+
+func (s *Store) create(conn *sq.Conn) (version int64, err error) {
+	end, err := sqlitex.ImmediateTransaction(conn)
+	if err != nil {
+		return 0, err
+	}
+	defer end(&err)
+	// Another process may have made the tables while we waited.
+	if version, err = sqlitex.ResultInt64(conn.Prep("PRAGMA user_version")); err != nil || version != 0 {
+		return version, err
+	}
+	tables, err := sqlitex.ResultInt64(conn.Prep("SELECT count(*) FROM sqlite_schema"))
+	if err != nil {
+		return 0, err
+	}
+	if tables > 0 {
+		return 0, fmt.Errorf("%w: the file is another program's database", ledger.ErrCorrupt)
+	}
+	var id [16]byte
+	if _, err := rand.Read(id[:]); err != nil {
+		return 0, err
+	}
+	script := schema + fmt.Sprintf("INSERT INTO meta VALUES (1, x'%x', 0); PRAGMA application_id=%d; PRAGMA user_version=%d;", id, applicationID, schemaVersion)
+	for _, q := range strings.Split(script, ";") {
+		if strings.TrimSpace(q) == "" {
+			continue
+		}
+		if err := sqlitex.ExecuteTransient(conn, q, nil); err != nil {
+			return 0, err
+		}
+	}
+	return schemaVersion, nil
+}
+
+// Close waits for what is queued, and closes the file.
+func (s *Store) Close() error {
+	s.closing.Lock()
+	if s.closed {
+		s.closing.Unlock()
+		return nil
+	}
+	s.closed = true
+	close(s.queue)
+	s.closing.Unlock()
+	s.stop()
+	s.done.Wait()
+	var errs []error
+	for range maxReaders {
+		select {
+		case c := <-s.idle:
+			errs = append(errs, c.Close())
+		case s.slots <- struct{}{}: // never opened, and now never will be
+		}
+	}
+	return errors.Join(append(errs, s.index.close())...)
+}
+
+// reader lends a connection for a short read.
+func (s *Store) reader(ctx context.Context) (*sq.Conn, error) {
+	select {
+	case <-s.ended:
+		return nil, ledger.ErrClosed
+	case c := <-s.idle:
+		return c, nil
+	default:
+	}
+	select {
+	case c := <-s.idle:
+		return c, nil
+	case s.slots <- struct{}{}:
+		c, err := s.connect()
+		if err != nil {
+			<-s.slots
+			return nil, err
+		}
+		return c, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-s.ended:
+		return nil, ledger.ErrClosed
+	}
+}
+
+func (s *Store) giveBack(c *sq.Conn) { s.idle <- c }
+
+// kind turns SQLite's results into the errors of package ledger.
+func kind(err error) error {
+	if err == nil {
+		return nil
+	}
+	switch sq.ErrCode(err).ToPrimary() {
+	case sq.ResultFull:
+		return fmt.Errorf("%w (%w)", ledger.ErrFull, err)
+	case sq.ResultCorrupt, sq.ResultNotADB:
+		return fmt.Errorf("%w (%w)", ledger.ErrCorrupt, err)
+	case sq.ResultCantOpen, sq.ResultReadOnly, sq.ResultPerm:
+		return fmt.Errorf("%w (%w)", os.ErrPermission, err)
+	}
+	return err
+}

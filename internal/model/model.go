@@ -1,0 +1,135 @@
+// Package model is how Lyceum speaks with language models: one request, one
+// answer, whoever the provider is.
+//
+// A model is part of the world. It is asked once for each model.call of a
+// ledger, and what it says comes back as one model.result; nothing it does in
+// between is true. So a driver keeps no state that an answer depends on: asked
+// again after a crash, it must not need to remember.
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"lyceum/internal/event"
+)
+
+// Model answers requests. Drivers are safe for use by many agents at once.
+type Model interface {
+	// Generate returns the answer to r. While it works it hands what has come so
+	// far to emit, which may be nil; watchers see it, the ledger does not.
+	// It returns soon after ctx ends. A failure is an *Error where the kind is
+	// known. Generate must not change r or what it points to.
+	Generate(ctx context.Context, r *Request, emit func(Delta)) (*Answer, error)
+}
+
+// Request is a conversation that waits for the model's next word.
+type Request struct {
+	Agent string
+	// Model is the name as the quest gives it, such as script:plan.yaml.
+	Model string
+	// Turn counts the agent's model calls, from 1.
+	Turn     int64
+	System   string
+	Tools    []Tool
+	Messages []Message
+	Thinking bool
+}
+
+// Tool is what a model is told of a tool.
+type Tool struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// Schema is a JSON Schema of the arguments, an object.
+	Schema string `json:"schema"`
+}
+
+// Role says who spoke.
+type Role string
+
+// The roles. Results of tools are the user's words.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+)
+
+// Message is one side's word.
+type Message struct {
+	Role  Role
+	Parts []Part
+}
+
+// PartToolResult is the kind of a part that answers a tool call; the other
+// kinds are those of event.Part.
+const PartToolResult = "tool_result"
+
+// Part is a piece of a message, with its text in full.
+type Part struct {
+	Kind string
+	// Text is what was said, thought, or put out by a tool.
+	Text string
+	// ID joins a tool call and its result; Name is the tool's, Args the call's
+	// arguments as JSON.
+	ID, Name, Args string
+	// Opaque is the provider's own, such as a signature.
+	Opaque string
+	// Error marks the result of a tool that failed.
+	Error bool
+}
+
+// Delta is a piece of an answer that is still being made.
+type Delta struct {
+	Kind string
+	Text string
+}
+
+// Answer is what a model said, whole.
+type Answer struct {
+	Parts []Part
+	Usage event.Usage
+	// Stop is why it stopped: StopEnd, StopTools, StopLength or StopRefusal.
+	Stop string
+	// Cost in nanodollars. Unpriced says that nobody knows it.
+	Cost     int64
+	Unpriced bool
+}
+
+// The reasons to stop.
+const (
+	StopEnd     = "end"
+	StopTools   = "tools"
+	StopLength  = "length"
+	StopRefusal = "refusal"
+)
+
+// Kind says what sort of failure an Error is.
+type Kind string
+
+// The kinds of failure. Only Unavailable is worth trying again as it is;
+// ContextTooLong is after the window was cut.
+const (
+	ContextTooLong Kind = "context"
+	Refused        Kind = "refused"
+	Unavailable    Kind = "unavailable"
+	Invalid        Kind = "invalid"
+)
+
+// Error is a failure whose kind is known.
+type Error struct {
+	Kind Kind
+	Text string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("model: %s (%s)", e.Text, e.Kind) }
+
+// Retryable reports whether the same request may succeed later.
+func (e *Error) Retryable() bool { return e.Kind == Unavailable }
+
+// KindOf returns the kind of err, Unavailable if it has none.
+func KindOf(err error) Kind {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Kind
+	}
+	return Unavailable
+}
