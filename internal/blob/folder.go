@@ -10,8 +10,13 @@ import (
 	"syscall"
 )
 
-// errReplaced says that a name no longer stands for what it was listed as.
-var errReplaced = errors.New("replaced while it was opened")
+var (
+	// errReplaced says that a name no longer stands for what it was listed as.
+	errReplaced = errors.New("replaced while it was opened")
+	// errDenied says that we have no right to read something of the folder. It
+	// is not fs.ErrPermission, which may as well come from the store.
+	errDenied = errors.New("not ours to read")
+)
 
 // list returns what stands in a folder, sorted by name. Names that vanish
 // meanwhile are left out.
@@ -78,7 +83,8 @@ func openFile(root *os.Root, info fs.FileInfo) (*os.File, fs.FileInfo, error) {
 	return f, now, nil
 }
 
-// openError tells a name that has changed its meaning from a real failure. A
+// openError tells a name that has changed its meaning, and one that is not for
+// us, from a real failure. A
 // link that leads out of the root is refused by package os itself, with an error
 // that carries no number.
 func openError(err error) error {
@@ -89,6 +95,8 @@ func openError(err error) error {
 	switch errno {
 	case syscall.ENOENT, syscall.ENOTDIR, syscall.ELOOP, syscall.ENXIO, syscall.EINVAL:
 		return fmt.Errorf("%w: %w", errReplaced, err)
+	case syscall.EACCES, syscall.EPERM:
+		return fmt.Errorf("%w: %w", errDenied, err)
 	}
 	return err
 }

@@ -49,7 +49,8 @@ func (s stamp) settled(start stamp) bool {
 
 // clock returns the time by the file system's own clock, as the stamp of a new
 // file. Where none can be made it returns the zero stamp, before which nothing is
-// settled: the folder is then read in full each time.
+// settled: the folder is then read in full each time. The file has a name only on
+// systems that know no other, and a crash at that very moment leaves it behind.
 func clock(root *os.Root) stamp {
 	f, err := nameless(root)
 	if err != nil {

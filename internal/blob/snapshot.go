@@ -36,8 +36,10 @@ const (
 // deeper than MaxDepth. prev is the index of an earlier Snapshot or nil. Files
 // that it knows and the store still has are not read again.
 //
-// A file that is written while it is read is stored as it was read. On an error
-// the tree is not stored; prev is unchanged and may be used again.
+// A file that is written while it is read is stored as it was read. Holes in a
+// file are stored as the zeros they read as, so a folder can ask for more room
+// than it takes; ctx is what ends that. On an error the tree is not stored; prev
+// is unchanged and may be used again.
 func Snapshot(ctx context.Context, store Store, root *os.Root, prev *Index) (event.TreeRef, *Index, []Skipped, error) {
 	// The clock is read before anything else is: whatever changes from here on
 	// gets a later time, or the same and is then not believed.
@@ -69,7 +71,7 @@ func (s *snapshot) skip(at, reason string) error {
 func (s *snapshot) folder(ctx context.Context, root *os.Root, at string, depth int) (event.Ref, error) {
 	infos, err := list(root)
 	if err != nil {
-		return event.Ref{}, err
+		return event.Ref{}, openError(err)
 	}
 	tree := make(Tree, 0, len(infos))
 	for _, info := range infos {
@@ -85,11 +87,11 @@ func (s *snapshot) folder(ctx context.Context, root *os.Root, at string, depth i
 		}
 		tree = append(tree, e)
 	}
-	return s.store1(ctx, at, tree)
+	return s.keep(ctx, at, tree)
 }
 
-// store1 puts the tree of one folder, unless the last snapshot has done so.
-func (s *snapshot) store1(ctx context.Context, at string, tree Tree) (event.Ref, error) {
+// keep puts the tree of one folder, unless the last snapshot has done so.
+func (s *snapshot) keep(ctx context.Context, at string, tree Tree) (event.Ref, error) {
 	data, err := tree.Encode()
 	if err != nil {
 		return event.Ref{}, fmt.Errorf("folder %s: %w", quote(at), err)
@@ -117,7 +119,7 @@ func (s *snapshot) entry(ctx context.Context, root *os.Root, at string, info fs.
 	}
 	for range tries {
 		e, err := s.attempt(ctx, root, at, info, depth)
-		if errors.Is(err, fs.ErrPermission) {
+		if errors.Is(err, errDenied) {
 			return Entry{}, s.skip(at, "no right to read it")
 		}
 		if !errors.Is(err, errReplaced) {
@@ -192,12 +194,12 @@ func (s *snapshot) file(ctx context.Context, root *os.Root, at string, info fs.F
 	if err != nil {
 		return Entry{}, err
 	}
-	s.remember(at, before, after, ref)
-	return fileEntry(after, ref), nil
+	s.remember(at, after, ref)
+	return fileEntry(info.Name(), after, ref), nil
 }
 
-func fileEntry(info fs.FileInfo, ref event.Ref) Entry {
-	e := Entry{Name: info.Name(), Kind: File, Mode: ModePlain, Hash: ref.Hash, Size: ref.Size}
+func fileEntry(name string, info fs.FileInfo, ref event.Ref) Entry {
+	e := Entry{Name: name, Kind: File, Mode: ModePlain, Hash: ref.Hash, Size: ref.Size}
 	if info.Mode()&0o100 != 0 {
 		e.Mode = ModeExec
 	}
@@ -220,7 +222,7 @@ func (s *snapshot) unchanged(ctx context.Context, at string, info fs.FileInfo) (
 		return Entry{}, false, err
 	}
 	s.next.files[at] = known{now, h}
-	return fileEntry(info, event.Ref{Hash: h, Size: now.size}), true, nil
+	return fileEntry(info.Name(), info, event.Ref{Hash: h, Size: now.size}), true, nil
 }
 
 // content stores what is read from f and names exactly that, whatever f holds a
@@ -239,12 +241,12 @@ func (s *snapshot) content(ctx context.Context, f *os.File, size int64) (event.R
 	return s.store.Put(ctx, data)
 }
 
-// remember indexes a file if nobody wrote it while it was read and anybody who
-// does from now on is seen.
-func (s *snapshot) remember(at string, before, after fs.FileInfo, ref event.Ref) {
-	a, ok := stampOf(before)
-	b, _ := stampOf(after)
-	if ok && a == b && b.size == ref.Size && b.settled(s.start) {
-		s.next.files[at] = known{b, ref.Hash}
+// remember indexes a file as it stood after it was read. That it is settled says
+// two things: nobody wrote it since the snapshot began, so what was read is what
+// is there, and whoever writes it from now on is seen.
+func (s *snapshot) remember(at string, after fs.FileInfo, ref event.Ref) {
+	now, ok := stampOf(after)
+	if ok && now.size == ref.Size && now.settled(s.start) {
+		s.next.files[at] = known{now, ref.Hash}
 	}
 }

@@ -502,4 +502,3 @@ func writeSome(st ledger.Store, quest string, writer, n int, acked func(event.Ev
 	}
 	return nil
 }
-

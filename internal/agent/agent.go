@@ -1,0 +1,254 @@
+// Package agent keeps an agent's side of a quest: its transcript, the window of
+// it that a model is shown, and what the agent is waiting for.
+//
+// Everything here is a fold of events, so it is pure: no clock, no randomness,
+// nothing outside. A transcript holds only what is still in the window; what was
+// cut away stays in the ledger. Texts too long for an event are held as
+// references, and only Render, which is given a way to read blobs, sees them.
+package agent
+
+import (
+	"fmt"
+
+	"lyceum/internal/event"
+	"lyceum/internal/model"
+)
+
+// Agent is an actor with a transcript.
+type Agent struct {
+	Name      string
+	Model     string
+	System    event.Ref
+	Tools     event.Ref
+	ToolNames []string
+	Thinking  bool
+	// Limit is how many tokens a request may have.
+	Limit int64
+
+	Transcript Transcript
+	// Asked is the model.call that has no result yet, 0 for none.
+	Asked uint64
+	// Open are the tool calls of the last answer, in its order, until all of
+	// them have results.
+	Open []Use
+	// Queue is what was said to the agent while it was busy.
+	Queue []event.Text
+
+	// Turns counts model calls.
+	Turns int64
+	// Empty counts answers without content in a row, Overflows context errors.
+	Empty, Overflows int64
+	// Failed is the error of the last model call, if it failed.
+	Failed *event.ModelError
+	// Stop is why the model ended its last answer.
+	Stop string
+	// Tree is the agent's workspace as last recorded.
+	Tree *event.TreeRef
+}
+
+// Use is one use of a tool.
+type Use struct {
+	ID   string
+	Name string
+	// Answer and Part say where the arguments stand.
+	Answer uint64
+	Part   int64
+	Args   event.Text
+	// Call is the tool.call, 0 until it is made.
+	Call   uint64
+	Done   bool
+	Output event.Text
+	Error  bool
+}
+
+// New returns an agent as a quest begins with it.
+func New(spec event.AgentSpec, thinking bool) *Agent {
+	return &Agent{
+		Name: spec.Name, Model: spec.Model, System: spec.System, Tools: spec.Tools,
+		ToolNames: spec.ToolNames, Limit: spec.Window, Thinking: thinking,
+	}
+}
+
+// Phase is what an agent is about to do.
+type Phase int
+
+// The phases.
+const (
+	Ready    Phase = iota // it has been spoken to, and the model's turn is next
+	Thinking              // the model has been asked
+	Acting                // tools have been called for
+	Answered              // the model has spoken, and called for nothing
+)
+
+func (p Phase) String() string {
+	return [...]string{"ready", "thinking", "acting", "answered"}[p]
+}
+
+// Phase follows from what the agent waits for and who spoke last.
+func (a *Agent) Phase() Phase {
+	switch {
+	case a.Asked != 0:
+		return Thinking
+	case len(a.Open) > 0:
+		return Acting
+	case a.Transcript.lastRole() == model.Assistant:
+		return Answered
+	}
+	return Ready
+}
+
+// Told adds a person's or the rules' words. A busy agent hears them after the
+// results of its tools.
+func (a *Agent) Told(t event.Text) {
+	if a.Asked != 0 || len(a.Open) > 0 {
+		a.Queue = append(a.Queue, t)
+		return
+	}
+	a.Transcript.add(model.User, []Part{{Kind: event.PartText, Text: t}})
+}
+
+// Called notes that the model was asked, with the window it is shown.
+func (a *Agent) Called(seq uint64, c *event.ModelCall) {
+	a.Asked = seq
+	a.Turns++
+	a.Failed = nil
+	a.Transcript.moveTo(c.Head, c.First)
+}
+
+// Heard takes the model's result in.
+func (a *Agent) Heard(seq uint64, r *event.ModelResult) {
+	a.Asked = 0
+	a.Failed = r.Error
+	a.Stop = r.Stop
+	if r.Error != nil {
+		if r.Error.Kind == string(model.ContextTooLong) {
+			a.Overflows++
+		}
+		a.flushQueue()
+		return
+	}
+	a.Overflows = 0
+	if len(r.Parts) == 0 {
+		a.Empty++
+		a.flushQueue()
+		return
+	}
+	a.Empty = 0
+	parts := make([]Part, len(r.Parts))
+	for i, p := range r.Parts {
+		parts[i] = partOf(p)
+		if p.Kind == event.PartToolCall {
+			a.Open = append(a.Open, Use{ID: p.ID, Name: p.Name, Answer: seq, Part: int64(i), Args: parts[i].Args})
+		}
+	}
+	a.Transcript.add(model.Assistant, parts)
+	a.Transcript.measured(r.Usage)
+	if len(a.Open) == 0 {
+		a.flushQueue()
+	}
+}
+
+// Used notes that a tool was called.
+func (a *Agent) Used(seq uint64, c *event.ToolCall) {
+	for i := range a.Open {
+		if u := &a.Open[i]; u.Answer == c.Answer && u.Part == c.Part {
+			u.Call = seq
+		}
+	}
+}
+
+// Got takes the result of a tool in. When it is the last one, the agent is told
+// all of them at once, in the order of the calls, and then what waited.
+func (a *Agent) Got(call uint64, output event.Text, failed bool, tree *event.TreeRef) {
+	if tree != nil {
+		a.Tree = tree
+	}
+	waiting := false
+	for i := range a.Open {
+		if u := &a.Open[i]; u.Call == call && !u.Done {
+			u.Done, u.Output, u.Error = true, output, failed
+		}
+		waiting = waiting || !a.Open[i].Done
+	}
+	if waiting || len(a.Open) == 0 {
+		return
+	}
+	var parts []Part
+	for _, u := range a.Open {
+		parts = append(parts, Part{Kind: model.PartToolResult, ID: u.ID, Name: u.Name, Text: u.Output, Error: u.Error})
+	}
+	for _, t := range a.Queue {
+		parts = append(parts, Part{Kind: event.PartText, Text: t})
+	}
+	a.Open, a.Queue = nil, nil
+	a.Transcript.add(model.User, parts)
+}
+
+func (a *Agent) flushQueue() {
+	queue := a.Queue
+	a.Queue = nil
+	for _, t := range queue {
+		a.Told(t)
+	}
+}
+
+// Abandon forgets what the agent waits for, as a fork does: the calls of the
+// origin are not the fork's. Tools that had no result are called for again.
+func (a *Agent) Abandon() {
+	if a.Asked != 0 {
+		a.Asked = 0
+		a.flushQueue()
+	}
+	for i := range a.Open {
+		if !a.Open[i].Done {
+			a.Open[i].Call = 0
+		}
+	}
+}
+
+// Use returns the tool call with the given seq.
+func (a *Agent) Use(call uint64) (Use, error) {
+	for _, u := range a.Open {
+		if u.Call == call && call != 0 {
+			return u, nil
+		}
+	}
+	return Use{}, fmt.Errorf("agent %s has no open tool call %d", a.Name, call)
+}
+
+// NextCall is the model.call that the agent's transcript asks for now. A window
+// that is full is cut first; so is one that the provider refused as too long.
+func (a *Agent) NextCall() *event.ModelCall {
+	t := &a.Transcript
+	head, first := t.Head, t.First
+	total := t.tokens(a.System.Size + a.Tools.Size)
+	switch {
+	case a.Overflows > 0:
+		head, first = t.cut(total, total/2)
+	case total > a.Limit:
+		head, first = t.cut(total, a.Limit/2)
+	}
+	c := &event.ModelCall{
+		First: first, Head: head, Last: t.End() - 1, Model: a.Model, Thinking: a.Thinking,
+		System: a.System.Hash, Tools: a.Tools.Hash, Turn: a.Turns + 1,
+	}
+	c.Rendering = t.rendering(c)
+	return c
+}
+
+// Said is the text of the agent's last answer. If it has several parts, the
+// last one is it: what came before a tool call or a thought is not the answer.
+func (a *Agent) Said() event.Text {
+	msgs := a.Transcript.Messages
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if msgs[i].Role != "assistant" {
+			continue
+		}
+		for j := len(msgs[i].Parts) - 1; j >= 0; j-- {
+			if p := msgs[i].Parts[j]; p.Kind == event.PartText {
+				return p.Text
+			}
+		}
+	}
+	return event.Text{}
+}

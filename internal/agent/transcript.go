@@ -1,0 +1,181 @@
+package agent
+
+import (
+	"crypto/sha256"
+
+	"lyceum/internal/event"
+	"lyceum/internal/model"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Part is a piece of a message; long texts are references.
+type Part struct {
+	Kind   string
+	ID     string     `json:",omitzero"`
+	Name   string     `json:",omitzero"`
+	Args   event.Text `json:",omitzero"`
+	Opaque event.Text `json:",omitzero"`
+	Text   event.Text `json:",omitzero"`
+	Error  bool       `json:",omitzero"`
+}
+
+func partOf(p event.Part) Part {
+	out := Part{Kind: p.Kind, ID: p.ID, Name: p.Name}
+	for _, t := range []struct {
+		from *event.Text
+		to   *event.Text
+	}{{p.Args, &out.Args}, {p.Opaque, &out.Opaque}, {p.Text, &out.Text}} {
+		if t.from != nil {
+			*t.to = *t.from
+		}
+	}
+	return out
+}
+
+// Message is one entry of a transcript.
+type Message struct {
+	Role  model.Role
+	Parts []Part
+	// Tokens is an estimate; what counts in the end is what the provider says.
+	Tokens int64
+	// Sum is the hash of role and parts.
+	Sum event.Hash
+}
+
+// Transcript is what an agent and its surroundings have said, numbered from 0.
+// Of all messages it holds those from First on, and the message Head, which is
+// the user's message that the work in the window began with.
+type Transcript struct {
+	Head, First int64
+	// Lead is the message Head when it is not in Messages.
+	Lead     *Message `json:",omitzero"`
+	Messages []Message
+
+	// Reported is how many tokens the provider counted for everything up to, but
+	// not including, message Counted.
+	Reported, Counted int64
+
+	// chain is the hash of the rendering up to message chained-1, for the window
+	// and settings in base. It only saves work: a fold need not have it.
+	chain, base event.Hash
+	chained     int64
+}
+
+// End returns the number that the next message will have.
+func (t *Transcript) End() int64 { return t.First + int64(len(t.Messages)) }
+
+func (t *Transcript) at(i int64) *Message {
+	if i == t.Head && t.Lead != nil {
+		return t.Lead
+	}
+	return &t.Messages[i-t.First]
+}
+
+func (t *Transcript) lastRole() model.Role {
+	if len(t.Messages) == 0 {
+		return model.User
+	}
+	return t.Messages[len(t.Messages)-1].Role
+}
+
+func (t *Transcript) add(role model.Role, parts []Part) {
+	m := Message{Role: role, Parts: parts, Tokens: 4}
+	for _, p := range parts {
+		m.Tokens += 4 + (p.Text.Len()+p.Args.Len()+p.Opaque.Len()+3)/4
+	}
+	m.Sum = m.sum()
+	t.Messages = append(t.Messages, m)
+}
+
+// sum hashes what a model is shown of m. References stand for their content.
+func (m *Message) sum() event.Hash {
+	data, err := json.Marshal(struct {
+		Role  model.Role
+		Parts []Part
+	}{m.Role, m.Parts})
+	if err != nil {
+		// Strings that are not UTF-8 are refused at the border.
+		panic("agent: message cannot be encoded: " + err.Error())
+	}
+	return event.HashOf(data)
+}
+
+// measured takes the provider's count for everything said so far.
+func (t *Transcript) measured(u event.Usage) {
+	if u.Input > 0 {
+		t.Reported, t.Counted = u.Input+u.Output, t.End()
+	}
+}
+
+// estimate adds up the messages a window holds from number from on.
+func (t *Transcript) estimate(head, first, from int64) (sum int64) {
+	if head < first && head >= from {
+		sum += t.at(head).Tokens
+	}
+	for i := max(first, from); i < t.End(); i++ {
+		sum += t.at(i).Tokens
+	}
+	return sum
+}
+
+// tokens is the size of the next request: what the provider counted, and an
+// estimate of what is new since. Without a count all is estimated; extra is the
+// bytes of the system prompt and the tools.
+func (t *Transcript) tokens(extra int64) int64 {
+	if t.Reported == 0 {
+		return extra/4 + t.estimate(t.Head, t.First, 0)
+	}
+	return t.Reported + t.estimate(t.Head, t.First, t.Counted)
+}
+
+// moveTo cuts the window to begin at first, led by head, and lets go of the
+// rest. The provider's count shrinks in proportion.
+func (t *Transcript) moveTo(head, first int64) {
+	if head == t.Head && first == t.First {
+		return
+	}
+	if t.Reported > 0 {
+		before, after := t.estimate(t.Head, t.First, 0), t.estimate(head, first, 0)
+		t.Reported, t.Counted = t.tokens(0)*after/max(before, 1), t.End()
+	}
+	var lead *Message
+	if head < first {
+		m := *t.at(head)
+		lead = &m
+	}
+	kept := append([]Message(nil), t.Messages[first-t.First:]...)
+	t.Head, t.First, t.Lead, t.Messages = head, first, lead, kept
+}
+
+// rendering is the hash of what c shows the model: its settings, then each
+// message chained to those before. While the window only grows, a call costs as
+// much as what is new.
+func (t *Transcript) rendering(c *event.ModelCall) event.Hash {
+	base := renderingBase(c)
+	if base != t.base || t.chained <= c.First {
+		t.base, t.chain, t.chained = base, base, c.First
+		if c.Head < c.First {
+			t.chain = link(t.chain, t.at(c.Head).Sum)
+		}
+	}
+	for ; t.chained <= c.Last; t.chained++ {
+		t.chain = link(t.chain, t.at(t.chained).Sum)
+	}
+	return t.chain
+}
+
+func renderingBase(c *event.ModelCall) event.Hash {
+	data, err := json.Marshal([]any{"lyceum rendering 1", c.Model, c.System, c.Tools, c.Thinking, c.Head, c.First})
+	if err != nil {
+		panic("agent: settings cannot be encoded: " + err.Error())
+	}
+	return event.HashOf(data)
+}
+
+func link(chain, sum event.Hash) event.Hash {
+	var both [2 * sha256.Size]byte
+	copy(both[:], chain[:])
+	copy(both[sha256.Size:], sum[:])
+	return event.HashOf(both[:])
+}

@@ -1,0 +1,140 @@
+package fs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"lyceum/internal/event"
+)
+
+// Collect removes every blob that keep does not yield, and returns how many and
+// how large they were. It removes nothing when keep returns an error, and gets
+// ErrBusy when anybody else, this process's other Stores included, has the store
+// open. When it fails midway the numbers tell what is gone by then.
+//
+// keep may read from the store but not write to it. Writers of this Store wait
+// until Collect is done. Their earlier blobs are in no ledger yet if their events
+// are not: whoever calls Collect must have no such event in hand.
+func (s *Store) Collect(ctx context.Context, keep func(yield func(event.Hash) error) error) (removed int, bytes int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return 0, 0, fmt.Errorf("collect blobs of %s: %w", s.dir, ErrClosed)
+	}
+	err = s.alone(func() error {
+		marked, err := mark(ctx, keep)
+		if err != nil {
+			return err
+		}
+		removed, bytes, err = s.sweep(ctx, marked)
+		return errors.Join(err, s.clearScratch())
+	})
+	if err != nil {
+		err = fmt.Errorf("collect blobs of %s: %w", s.dir, err)
+	}
+	return removed, bytes, err
+}
+
+func mark(ctx context.Context, keep func(yield func(event.Hash) error) error) (map[event.Hash]bool, error) {
+	marked := map[event.Hash]bool{}
+	err := keep(func(h event.Hash) error {
+		marked[h] = true
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	// keep may have stopped at our error and swallowed it. Then the marks are
+	// not all, and removing the rest would be a disaster.
+	return marked, ctx.Err()
+}
+
+// sweep does not flush: a blob that a power cut brings back is collected the next
+// time. It leaves empty folders, of which there are few, so that no writer ever
+// finds its folder gone.
+func (s *Store) sweep(ctx context.Context, marked map[event.Hash]bool) (removed int, bytes int64, err error) {
+	for ref, err := range s.List(ctx) {
+		if err != nil {
+			return removed, bytes, err
+		}
+		if marked[ref.Hash] {
+			continue
+		}
+		if err := os.Remove(s.path(ref.Hash)); err != nil {
+			return removed, bytes, err
+		}
+		removed++
+		bytes += ref.Size
+	}
+	return removed, bytes, nil
+}
+
+// List yields every blob in the order of the hashes, without reading any. Blobs
+// that come or go meanwhile may be missed; files that are not named like a blob
+// in its place are not ours and passed over. An error ends the sequence.
+func (s *Store) List(ctx context.Context) iter.Seq2[event.Ref, error] {
+	return func(yield func(event.Ref, error) bool) {
+		l := lister{ctx: ctx, yield: yield}
+		if err := l.folder(s.dir, 0); err != nil && !errors.Is(err, errEnough) {
+			yield(event.Ref{}, fmt.Errorf("list blobs of %s: %w", s.dir, err))
+		}
+	}
+}
+
+// errEnough says that the reader of a list wants no more.
+var errEnough = errors.New("enough")
+
+type lister struct {
+	ctx   context.Context
+	yield func(event.Ref, error) bool
+}
+
+// folder lists the blobs below dir, which is depth levels below the store.
+func (l lister) folder(dir string, depth int) error {
+	if err := l.ctx.Err(); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch {
+		case depth == 2:
+			err = l.blob(dir, e)
+		case e.IsDir() && len(e.Name()) == 2:
+			err = l.folder(filepath.Join(dir, e.Name()), depth+1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l lister) blob(dir string, e os.DirEntry) error {
+	h, err := event.ParseHash(e.Name())
+	if err != nil || !e.Type().IsRegular() || !inPlace(dir, e.Name()) {
+		return nil
+	}
+	info, err := e.Info()
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !l.yield(event.Ref{Hash: h, Size: info.Size()}, nil) {
+		return errEnough
+	}
+	return nil
+}
+
+func inPlace(dir, name string) bool {
+	return filepath.Base(dir) == name[2:4] && filepath.Base(filepath.Dir(dir)) == name[:2]
+}

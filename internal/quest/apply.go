@@ -1,0 +1,230 @@
+package quest
+
+import (
+	"fmt"
+
+	"lyceum/internal/agent"
+	"lyceum/internal/event"
+)
+
+// Apply takes the next event of the ledger in. It trusts it: an input that does
+// not fit is kept out by Check, before it becomes an event.
+func (s *State) Apply(e event.Event) {
+	switch b := e.Body.(type) {
+	case *event.QuestCreated:
+		s.create(b, e.Time)
+	case *event.QuestStarted:
+		s.run(b.Limits, e.Time)
+	case *event.QuestResumed:
+		s.run(b.Limits, e.Time)
+		s.took(b.Inbox)
+	case *event.QuestPaused:
+		s.rest(Paused, b.Reason, e.Time)
+		s.took(b.Inbox)
+	case *event.QuestStopped:
+		s.rest(Stopped, b.Reason, e.Time)
+		s.took(b.Inbox)
+	case *event.QuestFinished:
+		s.rest(Finished, "", e.Time)
+		s.Answer = &b.Answer
+	case *event.QuestFailed:
+		s.rest(Failed, b.Reason, e.Time)
+	case *event.BudgetExceeded:
+		s.rest(Exceeded, b.Limit, e.Time)
+	case *event.QuestForked:
+		s.fork(b, e.Time)
+	case *event.UserMessage:
+		s.told(b)
+		s.took(b.Inbox)
+	case *event.MessageSent:
+		if a := s.Agent(b.To); a != nil {
+			a.Told(b.Text)
+		}
+	default:
+		s.applyCall(e)
+	}
+	s.Seq, s.Hash, s.Time = e.Seq, e.Hash, e.Time
+}
+
+func (s *State) applyCall(e event.Event) {
+	a := s.Agent(e.Actor)
+	switch b := e.Body.(type) {
+	case *event.ModelCall:
+		s.Calls[e.Seq] = Call{Kind: e.Type, Agent: e.Actor}
+		s.Spent.Turns++
+		a.Called(e.Seq, b)
+	case *event.ModelResult:
+		s.heard(e, b)
+	case *event.ToolCall:
+		s.Calls[e.Seq] = Call{Kind: e.Type, Agent: e.Actor, Tool: e.Tool}
+		s.Spent.Tools++
+		a.Used(e.Seq, b)
+	case *event.ToolResult:
+		s.got(b.Call, b.Output, b.Error, b.Tree)
+	case *event.ToolAnswered:
+		s.got(b.Call, b.Output, b.Error, nil)
+	case *event.TimerSet:
+		for seq, c := range s.Calls {
+			if c.Timer == b.Purpose { // the new one takes its place
+				delete(s.Calls, seq)
+			}
+		}
+		s.Calls[e.Seq] = Call{Kind: e.Type, Timer: b.Purpose, At: b.At}
+	case *event.TimerFired:
+		delete(s.Calls, b.Call)
+	}
+}
+
+func (s *State) create(b *event.QuestCreated, now event.Time) {
+	s.Name, s.Status, s.Rules, s.Seed = b.Name, Created, b.Rules, b.Seed
+	s.Problem, s.Spec, s.Data, s.Pins, s.Limits = b.Problem, b.Spec, b.Data, b.Pins, b.Limits
+	s.Created = now
+	for _, t := range b.Texts {
+		s.Texts[t.Name] = t.Text
+	}
+	for _, spec := range b.Agents {
+		a := agent.New(spec, b.Thinking)
+		a.Tree = b.Data
+		a.Told(b.Problem)
+		s.Agents = append(s.Agents, a)
+	}
+}
+
+// run begins or goes on. If the quest was running, its process died without a
+// word, and the time since its last event does not count.
+func (s *State) run(l event.Limits, now event.Time) {
+	if s.Status == Running {
+		s.Ran = s.Elapsed(s.Time)
+	}
+	s.Status, s.Reason, s.Since = Running, "", now
+	override(&s.Limits.Cost, l.Cost)
+	override(&s.Limits.Duration, l.Duration)
+	override(&s.Limits.Tokens, l.Tokens)
+	override(&s.Limits.Turns, l.Turns)
+	s.Answer = nil
+}
+
+func override(limit **int64, by *int64) {
+	if by != nil {
+		*limit = by
+	}
+}
+
+func (s *State) rest(to Status, why string, now event.Time) {
+	s.Ran = s.Elapsed(now)
+	s.Status, s.Reason = to, why
+}
+
+// fork makes the rest of the ledger another quest's. The origin's open calls
+// stay the origin's.
+func (s *State) fork(b *event.QuestForked, now event.Time) {
+	s.rest(Paused, "forked", now)
+	s.Name, s.Origin = b.Name, b
+	if b.Reseed {
+		s.Seed = b.Seed
+	}
+	for _, p := range b.Pins {
+		s.pin(p)
+	}
+	clear(s.Calls)
+	s.Inbox = 0
+	s.Answer = nil
+	for _, a := range s.Agents {
+		a.Abandon()
+		if b.Model != "" {
+			a.Model = b.Model
+		}
+	}
+}
+
+func (s *State) pin(p event.Pin) {
+	for i := range s.Pins {
+		if s.Pins[i].Name == p.Name {
+			s.Pins[i] = p
+			return
+		}
+	}
+	s.Pins = append(s.Pins, p)
+}
+
+func (s *State) told(b *event.UserMessage) {
+	for _, a := range s.Agents {
+		if b.To == "" || b.To == a.Name {
+			a.Told(b.Text)
+		}
+	}
+}
+
+func (s *State) took(inbox int64) { s.Inbox = max(s.Inbox, inbox) }
+
+func (s *State) heard(e event.Event, b *event.ModelResult) {
+	c := s.Calls[b.Call]
+	delete(s.Calls, b.Call)
+	s.Spent.Cost += b.Cost
+	if b.Unpriced {
+		s.Spent.Unpriced++
+	}
+	s.Spent.Usage.Input += b.Usage.Input
+	s.Spent.Usage.Cached += b.Usage.Cached
+	s.Spent.Usage.CacheWrites += b.Usage.CacheWrites
+	s.Spent.Usage.Output += b.Usage.Output
+	s.Spent.Usage.Thinking += b.Usage.Thinking
+	if a := s.Agent(c.Agent); a != nil {
+		a.Heard(e.Seq, b)
+	}
+}
+
+func (s *State) got(call uint64, output event.Text, failed bool, tree *event.TreeRef) {
+	c := s.Calls[call]
+	delete(s.Calls, call)
+	if a := s.Agent(c.Agent); a != nil {
+		a.Got(call, output, failed, tree)
+	}
+}
+
+// Check tells whether an input may come now. It is what keeps a call from
+// having two results, and a command from being taken twice.
+func (s *State) Check(b event.Body) error {
+	switch b := b.(type) {
+	case *event.QuestCreated:
+		if s.Seq != 0 {
+			return fmt.Errorf("quest %s exists", s.Name)
+		}
+	case *event.QuestStarted:
+		if s.Status != Created {
+			return fmt.Errorf("quest %s has been started before", s.Name)
+		}
+	case *event.ModelResult:
+		return s.answers(b.Call, "model.call")
+	case *event.ToolResult:
+		return s.answers(b.Call, "tool.call")
+	case *event.TimerFired:
+		return s.answers(b.Call, "timer.set")
+	case *event.QuestPaused:
+		return s.fresh(b.Inbox)
+	case *event.QuestResumed:
+		return s.fresh(b.Inbox)
+	case *event.QuestStopped:
+		return s.fresh(b.Inbox)
+	case *event.UserMessage:
+		if b.To != "" && s.Agent(b.To) == nil {
+			return fmt.Errorf("quest %s has no agent %s", s.Name, b.To)
+		}
+		return s.fresh(b.Inbox)
+	}
+	return nil
+}
+
+func (s *State) answers(call uint64, want event.Type) error {
+	if c, ok := s.Calls[call]; !ok || c.Kind != want {
+		return fmt.Errorf("quest %s has no open %s %d", s.Name, want, call)
+	}
+	return nil
+}
+
+func (s *State) fresh(inbox int64) error {
+	if inbox != 0 && inbox <= s.Inbox {
+		return fmt.Errorf("quest %s has taken command %d already", s.Name, inbox)
+	}
+	return nil
+}

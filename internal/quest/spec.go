@@ -1,0 +1,227 @@
+package quest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"lyceum/internal/event"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Spec is a quest.yaml: what a person asks for. Unknown keys are refused.
+type Spec struct {
+	Name        string   `yaml:"name,omitempty" json:"name,omitempty" jsonschema:"name of the quest: 1 to 63 of a-z, 0-9 and -, beginning with a letter or a digit; default: the name of the file's folder"`
+	Problem     string   `yaml:"problem,omitempty" json:"problem,omitempty" jsonschema:"the question, in Markdown"`
+	ProblemFile string   `yaml:"problem_file,omitempty" json:"problem_file,omitempty" jsonschema:"a file with the question, beside quest.yaml or below it; instead of problem"`
+	Society     string   `yaml:"society,omitempty" json:"society,omitempty" jsonschema:"the rules the agents work by: solo (the default)"`
+	Model       string   `yaml:"model,omitempty" json:"model,omitempty" jsonschema:"the model, such as script:plan.yaml for a script beside quest.yaml"`
+	Tools       []string `yaml:"tools,omitempty" json:"tools,omitempty" jsonschema:"the tools the agents may use; default: all of them"`
+	Data        string   `yaml:"data,omitempty" json:"data,omitempty" jsonschema:"a folder beside quest.yaml that is copied into each agent's home"`
+	Seed        uint64   `yaml:"seed,omitempty" json:"seed,omitempty" jsonschema:"where the quest's random choices begin; default 0"`
+	Thinking    *bool    `yaml:"thinking,omitempty" json:"thinking,omitempty" jsonschema:"whether models may think before they answer; default true"`
+	Window      int64    `yaml:"window,omitempty" json:"window,omitempty" jsonschema:"how many tokens a request may have, at least 2000; default 200000"`
+	Limits      Bounds   `yaml:"limits,omitempty" json:"limits,omitzero" jsonschema:"where the quest stops by itself"`
+}
+
+// Bounds are the limits of a Spec, in the units that people use.
+type Bounds struct {
+	Cost     *USD      `yaml:"cost,omitempty" json:"cost,omitempty" jsonschema:"US dollars, such as 2.50"`
+	Turns    *int64    `yaml:"turns,omitempty" json:"turns,omitempty" jsonschema:"model calls"`
+	Tokens   *int64    `yaml:"tokens,omitempty" json:"tokens,omitempty" jsonschema:"tokens read and written by models"`
+	Duration *Duration `yaml:"duration,omitempty" json:"duration,omitempty" jsonschema:"running time, such as 90s, 30m or 2h"`
+}
+
+// USD is an amount of money in nanodollars, written as a decimal number. It
+// never passes through a float.
+type USD int64
+
+// ParseUSD reads an amount such as 2.50 or 0.000001.
+func ParseUSD(s string) (USD, error) {
+	bad := fmt.Errorf("%q is not an amount in US dollars, such as 2.50", s)
+	whole, frac, _ := strings.Cut(strings.TrimSpace(s), ".")
+	if whole+frac == "" || len(frac) > 9 || len(whole) > 6 {
+		return 0, bad
+	}
+	var n int64
+	for _, c := range whole + frac + strings.Repeat("0", 9-len(frac)) {
+		if c < '0' || c > '9' {
+			return 0, bad
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return USD(n), nil
+}
+
+func (u USD) String() string {
+	s := fmt.Sprintf("%d.%09d", u/1e9, u%1e9)
+	s = strings.TrimRight(s, "0")
+	if i := strings.IndexByte(s, '.'); len(s)-i < 3 {
+		s += "00"[:3-(len(s)-i)]
+	}
+	return s
+}
+
+// UnmarshalYAML implements yaml.BytesUnmarshaler.
+func (u *USD) UnmarshalYAML(b []byte) (err error) {
+	if *u, err = ParseUSD(strings.Trim(strings.TrimSpace(string(b)), `"'`)); err != nil {
+		return &fault{"cost", err.Error()}
+	}
+	return nil
+}
+
+// MarshalYAML implements yaml.BytesMarshaler.
+func (u USD) MarshalYAML() ([]byte, error) { return []byte(u.String()), nil }
+
+// Duration is a span of time in microseconds, written as 90s, 30m or 2h.
+type Duration int64
+
+// ParseDuration reads a span such as 1h30m.
+func ParseDuration(s string) (Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%q is not a duration, such as 90s, 30m or 2h", s)
+	}
+	return Duration(d.Microseconds()), nil
+}
+
+func (d Duration) String() string { return (time.Duration(d) * time.Microsecond).String() }
+
+// UnmarshalYAML implements yaml.BytesUnmarshaler.
+func (d *Duration) UnmarshalYAML(b []byte) (err error) {
+	if *d, err = ParseDuration(strings.Trim(strings.TrimSpace(string(b)), `"'`)); err != nil {
+		return &fault{"duration", err.Error()}
+	}
+	return nil
+}
+
+// MarshalYAML implements yaml.BytesMarshaler.
+func (d Duration) MarshalYAML() ([]byte, error) { return []byte(d.String()), nil }
+
+// Limits returns the bounds as the rules count them.
+func (b Bounds) Limits() event.Limits {
+	return event.Limits{Cost: (*int64)(b.Cost), Duration: (*int64)(b.Duration), Tokens: b.Tokens, Turns: b.Turns}
+}
+
+// SpecError is a fault in a quest.yaml, with its place.
+type SpecError struct {
+	File         string
+	Line, Column int
+	Text         string
+}
+
+func (e *SpecError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %s", e.File, e.Text)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Text)
+}
+
+// maxSpec bounds a quest.yaml; longer texts belong in files beside it.
+const maxSpec = 1 << 20
+
+// ParseSpec reads a quest.yaml strictly. file is its name in errors.
+func ParseSpec(file string, data []byte) (*Spec, error) {
+	if len(data) > maxSpec {
+		return nil, &SpecError{File: file, Text: fmt.Sprintf("the file has %d bytes, more than the %d a quest may have: put long texts into files (problem_file, data)", len(data), maxSpec)}
+	}
+	s := new(Spec)
+	if err := yaml.UnmarshalWithOptions(data, s, yaml.Strict()); err != nil {
+		return nil, specError(file, data, err)
+	}
+	if f := s.check(); f != nil {
+		return nil, specError(file, data, f)
+	}
+	return s, nil
+}
+
+// specError keeps the place and the first line of what the parser says.
+func specError(file string, data []byte, err error) error {
+	out := &SpecError{File: file, Text: err.Error()}
+	if f, ok := errors.AsType[*fault](err); ok {
+		out.Text, out.Line, out.Column = f.text, lineOf(data, f.key), 1
+	} else if y, ok := errors.AsType[yaml.Error](err); ok {
+		out.Text = y.GetMessage()
+		if tok := y.GetToken(); tok != nil && tok.Position != nil {
+			out.Line, out.Column = tok.Position.Line, tok.Position.Column
+		}
+	}
+	if strings.HasPrefix(out.Text, "unknown field") {
+		out.Text += "; the keys of a quest.yaml are in docs/quest.schema.json"
+	}
+	return out
+}
+
+// fault is something wrong with the value of a key.
+type fault struct{ key, text string }
+
+func (f *fault) Error() string { return f.text }
+
+// check finds what is well-formed but cannot be meant.
+func (s *Spec) check() *fault {
+	switch {
+	case s.Name != "" && !event.ValidName(s.Name):
+		return &fault{"name", fmt.Sprintf("name %q: want %s", s.Name, event.NameRule)}
+	case s.Problem != "" && s.ProblemFile != "":
+		return &fault{"problem_file", "problem and problem_file are both given: keep one"}
+	case strings.TrimSpace(s.Problem) == "" && s.ProblemFile == "":
+		return &fault{"problem", "no question: give problem or problem_file"}
+	case s.Society != "" && s.Society != "solo":
+		return &fault{"society", fmt.Sprintf("society %q: there is only solo", s.Society)}
+	case s.Window != 0 && s.Window < MinWindow:
+		return &fault{"window", fmt.Sprintf("window %d: want at least %d tokens", s.Window, MinWindow)}
+	case s.Window > math.MaxInt32:
+		return &fault{"window", fmt.Sprintf("window %d: no model reads that much", s.Window)}
+	}
+	for key, v := range map[string]*int64{"turns": s.Limits.Turns, "tokens": s.Limits.Tokens} {
+		if v != nil && (*v < 0 || *v > 1<<53) {
+			return &fault{key, fmt.Sprintf("limit of %d %s: want 0 or more", *v, key)}
+		}
+	}
+	seen := map[string]bool{}
+	for _, t := range s.Tools {
+		if seen[t] {
+			return &fault{"tools", fmt.Sprintf("tool %s is listed twice", t)}
+		}
+		seen[t] = true
+	}
+	return nil
+}
+
+// MinWindow is the smallest window an agent can work in, DefaultWindow what it
+// has if the spec does not say.
+const (
+	MinWindow     = 2000
+	DefaultWindow = 200_000
+)
+
+// lineOf finds the line of a key, 1 if it is not there.
+func lineOf(data []byte, key string) int {
+	for i, line := range strings.Split(string(data), "\n") {
+		if strings.HasPrefix(strings.TrimSpace(line), key+":") {
+			return i + 1
+		}
+	}
+	return 1
+}
+
+// Schema returns the JSON Schema of a quest.yaml.
+func Schema() (*jsonschema.Schema, error) {
+	s, err := jsonschema.For[Spec](&jsonschema.ForOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("schema of quest.yaml: %w", err)
+	}
+	s.Schema = "https://json-schema.org/draft/2020-12/schema"
+	s.Title = "quest.yaml"
+	s.Description = "A question for Lyceum, and how to work on it."
+	limits := s.Properties["limits"]
+	limits.Properties["cost"] = &jsonschema.Schema{Types: []string{"number", "string"}, Description: limits.Properties["cost"].Description}
+	limits.Properties["duration"] = &jsonschema.Schema{Type: "string", Description: limits.Properties["duration"].Description}
+	s.Properties["name"].Pattern = "^[a-z0-9][a-z0-9-]{0,62}$"
+	s.Properties["society"].Enum = []any{"solo"}
+	return s, nil
+}

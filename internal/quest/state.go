@@ -1,0 +1,192 @@
+// Package quest is the deterministic core: what a quest knows, and what follows
+// from what happens to it.
+//
+// State is the fold of a ledger. Apply takes an event in; Decide says which
+// events follow from it. Both are pure functions of the state and the event:
+// the same ledger gives the same state and the same decisions on any machine,
+// which is what makes recovery, replay, fork and simulation one mechanism.
+//
+// Decisions about agents are driven by the state, not by the event: advance looks
+// at what an agent waits for and says its next step. So a quest that was paused,
+// forked in the middle of a batch, or resumed after a crash goes on by the same
+// rule as one that was never disturbed.
+package quest
+
+import (
+	"fmt"
+	"strings"
+
+	"lyceum/internal/agent"
+	"lyceum/internal/event"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Status is where a quest stands.
+type Status string
+
+// The statuses. A quest that is not running starts no calls. From all but
+// Finished it can be resumed, and from that too once there is something to say.
+const (
+	Created  Status = "created"
+	Running  Status = "running"
+	Paused   Status = "paused"
+	Stopped  Status = "stopped"
+	Exceeded Status = "exceeded"
+	Finished Status = "finished"
+	Failed   Status = "failed"
+)
+
+// State is what a quest knows.
+type State struct {
+	Name   string
+	Status Status
+	// Reason says why, where somebody gave a reason.
+	Reason  string
+	Rules   string
+	Seed    uint64
+	Problem event.Text
+	Spec    event.Ref
+	Data    *event.TreeRef
+	Pins    []event.Pin
+	Texts   map[string]string
+	Limits  event.Limits
+	Agents  []*agent.Agent
+	Answer  *event.Text
+	// Origin is where a fork came from.
+	Origin *event.QuestForked
+
+	// Calls are those without a result, by seq.
+	Calls map[uint64]Call
+	// Inbox is the last command taken.
+	Inbox int64
+	Spent Spent
+
+	// Seq, Hash and Time are those of the last event.
+	Seq  uint64
+	Hash event.Hash
+	Time event.Time
+	// Created is the time of the first event.
+	Created event.Time
+	// Since is when the quest began to run, the last time it did; Ran is how
+	// long it ran before, in microseconds.
+	Since event.Time
+	Ran   int64
+
+	society Society
+}
+
+// Call is a question to the world that has no answer yet.
+type Call struct {
+	Kind  event.Type
+	Agent string
+	// Tool is the tool's name, Timer the timer's purpose, At its time.
+	Tool  string     `json:",omitzero"`
+	Timer string     `json:",omitzero"`
+	At    event.Time `json:",omitzero"`
+}
+
+// Spent is what a quest has used so far.
+type Spent struct {
+	// Cost in nanodollars. Unpriced counts the calls whose cost is unknown.
+	Cost     int64
+	Unpriced int64
+	Turns    int64
+	Tools    int64
+	Usage    event.Usage
+}
+
+// Society is the rules by which agents work together.
+type Society interface {
+	// Rules is the name and version, such as solo/1. A quest names the version
+	// it was made with, and only that may decide for it.
+	Rules() string
+	// Texts are what the rules say to agents. They are pinned when a quest is
+	// made; rules read them from the state, never from here.
+	Texts() []event.NamedText
+	// Answered says what follows when an agent has spoken and called for no tool.
+	Answered(s *State, a *agent.Agent, e event.Event) []event.Draft
+	// Failed says what follows when an agent's model gives no answer.
+	Failed(s *State, a *agent.Agent, e event.Event) []event.Draft
+}
+
+// UnknownRulesError says that this binary does not have the rules of a quest.
+type UnknownRulesError struct {
+	Rules string
+	Known []string
+}
+
+func (e *UnknownRulesError) Error() string {
+	return fmt.Sprintf("the quest was made with the rules %s, which this version of lyceum does not have (it has %s): use the version that made it",
+		e.Rules, strings.Join(e.Known, ", "))
+}
+
+// New returns the state before the first event, which must be created.
+func New(created event.Event, societies []Society) (*State, error) {
+	b, ok := created.Body.(*event.QuestCreated)
+	if !ok || created.Seq != 1 {
+		return nil, fmt.Errorf("a ledger begins with quest.created, not with %s", created.Type)
+	}
+	s := &State{Calls: map[uint64]Call{}, Texts: map[string]string{}}
+	return s, s.adopt(b.Rules, societies)
+}
+
+func (s *State) adopt(rules string, societies []Society) error {
+	var known []string
+	for _, soc := range societies {
+		if soc.Rules() == rules {
+			s.society = soc
+			return nil
+		}
+		known = append(known, soc.Rules())
+	}
+	return &UnknownRulesError{Rules: rules, Known: known}
+}
+
+// snapshotFormat changes whenever the meaning of State does.
+const snapshotFormat = 1
+
+type snapshot struct {
+	Format int
+	State  *State
+}
+
+// Encode writes the state as bytes, the same for equal states.
+func (s *State) Encode() ([]byte, error) {
+	data, err := json.Marshal(snapshot{snapshotFormat, s}, json.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("encode the state of quest %s: %w", s.Name, err)
+	}
+	return data, nil
+}
+
+// Decode reads what Encode wrote. A snapshot of another format is an error; the
+// caller then folds the ledger instead.
+func Decode(data []byte, societies []Society) (*State, error) {
+	var snap snapshot
+	if err := json.Unmarshal(data, &snap, json.RejectUnknownMembers(true)); err != nil {
+		return nil, fmt.Errorf("decode state: %w", err)
+	}
+	if snap.Format != snapshotFormat || snap.State == nil {
+		return nil, fmt.Errorf("decode state: format %d, want %d", snap.Format, snapshotFormat)
+	}
+	return snap.State, snap.State.adopt(snap.State.Rules, societies)
+}
+
+// Agent returns the agent of that name, or nil.
+func (s *State) Agent(name string) *agent.Agent {
+	for _, a := range s.Agents {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// Elapsed is how long the quest has run up to now, in microseconds.
+func (s *State) Elapsed(now event.Time) int64 {
+	if s.Status == Running && now > s.Since {
+		return s.Ran + int64(now-s.Since)
+	}
+	return s.Ran
+}

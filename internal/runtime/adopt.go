@@ -1,0 +1,100 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+	"lyceum/internal/quest"
+)
+
+// Adopt takes a quest over from elsewhere, under a name that is free here. The
+// events must be a whole chain, and all blobs they name must be in Blobs
+// already. The quest exists once all of it does.
+func (r *Runtime) Adopt(ctx context.Context, name string, events []event.Event) (*quest.State, error) {
+	release, err := r.newName(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("take over quest %s: %w", name, err)
+	}
+	defer release()
+	if len(events) == 0 {
+		return nil, fmt.Errorf("take over quest %s: it has no events", name)
+	}
+	s, err := quest.New(events[0], r.Societies)
+	if err != nil {
+		return nil, fmt.Errorf("take over quest %s: %w", name, err)
+	}
+	for i := range events {
+		if err := events[i].Follows(s.Seq, s.Hash); err != nil {
+			return nil, &ledger.DamageError{Quest: name, Seq: s.Seq + 1, Err: err}
+		}
+		s.Apply(events[i])
+	}
+	if err := r.Ledger.Append(ctx, ledger.Batch{Quest: name, Events: events}); err != nil {
+		return nil, err
+	}
+	return s, r.prepare(ctx, name, s)
+}
+
+// Clean removes a quest's workspaces, and with data the quest itself. Nobody may
+// be running it. The folder goes first: what is left after a crash is a quest
+// whose homes are restored when it runs, never a folder without a quest.
+func (r *Runtime) Clean(ctx context.Context, name string, data bool) error {
+	release, err := r.Ledger.Claim(name)
+	if err != nil {
+		return fmt.Errorf("clean quest %s: %w", name, err)
+	}
+	defer release()
+	if _, err := r.Ledger.Head(ctx, name); err != nil {
+		return fmt.Errorf("clean quest %s: %w", name, err)
+	}
+	dir := r.QuestDir(name)
+	if !data {
+		dir = filepath.Join(dir, "agents")
+	}
+	if err := errors.Join(os.RemoveAll(dir), removeIfThere(r.snapshotPath(name))); err != nil {
+		return fmt.Errorf("clean quest %s: %w", name, err)
+	}
+	if !data {
+		return nil
+	}
+	return r.Ledger.Remove(ctx, name)
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Settle takes what is in a quest's inbox when nobody runs it, so that a stop or
+// a message shows at once. It starts no calls. A running quest is left to its
+// owner, with ledger.ErrClaimed.
+func (r *Runtime) Settle(ctx context.Context, name string) (*quest.State, error) {
+	release, err := r.Ledger.Claim(name)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	s, err := r.Load(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	l := &live{owner: owner{key: name, log: r.Ledger, state: s}, rt: r}
+	inputs, err := l.commands(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.Status == quest.Running && len(inputs) > 0 {
+		// Its owner died. Until somebody runs it, it rests; otherwise what was
+		// posted could start calls that nobody makes.
+		inputs = append([]event.Draft{l.input("core", &event.QuestPaused{Reason: "its process ended"})}, inputs...)
+	}
+	_, _, err = l.step(ctx, inputs)
+	return l.state, err
+}

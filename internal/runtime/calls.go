@@ -1,0 +1,243 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"lyceum/internal/agent"
+	"lyceum/internal/blob"
+	"lyceum/internal/event"
+	"lyceum/internal/model"
+	"lyceum/internal/tool"
+
+	"github.com/go-json-experiment/json"
+)
+
+// startModel renders what the call asks for and has the model answer it.
+func (l *live) startModel(ctx context.Context, seq uint64, name string, c *event.ModelCall) error {
+	a := l.state.Agent(name)
+	req, err := l.request(ctx, a, c)
+	if err != nil {
+		return fmt.Errorf("render model.call %d: %w", seq, err)
+	}
+	m, resolveErr := l.model(ctx, c.Model)
+	emit := l.emitter(name)
+	l.launch(ctx, seq, func(ctx context.Context) (event.Draft, error) {
+		begun := l.rt.Clock()
+		answer, err := (*model.Answer)(nil), resolveErr
+		if err == nil {
+			answer, err = generate(ctx, m, req, emit)
+		}
+		if ctx.Err() != nil {
+			return event.Draft{}, ctx.Err()
+		}
+		d, packErr := l.pack(ctx, seq, answer, err)
+		if packErr != nil {
+			return d, packErr
+		}
+		d.Parent, d.Actor, d.Time = seq, name, l.rt.Clock()
+		d.Body.(*event.ModelResult).Duration = int64(max(d.Time-begun, 0))
+		return d, nil
+	})
+	return nil
+}
+
+// request builds what the model is shown. The prompt and the tools are those
+// the quest was made with, whatever this binary has.
+func (l *live) request(ctx context.Context, a *agent.Agent, c *event.ModelCall) (*model.Request, error) {
+	read := func(ref event.Ref) ([]byte, error) { return l.rt.Blob(ctx, ref) }
+	pinned, err := l.pinned(a, read)
+	if err != nil {
+		return nil, err
+	}
+	r := l.rendered[a.Name]
+	if r == nil {
+		r = new(agent.Rendering)
+		l.rendered[a.Name] = r
+	}
+	messages, err := r.Messages(&a.Transcript, c, read)
+	if err != nil {
+		return nil, err
+	}
+	return &model.Request{
+		Agent: a.Name, Model: c.Model, Turn: c.Turn, System: pinned.system, Tools: pinned.tools,
+		Messages: messages, Thinking: c.Thinking,
+	}, nil
+}
+
+// prompt is what an agent is pinned to, read once.
+type prompt struct {
+	system string
+	tools  []model.Tool
+}
+
+func (l *live) pinned(a *agent.Agent, read agent.Blobs) (*prompt, error) {
+	key := a.System.Hash.String() + a.Tools.Hash.String()
+	if p := l.prompts[key]; p != nil {
+		return p, nil
+	}
+	system, err := read(a.System)
+	if err != nil {
+		return nil, err
+	}
+	list, err := read(a.Tools)
+	if err != nil {
+		return nil, err
+	}
+	p := &prompt{system: string(system)}
+	if err := json.Unmarshal(list, &p.tools); err != nil {
+		return nil, fmt.Errorf("read the pinned tools: %w", err)
+	}
+	l.prompts[key] = p
+	return p, nil
+}
+
+// model finds a model once for each name.
+func (l *live) model(ctx context.Context, name string) (model.Model, error) {
+	if m := l.models[name]; m != nil {
+		return m, nil
+	}
+	m, err := l.rt.Models(name, l.pin(ctx))
+	if err != nil {
+		return nil, &model.Error{Kind: model.Invalid, Text: err.Error()}
+	}
+	l.models[name] = m
+	return m, nil
+}
+
+// pin reads a file that the quest was made with.
+func (l *live) pin(ctx context.Context) func(string) ([]byte, error) {
+	pins := l.state.Pins
+	return func(name string) ([]byte, error) {
+		for _, p := range pins {
+			if p.Name == name {
+				return l.rt.Blob(ctx, p.Ref)
+			}
+		}
+		return nil, fmt.Errorf("the quest has no file %q", name)
+	}
+}
+
+func (l *live) emitter(name string) func(model.Delta) {
+	if l.opts.OnDelta == nil {
+		return nil
+	}
+	return func(d model.Delta) {
+		l.speaking.Lock()
+		defer l.speaking.Unlock()
+		l.opts.OnDelta(name, d)
+	}
+}
+
+// generate asks the model; a driver that panics has failed like any other.
+func generate(ctx context.Context, m model.Model, r *model.Request, emit func(model.Delta)) (a *model.Answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &model.Error{Kind: model.Invalid, Text: fmt.Sprintf("the model driver panicked: %v\n%s", p, debug.Stack())}
+		}
+	}()
+	a, err = m.Generate(ctx, r, emit)
+	if err == nil && a == nil {
+		err = &model.Error{Kind: model.Invalid, Text: "the model driver returned nothing"}
+	}
+	return a, err
+}
+
+// maxParts is how many pieces an answer may have. No model needs more, and an
+// event could not hold them.
+const maxParts = 100
+
+// pack makes an input of what the model said.
+func (l *live) pack(ctx context.Context, seq uint64, a *model.Answer, failed error) (event.Draft, error) {
+	out := &event.ModelResult{Call: seq}
+	if failed == nil && len(a.Parts) > maxParts {
+		failed = &model.Error{Kind: model.Invalid, Text: fmt.Sprintf("the answer has %d parts, more than %d", len(a.Parts), maxParts)}
+	}
+	if a != nil {
+		out.Cost, out.Unpriced, out.Usage, out.Stop = a.Cost, a.Unpriced, a.Usage, a.Stop
+	}
+	if failed != nil {
+		out.Error = &event.ModelError{Kind: string(model.KindOf(failed)), Text: atMost(failed.Error(), 2000)}
+		return event.Draft{Body: out}, nil
+	}
+	t := &texts{rt: l.rt, ctx: ctx}
+	var all []*event.Text
+	keep := func(s string) *event.Text {
+		if s == "" {
+			return nil
+		}
+		x := &event.Text{Text: clean(s)}
+		all = append(all, x)
+		return x
+	}
+	for _, p := range a.Parts {
+		out.Parts = append(out.Parts, event.Part{
+			Args: keep(p.Args), ID: atMost(p.ID, 128), Kind: p.Kind, Name: atMost(p.Name, 64), Opaque: keep(p.Opaque), Text: keep(p.Text),
+		})
+	}
+	err := t.fit(all)
+	return event.Draft{Body: out, Blobs: t.small}, err
+}
+
+// startTool runs a tool of the world.
+func (l *live) startTool(ctx context.Context, seq uint64, name, toolName string) error {
+	u, err := l.state.Agent(name).Use(seq)
+	if err != nil {
+		return err
+	}
+	args, err := agent.Read(u.Args, func(ref event.Ref) ([]byte, error) { return l.rt.Blob(ctx, ref) })
+	if err != nil {
+		return fmt.Errorf("arguments of tool.call %d: %w", seq, err)
+	}
+	l.launch(ctx, seq, func(ctx context.Context) (event.Draft, error) {
+		select {
+		case l.tools <- struct{}{}:
+			defer func() { <-l.tools }()
+		case <-ctx.Done():
+			return event.Draft{}, ctx.Err()
+		}
+		begun := l.rt.Clock()
+		body, blobs, err := l.runTool(ctx, name, toolName, args)
+		if ctx.Err() != nil {
+			return event.Draft{}, ctx.Err()
+		}
+		if err != nil {
+			return event.Draft{}, fmt.Errorf("tool.call %d: %w", seq, err)
+		}
+		now := l.rt.Clock()
+		body.Call, body.Duration = seq, int64(max(now-begun, 0))
+		return event.Draft{Parent: seq, Time: now, Actor: name, Tool: toolName, Body: body, Blobs: blobs}, nil
+	})
+	return nil
+}
+
+// runTool runs it in the agent's workspace. Tools that write run one at a time,
+// so that the tree recorded with each is the tree it left.
+func (l *live) runTool(ctx context.Context, name, toolName, args string) (*event.ToolResult, [][]byte, error) {
+	home, err := l.rt.agentHome(l.key, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer home.Close()
+	spec, _ := l.rt.Tools.Lookup(toolName)
+	if spec.Writes {
+		l.writing.Lock()
+		defer l.writing.Unlock()
+	}
+	out := l.rt.Tools.Run(ctx, toolName, tool.Call{Args: []byte(args), Home: home})
+	t := &texts{rt: l.rt, ctx: ctx}
+	text, err := t.shown(out.Text)
+	if err != nil {
+		return nil, nil, err
+	}
+	body := &event.ToolResult{Error: out.Error, Output: text}
+	if spec.Writes {
+		tree, index, _, err := blob.Snapshot(ctx, l.rt.Blobs, home, l.trees[name])
+		if err != nil {
+			return nil, nil, err
+		}
+		body.Tree, l.trees[name] = &tree, index
+	}
+	return body, t.small, nil
+}

@@ -1,0 +1,295 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"lyceum/internal/agent"
+	"lyceum/internal/blob"
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+	"lyceum/internal/quest"
+
+	"github.com/go-json-experiment/json"
+)
+
+// ErrExists says that there is a quest of that name.
+var ErrExists = errors.New("there is a quest of that name")
+
+// Plan is a spec with all it refers to.
+type Plan struct {
+	Spec *quest.Spec
+	// Source is the spec as it was written.
+	Source []byte
+	// Dir is the folder that the spec's paths are in. No path can leave it.
+	Dir string
+}
+
+// maxProblem and maxScript bound the files a spec names.
+const (
+	maxProblem = 1 << 20
+	maxScript  = 8 << 20
+)
+
+// Create makes a quest of a plan. It exists, whole, once its first event is
+// durable; before that, nothing of it does.
+func (r *Runtime) Create(ctx context.Context, p Plan) (*quest.State, error) {
+	name := p.Spec.Name
+	release, err := r.newName(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("create quest %s: %w", name, err)
+	}
+	defer release()
+	c := &creation{rt: r, plan: p, texts: texts{rt: r, ctx: ctx}}
+	body, err := c.created(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("create quest %s: %w", name, err)
+	}
+	draft := event.Draft{Time: r.Clock(), Actor: "person", Body: body, Blobs: c.texts.small}
+	e, err := event.Seal(name, 1, event.Hash{}, draft)
+	if err != nil {
+		return nil, fmt.Errorf("create quest %s: %w", name, err)
+	}
+	s, err := quest.New(e, r.Societies)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Ledger.Append(ctx, ledger.Batch{Quest: name, Events: []event.Event{e}, Blobs: draft.Blobs}); err != nil {
+		return nil, err
+	}
+	s.Apply(e)
+	return s, r.prepare(ctx, name, s)
+}
+
+// newName claims a name for a quest that is about to be made.
+func (r *Runtime) newName(ctx context.Context, name string) (func(), error) {
+	release, err := r.Ledger.Claim(name)
+	if err != nil {
+		return nil, err
+	}
+	switch _, err := r.Ledger.Head(ctx, name); {
+	case err == nil:
+		release()
+		return nil, ErrExists
+	case !errors.Is(err, ledger.ErrNoQuest):
+		release()
+		return nil, err
+	}
+	if _, err := os.Lstat(r.QuestDir(name)); !errors.Is(err, os.ErrNotExist) {
+		release()
+		return nil, fmt.Errorf("the folder %s is in the way, though the ledger knows no such quest: move it away", r.QuestDir(name))
+	}
+	return release, nil
+}
+
+type creation struct {
+	rt    *Runtime
+	plan  Plan
+	texts texts
+}
+
+func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
+	spec := c.plan.Spec
+	soc, err := c.rt.society(spec.Society)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(c.plan.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	b := &event.QuestCreated{Name: spec.Name, Rules: soc.Rules(), Seed: spec.Seed, Limits: spec.Limits.Limits(), Thinking: spec.Thinking == nil || *spec.Thinking}
+	for _, t := range soc.Texts() {
+		if t.Name != "system" {
+			b.Texts = append(b.Texts, t)
+		}
+	}
+	if b.Spec, err = c.texts.put(c.plan.Source); err != nil {
+		return nil, err
+	}
+	if b.Pins, err = c.pins(root, spec.Model); err != nil {
+		return nil, err
+	}
+	if b.Problem, err = c.problem(root); err != nil {
+		return nil, err
+	}
+	if spec.Data != "" {
+		if b.Data, err = c.data(ctx, root); err != nil {
+			return nil, fmt.Errorf("data %s: %w", spec.Data, err)
+		}
+	}
+	a, err := c.agent(soc, "agent-0")
+	if err != nil {
+		return nil, err
+	}
+	b.Agents = []event.AgentSpec{a}
+	if size := b.Problem.Size(); size/4 > a.Window/2 {
+		return nil, fmt.Errorf("the question has %d bytes, more than half of a window of %d tokens: shorten it, or give a larger window", size, a.Window)
+	}
+	return b, nil
+}
+
+func (r *Runtime) society(name string) (quest.Society, error) {
+	if name == "" {
+		name = "solo"
+	}
+	var best quest.Society
+	for _, s := range r.Societies {
+		if n, _, _ := strings.Cut(s.Rules(), "/"); n == name {
+			best = s // the last registered version is the newest
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("there is no society %q", name)
+	}
+	return best, nil
+}
+
+// pins reads the files that a model's name refers to, and tries the model, so
+// that a typing error shows before any work is done.
+func (c *creation) pins(root *os.Root, modelName string) ([]event.Pin, error) {
+	if modelName == "" {
+		return nil, errors.New("no model: give model in quest.yaml, or --model")
+	}
+	var pins []event.Pin
+	data := map[string][]byte{}
+	if file, ok := strings.CutPrefix(modelName, "script:"); ok {
+		script, err := readFile(root, file, maxScript)
+		if err != nil {
+			return nil, fmt.Errorf("model %s: %w", modelName, err)
+		}
+		ref, err := c.texts.put(script)
+		if err != nil {
+			return nil, err
+		}
+		pins = append(pins, event.Pin{Name: modelName, Ref: ref})
+		data[modelName] = script
+	}
+	_, err := c.rt.Models(modelName, func(name string) ([]byte, error) {
+		if d, ok := data[name]; ok {
+			return d, nil
+		}
+		return nil, fmt.Errorf("the quest has no file %q", name)
+	})
+	return pins, err
+}
+
+func (c *creation) problem(root *os.Root) (event.Text, error) {
+	text := c.plan.Spec.Problem
+	if file := c.plan.Spec.ProblemFile; file != "" {
+		data, err := readFile(root, file, maxProblem)
+		if err != nil {
+			return event.Text{}, fmt.Errorf("problem_file: %w", err)
+		}
+		text = string(data)
+	}
+	if strings.TrimSpace(text) == "" {
+		return event.Text{}, errors.New("the question is empty")
+	}
+	return c.texts.of(strings.TrimRight(text, "\n"), maxInline/2)
+}
+
+func (c *creation) data(ctx context.Context, root *os.Root) (*event.TreeRef, error) {
+	dir, err := root.OpenRoot(c.plan.Spec.Data)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	tree, _, skipped, err := blob.Snapshot(ctx, c.rt.Blobs, dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(skipped) > 0 {
+		return nil, fmt.Errorf("%s cannot be copied: it is neither a file, a folder nor a link", skipped[0].Path)
+	}
+	return &tree, nil
+}
+
+func (c *creation) agent(soc quest.Society, name string) (event.AgentSpec, error) {
+	spec := c.plan.Spec
+	a := event.AgentSpec{Name: name, Model: spec.Model, Window: spec.Window}
+	if a.Window == 0 {
+		a.Window = quest.DefaultWindow
+	}
+	tools, err := c.rt.Tools.Specs(spec.Tools)
+	if err != nil {
+		return a, fmt.Errorf("tools: %w", err)
+	}
+	for _, t := range tools {
+		a.ToolNames = append(a.ToolNames, t.Name)
+	}
+	slices.Sort(a.ToolNames)
+	list, err := json.Marshal(tools)
+	if err != nil {
+		return a, fmt.Errorf("tools: %w", err)
+	}
+	if a.Tools, err = c.texts.put(list); err != nil {
+		return a, err
+	}
+	for _, t := range soc.Texts() {
+		if t.Name == "system" {
+			a.System, err = c.texts.put([]byte(t.Text))
+		}
+	}
+	return a, err
+}
+
+// readFile reads a file of at most max bytes from a folder that it cannot leave.
+func readFile(root *os.Root, name string, max int64) ([]byte, error) {
+	f, err := root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s is not a file", name))
+	}
+	data, err := io.ReadAll(io.LimitReader(f, max+1))
+	if err == nil && int64(len(data)) > max {
+		err = fmt.Errorf("%s is larger than %d bytes", name, max)
+	}
+	return data, err
+}
+
+// prepare sets up the folder of a quest from its ledger. A home that is missing
+// is restored as it was last recorded; one that is there is left alone.
+func (r *Runtime) prepare(ctx context.Context, name string, s *quest.State) error {
+	for _, a := range s.Agents {
+		if err := r.prepareHome(ctx, name, a); err != nil {
+			return fmt.Errorf("restore the home of %s in quest %s: %w", a.Name, name, err)
+		}
+	}
+	return r.writeFiles(ctx, name, s)
+}
+
+func (r *Runtime) prepareHome(ctx context.Context, name string, a *agent.Agent) error {
+	agents := filepath.Join(r.QuestDir(name), "agents")
+	home := filepath.Join(agents, a.Name)
+	if _, err := os.Lstat(home); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	// Made beside its place and moved there whole, so that a crash leaves no home
+	// with half its files.
+	fresh := filepath.Join(agents, ".new-"+a.Name)
+	if err := errors.Join(os.RemoveAll(fresh), os.MkdirAll(fresh, 0o700)); err != nil {
+		return err
+	}
+	if a.Tree != nil {
+		root, err := os.OpenRoot(fresh)
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		if err := blob.Restore(ctx, r.Blobs, *a.Tree, root); err != nil {
+			return err
+		}
+	}
+	return os.Rename(fresh, home)
+}

@@ -1,0 +1,153 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"lyceum/internal/blob"
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+	"lyceum/internal/quest"
+)
+
+// ForkOptions say what is different in a fork.
+type ForkOptions struct {
+	// Name of the new quest; if empty, one is made from the origin's.
+	Name string
+	// At is the last event taken over; 0 means all of them.
+	At uint64
+	// Model replaces the model of every agent; Dir is where its files are.
+	Model, Dir string
+	// Seed replaces the seed.
+	Seed *uint64
+	// Message is said to the agents first.
+	Message string
+}
+
+// Fork makes a new quest that begins with another's events, bytes and hashes
+// included, and then goes its own way. It is paused until it is run.
+func (r *Runtime) Fork(ctx context.Context, from string, opts ForkOptions) (*quest.State, error) {
+	s, err := r.fork(ctx, from, opts)
+	if err != nil {
+		return nil, fmt.Errorf("fork quest %s: %w", from, err)
+	}
+	return s, nil
+}
+
+func (r *Runtime) fork(ctx context.Context, from string, opts ForkOptions) (*quest.State, error) {
+	head, err := r.Ledger.Head(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	if opts.At == 0 {
+		opts.At = head.Seq
+	}
+	if opts.At > head.Seq {
+		return nil, fmt.Errorf("there is no event %d: the last is %d", opts.At, head.Seq)
+	}
+	if opts.Name == "" {
+		if opts.Name, err = r.freeName(ctx, from); err != nil {
+			return nil, err
+		}
+	}
+	release, err := r.newName(ctx, opts.Name)
+	if err != nil {
+		return nil, fmt.Errorf("as %s: %w", opts.Name, err)
+	}
+	defer release()
+	b, s, err := r.prefix(ctx, from, opts.At)
+	if err != nil {
+		return nil, err
+	}
+	o := &owner{key: opts.Name, state: s, batch: ledger.Batch{Quest: opts.Name, Events: b}}
+	if err := r.diverge(ctx, o, opts); err != nil {
+		return nil, err
+	}
+	if err := r.Ledger.Append(ctx, o.batch); err != nil {
+		return nil, err
+	}
+	return o.state, r.prepare(ctx, opts.Name, o.state)
+}
+
+// prefix reads the events up to at, and the state they lead to.
+func (r *Runtime) prefix(ctx context.Context, from string, at uint64) (events []event.Event, s *quest.State, err error) {
+	for e, err := range r.Ledger.Read(ctx, from, 1) {
+		if err != nil {
+			return nil, nil, err
+		}
+		if s == nil {
+			if s, err = quest.New(e, r.Societies); err != nil {
+				return nil, nil, err
+			}
+		}
+		s.Apply(e)
+		events = append(events, e)
+		if e.Seq == at {
+			break
+		}
+	}
+	return events, s, nil
+}
+
+// diverge adds what makes the fork another quest.
+func (r *Runtime) diverge(ctx context.Context, o *owner, opts ForkOptions) error {
+	t := texts{rt: r, ctx: ctx}
+	body := &event.QuestForked{At: o.state.Seq, From: o.state.Name, Hash: o.state.Hash, Model: opts.Model, Name: opts.Name}
+	if opts.Seed != nil {
+		body.Reseed, body.Seed = true, *opts.Seed
+	}
+	if opts.Model != "" {
+		root, err := os.OpenRoot(opts.Dir)
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		c := &creation{rt: r, texts: t}
+		if body.Pins, err = c.pins(root, opts.Model); err != nil {
+			return err
+		}
+		t = c.texts
+	}
+	if err := o.feed(event.Draft{Parent: o.state.Seq, Time: r.Clock(), Actor: "person", Body: body, Blobs: t.small}); err != nil {
+		return err
+	}
+	if opts.Message == "" {
+		return nil
+	}
+	t.small = nil
+	text, err := t.of(opts.Message, maxInline)
+	if err != nil {
+		return err
+	}
+	return o.feed(event.Draft{Time: r.Clock(), Actor: "person", Body: &event.UserMessage{Text: text}, Blobs: t.small})
+}
+
+func (r *Runtime) freeName(ctx context.Context, from string) (string, error) {
+	for i := 1; i < 1000; i++ {
+		suffix := fmt.Sprintf("-fork-%d", i)
+		name := from[:min(len(from), 63-len(suffix))] + suffix
+		if _, err := r.Ledger.Head(ctx, name); errors.Is(err, ledger.ErrNoQuest) {
+			return name, nil
+		} else if err != nil {
+			return "", err
+		}
+	}
+	return "", errors.New("there are too many forks already: give a name with --as")
+}
+
+// readThrough reads a blob to its end without keeping it, which checks it.
+func readThrough(ctx context.Context, s blob.Store, ref event.Ref) error {
+	f, err := s.Open(ctx, ref.Hash)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	n, err := io.Copy(io.Discard, f)
+	if err == nil && n != ref.Size {
+		err = fmt.Errorf("blob %s has %d bytes, its reference says %d", ref.Hash, n, ref.Size)
+	}
+	return err
+}

@@ -1,0 +1,320 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"lyceum/internal/agent"
+	"lyceum/internal/blob"
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+	"lyceum/internal/model"
+	"lyceum/internal/quest"
+)
+
+// RunOptions are what can be said about one run.
+type RunOptions struct {
+	// Limits replace those of the quest where they are set.
+	Limits event.Limits
+	// OnEvent is told of each event once it is durable, OnDelta of what a model
+	// says while it speaks. Both are called one at a time and must return soon.
+	OnEvent func(event.Event, *quest.State)
+	OnDelta func(agent string, d model.Delta)
+	// Interrupt, once closed, pauses the quest: what is under way comes in, and
+	// nothing new begins.
+	Interrupt <-chan struct{}
+}
+
+// ErrInterrupted says that a run was ended by its options' Interrupt.
+var ErrInterrupted = errors.New("interrupted")
+
+// Run owns a quest until it rests: finished, failed, stopped, out of budget, or
+// interrupted. A paused quest is waited for, until it is resumed or stopped.
+// When ctx ends, Run leaves at once; the next Run goes on from the ledger.
+// Someone else's quest is refused with ledger.ErrClaimed.
+func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest.State, error) {
+	release, err := r.Ledger.Claim(name)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	state, err := r.Load(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.prepare(ctx, name, state); err != nil {
+		return nil, err
+	}
+	l := &live{
+		owner: owner{key: name, log: r.Ledger, state: state},
+		rt:    r, opts: opts, mail: newMailbox(), rendered: map[string]*agent.Rendering{},
+		running: map[uint64]context.CancelFunc{}, tools: make(chan struct{}, maxTools),
+		prompts: map[string]*prompt{}, models: map[string]model.Model{}, trees: map[string]*blob.Index{},
+	}
+	defer l.close()
+	if err := l.run(ctx); err != nil {
+		return l.state, fmt.Errorf("run quest %s: %w", name, err)
+	}
+	err = errors.Join(r.writeFiles(ctx, name, l.state), r.saveSnapshot(name, l.state))
+	if err == nil && l.interrupted {
+		err = fmt.Errorf("run quest %s: %w", name, ErrInterrupted)
+	}
+	return l.state, err
+}
+
+// maxTools is how many tools of a quest run at the same time.
+const maxTools = 8
+
+// snapshotEvery is after how many events a running quest's state is saved, so
+// that opening it again stays fast.
+const snapshotEvery = 50_000
+
+// live is an owner in the world.
+type live struct {
+	owner
+	rt       *Runtime
+	opts     RunOptions
+	mail     *mailbox
+	rendered map[string]*agent.Rendering
+	running  map[uint64]context.CancelFunc
+	tools    chan struct{}
+	saved    uint64
+	prompts  map[string]*prompt
+	models   map[string]model.Model
+	speaking sync.Mutex // held while OnDelta is told
+
+	// writing is held by a tool that may change a workspace; trees, the indexes
+	// of the last snapshots by agent, belong to its holder.
+	writing sync.Mutex
+	trees   map[string]*blob.Index
+
+	interrupted bool
+}
+
+func (l *live) run(ctx context.Context) error {
+	work, cancel := context.WithCancel(ctx)
+	defer cancel()
+	posted, stop := l.rt.Ledger.Posted(l.key)
+	defer stop()
+	l.saved = l.state.Seq
+
+	if err := l.begin(work); err != nil {
+		return err
+	}
+	interrupt := l.opts.Interrupt
+	for !l.over() {
+		var inputs []event.Draft
+		var err error
+		select {
+		case <-l.mail.ready:
+			inputs, err = l.mail.take()
+		case <-posted:
+			inputs, err = l.commands(work)
+		case <-interrupt:
+			interrupt, l.interrupted = nil, true
+			if l.state.Status == quest.Running {
+				inputs = []event.Draft{l.input("person", &event.QuestPaused{Reason: "interrupted"})}
+			}
+		case <-work.Done():
+			return work.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if err := l.take(work, inputs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// over reports whether there is nothing left to wait for.
+func (l *live) over() bool {
+	if l.state.Status == quest.Running || l.busy() > 0 {
+		return false
+	}
+	return l.state.Status != quest.Paused || l.interrupted
+}
+
+// busy counts the calls under way that will come back by themselves.
+func (l *live) busy() (n int) {
+	for seq := range l.running {
+		if c, ok := l.state.Calls[seq]; ok && c.Timer == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// begin makes the quest run, and takes up what the last owner left.
+func (l *live) begin(ctx context.Context) error {
+	again, lost := settle(l.state, l.repeatable)
+	for i := range lost {
+		lost[i].Time = l.rt.Clock()
+	}
+	for _, seq := range again {
+		if err := l.restart(ctx, seq); err != nil {
+			return err
+		}
+	}
+	waiting, err := l.commands(ctx)
+	if err != nil {
+		return err
+	}
+	wake := func() event.Draft { return l.input("person", wakeBody(l.state, l.opts.Limits, l.rt.Version)) }
+	for _, inputs := range takeUp(l.state, wake, lost, waiting) {
+		if err := l.take(ctx, inputs()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *live) repeatable(name string) bool {
+	t, ok := l.rt.Tools.Lookup(name)
+	return ok && t.Repeatable
+}
+
+func (l *live) input(actor string, b event.Body) event.Draft {
+	return event.Draft{Time: l.rt.Clock(), Actor: actor, Body: b}
+}
+
+// commands takes what has been put into the quest's inbox. Whatever has become
+// of it, its number is above the last one in the ledger exactly until it is
+// there.
+func (l *live) commands(ctx context.Context) ([]event.Draft, error) {
+	list, err := l.rt.Ledger.Commands(ctx, l.key, l.state.Inbox)
+	if err != nil {
+		return nil, err
+	}
+	var out []event.Draft
+	for _, c := range list {
+		out = append(out, l.input("person", numbered(c)))
+	}
+	return out, nil
+}
+
+// numbered gives a command's body its number in the inbox.
+func numbered(c ledger.Command) event.Body {
+	switch b := c.Body.(type) {
+	case *event.QuestPaused:
+		b.Inbox = c.ID
+	case *event.QuestResumed:
+		b.Inbox = c.ID
+	case *event.QuestStopped:
+		b.Inbox = c.ID
+	case *event.UserMessage:
+		b.Inbox = c.ID
+	}
+	return c.Body
+}
+
+// take is one turn of the loop: decide, make durable, tell, act.
+func (l *live) take(ctx context.Context, inputs []event.Draft) error {
+	done, _, err := l.step(ctx, inputs)
+	if err != nil {
+		return err
+	}
+	for _, e := range done {
+		if l.opts.OnEvent != nil {
+			l.opts.OnEvent(e, l.state)
+		}
+		switch b := e.Body.(type) {
+		case *event.ModelResult:
+			l.ended(b.Call)
+		case *event.ToolResult:
+			l.ended(b.Call)
+		case *event.TimerFired:
+			l.ended(b.Call)
+		}
+	}
+	for _, e := range done {
+		if err := l.start(ctx, e); err != nil {
+			return err
+		}
+	}
+	if l.state.Seq-l.saved >= snapshotEvery {
+		l.saved = l.state.Seq
+		return l.rt.saveSnapshot(l.key, l.state)
+	}
+	return nil
+}
+
+func (l *live) ended(call uint64) {
+	if cancel, ok := l.running[call]; ok {
+		cancel()
+		delete(l.running, call)
+	}
+}
+
+// close gives up what is still under way. Nobody waits for it any more; what it
+// would have answered is asked for again by the next owner.
+func (l *live) close() {
+	for _, cancel := range l.running {
+		cancel()
+	}
+	l.mail.wait()
+}
+
+// start begins the call that e asks for, if it asks for one that is still open.
+func (l *live) start(ctx context.Context, e event.Event) error {
+	if _, open := l.state.Calls[e.Seq]; !open {
+		return nil
+	}
+	switch b := e.Body.(type) {
+	case *event.ModelCall:
+		return l.startModel(ctx, e.Seq, e.Actor, b)
+	case *event.ToolCall:
+		if e.Tool != "" {
+			return l.startTool(ctx, e.Seq, e.Actor, e.Tool)
+		}
+	case *event.TimerSet:
+		l.startTimer(ctx, e.Seq, b.At)
+	}
+	return nil
+}
+
+// restart begins a call again that was open when the last owner went.
+func (l *live) restart(ctx context.Context, seq uint64) error {
+	for e, err := range l.rt.Ledger.Read(ctx, l.key, seq) {
+		if err != nil {
+			return err
+		}
+		return l.start(ctx, e)
+	}
+	return nil
+}
+
+// launch runs a call in its own goroutine. Its result goes into the mailbox,
+// unless the call was given up.
+func (l *live) launch(ctx context.Context, seq uint64, call func(context.Context) (event.Draft, error)) {
+	ctx, cancel := context.WithCancel(ctx)
+	l.running[seq] = cancel
+	l.mail.start(func() {
+		d, err := call(ctx)
+		if err == nil {
+			l.mail.put(d)
+		} else if ctx.Err() == nil {
+			l.mail.fail(err)
+		}
+	})
+}
+
+func (l *live) startTimer(ctx context.Context, seq uint64, at event.Time) {
+	wait := time.Duration(max(at-l.rt.Clock(), 0)) * time.Microsecond
+	l.launch(ctx, seq, func(ctx context.Context) (event.Draft, error) {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			d := l.input("core", &event.TimerFired{Call: seq})
+			d.Parent = seq
+			return d, nil
+		case <-ctx.Done():
+			return event.Draft{}, ctx.Err()
+		}
+	})
+}

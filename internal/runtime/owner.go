@@ -1,0 +1,167 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+	"lyceum/internal/quest"
+)
+
+// An owner is the one that moves a quest: it takes inputs, has the rules decide,
+// and makes inputs and decisions durable together. It knows nothing of
+// goroutines or clocks, so that the simulator can drive the very same code.
+//
+// The state runs ahead of the ledger within step. If the append fails, the state
+// is of a quest that never was: the owner is dead, and whoever wants to go on
+// must load the quest again.
+type owner struct {
+	key   string
+	log   appender
+	state *quest.State
+	batch ledger.Batch
+	dead  bool
+}
+
+// appender and reader are what an owner and a fold need of a ledger.
+type appender interface {
+	Append(ctx context.Context, b ledger.Batch) error
+}
+
+type reader interface {
+	Read(ctx context.Context, quest string, seq uint64) iter.Seq2[event.Event, error]
+}
+
+var errDead = errors.New("an append has failed before; load the quest again")
+
+// step takes inputs, in order, and returns the events they became and led to,
+// once they are durable. An input that cannot come now is left out, and named
+// in refused: a result that comes twice is no reason to stop.
+func (o *owner) step(ctx context.Context, inputs []event.Draft) (done []event.Event, refused []error, err error) {
+	if o.dead {
+		return nil, nil, errDead
+	}
+	o.batch = ledger.Batch{Quest: o.key}
+	for _, in := range inputs {
+		if err := o.state.Check(in.Body); err != nil {
+			refused = append(refused, err)
+			continue
+		}
+		if err := o.feed(in); err != nil {
+			o.dead = true
+			return nil, refused, err
+		}
+	}
+	if len(o.batch.Events) == 0 {
+		return nil, refused, nil
+	}
+	if err := o.log.Append(ctx, o.batch); err != nil {
+		o.dead = true
+		return nil, refused, err
+	}
+	return o.batch.Events, refused, nil
+}
+
+// feed applies one input and everything that follows from it, breadth first.
+func (o *owner) feed(in event.Draft) error {
+	in.Time = max(in.Time, o.state.Time) // a clock set back does not reorder history
+	queue := []event.Draft{in}
+	for len(queue) > 0 {
+		e, err := o.seal(queue[0])
+		if err != nil {
+			return err
+		}
+		o.batch.Events = append(o.batch.Events, e)
+		o.batch.Blobs = append(o.batch.Blobs, queue[0].Blobs...)
+		o.state.Apply(e)
+		queue = append(queue[1:], quest.Decide(o.state, e)...)
+	}
+	return nil
+}
+
+func (o *owner) seal(d event.Draft) (event.Event, error) {
+	name := o.state.Name
+	switch b := d.Body.(type) {
+	case *event.QuestCreated:
+		name = b.Name
+	case *event.QuestForked:
+		name = b.Name
+	}
+	return event.Seal(name, o.state.Seq+1, o.state.Hash, d)
+}
+
+// settle says how to go on after the last owner has gone, with calls open: those
+// to start again, and results for those whose outcome nobody knows. repeatable
+// tells which tools do no harm when they run twice.
+func settle(s *quest.State, repeatable func(tool string) bool) (again []uint64, lost []event.Draft) {
+	for _, seq := range sortedCalls(s) {
+		c := s.Calls[seq]
+		if c.Kind == "tool.call" && !repeatable(c.Tool) {
+			lost = append(lost, event.Draft{Parent: seq, Actor: c.Agent, Tool: c.Tool, Body: &event.ToolResult{
+				Call: seq, Error: true, Output: event.Text{Text: "Interrupted, outcome unknown: the command may or may not have run. Look before you repeat it."},
+			}})
+			continue
+		}
+		again = append(again, seq)
+	}
+	return again, lost
+}
+
+// takeUp says what a new owner feeds in, in which batches: the input that makes
+// the quest run, results for calls whose outcome is lost, and the commands that
+// wait.
+//
+// A quest whose owner died still counts as running: it goes on first, and then
+// hears what has been posted since. One that rested hears first what was posted
+// to it, and then goes on all the same: that is what running it means.
+func takeUp(s *quest.State, wake func() event.Draft, lost, waiting []event.Draft) []func() []event.Draft {
+	if s.Status == quest.Running {
+		return []func() []event.Draft{func() []event.Draft { return slices.Concat([]event.Draft{wake()}, lost, waiting) }}
+	}
+	return []func() []event.Draft{
+		func() []event.Draft { return waiting },
+		func() []event.Draft { return append([]event.Draft{wake()}, lost...) },
+	}
+}
+
+// wakeBody is the input that makes a quest run.
+func wakeBody(s *quest.State, limits event.Limits, version string) event.Body {
+	if s.Status == quest.Created {
+		return &event.QuestStarted{Limits: limits, Version: version}
+	}
+	return &event.QuestResumed{Limits: limits, Version: version}
+}
+
+func sortedCalls(s *quest.State) []uint64 {
+	var out []uint64
+	for seq := range s.Calls {
+		out = append(out, seq)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// fold reads a quest's ledger into a state, from the given one on, or from the
+// beginning if it is nil.
+func fold(ctx context.Context, log reader, key string, s *quest.State, societies []quest.Society) (*quest.State, error) {
+	from := uint64(1)
+	if s != nil {
+		from = s.Seq + 1
+	}
+	for e, err := range log.Read(ctx, key, from) {
+		if err != nil {
+			return nil, err
+		}
+		if s == nil {
+			if s, err = quest.New(e, societies); err != nil {
+				return nil, fmt.Errorf("open quest %s: %w", key, err)
+			}
+		}
+		s.Apply(e)
+	}
+	return s, nil
+}

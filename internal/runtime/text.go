@@ -1,0 +1,139 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+)
+
+// How much text stands in an event. A body has room for 16 KiB, and the parts
+// of a model's answer share it.
+const (
+	maxInline = 8 << 10
+	maxBody   = 12 << 10
+	// shownHead and shownTail are what an agent sees of a longer output.
+	shownHead = 5 << 10
+	shownTail = 2 << 10
+)
+
+// texts turns strings of the world into texts of events. What does not fit is
+// kept as a blob: a small one travels with the batch, a large one is made
+// durable at once.
+type texts struct {
+	rt    *Runtime
+	ctx   context.Context
+	small [][]byte
+}
+
+// put stores data as a blob.
+func (t *texts) put(data []byte) (event.Ref, error) {
+	if len(data) <= ledger.MaxInlineBlob {
+		t.small = append(t.small, data)
+		return event.RefOf(data), nil
+	}
+	return t.rt.Blobs.Put(t.ctx, data)
+}
+
+// of returns s as a text that takes at most max bytes of an event.
+func (t *texts) of(s string, max int) (event.Text, error) {
+	s = clean(s)
+	if weight(s) <= max {
+		return event.Text{Text: s}, nil
+	}
+	ref, err := t.put([]byte(s))
+	return event.Text{Ref: &ref}, err
+}
+
+// shown returns a tool's output as the agent sees it: whole if it is short, its
+// beginning and end if not, with a pointer to the whole.
+func (t *texts) shown(s string) (event.Text, error) {
+	s = clean(s)
+	if weight(s) <= maxInline {
+		return event.Text{Text: s}, nil
+	}
+	ref, err := t.put([]byte(s))
+	if err != nil {
+		return event.Text{}, err
+	}
+	head := s[:weighed(s, shownHead)]
+	tail := clipFront(s[max(len(head), len(s)-shownTail):])
+	if weight(tail) > shownTail {
+		tail = ""
+	}
+	note := fmt.Sprintf("\n[… %d of %d bytes left out; the whole output is blob sha256:%s …]\n", len(s)-len(head)-len(tail), len(s), ref.Hash)
+	return event.Text{Ref: &ref, Text: head + note + tail}, nil
+}
+
+// fit moves the longest texts into blobs until what is left is small enough for
+// one body.
+func (t *texts) fit(all []*event.Text) error {
+	total := 0
+	for _, x := range all {
+		total += weight(x.Text)
+	}
+	slices.SortStableFunc(all, func(a, b *event.Text) int { return cmp.Compare(weight(b.Text), weight(a.Text)) })
+	for _, x := range all {
+		if total <= maxBody {
+			return nil
+		}
+		total -= weight(x.Text)
+		ref, err := t.put([]byte(x.Text))
+		if err != nil {
+			return err
+		}
+		*x = event.Text{Ref: &ref}
+	}
+	return nil
+}
+
+// clean makes text of the world fit for a ledger.
+func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// weight is how many bytes s takes in JSON, at most: control characters take six.
+func weight(s string) int {
+	n := len(s)
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < 0x20:
+			n += 5
+		case c == '"', c == '\\':
+			n++
+		}
+	}
+	return n
+}
+
+// weighed returns how long a beginning of s takes at most n bytes in JSON. It
+// ends between two characters.
+func weighed(s string, n int) int {
+	end := 0
+	for i, r := range s {
+		if n -= weight(s[i : i+utf8.RuneLen(r)]); n < 0 {
+			break
+		}
+		end = i + utf8.RuneLen(r)
+	}
+	return end
+}
+
+func clipFront(s string) string {
+	for len(s) > 0 && !utf8.RuneStart(s[0]) {
+		s = s[1:]
+	}
+	return s
+}
+
+// atMost shortens a text, such as an error's, to n bytes of a ledger.
+func atMost(s string, n int) string {
+	s = clean(s)
+	if end := weighed(s, n); end < len(s) {
+		return s[:end] + "…"
+	}
+	return s
+}

@@ -1,0 +1,150 @@
+package tool
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// misfit says what is wrong with the arguments, in words that let a model write
+// better ones.
+func misfit(schema *jsonschema.Resolved, given map[string]any) error {
+	err := schema.Validate(given)
+	if err == nil {
+		return nil
+	}
+	s := schema.Schema()
+	known := slices.Sorted(maps.Keys(s.Properties))
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if _, ok := s.Properties[name]; !ok && s.AdditionalProperties != nil {
+			if close := near(name, known); len(close) > 0 {
+				return fmt.Errorf("there is no argument %.60q; did you mean %q?", name, close[0])
+			}
+			return fmt.Errorf("there is no argument %.60q", name)
+		}
+	}
+	for _, name := range s.Required {
+		if _, ok := given[name]; !ok {
+			return fmt.Errorf("the argument %q is missing; it must be %s", name, expected(s.Properties[name]))
+		}
+	}
+	// The library quotes the whole value, which may be a file.
+	_, text, ok := strings.Cut(err.Error(), "validating /properties/")
+	if !ok {
+		return fmt.Errorf("the arguments do not fit: %.200s", err)
+	}
+	name, _, _ := strings.Cut(text, ":")
+	name, _, _ = strings.Cut(name, "/")
+	got := fmt.Sprintf("%v", given[name])
+	if v, ok := given[name].(string); ok {
+		got = fmt.Sprintf("%.60q", v)
+	} else if given[name] == nil {
+		got = "null"
+	}
+	return fmt.Errorf("the argument %q is %.80s; it must be %s", name, got, expected(s.Properties[name]))
+}
+
+// expected describes a schema in a few words.
+func expected(s *jsonschema.Schema) string {
+	if s == nil {
+		return "given"
+	}
+	var b strings.Builder
+	b.WriteString(kind(s))
+	if s.MinLength != nil {
+		fmt.Fprintf(&b, " of at least %d characters", *s.MinLength)
+	}
+	if s.MaxLength != nil {
+		fmt.Fprintf(&b, " of at most %d characters", *s.MaxLength)
+	}
+	switch {
+	case s.Minimum != nil && s.Maximum != nil:
+		fmt.Fprintf(&b, " from %.0f to %.0f", *s.Minimum, *s.Maximum)
+	case s.Minimum != nil:
+		fmt.Fprintf(&b, " of at least %g", *s.Minimum)
+	case s.Maximum != nil:
+		fmt.Fprintf(&b, " of at most %g", *s.Maximum)
+	}
+	if s.Pattern != "" {
+		fmt.Fprintf(&b, " that matches %s", s.Pattern)
+	}
+	return b.String()
+}
+
+func kind(s *jsonschema.Schema) string {
+	switch {
+	case len(s.Enum) > 0:
+		var values []string
+		for _, v := range s.Enum {
+			values = append(values, fmt.Sprintf("%#v", v))
+		}
+		return "one of " + strings.Join(values, ", ")
+	case len(s.Types) > 0:
+		return strings.Join(s.Types, " or ")
+	case s.Type == "array" && s.Items != nil:
+		return "array of " + kind(s.Items)
+	case s.Type == "":
+		return "any value"
+	}
+	return s.Type
+}
+
+// signature is a schema on one line: {"path": string, "offset"?: integer}.
+func signature(s *jsonschema.Schema) string {
+	var parts []string
+	for _, name := range s.Required {
+		if p := s.Properties[name]; p != nil {
+			parts = append(parts, fmt.Sprintf("%q: %s", name, expected(p)))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		if !slices.Contains(s.Required, name) {
+			parts = append(parts, fmt.Sprintf("%q?: %s", name, expected(s.Properties[name])))
+		}
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// near returns the names that may have been meant by name, best first.
+func near(name string, names []string) []string {
+	if len(name) > 100 {
+		return nil
+	}
+	var close []string
+	for limit := 1; limit <= 3 && len(close) == 0; limit++ {
+		for _, n := range names {
+			if distance(strings.ToLower(name), strings.ToLower(n)) <= min(limit, len(n)/2) {
+				close = append(close, n)
+			}
+		}
+	}
+	for _, n := range names {
+		if !slices.Contains(close, n) && len(name) > 2 && (strings.Contains(n, name) || strings.Contains(name, n)) {
+			close = append(close, n)
+		}
+	}
+	return close[:min(len(close), 3)]
+}
+
+// distance is how many letters must change to make a into b (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,330 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// Limits on single values, for what takes more than linear time or recurses.
+const (
+	maxBits   = 1 << 20   // of an integer
+	maxDigits = 256 << 10 // of a number or a JSON text to parse
+	maxDepth  = 1000      // of what is printed or compared as a whole
+	maxTuple  = 1 << 16   // nodes of a tuple of tuples, which is hashed as a whole
+	maxNested = 100       // depth of a tuple of tuples
+)
+
+// spend takes n from the steps that are left.
+func (r *run) spend(n uint64) error {
+	if n > r.left() {
+		return errors.New(r.tooManySteps())
+	}
+	r.thread.Steps += n
+	return nil
+}
+
+func (r *run) left() uint64 { return r.steps - min(r.thread.Steps, r.steps) }
+
+// times is a product that stops at far more than anyone has, and leaves room for
+// sums.
+func times(a, b uint64) uint64 {
+	const enough = 1 << 56
+	if over, p := bits.Mul64(a, b); over == 0 && p <= enough {
+		return p
+	}
+	return enough
+}
+
+// weight is the price of a copy of v, not of what v refers to.
+func weight(v starlark.Value) uint64 {
+	switch v := v.(type) {
+	case starlark.String:
+		return uint64(len(v)) / 16
+	case starlark.Bytes:
+		return uint64(len(v)) / 16
+	case starlark.Int:
+		return uint64(bitLen(v)) / 128
+	case *starlark.List:
+		return uint64(v.Len()) + 4
+	case starlark.Tuple:
+		return uint64(len(v)) + 3
+	case *starlark.Dict:
+		return 8*uint64(v.Len()) + 40
+	case *starlark.Set:
+		return 8*uint64(v.Len()) + 40
+	case *starlark.Function:
+		return 8
+	}
+	return 0
+}
+
+func bitLen(i starlark.Int) int {
+	if _, ok := i.Int64(); ok {
+		return 64
+	}
+	return i.BigInt().BitLen()
+}
+
+// span is how many elements come out of v when it is iterated over.
+func span(v starlark.Value) uint64 {
+	switch v.(type) {
+	case starlark.String, starlark.Bytes:
+		return weight(v)
+	}
+	return uint64(max(0, starlark.Len(v)))
+}
+
+// keep pays for a value that was just made and looks whether it may exist.
+func (r *run) keep(v starlark.Value) (starlark.Value, error) {
+	if err := r.spend(weight(v)); err != nil {
+		return nil, err
+	}
+	return v, r.check(v)
+}
+
+// check refuses the values that would make a later instruction endless: hashing
+// a tuple goes through all the tuples in it, however often they are shared.
+func (r *run) check(v starlark.Value) error {
+	switch v := v.(type) {
+	case starlark.Int:
+		if bitLen(v) > maxBits {
+			return fmt.Errorf("an integer of more than %d bits", maxBits)
+		}
+	case starlark.Tuple:
+		nodes := 0
+		if !tupleFits(v, maxNested, &nodes) {
+			return fmt.Errorf("tuples within tuples, more than %d values or %d levels of them; use lists", maxTuple, maxNested)
+		}
+		return r.spend(uint64(nodes) / 4)
+	}
+	return nil
+}
+
+func tupleFits(t starlark.Tuple, depth int, nodes *int) bool {
+	if depth == 0 {
+		return false
+	}
+	for _, v := range t {
+		switch v := v.(type) {
+		case starlark.Tuple:
+			*nodes++
+			if !tupleFits(v, depth-1, nodes) {
+				return false
+			}
+		case starlark.String:
+			*nodes += len(v) >> 10
+		}
+		if *nodes > maxTuple {
+			return false
+		}
+	}
+	return true
+}
+
+// measure sums up a value and all that it refers to, counting what is shared as
+// often as it is met.
+type measure struct {
+	sum, limit uint64
+	deep       bool
+}
+
+func (m *measure) add(v starlark.Value, depth int) {
+	m.sum++
+	if m.sum > m.limit {
+		return
+	}
+	if depth == 0 {
+		m.deep = true
+		return
+	}
+	switch v := v.(type) {
+	case starlark.String:
+		m.sum += uint64(len(v)) / 4
+	case starlark.Bytes:
+		m.sum += uint64(len(v)) / 4
+	case starlark.Int:
+		m.sum += uint64(bitLen(v)-64) / 48
+	case *starlark.List:
+		for i := 0; i < v.Len() && m.sum <= m.limit; i++ {
+			m.add(v.Index(i), depth-1)
+		}
+	case starlark.Tuple:
+		for i := 0; i < len(v) && m.sum <= m.limit; i++ {
+			m.add(v[i], depth-1)
+		}
+	case *starlark.Dict:
+		for k, e := range v.Entries() {
+			m.add(k, depth-1)
+			m.add(e, depth-1)
+			if m.sum > m.limit {
+				return
+			}
+		}
+	case *starlark.Set:
+		for k := range v.Elements() {
+			m.add(k, depth-1)
+			if m.sum > m.limit {
+				return
+			}
+		}
+	default:
+		// Only what is iterated over lazily is left: ranges, and strings by element.
+		if it, ok := v.(starlark.Iterable); !ok {
+			return
+		} else if n := starlark.Len(v); n >= 0 {
+			m.sum += times(2, uint64(n))
+		} else {
+			m.sum += uint64(len(it.String())) / 4
+		}
+	}
+}
+
+// text is the price of writing v out.
+func (r *run) text(v starlark.Value) (uint64, error) {
+	m := measure{limit: r.left()}
+	m.add(v, maxDepth)
+	if m.deep {
+		return 0, fmt.Errorf("a %s that is nested more than %d deep, or contains itself", v.Type(), maxDepth)
+	}
+	return m.sum, nil
+}
+
+func (r *run) texts(list []starlark.Value) (uint64, error) {
+	var sum uint64
+	for _, v := range list {
+		n, err := r.text(v)
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
+// surface is the price of comparing v with something; Starlark looks no deeper
+// than CompareLimit.
+func (r *run) surface(v starlark.Value, limit uint64) uint64 {
+	switch v.(type) {
+	case *starlark.List, starlark.Tuple, *starlark.Dict, *starlark.Set:
+		m := measure{limit: limit}
+		m.add(v, starlark.CompareLimit+1)
+		return m.sum
+	}
+	return 1 + weight(v)
+}
+
+// binary is x op y, paid for before it is done.
+func (r *run) binary(op syntax.Token, x, y starlark.Value) (starlark.Value, error) {
+	cost, err := r.binaryPrice(op, x, y)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.spend(cost); err != nil {
+		return nil, err
+	}
+	switch op {
+	case syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE:
+		ok, err := starlark.Compare(op, x, y)
+		return starlark.Bool(ok), err
+	}
+	z, err := starlark.Binary(op, x, y)
+	if err != nil {
+		return nil, err
+	}
+	return z, r.check(z)
+}
+
+func (r *run) binaryPrice(op syntax.Token, x, y starlark.Value) (uint64, error) {
+	switch op {
+	case syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE:
+		return r.surface(y, r.surface(x, r.left())), nil
+	case syntax.IN, syntax.NOT_IN:
+		switch y := y.(type) {
+		case *starlark.List, starlark.Tuple:
+			return times(span(y), r.surface(x, r.left())), nil
+		case starlark.String, starlark.Bytes:
+			return weight(y), nil
+		}
+		return weight(x), nil
+	case syntax.STAR:
+		if n, ok := x.(starlark.Int); ok {
+			return r.product(y, n)
+		}
+		if n, ok := y.(starlark.Int); ok {
+			return r.product(x, n)
+		}
+		return 0, nil
+	case syntax.PERCENT:
+		if format, ok := x.(starlark.String); ok {
+			n, err := r.text(y)
+			return times(n, 1+uint64(strings.Count(string(format), "%("))) + weight(format), err
+		}
+	}
+	if _, ok := x.(starlark.Int); ok {
+		return max(weight(x), weight(y)), nil
+	}
+	return weight(x) + weight(y), nil
+}
+
+// product is the price of x * n: n copies, unless both are numbers.
+func (r *run) product(x starlark.Value, n starlark.Int) (uint64, error) {
+	if x, ok := x.(starlark.Int); ok {
+		size := bitLen(x) + bitLen(n)
+		if size > maxBits {
+			return 0, fmt.Errorf("an integer of more than %d bits", maxBits)
+		}
+		return uint64(size) / 128, nil
+	}
+	if n.Sign() <= 0 {
+		return 0, nil
+	}
+	count, ok := n.Uint64()
+	if !ok {
+		return r.steps + 1, nil
+	}
+	switch x := x.(type) {
+	case starlark.String:
+		return times(uint64(len(x)), count) / 16, nil
+	case starlark.Bytes:
+		return times(uint64(len(x)), count) / 16, nil
+	case *starlark.List, starlark.Tuple:
+		return times(span(x), count), nil
+	}
+	return 0, nil
+}
+
+// operand is the right side of x op= y: it makes the interpreter ask us for the
+// result.
+type operand struct {
+	starlark.Value
+	run *run
+}
+
+// Binary is other op= o, which changes a list or a dict in place.
+func (o operand) Binary(op syntax.Token, other starlark.Value, _ starlark.Side) (starlark.Value, error) {
+	method := ""
+	switch other.(type) {
+	case *starlark.List:
+		if _, ok := o.Value.(starlark.Iterable); ok && op == syntax.PLUS {
+			method = "extend"
+		}
+	case *starlark.Dict:
+		if _, ok := o.Value.(*starlark.Dict); ok && op == syntax.PIPE {
+			method = "update"
+		}
+	}
+	if method == "" {
+		return o.run.binary(op, other, o.Value)
+	}
+	f, err := other.(starlark.HasAttrs).Attr(method)
+	if err != nil {
+		return nil, err
+	}
+	_, err = o.run.wrap(f.(*starlark.Builtin)).CallInternal(o.run.thread, starlark.Tuple{o.Value}, nil)
+	return other, err
+}

@@ -1,0 +1,94 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"lyceum/internal/model"
+)
+
+// ListFiles returns the tool list_files.
+func ListFiles() Tool {
+	return Tool{
+		Tool: model.Tool{
+			Name:        "list_files",
+			Description: "Lists the files in a folder of your workspace, with their sizes in bytes; folders end in /.",
+			Schema:      `{"type":"object","properties":{"path":{"type":"string","description":"Path of the folder, relative to the workspace; the workspace itself if left out."}},"additionalProperties":false}`,
+		},
+		Repeatable: true,
+		Run: func(ctx context.Context, c Call) (string, error) {
+			args := struct {
+				Path string `json:"path"`
+			}{"."}
+			if err := json.Unmarshal(c.Args, &args); err != nil {
+				return "", err
+			}
+			return list(ctx, c.Home, args.Path)
+		},
+	}
+}
+
+func list(ctx context.Context, home *os.Root, path string) (string, error) {
+	f, info, err := open(home, path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if !info.IsDir() {
+		return "", fmt.Errorf("%s is a file of %d bytes; read_file shows it", path, info.Size())
+	}
+	var names []string
+	for {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		some, err := f.Readdirnames(1000)
+		names = append(names, some...)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return "", plain(path, err)
+		}
+		if len(names) > maxEntries {
+			return "", fmt.Errorf("%s has more than %d entries", path, maxEntries)
+		}
+	}
+	if len(names) == 0 {
+		return "(empty folder)", nil
+	}
+	slices.Sort(names)
+	var b strings.Builder
+	for _, name := range names[:min(len(names), maxListed)] {
+		b.WriteString(line(home, filepath.Clean(path), name))
+	}
+	if more := len(names) - maxListed; more > 0 {
+		fmt.Fprintf(&b, "(and %d more)\n", more)
+	}
+	return b.String(), nil
+}
+
+func line(home *os.Root, folder, name string) string {
+	shown := name
+	if strings.ContainsFunc(name, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		shown = strconv.Quote(name)
+	}
+	info, err := home.Lstat(filepath.Join(folder, name))
+	switch {
+	case err != nil: // gone since
+		return shown + "\n"
+	case info.IsDir():
+		return shown + "/\n"
+	case info.Mode().IsRegular():
+		return fmt.Sprintf("%s  %d\n", shown, info.Size())
+	}
+	return fmt.Sprintf("%s  (%s)\n", shown, nature(info.Mode()))
+}

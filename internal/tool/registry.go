@@ -1,0 +1,194 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"lyceum/internal/model"
+)
+
+// maxArgs bounds the arguments of a call: a file of the largest size, with
+// every byte escaped.
+const maxArgs = 8 << 20
+
+// Registry holds tools by name. It does not change once it is made.
+type Registry struct {
+	entries map[string]entry
+	names   []string
+}
+
+type entry struct {
+	tool   Tool
+	schema *jsonschema.Resolved
+}
+
+// New returns a registry of tools whose names differ and whose schemas compile.
+func New(tools ...Tool) (*Registry, error) {
+	r := &Registry{entries: make(map[string]entry, len(tools))}
+	for _, t := range tools {
+		schema, err := compile(t)
+		if err != nil {
+			return nil, fmt.Errorf("tool %q: %w", t.Name, err)
+		}
+		if _, ok := r.entries[t.Name]; ok {
+			return nil, fmt.Errorf("tool %q: there are two of that name", t.Name)
+		}
+		r.entries[t.Name] = entry{t, schema}
+		r.names = append(r.names, t.Name)
+	}
+	slices.Sort(r.names)
+	return r, nil
+}
+
+// Builtin returns the tools that are always there.
+func Builtin() *Registry {
+	r, err := New(Calculator(), ReadFile(), WriteFile(), ListFiles())
+	if err != nil {
+		panic(err) // they are ours
+	}
+	return r
+}
+
+// validName is what every provider accepts.
+var validName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+func compile(t Tool) (*jsonschema.Resolved, error) {
+	switch {
+	case !validName.MatchString(t.Name):
+		return nil, errors.New("a name has 1 to 64 letters, digits, _ or -")
+	case t.Description == "":
+		return nil, errors.New("it has no description")
+	case t.Run == nil:
+		return nil, errors.New("it has no function to run")
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal([]byte(t.Schema), &s); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	if s.Type != "object" {
+		return nil, errors.New(`schema: its type must be "object"`)
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	return resolved, nil
+}
+
+// Lookup returns the tool of that name.
+func (r *Registry) Lookup(name string) (Tool, bool) {
+	e, ok := r.entries[name]
+	return e.tool, ok
+}
+
+// Specs returns what a model is told of the named tools, sorted by name.
+func (r *Registry) Specs(names []string) ([]model.Tool, error) {
+	sorted := slices.Compact(slices.Sorted(slices.Values(names)))
+	specs := make([]model.Tool, 0, len(sorted))
+	for _, name := range sorted {
+		t, ok := r.Lookup(name)
+		if !ok {
+			return nil, r.unknown(name)
+		}
+		specs = append(specs, t.Tool)
+	}
+	return specs, nil
+}
+
+func (r *Registry) unknown(name string) error {
+	if close := near(name, r.names); len(close) > 0 {
+		return fmt.Errorf("there is no tool %q; did you mean %s?", name, strings.Join(close, " or "))
+	}
+	if len(r.names) == 0 {
+		return fmt.Errorf("there is no tool %q, nor any other", name)
+	}
+	return fmt.Errorf("there is no tool %q; there are %s", name, strings.Join(r.names, ", "))
+}
+
+// Run does a call of the named tool, whatever its arguments are.
+func (r *Registry) Run(ctx context.Context, name string, c Call) Output {
+	text, err := r.try(ctx, name, c)
+	if err != nil {
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		text += describe(err)
+	}
+	// The ledger takes valid text only.
+	return Output{Text: strings.ToValidUTF8(text, "\uFFFD"), Error: err != nil}
+}
+
+func describe(err error) string {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "error: it took longer than allowed and was stopped"
+	case errors.Is(err, context.Canceled):
+		return "error: the call was cancelled"
+	}
+	return "error: " + err.Error()
+}
+
+func (r *Registry) try(ctx context.Context, name string, c Call) (text string, err error) {
+	e, ok := r.entries[name]
+	if !ok {
+		return "", r.unknown(name)
+	}
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	c.Args, err = e.arguments(c.Args)
+	if err != nil {
+		return "", fmt.Errorf("%w\nArguments of %s: %s", err, name, signature(e.schema.Schema()))
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			text, err = "", fmt.Errorf("the tool %s broke down (%.200s); this is a fault of the tool, not of your call", name, fmt.Sprint(p))
+		}
+	}()
+	text, err = e.tool.Run(ctx, c)
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return text, err
+}
+
+// arguments returns args if they fit the schema.
+func (e entry) arguments(args []byte) ([]byte, error) {
+	args = bytes.TrimSpace(args)
+	if len(args) == 0 {
+		args = []byte("{}")
+	}
+	if len(args) > maxArgs {
+		return nil, fmt.Errorf("the arguments have %d bytes, more than the %d that are allowed", len(args), maxArgs)
+	}
+	if args[0] != '{' {
+		return nil, errors.New("the arguments are not a JSON object")
+	}
+	var given map[string]any
+	if err := json.Unmarshal(args, &given); err != nil {
+		return nil, notJSON(err)
+	}
+	return args, misfit(e.schema, given)
+}
+
+func notJSON(err error) error {
+	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			return fmt.Errorf("the arguments have a member twice: %s", e.JSONPointer)
+		}
+		return fmt.Errorf("the arguments are not valid JSON: %w at byte %d", e.Err, e.ByteOffset)
+	}
+	if e, ok := errors.AsType[*json.SemanticError](err); ok {
+		return fmt.Errorf("the argument %s: the number %.40s is out of range", strings.TrimPrefix(string(e.JSONPointer), "/"), e.JSONValue)
+	}
+	return fmt.Errorf("the arguments are not valid JSON: %w", err)
+}

@@ -1,0 +1,241 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"lyceum/internal/model"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const anyObject = `{"type":"object"}`
+
+func echo(name, schema string) Tool {
+	return Tool{
+		Tool: model.Tool{Name: name, Description: "Says its arguments.", Schema: schema},
+		Run:  func(_ context.Context, c Call) (string, error) { return string(c.Args), nil },
+	}
+}
+
+func registry(t *testing.T, tools ...Tool) *Registry {
+	t.Helper()
+	r, err := New(tools...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	silent := echo("a", anyObject)
+	silent.Description = ""
+	idle := echo("a", anyObject)
+	idle.Run = nil
+	for name, c := range map[string]struct {
+		tools []Tool
+		want  string
+	}{
+		"TwoOfAName":         {[]Tool{echo("a", anyObject), echo("a", anyObject)}, `tool "a": there are two of that name`},
+		"AnEmptyName":        {[]Tool{echo("", anyObject)}, `tool "": a name has`},
+		"AStrangeName":       {[]Tool{echo("a b", anyObject)}, `tool "a b": a name has`},
+		"ALongName":          {[]Tool{echo(strings.Repeat("a", 65), anyObject)}, "a name has 1 to 64"},
+		"ASchemaNotJSON":     {[]Tool{echo("a", "{")}, `tool "a": schema:`},
+		"ASchemaOfAString":   {[]Tool{echo("a", `{"type":"string"}`)}, `its type must be "object"`},
+		"ASchemaThatIsWrong": {[]Tool{echo("a", `{"type":"object","properties":{"x":{"pattern":"("}}}`)}, `tool "a": schema:`},
+		"NoDescription":      {[]Tool{silent}, "no description"},
+		"NoFunction":         {[]Tool{idle}, "no function"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := New(c.tools...); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error is %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestSpecs(t *testing.T) {
+	t.Parallel()
+	r := Builtin()
+	t.Run("AreSorted", func(t *testing.T) {
+		t.Parallel()
+		specs, err := r.Specs([]string{"write_file", "calculate", "write_file"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, s := range specs {
+			names = append(names, s.Name)
+			if s.Description == "" || s.Schema == "" {
+				t.Errorf("%s is not described", s.Name)
+			}
+		}
+		if diff := cmp.Diff([]string{"calculate", "write_file"}, names); diff != "" {
+			t.Error(diff)
+		}
+	})
+	for name, c := range map[string]struct{ tool, want string }{
+		"SuggestWhatIsNear":       {"calculat", `there is no tool "calculat"; did you mean calculate?`},
+		"SuggestWhatContainsIt":   {"file", `there is no tool "file"; did you mean list_files or read_file or write_file?`},
+		"ListAllIfNothingIsNear":  {"shell", `there is no tool "shell"; there are calculate, list_files, read_file, write_file`},
+		"DoNotCareAboutTheLetter": {"READ_FILE", `there is no tool "READ_FILE"; did you mean read_file?`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := r.Specs([]string{c.tool}); err == nil || err.Error() != c.want {
+				t.Errorf("error is %v, want %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestBuiltinSaysWhatMayBeRepeated(t *testing.T) {
+	t.Parallel()
+	r := Builtin()
+	for _, name := range []string{"calculate", "list_files", "read_file", "write_file"} {
+		got, ok := r.Lookup(name)
+		if !ok || !got.Repeatable || got.Writes != (name == "write_file") {
+			t.Errorf("%s: found %v, repeatable %v, writes %v", name, ok, got.Repeatable, got.Writes)
+		}
+	}
+	if _, ok := r.Lookup("shell"); ok {
+		t.Error("found a tool that is not there")
+	}
+}
+
+func TestRunChecksArguments(t *testing.T) {
+	t.Parallel()
+	const schema = `{"type":"object","properties":{` +
+		`"code":{"type":"string","minLength":1},"count":{"type":"integer","minimum":1,"maximum":9},` +
+		`"mode":{"enum":["a","b"]},"list":{"type":"array","items":{"type":"number"}}},"required":["code"],"additionalProperties":false}`
+	const signature = "\nArguments of echo: {\"code\": string of at least 1 characters, \"count\"?: integer from 1 to 9, \"list\"?: array of number, \"mode\"?: one of \"a\", \"b\"}"
+	r := registry(t, echo("echo", schema), echo("free", anyObject))
+	for name, c := range map[string]struct{ args, want string }{
+		"NotJSON":         {`code: 1`, "error: the arguments are not a JSON object"},
+		"CutOff":          {`{"code": "a`, "error: the arguments are not valid JSON: unexpected EOF at byte "},
+		"TrailingText":    {`{"code":"a"} x`, "error: the arguments are not valid JSON: "},
+		"NotUTF8":         {"{\"code\":\"\xff\"}", "error: the arguments are not valid JSON: invalid UTF-8 at byte "},
+		"AnArray":         {`[1]`, "error: the arguments are not a JSON object"},
+		"Null":            {`null`, "error: the arguments are not a JSON object"},
+		"ATwin":           {`{"code":"a","code":"b"}`, "error: the arguments have a member twice: /code"},
+		"AHugeNumber":     {`{"code":"a","count":1e999}`, "error: the argument count: the number 1e999 is out of range"},
+		"ALongNumber":     {`{"code":"a","count":1` + strings.Repeat("0", 400) + `}`, "error: the argument count: the number 1000"},
+		"DeepNesting":     {`{"code":` + strings.Repeat("[", 20000), "error: the arguments are not valid JSON: exceeded max depth"},
+		"AMissingField":   {`{}`, `error: the argument "code" is missing; it must be string of at least 1 characters`},
+		"NothingAtAll":    {"", `error: the argument "code" is missing`},
+		"AMisspeltField":  {`{"cod":"a"}`, `error: there is no argument "cod"; did you mean "code"?`},
+		"AnUnknownField":  {`{"code":"a","zzz":1}`, `error: there is no argument "zzz"`},
+		"AWrongType":      {`{"code":5}`, `error: the argument "code" is 5; it must be string of at least 1 characters`},
+		"ANull":           {`{"code":null}`, `error: the argument "code" is null; it must be string`},
+		"AShortString":    {`{"code":""}`, `error: the argument "code" is ""; it must be string of at least 1 characters`},
+		"ASmallNumber":    {`{"code":"a","count":0}`, `error: the argument "count" is 0; it must be integer from 1 to 9`},
+		"AFraction":       {`{"code":"a","count":1.5}`, `error: the argument "count" is 1.5; it must be integer from 1 to 9`},
+		"AWrongChoice":    {`{"code":"a","mode":"c"}`, `error: the argument "mode" is "c"; it must be one of "a", "b"`},
+		"AWrongItem":      {`{"code":"a","list":[1,"x"]}`, `error: the argument "list" is [1 x]; it must be array of number`},
+		"ALongWrongValue": {`{"code":["` + strings.Repeat("x", 100000) + `"]}`, `error: the argument "code" is [xxx`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := r.Run(t.Context(), "echo", Call{Args: []byte(c.args)})
+			if !got.Error || !strings.HasPrefix(got.Text, c.want) || !strings.HasSuffix(got.Text, signature) {
+				t.Errorf("got %+v, want %q and the signature", got, c.want)
+			}
+			if len(got.Text) > 1000 {
+				t.Errorf("the answer has %d bytes", len(got.Text))
+			}
+		})
+	}
+	t.Run("AndPassesThemOn", func(t *testing.T) {
+		t.Parallel()
+		if got := r.Run(t.Context(), "echo", Call{Args: []byte(` {"code":"a"} `)}); got != (Output{Text: `{"code":"a"}`}) {
+			t.Errorf("got %+v", got)
+		}
+		if got := r.Run(t.Context(), "free", Call{}); got != (Output{Text: `{}`}) {
+			t.Errorf("got %+v", got)
+		}
+	})
+	t.Run("AndTheirSize", func(t *testing.T) {
+		t.Parallel()
+		got := r.Run(t.Context(), "free", Call{Args: []byte(`{"a":"` + strings.Repeat("x", maxArgs) + `"}`)})
+		if !got.Error || !strings.Contains(got.Text, "more than the 8388608 that are allowed") {
+			t.Errorf("got %.200s", got.Text)
+		}
+	})
+}
+
+func TestRunTellsWhatWentWrong(t *testing.T) {
+	t.Parallel()
+	do := func(f func(context.Context) (string, error)) Tool {
+		return Tool{
+			Tool: model.Tool{Name: "do", Description: "Does it.", Schema: anyObject},
+			Run:  func(ctx context.Context, _ Call) (string, error) { return f(ctx) },
+		}
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		tool Tool
+		want Output
+	}{
+		"APanic": {t.Context(), do(func(context.Context) (string, error) { panic("oh no") }),
+			Output{"error: the tool do broke down (oh no); this is a fault of the tool, not of your call", true}},
+		"ALongPanic": {t.Context(), do(func(context.Context) (string, error) { panic(strings.Repeat("x", 5000)) }),
+			Output{"error: the tool do broke down (" + strings.Repeat("x", 200) + "); this is a fault of the tool, not of your call", true}},
+		"AnError": {t.Context(), do(func(context.Context) (string, error) { return "", errors.New("no such star") }),
+			Output{"error: no such star", true}},
+		"AnErrorAfterOutput": {t.Context(), do(func(context.Context) (string, error) { return "half", errors.New("no more") }),
+			Output{"half\nerror: no more", true}},
+		"ACancelledCall": {cancelled, do(func(context.Context) (string, error) { return "ran", nil }),
+			Output{"error: the call was cancelled", true}},
+		"ADeadline": {t.Context(), do(func(context.Context) (string, error) { return "", context.DeadlineExceeded }),
+			Output{"error: it took longer than allowed and was stopped", true}},
+		"NotValidText": {t.Context(), do(func(context.Context) (string, error) { return "a\xffb", nil }),
+			Output{"a\uFFFDb", false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := registry(t, c.tool).Run(c.ctx, "do", Call{})
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	t.Run("AnUnknownTool", func(t *testing.T) {
+		t.Parallel()
+		got := Builtin().Run(t.Context(), "calculator", Call{})
+		if want := (Output{`error: there is no tool "calculator"; did you mean calculate?`, true}); got != want {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+func FuzzRunCalculate(f *testing.F) {
+	f.Add("print(1)", true)
+	f.Add(`{"code":"1+1"}`, false)
+	for _, name := range []string{"RepeatedString", "HugeRangeByKey", "DeepCycle", "SharedTupleByZip", "SquaredInteger", "EndlessRecursion"} {
+		f.Add(bombs[name], true)
+	}
+	r := Builtin()
+	f.Fuzz(func(t *testing.T, text string, isCode bool) {
+		args := []byte(text)
+		if isCode {
+			args = []byte(`{"code":` + quote(text) + `}`)
+		}
+		got := r.Run(t.Context(), "calculate", Call{Args: args})
+		if strings.Contains(got.Text, "broke down") {
+			t.Errorf("a panic: %s", got.Text)
+		}
+		if !utf8.ValidString(got.Text) || len(got.Text) > maxPrinted+4096 {
+			t.Errorf("an output of %d bytes: %.100q", len(got.Text), got.Text)
+		}
+	})
+}
