@@ -141,6 +141,8 @@ type Store interface {
 	// Claim makes the caller the quest's only owner until it releases the claim
 	// or its process ends, however it ends. Others get ErrClaimed.
 	Claim(quest string) (release func(), err error)
+	// Claimed reports whether anybody owns the quest now.
+	Claimed(quest string) (bool, error)
 	Close() error
 }
 

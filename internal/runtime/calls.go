@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 
@@ -158,7 +159,11 @@ func (l *live) pack(ctx context.Context, seq uint64, a *model.Answer, failed err
 		out.Cost, out.Unpriced, out.Usage, out.Stop = a.Cost, a.Unpriced, a.Usage, a.Stop
 	}
 	if failed != nil {
-		out.Error = &event.ModelError{Kind: string(model.KindOf(failed)), Text: atMost(failed.Error(), 2000)}
+		text := failed.Error()
+		if e, ok := errors.AsType[*model.Error](failed); ok {
+			text = e.Text
+		}
+		out.Error = &event.ModelError{Kind: string(model.KindOf(failed)), Text: atMost(text, 2000)}
 		return event.Draft{Body: out}, nil
 	}
 	t := &texts{rt: l.rt, ctx: ctx}

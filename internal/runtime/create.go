@@ -218,7 +218,11 @@ func (c *creation) agent(soc quest.Society, name string) (event.AgentSpec, error
 	if a.Window == 0 {
 		a.Window = quest.DefaultWindow
 	}
-	tools, err := c.rt.Tools.Specs(spec.Tools)
+	names := spec.Tools
+	if names == nil {
+		names = c.rt.Tools.Names()
+	}
+	tools, err := c.rt.Tools.Specs(names)
 	if err != nil {
 		return a, fmt.Errorf("tools: %w", err)
 	}

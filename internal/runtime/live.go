@@ -23,6 +23,10 @@ type RunOptions struct {
 	// says while it speaks. Both are called one at a time and must return soon.
 	OnEvent func(event.Event, *quest.State)
 	OnDelta func(agent string, d model.Delta)
+	// Grace is how long Run waits for calls under way when the quest has come to
+	// rest, 30 seconds if zero. What comes later is asked for again by the next
+	// Run.
+	Grace time.Duration
 	// Interrupt, once closed, pauses the quest: what is under way comes in, and
 	// nothing new begins.
 	Interrupt <-chan struct{}
@@ -53,6 +57,9 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 		rt:    r, opts: opts, mail: newMailbox(), rendered: map[string]*agent.Rendering{},
 		running: map[uint64]context.CancelFunc{}, tools: make(chan struct{}, maxTools),
 		prompts: map[string]*prompt{}, models: map[string]model.Model{}, trees: map[string]*blob.Index{},
+	}
+	if l.opts.Grace == 0 {
+		l.opts.Grace = 30 * time.Second
 	}
 	defer l.close()
 	if err := l.run(ctx); err != nil {
@@ -92,6 +99,7 @@ type live struct {
 	trees   map[string]*blob.Index
 
 	interrupted bool
+	leaving     bool // the grace period has begun
 }
 
 func (l *live) run(ctx context.Context) error {
@@ -105,10 +113,24 @@ func (l *live) run(ctx context.Context) error {
 		return err
 	}
 	interrupt := l.opts.Interrupt
+	grace := time.NewTimer(1 << 62)
+	defer grace.Stop()
 	for !l.over() {
+		if l.resting() {
+			if !l.leaving {
+				l.leaving = true
+				grace.Reset(l.opts.Grace)
+			}
+		} else {
+			l.leaving = false
+		}
 		var inputs []event.Draft
 		var err error
 		select {
+		case <-grace.C:
+			if l.leaving {
+				return nil
+			}
 		case <-l.mail.ready:
 			inputs, err = l.mail.take()
 		case <-posted:
@@ -132,11 +154,12 @@ func (l *live) run(ctx context.Context) error {
 }
 
 // over reports whether there is nothing left to wait for.
-func (l *live) over() bool {
-	if l.state.Status == quest.Running || l.busy() > 0 {
-		return false
-	}
-	return l.state.Status != quest.Paused || l.interrupted
+func (l *live) over() bool { return l.resting() && l.busy() == 0 }
+
+// resting reports whether the run is to end once nothing is under way. A paused
+// quest is held, unless it was paused by the interrupt.
+func (l *live) resting() bool {
+	return l.state.Status != quest.Running && (l.state.Status != quest.Paused || l.interrupted)
 }
 
 // busy counts the calls under way that will come back by themselves.

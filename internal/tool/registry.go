@@ -90,6 +90,9 @@ func (r *Registry) Lookup(name string) (Tool, bool) {
 	return e.tool, ok
 }
 
+// Names returns the names of all tools, sorted.
+func (r *Registry) Names() []string { return slices.Clone(r.names) }
+
 // Specs returns what a model is told of the named tools, sorted by name.
 func (r *Registry) Specs(names []string) ([]model.Tool, error) {
 	sorted := slices.Compact(slices.Sorted(slices.Values(names)))

@@ -366,10 +366,20 @@ func testClaim(t *testing.T, s *suite) {
 		_, err := st.Claim("q")
 		wantError(t, err, ledger.ErrClaimed)
 	}
+	claimed := func(want bool) {
+		t.Helper()
+		for _, st := range []ledger.Store{first, second} {
+			if got, err := st.Claimed("q"); err != nil || got != want {
+				t.Fatalf("Claimed is %v, %v; want %v", got, err, want)
+			}
+		}
+	}
+	claimed(true)
 	other, err := second.Claim("p")
 	must(t, err)
 	other()
 	release()
+	claimed(false)
 	release, err = second.Claim("q")
 	must(t, err)
 	release()

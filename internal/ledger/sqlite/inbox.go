@@ -2,15 +2,11 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 
-	"golang.org/x/sys/unix"
 	sq "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -105,30 +101,6 @@ func (s *Store) Remove(ctx context.Context, quest string) error {
 		return fmt.Errorf("remove quest %s from the index: %w", quest, err)
 	}
 	return nil
-}
-
-// Claim implements ledger.Store by a lock on a file, which the kernel releases
-// when the process ends.
-func (s *Store) Claim(quest string) (func(), error) {
-	if !event.ValidName(quest) {
-		return nil, fmt.Errorf("claim quest %q: want %s", quest, event.NameRule)
-	}
-	dir := filepath.Join(filepath.Dir(s.path), "claims")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("claim quest %s: %w", quest, err)
-	}
-	f, err := os.OpenFile(filepath.Join(dir, quest), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("claim quest %s: %w", quest, err)
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		_ = f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			err = ledger.ErrClaimed
-		}
-		return nil, fmt.Errorf("claim quest %s: %w", quest, err)
-	}
-	return func() { _ = f.Close() }, nil
 }
 
 // Sweep removes every small blob that keep does not name. Nobody else may have

@@ -1,0 +1,417 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	blobfs "lyceum/internal/blob/fs"
+	"lyceum/internal/crate"
+	"lyceum/internal/event"
+	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) traceCommand() *cobra.Command {
+	var jsonl, follow bool
+	var from uint64
+	cmd := &cobra.Command{
+		Use:   "trace <quest>",
+		Short: "Print every event, one a line",
+		Args:  exactArgs(1, "a quest's name"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			ctx, interrupt, stop := a.signals()
+			defer stop()
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			go func() {
+				select {
+				case <-interrupt:
+					cancel()
+				case <-ctx.Done():
+				}
+			}()
+			if err := checkName(args[0]); err != nil {
+				return err
+			}
+			if err := a.open(false); err != nil {
+				return err
+			}
+			events := a.rt.Ledger.Read(ctx, args[0], max(from, 1))
+			if follow {
+				events = a.rt.Ledger.Follow(ctx, args[0], max(from, 1))
+			}
+			for e, err := range events {
+				if err != nil {
+					return err
+				}
+				if err := a.printEvent(e, jsonl); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&jsonl, "jsonl", false, "print the events as they stand in the ledger, one JSON object a line")
+	cmd.Flags().BoolVar(&jsonl, "json", false, "the same as --jsonl")
+	cmd.Flags().BoolVar(&follow, "follow", false, "go on printing new events as they come")
+	cmd.Flags().Uint64Var(&from, "from", 1, "begin at this seq")
+	return a.questArg(cmd)
+}
+
+func (a *app) printEvent(e event.Event, jsonl bool) error {
+	if jsonl {
+		_, err := fmt.Fprintf(a.out, "%s\n", e.Line())
+		return err
+	}
+	kind := "·"
+	if e.Input() {
+		kind = ">"
+	}
+	what := string(e.Type)
+	if e.Tool != "" {
+		what += " " + e.Tool
+	}
+	_, err := fmt.Fprintf(a.out, "%6d %s %s %-10s %-28s %s %s\n", e.Seq, kind, e.Time.Time().Format("15:04:05.000"), e.Actor, what, e.Hash.String()[:12], gist(e.Body))
+	return err
+}
+
+// gist is what an event says, in a few words.
+func gist(b event.Body) string {
+	switch b := b.(type) {
+	case *event.QuestCreated:
+		return oneLine(b.Rules+" "+b.Problem.Text, 80)
+	case *event.ModelCall:
+		return fmt.Sprintf("turn %d, messages %d to %d", b.Turn, b.First, b.Last)
+	case *event.ModelResult:
+		return gistAnswer(b)
+	case *event.ToolCall:
+		return fmt.Sprintf("part %d of %d", b.Part, b.Answer)
+	case *event.ToolResult:
+		return fmt.Sprintf("%s (%.1f ms)", oneLine(b.Output.Text, 70), float64(b.Duration)/1000)
+	case *event.ToolAnswered:
+		return oneLine(b.Output.Text, 70)
+	case *event.UserMessage:
+		return oneLine(b.Text.Text, 80)
+	case *event.MessageSent:
+		return oneLine(b.Text.Text, 80)
+	case *event.QuestFinished:
+		return oneLine(b.Answer.Text, 80)
+	case *event.QuestFailed:
+		return oneLine(b.Reason, 80)
+	case *event.QuestForked:
+		return fmt.Sprintf("from %s at %d", b.From, b.At)
+	case *event.BudgetExceeded:
+		return fmt.Sprintf("%s: %d of %d", b.Limit, b.Used, b.Max)
+	case *event.TimerSet:
+		return b.Purpose + " at " + b.At.String()
+	}
+	return ""
+}
+
+func gistAnswer(b *event.ModelResult) string {
+	if b.Error != nil {
+		return "error " + b.Error.Kind + ": " + oneLine(b.Error.Text, 70)
+	}
+	var parts []string
+	for _, p := range b.Parts {
+		switch {
+		case p.Kind == event.PartToolCall:
+			parts = append(parts, "calls "+oneLine(p.Name, 20))
+		case p.Text != nil:
+			parts = append(parts, oneLine(p.Text.Text, 50))
+		}
+	}
+	return fmt.Sprintf("%s (%d+%d tokens, %.1f ms)", strings.Join(parts, "; "), b.Usage.Input, b.Usage.Output, float64(b.Duration)/1000)
+}
+
+// examineCommand makes verify and replay, which differ in what they look for.
+func (a *app) examineCommand(use, short, long, good string, examine func(*runtime.Runtime, context.Context, string, func(uint64)) (*runtime.Report, error)) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: use + " <quest|file.zip>", Short: short, Long: long,
+		Args: exactArgs(1, "a quest's name or an exported file"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			ctx := context.Background()
+			rt, name, done, err := a.subject(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			defer done()
+			rep, err := examine(rt, ctx, name, a.counter(use, asJSON))
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				if err := a.printJSON(rep); err != nil {
+					return err
+				}
+			} else {
+				a.printReport(rep, good)
+			}
+			if rep.Difference != nil {
+				return errFailed
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return a.questArg(cmd)
+}
+
+func (a *app) verifyCommand() *cobra.Command {
+	return a.examineCommand("verify", "Check that nothing of a quest was changed",
+		"Check the hash chain, the form of every event, every blob and workspace that is\nnamed, and the files of the quest's folder. Exits 1 at the first that does not hold.",
+		"unchanged", (*runtime.Runtime).Verify)
+}
+
+func (a *app) replayCommand() *cobra.Command {
+	return a.examineCommand("replay", "Derive a quest again from its inputs and compare, event for event",
+		"Feed the recorded inputs to the rules, without calling any model or tool, and\ncompare every event they lead to with the one recorded, byte for byte. Exits 1 at\nthe first difference and shows both sides.",
+		"identical", (*runtime.Runtime).Replay)
+}
+
+// counter shows how far a long examination has come.
+func (a *app) counter(verb string, quiet bool) func(uint64) {
+	if quiet {
+		return nil
+	}
+	return func(seq uint64) {
+		if seq%100_000 == 0 {
+			fmt.Fprintf(a.err, "%s: %d events\n", verb, seq)
+		}
+	}
+}
+
+func (a *app) printReport(r *runtime.Report, good string) {
+	d := r.Difference
+	if d == nil {
+		fmt.Fprintf(a.out, "%s: %s (%d events: %d inputs, %d derived; %d blobs)\n", r.Quest, good, r.Events, r.Inputs, r.Derived, r.Blobs)
+		return
+	}
+	fmt.Fprintf(a.out, "%s: differs at %s\n", r.Quest, printable(d.Error()))
+	if d.Recorded != "" {
+		fmt.Fprintf(a.out, "recorded: %s\n", printable(d.Recorded))
+	}
+	if d.Computed != "" {
+		fmt.Fprintf(a.out, "computed: %s\n", printable(d.Computed))
+	}
+}
+
+// subject is the quest that an argument means: one of the home, or an exported
+// one, which is unpacked into a home of its own that is gone afterwards.
+func (a *app) subject(ctx context.Context, arg string) (*runtime.Runtime, string, func(), error) {
+	if !strings.HasSuffix(arg, ".zip") {
+		if err := checkName(arg); err != nil {
+			return nil, "", nil, err
+		}
+		if err := a.open(false); err != nil {
+			return nil, "", nil, err
+		}
+		return a.rt, arg, func() {}, nil
+	}
+	dir, err := os.MkdirTemp("", "lyceum-")
+	if err != nil {
+		return nil, "", nil, err
+	}
+	rt, closeAll, err := openRuntime(dir)
+	if err != nil {
+		return nil, "", nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	done := func() { _ = closeAll(); _ = os.RemoveAll(dir) }
+	s, err := importFile(ctx, rt, arg, "")
+	if err != nil {
+		done()
+		return nil, "", nil, err
+	}
+	return rt, s.Name, done, nil
+}
+
+func importFile(ctx context.Context, rt *runtime.Runtime, path, as string) (*quest.State, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, usagef("read the exported quest: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	s, err := crate.Import(ctx, rt, f, info.Size(), crate.ImportOptions{As: as})
+	if err != nil {
+		return nil, fmt.Errorf("import %s: %w", path, err)
+	}
+	return s, nil
+}
+
+func (a *app) forkCommand() *cobra.Command {
+	var o runtime.ForkOptions
+	var seed string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "fork <quest>",
+		Short: "Make a new quest that begins as another did, up to any event",
+		Long: `Make a new quest whose ledger begins with another's, up to the event --at, and
+whose workspaces are as they were then. Then let it go another way: with another
+model, another seed, or a message.
+
+  lyceum fork primes --at 12 --message "Check the boundary as well."`,
+		Args: exactArgs(1, "a quest's name"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkName(args[0]); err != nil {
+				return err
+			}
+			if o.Name != "" {
+				if err := checkName(o.Name); err != nil {
+					return err
+				}
+			}
+			if seed != "" {
+				n, err := parseSeed(seed)
+				if err != nil {
+					return err
+				}
+				o.Seed = &n
+			}
+			o.Dir = "."
+			if file, ok := strings.CutPrefix(o.Model, "script:"); ok {
+				o.Dir, o.Model = filepath.Dir(file), "script:"+filepath.Base(file)
+			}
+			if err := a.open(false); err != nil {
+				return err
+			}
+			s, err := a.rt.Fork(context.Background(), args[0], o)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printQuest(context.Background(), s.Name, s, true)
+			}
+			fmt.Fprintf(a.out, "Forked %s at %d as %s. Run it with: lyceum run %s\n", args[0], s.Origin.At, s.Name, s.Name)
+			return nil
+		},
+	}
+	cmd.Flags().Uint64Var(&o.At, "at", 0, "the last event to take over (default: all)")
+	cmd.Flags().StringVar(&o.Name, "as", "", "name of the new quest")
+	cmd.Flags().StringVar(&o.Model, "model", "", "another model")
+	cmd.Flags().StringVar(&seed, "seed", "", "another seed")
+	cmd.Flags().StringVar(&o.Message, "message", "", "something to say to the agents first")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the new quest as JSON")
+	return a.questArg(cmd)
+}
+
+func (a *app) exportCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "export <quest> <file.zip|->",
+		Short: "Write a quest as one RO-Crate zip that can be checked anywhere",
+		Args:  exactArgs(2, "a quest's name and a file"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			ctx := context.Background()
+			if _, err := a.load(ctx, args[0]); err != nil {
+				return err
+			}
+			if args[1] == "-" {
+				return crate.Export(ctx, a.rt, args[0], a.out)
+			}
+			if err := writeWhole(args[1], func(w io.Writer) error { return crate.Export(ctx, a.rt, args[0], w) }); err != nil {
+				return fmt.Errorf("export quest %s to %s: %w", args[0], args[1], err)
+			}
+			fmt.Fprintf(a.out, "Wrote %s. Check it anywhere with: lyceum verify %s; lyceum replay %s\n", args[1], args[1], args[1])
+			return nil
+		},
+	}
+	return a.questArg(cmd)
+}
+
+// writeWhole writes a file so that it is there whole or not at all.
+func writeWhole(path string, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".lyceum-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if err := write(f); err != nil {
+		_ = f.Close()
+		return err
+	}
+	if err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+func (a *app) importCommand() *cobra.Command {
+	var as string
+	cmd := &cobra.Command{
+		Use:   "import <file.zip>",
+		Short: "Bring an exported quest into this home, after checking all of it",
+		Args:  exactArgs(1, "an exported file"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if as != "" {
+				if err := checkName(as); err != nil {
+					return err
+				}
+			}
+			if err := a.open(true); err != nil {
+				return err
+			}
+			s, err := importFile(context.Background(), a.rt, args[0], as)
+			if err != nil {
+				return err
+			}
+			name := as
+			if name == "" {
+				name = s.Name
+			}
+			fmt.Fprintf(a.out, "Imported quest %s: %d events, %s.\n", name, s.Seq, s.Status)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&as, "as", "", "name here, if its own is taken")
+	return cmd
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				var rules []string
+				for _, s := range societies() {
+					rules = append(rules, s.Rules())
+				}
+				return a.printJSON(map[string]any{"version": Version, "rules": rules})
+			}
+			fmt.Fprintln(a.out, "lyceum", Version)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// collect removes the blobs that no quest refers to any more. If another
+// process has the home open it is left for another time.
+func (a *app) collect(ctx context.Context) error {
+	_, bytes, err := a.rt.Collect(ctx)
+	if errors.Is(err, blobfs.ErrBusy) {
+		return nil
+	}
+	if err == nil && bytes > 0 {
+		fmt.Fprintf(a.out, "Freed %d bytes of blobs.\n", bytes)
+	}
+	return err
+}

@@ -1,0 +1,283 @@
+// Package cli is the command line. It turns words into calls of the runtime and
+// events into lines, and has no state of its own.
+//
+// Exit codes: 0 done, 1 the quest or check failed, 2 wrong usage, 130
+// interrupted. An error says what happened, to what, and what to do next.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"lyceum/internal/blob"
+	blobfs "lyceum/internal/blob/fs"
+	"lyceum/internal/config"
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+	"lyceum/internal/ledger/sqlite"
+	"lyceum/internal/model"
+	"lyceum/internal/model/script"
+	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
+	"lyceum/internal/society/solo"
+	"lyceum/internal/tool"
+
+	"github.com/spf13/cobra"
+)
+
+// Version is set when a release is built.
+var Version = "0.1.0-dev"
+
+// The exit codes.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// app is one invocation.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	homeFlag string
+
+	home   string
+	config *config.Config
+	rt     *runtime.Runtime
+	closes []func() error
+}
+
+// usageError is a fault in what was typed.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// errFailed says that a check failed or a quest did not reach its answer; what
+// there is to say has been said.
+var errFailed = errors.New("failed")
+
+// Main runs the command line and returns the exit code.
+func Main(args []string, in io.Reader, out, errOut io.Writer) int {
+	a := &app{in: in, out: out, err: errOut}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	err := root.Execute()
+	for i := len(a.closes) - 1; i >= 0; i-- {
+		err = errors.Join(err, a.closes[i]())
+	}
+	return a.exit(err)
+}
+
+func (a *app) exit(err error) int {
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, runtime.ErrInterrupted), errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.Is(err, errFailed):
+		return exitFailed
+	}
+	fmt.Fprintln(a.err, "lyceum: "+printable(err.Error()))
+	if hint := hint(err); hint != "" {
+		fmt.Fprintln(a.err, hint)
+	}
+	if _, ok := errors.AsType[usageError](err); ok {
+		return exitUsage
+	}
+	if _, ok := errors.AsType[*quest.SpecError](err); ok {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// hint says what to do next, where the error itself cannot know.
+func hint(err error) string {
+	switch {
+	case errors.Is(err, ledger.ErrNoQuest):
+		return "See the quests there are with: lyceum list"
+	case errors.Is(err, ledger.ErrClaimed):
+		return "Watch it with: lyceum trace <quest> --follow. Stop it with: lyceum stop <quest>"
+	case errors.Is(err, runtime.ErrExists):
+		return "Give another name with --name, or remove the old one with: lyceum clean <quest> --data"
+	case errors.Is(err, ledger.ErrFull), errors.Is(err, syscall.ENOSPC):
+		return "Make room on the disk, then go on with: lyceum run <quest>. Nothing that was recorded is lost."
+	case errors.Is(err, ledger.ErrNewer):
+		return "Upgrade lyceum, or choose another home with --home."
+	case errors.Is(err, ledger.ErrCorrupt):
+		return "Check which quests are whole with: lyceum verify <quest>. Restore lyceum.db from a copy, or choose another home with --home."
+	case errors.Is(err, ledger.ErrConflict):
+		return "Another process has written to this quest. Run the command again."
+	case errors.Is(err, fs.ErrPermission):
+		return "Check who may write there, or choose another home with --home or LYCEUM_HOME."
+	}
+	if _, ok := errors.AsType[*ledger.DamageError](err); ok {
+		return "See what is whole with: lyceum verify <quest>. Fork the good part with: lyceum fork <quest> --at <seq before it>"
+	}
+	return ""
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "lyceum",
+		Short: "A laboratory of AI agents whose every step can be audited and replayed",
+		Long: `Lyceum puts a question to AI agents and records every step they take in a
+tamper-evident ledger. Watch a quest, audit it, replay it event for event, fork
+it at any step, take it elsewhere.
+
+  lyceum run examples/primes/quest.yaml   ask a question (offline, no key needed)
+  lyceum list                             the quests there are
+  lyceum show primes                      the answer, and what it took
+  lyceum trace primes                     every event
+  lyceum replay primes                    derive the whole run again and compare
+  lyceum export primes primes.zip         take it with you`,
+		SilenceErrors: true, SilenceUsage: true,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.PersistentFlags().StringVar(&a.homeFlag, "home", "", "where quests are kept (default $LYCEUM_HOME or ~/.lyceum)")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%w\nSee: %s --help", err, cmd.CommandPath())
+	})
+	root.AddCommand(
+		a.createCommand(), a.runCommand(), a.listCommand(), a.showCommand(),
+		a.controlCommand("stop", "Stop a quest for good; run it again to go on all the same", func() event.Body { return &event.QuestStopped{Reason: "stopped by a person"} }),
+		a.controlCommand("pause", "Pause a quest: what is under way comes in, nothing new begins", func() event.Body { return &event.QuestPaused{Reason: "paused by a person"} }),
+		a.resumeCommand(), a.messageCommand(), a.cleanCommand(),
+		a.traceCommand(), a.verifyCommand(), a.replayCommand(), a.forkCommand(),
+		a.exportCommand(), a.importCommand(), a.versionCommand(),
+	)
+	return root
+}
+
+// open makes the runtime ready. Commands that only read do not make a home.
+func (a *app) open(mayCreate bool) error {
+	home, err := config.Home(a.homeFlag)
+	if err != nil {
+		return err
+	}
+	a.home = home
+	if _, err := os.Stat(filepath.Join(home, "lyceum.db")); errors.Is(err, fs.ErrNotExist) && !mayCreate {
+		return fmt.Errorf("%w: there is nothing in %s yet", ledger.ErrNoQuest, home)
+	}
+	if a.config, err = config.Load(home); err != nil {
+		return err
+	}
+	rt, closeAll, err := openRuntime(home)
+	if err != nil {
+		return err
+	}
+	a.rt = rt
+	a.closes = append(a.closes, closeAll)
+	return nil
+}
+
+// openRuntime opens the parts that quests in a home run on.
+func openRuntime(home string) (*runtime.Runtime, func() error, error) {
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return nil, nil, fmt.Errorf("make the home %s: %w", home, err)
+	}
+	blobs, err := blobfs.Open(filepath.Join(home, "blobs"), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	store, err := sqlite.Open(filepath.Join(home, "lyceum.db"), nil)
+	if err != nil {
+		return nil, nil, errors.Join(err, blobs.Close())
+	}
+	rt := &runtime.Runtime{
+		Ledger: store, Blobs: blob.Store(blobs), Models: models, Tools: tool.Builtin(),
+		Societies: societies(), Clock: runtime.SystemClock, Home: home, Version: Version,
+	}
+	return rt, func() error { return errors.Join(store.Close(), blobs.Close()) }, nil
+}
+
+// societies are the rules this binary knows.
+func societies() []quest.Society { return []quest.Society{solo.Society{}} }
+
+// models finds a model by its name.
+func models(name string, pin func(string) ([]byte, error)) (model.Model, error) {
+	if file, ok := strings.CutPrefix(name, "script:"); ok {
+		data, err := pin(name)
+		if err != nil {
+			return nil, err
+		}
+		return script.Parse(file, data)
+	}
+	return nil, fmt.Errorf("unknown model %q: there is script:<file>, a script beside quest.yaml", name)
+}
+
+// signals returns a context that the second interrupt ends, and a channel that
+// the first one closes.
+func (a *app) signals() (ctx context.Context, interrupt <-chan struct{}, stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	first := make(chan struct{})
+	ch := make(chan os.Signal, 2)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-ch:
+			close(first)
+			fmt.Fprintln(a.err, "\nStopping: what is under way comes in first. Press Ctrl-C again to leave at once.")
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-ch:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, first, func() { signal.Stop(ch); cancel(); <-done }
+}
+
+// existing is an argument that names a quest, with completion.
+func (a *app) questArg(cmd *cobra.Command) *cobra.Command {
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 || a.open(false) != nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		heads, err := a.rt.Ledger.Quests(context.Background())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		var names []string
+		for _, h := range heads {
+			names = append(names, h.Quest)
+		}
+		return names, cobra.ShellCompDirectiveDefault
+	}
+	return cmd
+}
+
+// exactArgs is cobra's check with our exit code.
+func exactArgs(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usagef("%s wants %s\nSee: %s --help", cmd.CommandPath(), what, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+func checkName(name string) error {
+	if !event.ValidName(name) {
+		return usagef("quest name %q: want %s", name, event.NameRule)
+	}
+	return nil
+}

@@ -1,0 +1,348 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+)
+
+// specFlags are the parts of a spec that flags can set.
+type specFlags struct {
+	name, model, seed, problem string
+	noThinking                 bool
+	cost, duration             string
+	turns, tokens              int64
+}
+
+func (f *specFlags) limits(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.cost, "max-cost", "", "stop when this many US dollars are spent, such as 2.50")
+	cmd.Flags().Int64Var(&f.turns, "max-turns", 0, "stop after this many model calls")
+	cmd.Flags().Int64Var(&f.tokens, "max-tokens", 0, "stop after this many tokens")
+	cmd.Flags().StringVar(&f.duration, "max-duration", "", "stop after this much running time, such as 30m")
+}
+
+func (f *specFlags) spec(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.model, "model", "", "the model, instead of the one in quest.yaml")
+	cmd.Flags().StringVar(&f.seed, "seed", "", "the seed, instead of the one in quest.yaml")
+	cmd.Flags().BoolVar(&f.noThinking, "no-thinking", false, "models answer without thinking first")
+}
+
+// bounds reads the limits that were given; one that was not stays as it is.
+func (f *specFlags) bounds(cmd *cobra.Command) (b quest.Bounds, err error) {
+	if cmd.Flags().Changed("max-cost") {
+		c, err := quest.ParseUSD(f.cost)
+		if err != nil {
+			return b, usagef("--max-cost: %w", err)
+		}
+		b.Cost = &c
+	}
+	if cmd.Flags().Changed("max-duration") {
+		d, err := quest.ParseDuration(f.duration)
+		if err != nil {
+			return b, usagef("--max-duration: %w", err)
+		}
+		b.Duration = &d
+	}
+	for name, v := range map[string]*int64{"max-turns": &f.turns, "max-tokens": &f.tokens} {
+		if cmd.Flags().Changed(name) && *v < 0 {
+			return b, usagef("--%s: want 0 or more", name)
+		}
+	}
+	if cmd.Flags().Changed("max-turns") {
+		b.Turns = &f.turns
+	}
+	if cmd.Flags().Changed("max-tokens") {
+		b.Tokens = &f.tokens
+	}
+	return b, nil
+}
+
+// apply overrides a spec by what was given as flags.
+func (f *specFlags) apply(s *quest.Spec) error {
+	if f.name != "" {
+		s.Name = f.name
+	}
+	if f.model != "" {
+		s.Model = f.model
+	}
+	if f.seed != "" {
+		seed, err := parseSeed(f.seed)
+		if err != nil {
+			return err
+		}
+		s.Seed = seed
+	}
+	if f.noThinking {
+		s.Thinking = new(false)
+	}
+	return nil
+}
+
+func (a *app) createCommand() *cobra.Command {
+	f := &specFlags{}
+	cmd := &cobra.Command{
+		Use:   "create <name|quest.yaml>",
+		Short: "Make a quest without running it",
+		Long: `Make a quest: from a quest.yaml, or by name with the question in a file.
+
+  lyceum create examples/primes/quest.yaml --name my-primes
+  lyceum create riddle --problem riddle.md --model script:plan.yaml
+  echo "What is 6 times 7?" | lyceum create riddle --problem - --model script:plan.yaml`,
+		Args: exactArgs(1, "a name or a quest.yaml"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			bounds, err := f.bounds(cmd)
+			if err != nil {
+				return err
+			}
+			plan, err := a.plan(args[0], f)
+			if err != nil {
+				return err
+			}
+			merge(&plan.Spec.Limits, bounds)
+			if err := a.open(true); err != nil {
+				return err
+			}
+			s, err := a.create(cmd.Context(), plan)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.out, "Created quest %s. Run it with: lyceum run %s\n", s.Name, s.Name)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&f.name, "name", "", "name of the quest, instead of the one in quest.yaml")
+	cmd.Flags().StringVar(&f.problem, "problem", "", "a file with the question, a folder with problem.md (and data/), or - for standard input")
+	f.spec(cmd)
+	f.limits(cmd)
+	return cmd
+}
+
+func (a *app) create(ctx context.Context, plan runtime.Plan) (*quest.State, error) {
+	if plan.Spec.Model == "" {
+		plan.Spec.Model = a.config.Model
+	}
+	return a.rt.Create(orBackground(ctx), plan)
+}
+
+func merge(to *quest.Bounds, by quest.Bounds) {
+	if by.Cost != nil {
+		to.Cost = by.Cost
+	}
+	if by.Turns != nil {
+		to.Turns = by.Turns
+	}
+	if by.Tokens != nil {
+		to.Tokens = by.Tokens
+	}
+	if by.Duration != nil {
+		to.Duration = by.Duration
+	}
+}
+
+// isFile tells a quest.yaml from a quest's name.
+func isFile(arg string) bool {
+	return strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".yaml") || strings.HasSuffix(arg, ".yml")
+}
+
+// plan reads what a quest is to be made of.
+func (a *app) plan(arg string, f *specFlags) (runtime.Plan, error) {
+	if isFile(arg) {
+		return planFromFile(arg, f)
+	}
+	if err := checkName(arg); err != nil {
+		return runtime.Plan{}, err
+	}
+	if f.problem == "" {
+		return runtime.Plan{}, usagef("no question: give --problem <file|folder|->, or a quest.yaml instead of a name")
+	}
+	f.name = arg
+	return a.planFromFlags(f)
+}
+
+func planFromFile(path string, f *specFlags) (runtime.Plan, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return runtime.Plan{}, usagef("read the quest: %w", err)
+	}
+	spec, err := quest.ParseSpec(path, data)
+	if err != nil {
+		return runtime.Plan{}, err
+	}
+	dir := filepath.Dir(path)
+	if spec.Name == "" {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return runtime.Plan{}, err
+		}
+		spec.Name = filepath.Base(abs)
+	}
+	if err := f.apply(spec); err != nil {
+		return runtime.Plan{}, err
+	}
+	if err := checkName(spec.Name); err != nil {
+		return runtime.Plan{}, fmt.Errorf("%w: give name in %s, or --name", err, path)
+	}
+	return runtime.Plan{Spec: spec, Source: data, Dir: dir}, nil
+}
+
+// planFromFlags makes a spec of flags, and writes it down as a quest.yaml.
+func (a *app) planFromFlags(f *specFlags) (runtime.Plan, error) {
+	spec, dir := &quest.Spec{}, "."
+	if f.problem == "-" {
+		data, err := io.ReadAll(io.LimitReader(a.in, 1<<20))
+		if err != nil {
+			return runtime.Plan{}, err
+		}
+		spec.Problem = string(data)
+	} else {
+		info, err := os.Stat(f.problem)
+		if err != nil {
+			return runtime.Plan{}, usagef("--problem: %w", err)
+		}
+		dir, spec.ProblemFile = filepath.Dir(f.problem), filepath.Base(f.problem)
+		if info.IsDir() {
+			dir, spec.ProblemFile = f.problem, "problem.md"
+			if d, err := os.Stat(filepath.Join(dir, "data")); err == nil && d.IsDir() {
+				spec.Data = "data"
+			}
+		}
+	}
+	if err := f.apply(spec); err != nil {
+		return runtime.Plan{}, err
+	}
+	source, err := yaml.Marshal(spec)
+	if err != nil {
+		return runtime.Plan{}, err
+	}
+	return runtime.Plan{Spec: spec, Source: source, Dir: dir}, nil
+}
+
+func (a *app) runCommand() *cobra.Command {
+	f := &specFlags{}
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "run <name|quest.yaml>",
+		Short: "Run a quest until it has its answer",
+		Long: `Run a quest: one that exists, by its name, or a quest.yaml, which makes it first.
+A quest that was paused, stopped, interrupted or killed goes on where it stood.
+
+Ctrl-C stops cleanly: what is under way comes in, and the quest is paused. A
+second Ctrl-C leaves at once; nothing recorded is lost either way.`,
+		Args: exactArgs(1, "a quest's name or a quest.yaml"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			bounds, err := f.bounds(cmd)
+			if err != nil {
+				return err
+			}
+			name, fresh, err := a.questToRun(cmd, args[0], f)
+			if err != nil {
+				return err
+			}
+			return a.run(name, fresh, bounds.Limits(), asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&f.name, "name", "", "name of the quest, instead of the one in quest.yaml")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the outcome as JSON, as show does, and nothing else")
+	f.spec(cmd)
+	f.limits(cmd)
+	return a.questArg(cmd)
+}
+
+// questToRun returns the name of a quest that exists, making it if it must be.
+func (a *app) questToRun(cmd *cobra.Command, arg string, f *specFlags) (name string, fresh bool, err error) {
+	if !isFile(arg) {
+		if err := checkName(arg); err != nil {
+			return "", false, err
+		}
+		for _, flag := range []string{"model", "seed", "no-thinking", "name"} {
+			if cmd.Flags().Changed(flag) {
+				return "", false, usagef("--%s cannot change a quest that exists: fork it instead (lyceum fork %s --%s …)", flag, arg, flag)
+			}
+		}
+		return arg, false, a.open(false)
+	}
+	plan, err := planFromFile(arg, f)
+	if err != nil {
+		return "", false, err
+	}
+	if err := a.open(true); err != nil {
+		return "", false, err
+	}
+	_, err = a.create(cmd.Context(), plan)
+	if !errors.Is(err, runtime.ErrExists) {
+		return plan.Spec.Name, true, err
+	}
+	return plan.Spec.Name, false, a.sameSpec(plan, err)
+}
+
+// sameSpec lets a quest.yaml be run again only if the quest was made of it.
+func (a *app) sameSpec(plan runtime.Plan, exists error) error {
+	s, err := a.rt.Load(context.Background(), plan.Spec.Name)
+	if err != nil {
+		return err
+	}
+	old, err := a.rt.Blob(context.Background(), s.Spec)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(old, plan.Source) {
+		return fmt.Errorf("%w, made of another quest.yaml", exists)
+	}
+	return nil
+}
+
+func (a *app) run(name string, fresh bool, limits event.Limits, asJSON bool) error {
+	ctx, interrupt, stop := a.signals()
+	defer stop()
+	s, err := a.rt.Load(ctx, name)
+	if err != nil {
+		return err
+	}
+	if !fresh && s.Status == quest.Finished && len(s.Agents) > 0 && s.Agents[0].Phase().String() == "answered" {
+		if !asJSON {
+			fmt.Fprintf(a.err, "Quest %s is finished already. Ask more with: lyceum message %s \"…\", or start over with: lyceum run <quest.yaml> --name <other>\n", name, name)
+		}
+		return a.printQuest(ctx, name, s, asJSON)
+	}
+	p := newProgress(a, name, asJSON)
+	s, err = a.rt.Run(ctx, name, runtime.RunOptions{Limits: limits, Interrupt: interrupt, OnEvent: p.event, OnDelta: p.delta})
+	p.end()
+	if err != nil {
+		if errors.Is(err, ledger.ErrClaimed) {
+			return fmt.Errorf("run quest %s: %w", name, ledger.ErrClaimed)
+		}
+		if errors.Is(err, runtime.ErrInterrupted) || errors.Is(err, context.Canceled) {
+			fmt.Fprintf(a.err, "Quest %s is recorded up to here. Go on with: lyceum run %s\n", name, name)
+		}
+		return err
+	}
+	return a.printOutcome(ctx, name, s, asJSON)
+}
+
+func parseSeed(s string) (uint64, error) {
+	var seed uint64
+	if _, err := fmt.Sscanf(s, "%d", &seed); err != nil || fmt.Sprint(seed) != s {
+		return 0, usagef("--seed: %q is not a number from 0 to 18446744073709551615", s)
+	}
+	return seed, nil
+}
+
+func orBackground(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}

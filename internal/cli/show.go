@@ -1,0 +1,279 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"lyceum/internal/agent"
+	"lyceum/internal/event"
+	"lyceum/internal/quest"
+
+	"github.com/spf13/cobra"
+)
+
+// questJSON is what list and show print for programs. Fields are only added.
+type questJSON struct {
+	Quest   string `json:"quest"`
+	Society string `json:"society"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason,omitempty"`
+	// Running says that a process owns the quest now.
+	Running  bool         `json:"running"`
+	Events   uint64       `json:"events"`
+	Hash     string       `json:"hash"`
+	Turns    int64        `json:"turns"`
+	Tools    int64        `json:"tool_calls"`
+	Tokens   int64        `json:"tokens"`
+	CostUSD  string       `json:"cost_usd"`
+	Unpriced int64        `json:"unpriced_calls,omitempty"`
+	Seconds  float64      `json:"running_seconds"`
+	Agents   []agentJSON  `json:"agents"`
+	Created  event.Time   `json:"created"`
+	Updated  event.Time   `json:"updated"`
+	Origin   *originJSON  `json:"forked_from,omitempty"`
+	Problem  string       `json:"problem,omitempty"`
+	Answer   *string      `json:"answer,omitempty"`
+	Limits   event.Limits `json:"limits"`
+	Seed     string       `json:"seed"`
+}
+
+type agentJSON struct {
+	Name  string `json:"name"`
+	Model string `json:"model"`
+	Phase string `json:"phase"`
+	Turns int64  `json:"turns"`
+	Tree  string `json:"workspace,omitempty"`
+}
+
+type originJSON struct {
+	Quest string `json:"quest"`
+	At    uint64 `json:"at"`
+	Hash  string `json:"hash"`
+}
+
+// describe gathers what there is to say about a quest. Texts are read only if
+// they are wanted.
+func (a *app) describe(ctx context.Context, name string, s *quest.State, texts bool) (*questJSON, error) {
+	running, err := a.rt.Ledger.Claimed(name)
+	if err != nil {
+		return nil, err
+	}
+	society, _, _ := strings.Cut(s.Rules, "/")
+	q := &questJSON{
+		Quest: name, Society: society, Status: string(s.Status), Reason: s.Reason, Running: running,
+		Events: s.Seq, Hash: s.Hash.String(), Turns: s.Spent.Turns, Tools: s.Spent.Tools,
+		Tokens: s.Spent.Usage.Input + s.Spent.Usage.Output, CostUSD: quest.USD(s.Spent.Cost).String(), Unpriced: s.Spent.Unpriced,
+		Seconds: float64(s.Elapsed(s.Time)) / 1e6, Created: s.Created, Updated: s.Time, Limits: s.Limits, Seed: fmt.Sprint(s.Seed),
+	}
+	for _, ag := range s.Agents {
+		j := agentJSON{Name: ag.Name, Model: ag.Model, Phase: ag.Phase().String(), Turns: ag.Turns}
+		if ag.Tree != nil {
+			j.Tree = ag.Tree.Hash.String()
+		}
+		q.Agents = append(q.Agents, j)
+	}
+	if s.Origin != nil {
+		q.Origin = &originJSON{s.Origin.From, s.Origin.At, s.Origin.Hash.String()}
+	}
+	if !texts {
+		return q, nil
+	}
+	read := func(ref event.Ref) ([]byte, error) { return a.rt.Blob(ctx, ref) }
+	if q.Problem, err = agent.Read(s.Problem, read); err != nil {
+		return nil, err
+	}
+	if s.Answer != nil {
+		answer, err := agent.Read(*s.Answer, read)
+		if err != nil {
+			return nil, err
+		}
+		q.Answer = &answer
+	}
+	return q, nil
+}
+
+func (a *app) listCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the quests",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := context.Background()
+			out := []*questJSON{}
+			if err := a.open(false); err == nil {
+				if out, err = a.list(ctx); err != nil {
+					return err
+				}
+			} else if !isNoHome(err) {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(out)
+			}
+			return a.printList(out)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (a *app) list(ctx context.Context) ([]*questJSON, error) {
+	heads, err := a.rt.Ledger.Quests(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := []*questJSON{}
+	for _, h := range heads {
+		s, err := a.rt.Load(ctx, h.Quest)
+		if err != nil {
+			// One damaged quest does not hide the others.
+			out = append(out, &questJSON{Quest: h.Quest, Status: "damaged", Reason: err.Error(), Events: h.Seq, Hash: h.Hash.String()})
+			continue
+		}
+		q, err := a.describe(ctx, h.Quest, s, false)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, q)
+	}
+	return out, nil
+}
+
+func (a *app) printList(quests []*questJSON) error {
+	if len(quests) == 0 {
+		fmt.Fprintln(a.out, "There are no quests yet. Try: lyceum run examples/primes/quest.yaml")
+		return nil
+	}
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "QUEST\tSOCIETY\tSTATUS\tTURNS\tTOOLS\tTOKENS\tCOST\tAGENTS\tMODEL\tEVENTS")
+	for _, q := range quests {
+		model := "-"
+		if len(q.Agents) > 0 {
+			model = q.Agents[0].Model
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%s\t%d\t%s\t%d\n", q.Quest, q.Society, q.state(), q.Turns, q.Tools, q.Tokens, q.cost(), len(q.Agents), printable(model), q.Events)
+	}
+	return w.Flush()
+}
+
+// state is the status as a person wants it: a quest that should be running and
+// is not was interrupted.
+func (q *questJSON) state() string {
+	if q.Status == string(quest.Running) && !q.Running {
+		return "interrupted"
+	}
+	return q.Status
+}
+
+func (q *questJSON) cost() string {
+	if q.Unpriced > 0 {
+		return "unknown"
+	}
+	return "$" + q.CostUSD
+}
+
+func (a *app) showCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show <quest>",
+		Short: "Show a quest: its question, its answer, and what it took",
+		Args:  exactArgs(1, "a quest's name"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := context.Background()
+			s, err := a.load(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return a.printQuest(ctx, args[0], s, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return a.questArg(cmd)
+}
+
+// load opens the home and a quest in it.
+func (a *app) load(ctx context.Context, name string) (*quest.State, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	if err := a.open(false); err != nil {
+		return nil, err
+	}
+	return a.rt.Load(ctx, name)
+}
+
+func (a *app) printQuest(ctx context.Context, name string, s *quest.State, asJSON bool) error {
+	q, err := a.describe(ctx, name, s, true)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return a.printJSON(q)
+	}
+	fmt.Fprintf(a.out, "%s: %s", q.Quest, q.state())
+	if q.Reason != "" {
+		fmt.Fprintf(a.out, " (%s)", printable(q.Reason))
+	}
+	fmt.Fprintf(a.out, "\n\n%s\n\n", indent(printable(strings.TrimSpace(q.Problem))))
+	if q.Answer != nil {
+		fmt.Fprintf(a.out, "Answer\n\n%s\n\n", indent(printable(*q.Answer)))
+	}
+	for _, ag := range q.Agents {
+		fmt.Fprintf(a.out, "%-10s %s, %d turns, %s\n", ag.Name, printable(ag.Model), ag.Turns, ag.Phase)
+	}
+	fmt.Fprintf(a.out, "%-10s %d turns, %d tool calls, %d tokens, %s, %.1f s\n", "spent", q.Turns, q.Tools, q.Tokens, q.cost(), q.Seconds)
+	fmt.Fprintf(a.out, "%-10s %d events, last %s\n", "ledger", q.Events, q.Hash)
+	if q.Origin != nil {
+		fmt.Fprintf(a.out, "%-10s %s at %d\n", "forked", q.Origin.Quest, q.Origin.At)
+	}
+	fmt.Fprintf(a.out, "%-10s %s\n", "folder", a.rt.QuestDir(name))
+	return nil
+}
+
+// printOutcome is what run ends with. A quest without an answer is a failure.
+func (a *app) printOutcome(ctx context.Context, name string, s *quest.State, asJSON bool) error {
+	if asJSON {
+		if err := a.printQuest(ctx, name, s, true); err != nil {
+			return err
+		}
+	} else if err := a.printEnd(ctx, name, s); err != nil {
+		return err
+	}
+	if s.Status != quest.Finished {
+		return errFailed
+	}
+	return nil
+}
+
+func (a *app) printEnd(ctx context.Context, name string, s *quest.State) error {
+	q, err := a.describe(ctx, name, s, true)
+	if err != nil {
+		return err
+	}
+	switch s.Status {
+	case quest.Finished:
+		fmt.Fprintf(a.out, "\n%s\n\n", printable(*q.Answer))
+	case quest.Exceeded:
+		fmt.Fprintf(a.out, "\nStopped: the limit on %s is reached. Go on with a higher one: lyceum run %s --max-%s …\n", s.Reason, name, s.Reason)
+	case quest.Failed:
+		fmt.Fprintf(a.out, "\nFailed: %s\nTry again from here with: lyceum run %s\n", printable(s.Reason), name)
+	default:
+		fmt.Fprintf(a.out, "\nThe quest is %s. Go on with: lyceum run %s\n", s.Status, name)
+	}
+	fmt.Fprintf(a.out, "%d turns, %d tool calls, %d tokens, %s. Every step: lyceum trace %s. Proof: lyceum replay %s\n",
+		q.Turns, q.Tools, q.Tokens, q.cost(), name, name)
+	return nil
+}
+
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }

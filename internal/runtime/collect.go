@@ -1,0 +1,73 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+
+	"lyceum/internal/blob"
+	"lyceum/internal/event"
+)
+
+// A collector is a place that can forget blobs nobody refers to. Collect and
+// Sweep are told all hashes to keep.
+type collector interface {
+	Collect(ctx context.Context, keep func(yield func(event.Hash) error) error) (removed int, bytes int64, err error)
+}
+
+type sweeper interface {
+	Sweep(ctx context.Context, keep map[event.Hash]bool) (removed int, err error)
+}
+
+// Collect removes the blobs that no ledger refers to. It refuses while another
+// process has the home open: that process may be about to refer to some.
+func (r *Runtime) Collect(ctx context.Context) (removed int, bytes int64, err error) {
+	c, ok := r.Blobs.(collector)
+	if !ok {
+		return 0, 0, fmt.Errorf("collect blobs: the store cannot forget")
+	}
+	return c.Collect(ctx, func(yield func(event.Hash) error) error {
+		keep := map[event.Hash]bool{}
+		if err := r.mark(ctx, keep); err != nil {
+			return err
+		}
+		if s, ok := r.Ledger.(sweeper); ok {
+			n, err := s.Sweep(ctx, keep)
+			if err != nil {
+				return err
+			}
+			removed += n
+		}
+		for h := range keep {
+			if err := yield(h); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// mark finds every blob that any event of any quest refers to.
+func (r *Runtime) mark(ctx context.Context, keep map[event.Hash]bool) error {
+	heads, err := r.Ledger.Quests(ctx)
+	if err != nil {
+		return err
+	}
+	for _, h := range heads {
+		for e, err := range r.Ledger.Read(ctx, h.Quest, 1) {
+			if err != nil {
+				return fmt.Errorf("find the blobs of quest %s: %w", h.Quest, err)
+			}
+			blobs, trees := event.Refs(e.Body)
+			for _, b := range blobs {
+				keep[b.Hash] = true
+			}
+			for _, t := range trees {
+				err := blob.Walk(ctx, r.Blobs, t, func(b event.Ref) error { keep[b.Hash] = true; return nil })
+				if err != nil {
+					return fmt.Errorf("find the blobs of quest %s at %d: %w", h.Quest, e.Seq, err)
+				}
+			}
+		}
+	}
+	return nil
+}
