@@ -193,10 +193,12 @@ func (a *Agent) flushQueue() {
 }
 
 // Abandon forgets what the agent waits for, as a fork does: the calls of the
-// origin are not the fork's. Tools that had no result are called for again.
+// origin are not the fork's. A turn that had no answer is taken again, and tools
+// that had no result are called for again.
 func (a *Agent) Abandon() {
 	if a.Asked != 0 {
 		a.Asked = 0
+		a.Turns--
 		a.flushQueue()
 	}
 	for i := range a.Open {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 
 	"lyceum/internal/event"
 	"lyceum/internal/model"
@@ -89,16 +90,37 @@ func (t *Transcript) add(role model.Role, parts []Part) {
 }
 
 // sum hashes what a model is shown of m. References stand for their content.
+// Every field is written with its length before it, so that no two messages are
+// the same bytes.
 func (m *Message) sum() event.Hash {
-	data, err := json.Marshal(struct {
-		Role  model.Role
-		Parts []Part
-	}{m.Role, m.Parts})
-	if err != nil {
-		// Strings that are not UTF-8 are refused at the border.
-		panic("agent: message cannot be encoded: " + err.Error())
+	b := make([]byte, 0, 1024)
+	field := func(s string) {
+		b = binary.AppendUvarint(b, uint64(len(s)))
+		b = append(b, s...)
 	}
-	return event.HashOf(data)
+	text := func(t event.Text) {
+		field(t.Text)
+		if t.Ref == nil {
+			b = append(b, 0)
+			return
+		}
+		b = append(append(b, 1), t.Ref.Hash[:]...)
+	}
+	field(string(m.Role))
+	for _, p := range m.Parts {
+		field(p.Kind)
+		field(p.ID)
+		field(p.Name)
+		text(p.Args)
+		text(p.Opaque)
+		text(p.Text)
+		if p.Error {
+			b = append(b, 1)
+		} else {
+			b = append(b, 0)
+		}
+	}
+	return event.HashOf(b)
 }
 
 // measured takes the provider's count for everything said so far.

@@ -12,14 +12,36 @@ import (
 // trees below included, each hash once, a tree before what it lists. It does not
 // read the content of files. It stops at the first error, of visit too.
 func Walk(ctx context.Context, s Store, ref event.TreeRef, visit func(event.Ref) error) error {
-	w := walk{visit: visit, told: map[event.Hash]bool{}, seen: map[event.TreeRef]bool{}}
+	return NewWalker(s, visit).Walk(ctx, ref)
+}
+
+// A Walker walks one tree after another, and visits each blob once over all of
+// them: a history of snapshots costs as much as what changed between them.
+type Walker struct {
+	store Store
+	visit func(event.Ref) error
+	// Blobs told are another set than trees seen, for the same bytes may stand in
+	// one folder as a file and in another as the tree of a folder.
+	told map[event.Hash]bool
+	seen map[event.TreeRef]bool
+	open []event.TreeRef
+}
+
+// NewWalker returns a walker that has seen nothing yet.
+func NewWalker(s Store, visit func(event.Ref) error) *Walker {
+	return &Walker{store: s, visit: visit, told: map[event.Hash]bool{}, seen: map[event.TreeRef]bool{}}
+}
+
+// Walk visits what ref refers to and no earlier tree did. After an error the
+// walker is of no more use.
+func (w *Walker) Walk(ctx context.Context, ref event.TreeRef) error {
 	if err := w.meet(event.Ref(ref), Dir); err != nil {
 		return err
 	}
 	// A stack and not recursion: depth costs nothing here, so it has no limit.
 	for len(w.open) > 0 {
 		last := len(w.open) - 1
-		t, err := ReadTree(ctx, s, w.open[last])
+		t, err := ReadTree(ctx, w.store, w.open[last])
 		if err != nil {
 			return err
 		}
@@ -33,16 +55,7 @@ func Walk(ctx context.Context, s Store, ref event.TreeRef, visit func(event.Ref)
 	return nil
 }
 
-// walk tells blobs told from trees seen, for the same bytes may stand in one
-// folder as a file and in another as the tree of a folder.
-type walk struct {
-	visit func(event.Ref) error
-	told  map[event.Hash]bool
-	seen  map[event.TreeRef]bool
-	open  []event.TreeRef
-}
-
-func (w *walk) meet(ref event.Ref, kind Kind) error {
+func (w *Walker) meet(ref event.Ref, kind Kind) error {
 	if kind == Link {
 		return nil
 	}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	blobfs "lyceum/internal/blob/fs"
 	"lyceum/internal/crate"
@@ -26,17 +28,8 @@ func (a *app) traceCommand() *cobra.Command {
 		Short: "Print every event, one a line",
 		Args:  exactArgs(1, "a quest's name"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			ctx, interrupt, stop := a.signals()
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			ctx, cancel := context.WithCancel(ctx)
-			defer cancel()
-			go func() {
-				select {
-				case <-interrupt:
-					cancel()
-				case <-ctx.Done():
-				}
-			}()
 			if err := checkName(args[0]); err != nil {
 				return err
 			}
@@ -104,6 +97,10 @@ func gist(b event.Body) string {
 	case *event.QuestFinished:
 		return oneLine(b.Answer.Text, 80)
 	case *event.QuestFailed:
+		return oneLine(b.Reason, 80)
+	case *event.QuestPaused:
+		return oneLine(b.Reason, 80)
+	case *event.QuestStopped:
 		return oneLine(b.Reason, 80)
 	case *event.QuestForked:
 		return fmt.Sprintf("from %s at %d", b.From, b.At)
@@ -322,7 +319,8 @@ func (a *app) exportCommand() *cobra.Command {
 			if err := writeWhole(args[1], func(w io.Writer) error { return crate.Export(ctx, a.rt, args[0], w) }); err != nil {
 				return fmt.Errorf("export quest %s to %s: %w", args[0], args[1], err)
 			}
-			fmt.Fprintf(a.out, "Wrote %s. Check it anywhere with: lyceum verify %s; lyceum replay %s\n", args[1], args[1], args[1])
+			file := printable(args[1])
+			fmt.Fprintf(a.out, "Wrote %s. Check it anywhere with: lyceum verify %s; lyceum replay %s\n", file, file, file)
 			return nil
 		},
 	}
@@ -386,7 +384,7 @@ func (a *app) versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  exactArgs(0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
 				var rules []string

@@ -112,7 +112,7 @@ func hint(err error) string {
 	case errors.Is(err, ledger.ErrClaimed):
 		return "Watch it with: lyceum trace <quest> --follow. Stop it with: lyceum stop <quest>"
 	case errors.Is(err, runtime.ErrExists):
-		return "Give another name with --name, or remove the old one with: lyceum clean <quest> --data"
+		return "Give another name, with --name or, for fork and import, --as; or remove the old one with: lyceum clean <quest> --data"
 	case errors.Is(err, ledger.ErrFull), errors.Is(err, syscall.ENOSPC):
 		return "Make room on the disk, then go on with: lyceum run <quest>. Nothing that was recorded is lost."
 	case errors.Is(err, ledger.ErrNewer):
@@ -145,7 +145,7 @@ it at any step, take it elsewhere.
   lyceum replay primes                    derive the whole run again and compare
   lyceum export primes primes.zip         take it with you`,
 		SilenceErrors: true, SilenceUsage: true,
-		Args: cobra.NoArgs,
+		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.PersistentFlags().StringVar(&a.homeFlag, "home", "", "where quests are kept (default $LYCEUM_HOME or ~/.lyceum)")
@@ -174,6 +174,9 @@ func (a *app) open(mayCreate bool) error {
 		return fmt.Errorf("%w: there is nothing in %s yet", ledger.ErrNoQuest, home)
 	}
 	if a.config, err = config.Load(home); err != nil {
+		if _, ok := errors.AsType[*config.FaultError](err); ok {
+			err = usageError{err}
+		}
 		return err
 	}
 	rt, closeAll, err := openRuntime(home)
@@ -263,6 +266,18 @@ func (a *app) questArg(cmd *cobra.Command) *cobra.Command {
 		return names, cobra.ShellCompDirectiveDefault
 	}
 	return cmd
+}
+
+// knownCommand is what the root says to a word that is none of its commands.
+func knownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	root.SuggestionsMinimumDistance = 2
+	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
+		return usagef("unknown command %q; did you mean %s?\nSee: lyceum --help", args[0], strings.Join(near, " or "))
+	}
+	return usagef("unknown command %q\nSee: lyceum --help", args[0])
 }
 
 // exactArgs is cobra's check with our exit code.

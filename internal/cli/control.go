@@ -20,13 +20,18 @@ import (
 // taken at once; otherwise its owner takes it.
 func (a *app) post(name string, body event.Body) (*quest.State, bool, error) {
 	ctx := context.Background()
-	if _, err := a.load(ctx, name); err != nil {
+	s, err := a.load(ctx, name)
+	if err != nil {
 		return nil, false, err
+	}
+	// What the quest would refuse must not be said to have been recorded.
+	if err := s.Check(body); err != nil {
+		return nil, false, usageError{err}
 	}
 	if _, err := a.rt.Ledger.Post(ctx, name, ledger.Command{Key: rand.Text(), Body: body}); err != nil {
 		return nil, false, err
 	}
-	s, err := a.rt.Settle(ctx, name)
+	s, err = a.rt.Settle(ctx, name)
 	if errors.Is(err, ledger.ErrClaimed) {
 		return nil, true, nil
 	}

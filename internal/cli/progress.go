@@ -158,7 +158,7 @@ func (p *progress) result(e event.Event, t event.Text, failed bool) string {
 func (p *progress) text(t event.Text) string {
 	s, err := agent.Read(t, p.read)
 	if err != nil {
-		return err.Error()
+		return oneLine(err.Error(), 200)
 	}
 	return oneLine(s, max(p.width-24, 40))
 }

@@ -56,19 +56,25 @@ func (f *specFlags) bounds(cmd *cobra.Command) (b quest.Bounds, err error) {
 		}
 		b.Duration = &d
 	}
-	for name, v := range map[string]*int64{"max-turns": &f.turns, "max-tokens": &f.tokens} {
-		if cmd.Flags().Changed(name) && *v < 0 {
-			return b, usagef("--%s: want 0 or more", name)
-		}
-	}
 	if cmd.Flags().Changed("max-turns") {
 		b.Turns = &f.turns
 	}
 	if cmd.Flags().Changed("max-tokens") {
 		b.Tokens = &f.tokens
 	}
+	for _, limit := range []struct {
+		flag  string
+		value *int64
+	}{{"max-duration", (*int64)(b.Duration)}, {"max-turns", b.Turns}, {"max-tokens", b.Tokens}} {
+		if limit.value != nil && (*limit.value < 0 || *limit.value > maxLimit) {
+			return b, usagef("--%s: want 0 or more, up to 2^53; leave it out for no limit", limit.flag)
+		}
+	}
 	return b, nil
 }
+
+// maxLimit is the greatest number that an event can hold.
+const maxLimit = 1 << 53
 
 // apply overrides a spec by what was given as flags.
 func (f *specFlags) apply(s *quest.Spec) error {
@@ -107,11 +113,10 @@ func (a *app) createCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			plan, err := a.plan(args[0], f)
+			plan, err := a.plan(args[0], f, bounds)
 			if err != nil {
 				return err
 			}
-			merge(&plan.Spec.Limits, bounds)
 			if err := a.open(true); err != nil {
 				return err
 			}
@@ -158,22 +163,27 @@ func isFile(arg string) bool {
 }
 
 // plan reads what a quest is to be made of.
-func (a *app) plan(arg string, f *specFlags) (runtime.Plan, error) {
-	if isFile(arg) {
-		return planFromFile(arg, f)
-	}
-	if err := checkName(arg); err != nil {
-		return runtime.Plan{}, err
-	}
-	if f.problem == "" {
+func (a *app) plan(arg string, f *specFlags, bounds quest.Bounds) (runtime.Plan, error) {
+	switch {
+	case isFile(arg) && f.problem != "":
+		return runtime.Plan{}, usagef("--problem goes with a name; the question of a quest.yaml stands in it")
+	case isFile(arg):
+		plan, err := planFromFile(arg, f)
+		if err == nil {
+			merge(&plan.Spec.Limits, bounds)
+		}
+		return plan, err
+	case f.name != "":
+		return runtime.Plan{}, usagef("--name goes with a quest.yaml; here the name is %q already", arg)
+	case f.problem == "":
 		return runtime.Plan{}, usagef("no question: give --problem <file|folder|->, or a quest.yaml instead of a name")
 	}
 	f.name = arg
-	return a.planFromFlags(f)
+	return a.planFromFlags(f, bounds)
 }
 
 func planFromFile(path string, f *specFlags) (runtime.Plan, error) {
-	data, err := os.ReadFile(path)
+	data, err := readUpTo(path, maxSpec+1)
 	if err != nil {
 		return runtime.Plan{}, usagef("read the quest: %w", err)
 	}
@@ -198,15 +208,37 @@ func planFromFile(path string, f *specFlags) (runtime.Plan, error) {
 	return runtime.Plan{Spec: spec, Source: data, Dir: dir}, nil
 }
 
+// maxSpec is what a quest.yaml or a question may have. Little more is read,
+// whatever the path leads to.
+const maxSpec = 1 << 20
+
+func readUpTo(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder: give the quest.yaml in it", path)
+	}
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
 // planFromFlags makes a spec of flags, and writes it down as a quest.yaml.
-func (a *app) planFromFlags(f *specFlags) (runtime.Plan, error) {
-	spec, dir := &quest.Spec{}, "."
+func (a *app) planFromFlags(f *specFlags, bounds quest.Bounds) (runtime.Plan, error) {
+	if err := checkName(f.name); err != nil {
+		return runtime.Plan{}, err
+	}
+	spec, dir := &quest.Spec{Limits: bounds}, "."
 	if f.problem == "-" {
-		data, err := io.ReadAll(io.LimitReader(a.in, 1<<20))
+		data, err := io.ReadAll(io.LimitReader(a.in, maxSpec+1))
 		if err != nil {
-			return runtime.Plan{}, err
+			return runtime.Plan{}, fmt.Errorf("read the question: %w", err)
 		}
-		spec.Problem = string(data)
+		if len(data) > maxSpec {
+			return runtime.Plan{}, usagef("the question has more than %d bytes: give it as a file, and shorter", maxSpec)
+		}
+		spec.Problem = strings.ToValidUTF8(string(data), "\uFFFD")
 	} else {
 		info, err := os.Stat(f.problem)
 		if err != nil {
@@ -285,11 +317,12 @@ func (a *app) questToRun(cmd *cobra.Command, arg string, f *specFlags) (name str
 	if !errors.Is(err, runtime.ErrExists) {
 		return plan.Spec.Name, true, err
 	}
-	return plan.Spec.Name, false, a.sameSpec(plan, err)
+	return plan.Spec.Name, false, a.sameSpec(plan, f, err)
 }
 
-// sameSpec lets a quest.yaml be run again only if the quest was made of it.
-func (a *app) sameSpec(plan runtime.Plan, exists error) error {
+// sameSpec lets a quest.yaml be run again only if the quest was made of it, and
+// as the flags say.
+func (a *app) sameSpec(plan runtime.Plan, f *specFlags, exists error) error {
 	s, err := a.rt.Load(context.Background(), plan.Spec.Name)
 	if err != nil {
 		return err
@@ -300,6 +333,12 @@ func (a *app) sameSpec(plan runtime.Plan, exists error) error {
 	}
 	if !bytes.Equal(old, plan.Source) {
 		return fmt.Errorf("%w, made of another quest.yaml", exists)
+	}
+	if f.seed != "" && s.Seed != plan.Spec.Seed {
+		return fmt.Errorf("%w, made with another seed", exists)
+	}
+	if f.model != "" && len(s.Agents) > 0 && s.Agents[0].Model != plan.Spec.Model {
+		return fmt.Errorf("%w, made with another model", exists)
 	}
 	return nil
 }

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -100,7 +102,7 @@ func (a *app) listCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the quests",
-		Args:  cobra.NoArgs,
+		Args:  exactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := context.Background()
 			out := []*questJSON{}
@@ -131,7 +133,7 @@ func (a *app) list(ctx context.Context) ([]*questJSON, error) {
 		s, err := a.rt.Load(ctx, h.Quest)
 		if err != nil {
 			// One damaged quest does not hide the others.
-			out = append(out, &questJSON{Quest: h.Quest, Status: "damaged", Reason: err.Error(), Events: h.Seq, Hash: h.Hash.String()})
+			out = append(out, &questJSON{Quest: h.Quest, Status: "damaged", Reason: err.Error(), Events: h.Seq, Hash: h.Hash.String(), Agents: []agentJSON{}})
 			continue
 		}
 		q, err := a.describe(ctx, h.Quest, s, false)
@@ -270,10 +272,15 @@ func (a *app) printEnd(ctx context.Context, name string, s *quest.State) error {
 }
 
 func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.out)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := io.WriteString(a.out, escaped(b.String()))
+	return err
 }
 
 func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }

@@ -98,32 +98,10 @@ func (a *archive) examine(ctx context.Context, rt *runtime.Runtime, events []eve
 			return nil, fmt.Errorf("entry %s: no event names it", f.Name)
 		}
 	}
-	if err := checkAgents(events[0]); err != nil {
-		return nil, err
-	}
 	return a.fold(ctx, rt, events, held)
 }
 
 func (a *archive) within(total int64) error { return a.lim.check(0, total) }
-
-// checkAgents looks at the names of agents, each of which becomes a folder.
-func checkAgents(created event.Event) error {
-	b, ok := created.Body.(*event.QuestCreated)
-	if !ok {
-		return nil // said by those who fold
-	}
-	seen := map[string]bool{}
-	for _, spec := range b.Agents {
-		if !event.ValidName(spec.Name) {
-			return fmt.Errorf("seq 1: agent %q: want %s", spec.Name, event.NameRule)
-		}
-		if seen[spec.Name] {
-			return fmt.Errorf("seq 1: agent %s is there twice", spec.Name)
-		}
-		seen[spec.Name] = true
-	}
-	return nil
-}
 
 // fold replays the ledger, which reads every blob, and takes account of it. The
 // rules are made for ledgers that they wrote. Should a forged one make them
@@ -173,11 +151,6 @@ func (p pages) Read(ctx context.Context, _ string, seq uint64) iter.Seq2[event.E
 			}
 		}
 	}
-}
-
-func (p pages) Head(context.Context, string) (ledger.Head, error) {
-	last := p.events[len(p.events)-1]
-	return ledger.Head{Quest: last.Quest, Seq: last.Seq, Hash: last.Hash}, nil
 }
 
 func (p pages) Blob(context.Context, event.Hash) ([]byte, error) { return nil, ledger.ErrNoBlob }

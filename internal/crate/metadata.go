@@ -250,7 +250,10 @@ func (e entity) status(word, failure string) {
 func (act *action) entity() entity {
 	what := fmt.Sprintf("Model call of %s", act.call.Actor)
 	if act.call.Type == "tool.call" {
-		what = fmt.Sprintf("Call of the tool %q by %s", act.call.Tool, act.call.Actor)
+		what = fmt.Sprintf("Call of the tool %s by %s", act.call.Tool, act.call.Actor)
+	}
+	if act.call.Type == "tool.call" && act.call.Tool == "" {
+		what = fmt.Sprintf("Call by %s of a tool that there is not, answered by the rules", act.call.Actor)
 	}
 	e := entity{
 		"@id": callID(act.call.Seq), "@type": "CreateAction", "name": what,

@@ -8,7 +8,9 @@ import (
 )
 
 // Apply takes the next event of the ledger in. It trusts it: an input that does
-// not fit is kept out by Check, before it becomes an event.
+// not fit is kept out by Check, before it becomes an event, and a derived event
+// comes from Decide. It panics on a ledger that was forged to say otherwise;
+// Fold does not.
 func (s *State) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case *event.QuestCreated:
@@ -47,18 +49,17 @@ func (s *State) Apply(e event.Event) {
 }
 
 func (s *State) applyCall(e event.Event) {
-	a := s.Agent(e.Actor)
 	switch b := e.Body.(type) {
 	case *event.ModelCall:
 		s.Calls[e.Seq] = Call{Kind: e.Type, Agent: e.Actor}
 		s.Spent.Turns++
-		a.Called(e.Seq, b)
+		s.Agent(e.Actor).Called(e.Seq, b)
 	case *event.ModelResult:
 		s.heard(e, b)
 	case *event.ToolCall:
 		s.Calls[e.Seq] = Call{Kind: e.Type, Agent: e.Actor, Tool: e.Tool}
 		s.Spent.Tools++
-		a.Used(e.Seq, b)
+		s.Agent(e.Actor).Used(e.Seq, b)
 	case *event.ToolResult:
 		s.got(b.Call, b.Output, b.Error, b.Tree)
 	case *event.ToolAnswered:
@@ -126,6 +127,14 @@ func (s *State) fork(b *event.QuestForked, now event.Time) {
 	for _, p := range b.Pins {
 		s.pin(p)
 	}
+	for _, c := range s.Calls {
+		switch c.Kind {
+		case "model.call":
+			s.Spent.Turns--
+		case "tool.call":
+			s.Spent.Tools--
+		}
+	}
 	clear(s.Calls)
 	s.Inbox = 0
 	s.Answer = nil
@@ -180,6 +189,23 @@ func (s *State) got(call uint64, output event.Text, failed bool, tree *event.Tre
 	if a := s.Agent(c.Agent); a != nil {
 		a.Got(call, output, failed, tree)
 	}
+}
+
+// Fold applies an event of a ledger that may be forged: one that cannot follow
+// from the state is an error.
+func (s *State) Fold(e event.Event) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("event %d (%s) does not fit what came before it: %v", e.Seq, e.Type, p)
+		}
+	}()
+	if e.Input() {
+		if err := s.Check(e.Body); err != nil {
+			return fmt.Errorf("event %d (%s): %w", e.Seq, e.Type, err)
+		}
+	}
+	s.Apply(e)
+	return nil
 }
 
 // Check tells whether an input may come now. It is what keeps a call from

@@ -127,6 +127,14 @@ func New(created event.Event, societies []Society) (*State, error) {
 	if !ok || created.Seq != 1 {
 		return nil, fmt.Errorf("a ledger begins with quest.created, not with %s", created.Type)
 	}
+	names := map[string]bool{}
+	for _, a := range b.Agents {
+		// A name becomes a folder's, and the ledger may be a stranger's.
+		if !event.ValidName(a.Name) || names[a.Name] {
+			return nil, fmt.Errorf("agent name %q is taken or not allowed: want %s", a.Name, event.NameRule)
+		}
+		names[a.Name] = true
+	}
 	s := &State{Calls: map[uint64]Call{}, Texts: map[string]string{}}
 	return s, s.adopt(b.Rules, societies)
 }

@@ -32,7 +32,9 @@ func (r *Runtime) Adopt(ctx context.Context, name string, events []event.Event) 
 		if err := events[i].Follows(s.Seq, s.Hash); err != nil {
 			return nil, &ledger.DamageError{Quest: name, Seq: s.Seq + 1, Err: err}
 		}
-		s.Apply(events[i])
+		if err := s.Fold(events[i]); err != nil {
+			return nil, &ledger.DamageError{Quest: name, Seq: events[i].Seq, Err: err}
+		}
 	}
 	if err := r.Ledger.Append(ctx, ledger.Batch{Quest: name, Events: events}); err != nil {
 		return nil, err

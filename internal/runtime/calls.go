@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime/debug"
 
 	"lyceum/internal/agent"
@@ -217,14 +218,28 @@ func (l *live) startTool(ctx context.Context, seq uint64, name, toolName string)
 	return nil
 }
 
+// home returns an agent's workspace, opened once.
+func (l *live) home(name string) (*os.Root, error) {
+	l.opening.Lock()
+	defer l.opening.Unlock()
+	if h := l.homes[name]; h != nil {
+		return h, nil
+	}
+	h, err := os.OpenRoot(l.rt.agentDir(l.key, name))
+	if err != nil {
+		return nil, fmt.Errorf("open the home of %s in quest %s: %w", name, l.key, err)
+	}
+	l.homes[name] = h
+	return h, nil
+}
+
 // runTool runs it in the agent's workspace. Tools that write run one at a time,
 // so that the tree recorded with each is the tree it left.
 func (l *live) runTool(ctx context.Context, name, toolName, args string) (*event.ToolResult, [][]byte, error) {
-	home, err := l.rt.agentHome(l.key, name)
+	home, err := l.home(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer home.Close()
 	spec, _ := l.rt.Tools.Lookup(toolName)
 	if spec.Writes {
 		l.writing.Lock()

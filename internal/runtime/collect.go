@@ -52,18 +52,18 @@ func (r *Runtime) mark(ctx context.Context, keep map[event.Hash]bool) error {
 	if err != nil {
 		return err
 	}
+	trees := blob.NewWalker(r.Blobs, func(b event.Ref) error { keep[b.Hash] = true; return nil })
 	for _, h := range heads {
 		for e, err := range r.Ledger.Read(ctx, h.Quest, 1) {
 			if err != nil {
 				return fmt.Errorf("find the blobs of quest %s: %w", h.Quest, err)
 			}
-			blobs, trees := event.Refs(e.Body)
-			for _, b := range blobs {
+			refs, roots := event.Refs(e.Body)
+			for _, b := range refs {
 				keep[b.Hash] = true
 			}
-			for _, t := range trees {
-				err := blob.Walk(ctx, r.Blobs, t, func(b event.Ref) error { keep[b.Hash] = true; return nil })
-				if err != nil {
+			for _, t := range roots {
+				if err := trees.Walk(ctx, t); err != nil {
 					return fmt.Errorf("find the blobs of quest %s at %d: %w", h.Quest, e.Seq, err)
 				}
 			}

@@ -262,26 +262,29 @@ func readFile(root *os.Root, name string, max int64) ([]byte, error) {
 	return data, err
 }
 
-// prepare sets up the folder of a quest from its ledger. A home that is missing
-// is restored as it was last recorded; one that is there is left alone.
+// prepare sets up the folder of a quest from its ledger. The files come first,
+// so that where there are homes there are files. A home that is missing is
+// restored as it was last recorded; one that is there is left alone.
 func (r *Runtime) prepare(ctx context.Context, name string, s *quest.State) error {
 	for _, a := range s.Agents {
+		if _, err := os.Lstat(r.agentDir(name, a.Name)); err == nil {
+			continue
+		}
+		if err := r.writeFiles(ctx, name, s); err != nil {
+			return err
+		}
 		if err := r.prepareHome(ctx, name, a); err != nil {
 			return fmt.Errorf("restore the home of %s in quest %s: %w", a.Name, name, err)
 		}
 	}
-	return r.writeFiles(ctx, name, s)
+	return nil
 }
 
 func (r *Runtime) prepareHome(ctx context.Context, name string, a *agent.Agent) error {
-	agents := filepath.Join(r.QuestDir(name), "agents")
-	home := filepath.Join(agents, a.Name)
-	if _, err := os.Lstat(home); !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
+	home := r.agentDir(name, a.Name)
 	// Made beside its place and moved there whole, so that a crash leaves no home
 	// with half its files.
-	fresh := filepath.Join(agents, ".new-"+a.Name)
+	fresh := filepath.Join(filepath.Dir(home), ".new-"+a.Name)
 	if err := errors.Join(os.RemoveAll(fresh), os.MkdirAll(fresh, 0o700)); err != nil {
 		return err
 	}

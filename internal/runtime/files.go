@@ -23,24 +23,28 @@ type questFile struct {
 
 // files returns what the folder of a quest should hold.
 func (r *Runtime) files(ctx context.Context, s *quest.State) ([]questFile, error) {
-	read := func(ref event.Ref) ([]byte, error) { return r.Blob(ctx, ref) }
-	spec, err := read(s.Spec)
+	spec, err := r.Blob(ctx, s.Spec)
 	if err != nil {
 		return nil, err
 	}
-	problem, err := agent.Read(s.Problem, read)
+	problem, err := r.textFile(ctx, "brief.md", s.Problem)
 	if err != nil {
 		return nil, err
 	}
-	out := []questFile{{"quest.yaml", spec}, {"brief.md", []byte(problem + "\n")}}
+	out := []questFile{{"quest.yaml", spec}, problem}
 	if s.Answer != nil {
-		answer, err := agent.Read(*s.Answer, read)
+		answer, err := r.textFile(ctx, "SUMMARY.md", *s.Answer)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, questFile{"SUMMARY.md", []byte(answer + "\n")})
+		out = append(out, answer)
 	}
 	return out, nil
+}
+
+func (r *Runtime) textFile(ctx context.Context, name string, t event.Text) (questFile, error) {
+	text, err := agent.Read(t, func(ref event.Ref) ([]byte, error) { return r.Blob(ctx, ref) })
+	return questFile{name, []byte(text + "\n")}, err
 }
 
 func (r *Runtime) writeFiles(ctx context.Context, name string, s *quest.State) error {
@@ -49,13 +53,26 @@ func (r *Runtime) writeFiles(ctx context.Context, name string, s *quest.State) e
 		return fmt.Errorf("write the files of quest %s: %w", name, err)
 	}
 	for _, f := range files {
-		path := filepath.Join(r.QuestDir(name), f.name)
-		if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, f.data) {
-			continue
-		}
-		if err := replaceFile(path, f.data); err != nil {
+		if err := replaceFile(filepath.Join(r.QuestDir(name), f.name), f.data); err != nil {
 			return fmt.Errorf("write the files of quest %s: %w", name, err)
 		}
+	}
+	return nil
+}
+
+// writeAnswer writes what a run has added to the folder. An answer that a run
+// has taken back is taken away.
+func (r *Runtime) writeAnswer(ctx context.Context, name string, s *quest.State) error {
+	path := filepath.Join(r.QuestDir(name), "SUMMARY.md")
+	if s.Answer == nil {
+		return removeIfThere(path)
+	}
+	f, err := r.textFile(ctx, "SUMMARY.md", *s.Answer)
+	if err == nil {
+		err = replaceFile(path, f.data)
+	}
+	if err != nil {
+		return fmt.Errorf("write the answer of quest %s: %w", name, err)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,8 @@ type ForkOptions struct {
 	Name string
 	// At is the last event taken over; 0 means all of them.
 	At uint64
-	// Model replaces the model of every agent; Dir is where its files are.
+	// Model replaces the model of every agent; Dir is where its files are, the
+	// working folder if empty.
 	Model, Dir string
 	// Seed replaces the seed.
 	Seed *uint64
@@ -83,7 +85,9 @@ func (r *Runtime) prefix(ctx context.Context, from string, at uint64) (events []
 				return nil, nil, err
 			}
 		}
-		s.Apply(e)
+		if err := s.Fold(e); err != nil {
+			return nil, nil, err
+		}
 		events = append(events, e)
 		if e.Seq == at {
 			break
@@ -100,7 +104,7 @@ func (r *Runtime) diverge(ctx context.Context, o *owner, opts ForkOptions) error
 		body.Reseed, body.Seed = true, *opts.Seed
 	}
 	if opts.Model != "" {
-		root, err := os.OpenRoot(opts.Dir)
+		root, err := os.OpenRoot(cmp.Or(opts.Dir, "."))
 		if err != nil {
 			return err
 		}

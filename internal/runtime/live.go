@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -56,7 +57,7 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 		owner: owner{key: name, log: r.Ledger, state: state},
 		rt:    r, opts: opts, mail: newMailbox(), rendered: map[string]*agent.Rendering{},
 		running: map[uint64]context.CancelFunc{}, tools: make(chan struct{}, maxTools),
-		prompts: map[string]*prompt{}, models: map[string]model.Model{}, trees: map[string]*blob.Index{},
+		homes: map[string]*os.Root{}, prompts: map[string]*prompt{}, models: map[string]model.Model{}, trees: map[string]*blob.Index{},
 	}
 	if l.opts.Grace == 0 {
 		l.opts.Grace = 30 * time.Second
@@ -65,7 +66,10 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 	if err := l.run(ctx); err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
-	err = errors.Join(r.writeFiles(ctx, name, l.state), r.saveSnapshot(name, l.state))
+	err = r.writeAnswer(ctx, name, l.state)
+	if l.state.Seq-l.saved >= snapshotWorth {
+		err = errors.Join(err, r.saveSnapshot(name, l.state))
+	}
 	if err == nil && l.interrupted {
 		err = fmt.Errorf("run quest %s: %w", name, ErrInterrupted)
 	}
@@ -76,8 +80,12 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 const maxTools = 8
 
 // snapshotEvery is after how many events a running quest's state is saved, so
-// that opening it again stays fast.
-const snapshotEvery = 50_000
+// that opening it again stays fast; snapshotWorth is from how many on it is worth
+// saving at the end of a run. Fewer are folded in a moment.
+const (
+	snapshotEvery = 50_000
+	snapshotWorth = 2_000
+)
 
 // live is an owner in the world.
 type live struct {
@@ -93,6 +101,9 @@ type live struct {
 	models   map[string]model.Model
 	speaking sync.Mutex // held while OnDelta is told
 
+	// opening guards homes, the opened workspaces by agent.
+	opening sync.Mutex
+	homes   map[string]*os.Root
 	// writing is held by a tool that may change a workspace; trees, the indexes
 	// of the last snapshots by agent, belong to its holder.
 	writing sync.Mutex
@@ -279,7 +290,10 @@ func (l *live) close() {
 	for _, cancel := range l.running {
 		cancel()
 	}
-	l.mail.wait()
+	l.mail.close()
+	for _, h := range l.homes {
+		_ = h.Close()
+	}
 }
 
 // start begins the call that e asks for, if it asks for one that is still open.

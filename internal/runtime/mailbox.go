@@ -6,22 +6,43 @@ import (
 	"lyceum/internal/event"
 )
 
-// A mailbox collects the results of calls for the owner. Putting never blocks,
-// so a call that ends after its owner has gone is no leak.
+// A mailbox runs calls and collects their results for the owner. Putting never
+// blocks, so a call that ends after its owner has gone is no leak.
 type mailbox struct {
 	ready chan struct{} // sent to when there is something
 	calls sync.WaitGroup
+	// jobs hands calls to workers at rest. A worker that has run one waits for
+	// the next: growing a new stack for each costs more than most calls do.
+	jobs chan func()
 
 	mu      sync.Mutex
 	results []event.Draft
 	err     error
 }
 
-func newMailbox() *mailbox { return &mailbox{ready: make(chan struct{}, 1)} }
+func newMailbox() *mailbox {
+	return &mailbox{ready: make(chan struct{}, 1), jobs: make(chan func())}
+}
 
-func (m *mailbox) start(f func()) { m.calls.Go(f) }
+// start runs f outside, at once.
+func (m *mailbox) start(f func()) {
+	select {
+	case m.jobs <- f:
+	default:
+		m.calls.Go(func() {
+			for f != nil {
+				f()
+				f = <-m.jobs
+			}
+		})
+	}
+}
 
-func (m *mailbox) wait() { m.calls.Wait() }
+// close waits for all calls. None may be started after.
+func (m *mailbox) close() {
+	close(m.jobs)
+	m.calls.Wait()
+}
 
 func (m *mailbox) put(d event.Draft) {
 	m.mu.Lock()

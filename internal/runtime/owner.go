@@ -161,7 +161,9 @@ func fold(ctx context.Context, log reader, key string, s *quest.State, societies
 				return nil, fmt.Errorf("open quest %s: %w", key, err)
 			}
 		}
-		s.Apply(e)
+		if err := s.Fold(e); err != nil {
+			return nil, &ledger.DamageError{Quest: key, Seq: e.Seq, Err: err}
+		}
 	}
 	return s, nil
 }

@@ -61,7 +61,7 @@ func (r *Runtime) examine(ctx context.Context, name string, progress func(uint64
 	finally func(context.Context, string, *quest.State) (*Difference, error),
 ) (*Report, error) {
 	p := &replayer{societies: r.Societies}
-	b := &blobReader{rt: r, ctx: ctx, seen: map[event.Hash]bool{}}
+	b := newBlobReader(ctx, r)
 	rep := &Report{Quest: name}
 	for e, err := range r.Ledger.Read(ctx, name, 1) {
 		if damage, ok := errors.AsType[*ledger.DamageError](err); ok {
@@ -147,12 +147,9 @@ func (p *replayer) named(e event.Event) *Difference {
 
 // accept takes a recorded event as it is, if it may come now.
 func (p *replayer) accept(e event.Event) *Difference {
-	if e.Input() {
-		if err := p.state.Check(e.Body); err != nil {
-			return &Difference{Seq: e.Seq, What: err.Error()}
-		}
+	if err := p.state.Fold(e); err != nil {
+		return &Difference{Seq: e.Seq, What: err.Error()}
 	}
-	p.state.Apply(e)
 	return nil
 }
 
@@ -200,9 +197,22 @@ func (p *replayer) end() *Difference {
 
 // A blobReader reads what events refer to, once each.
 type blobReader struct {
-	rt   *Runtime
-	ctx  context.Context
-	seen map[event.Hash]bool
+	rt    *Runtime
+	ctx   context.Context
+	seen  map[event.Hash]bool
+	trees *blob.Walker
+}
+
+func newBlobReader(ctx context.Context, rt *Runtime) *blobReader {
+	r := &blobReader{rt: rt, ctx: ctx, seen: map[event.Hash]bool{}}
+	r.trees = blob.NewWalker(rt.Blobs, func(b event.Ref) error {
+		if r.seen[b.Hash] {
+			return nil
+		}
+		r.seen[b.Hash] = true
+		return readThrough(ctx, rt.Blobs, b)
+	})
+	return r
 }
 
 func (r *blobReader) read(e event.Event) *Difference {
@@ -217,24 +227,11 @@ func (r *blobReader) read(e event.Event) *Difference {
 		r.seen[ref.Hash] = true
 	}
 	for _, tree := range trees {
-		if r.seen[tree.Hash] {
-			continue
-		}
-		if err := r.tree(tree); err != nil {
+		if err := r.trees.Walk(r.ctx, tree); err != nil {
 			return &Difference{Seq: e.Seq, What: err.Error()}
 		}
 	}
 	return nil
-}
-
-func (r *blobReader) tree(ref event.TreeRef) error {
-	return blob.Walk(r.ctx, r.rt.Blobs, ref, func(b event.Ref) error {
-		if r.seen[b.Hash] {
-			return nil
-		}
-		r.seen[b.Hash] = true
-		return readThrough(r.ctx, r.rt.Blobs, b)
-	})
 }
 
 func (r *Runtime) verifyFolder(ctx context.Context, name string, s *quest.State) (*Difference, error) {

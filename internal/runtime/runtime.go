@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"lyceum/internal/blob"
@@ -43,13 +42,9 @@ type Runtime struct {
 // QuestDir is where a quest's files stand.
 func (r *Runtime) QuestDir(name string) string { return filepath.Join(r.Home, "quests", name) }
 
-// agentHome opens an agent's workspace, and makes it if it is not there.
-func (r *Runtime) agentHome(name, agent string) (*os.Root, error) {
-	dir := filepath.Join(r.QuestDir(name), "agents", agent)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the home of %s in quest %s: %w", agent, name, err)
-	}
-	return os.OpenRoot(dir)
+// agentDir is an agent's workspace.
+func (r *Runtime) agentDir(name, agent string) string {
+	return filepath.Join(r.QuestDir(name), "agents", agent)
 }
 
 // Blob reads a blob, wherever it is kept, and checks it.

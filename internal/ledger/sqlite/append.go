@@ -73,7 +73,7 @@ func (s *Store) enqueue(ctx context.Context, r *request) error {
 // write is the one writer. It ends when the queue is closed and empty.
 func (s *Store) write(conn *sq.Conn) {
 	defer conn.Close()
-	w := &writer{store: s, conn: conn, quests: map[string][]*request{}}
+	w := &writer{store: s, conn: conn, quests: map[string][]*request{}, rows: map[int64][]run{}}
 	for r := range s.queue {
 		w.take(r)
 		s.fill(w)
@@ -108,8 +108,10 @@ type writer struct {
 	group []*request
 	// quests are the batches of the group, by quest.
 	quests map[string][]*request
-	// last is the id of the last row in this transaction.
+	// last is the id of the last row in this transaction, rows where those of
+	// each quest stand.
 	last int64
+	rows map[int64][]run
 }
 
 func (w *writer) take(r *request) {
@@ -127,7 +129,8 @@ func (w *writer) commit() {
 	if len(w.group) == 0 {
 		return
 	}
-	err := kind(w.transact())
+	before, err := w.transact()
+	err = kind(err)
 	wrote := 0
 	for _, r := range w.group {
 		if err != nil {
@@ -141,15 +144,18 @@ func (w *writer) commit() {
 	if err != nil {
 		return
 	}
+	w.store.recent.committed(before, w.last, w.rows)
 	for quest := range w.quests {
 		w.store.appended.wake(quest)
 	}
 	w.store.index.added(wrote)
 }
 
-func (w *writer) transact() (err error) {
+// transact returns the row after which the transaction's begin.
+func (w *writer) transact() (before int64, err error) {
+	clear(w.rows)
 	if err := sqlitex.Execute(w.conn, "BEGIN IMMEDIATE", nil); err != nil {
-		return err
+		return 0, err
 	}
 	defer func() {
 		if err != nil && !w.conn.AutocommitEnabled() {
@@ -157,8 +163,9 @@ func (w *writer) transact() (err error) {
 		}
 	}()
 	if w.last, err = lastID(w.conn); err != nil {
-		return err
+		return 0, err
 	}
+	before = w.last
 	for _, r := range w.group {
 		if r.do != nil {
 			r.err = kind(w.alone(r.do))
@@ -166,13 +173,13 @@ func (w *writer) transact() (err error) {
 			err = w.quest(r.batch.Quest, same)
 		}
 		if err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if w.store.opts.BeforeFlush != nil {
 		w.store.opts.BeforeFlush()
 	}
-	return sqlitex.Execute(w.conn, "COMMIT", nil)
+	return before, sqlitex.Execute(w.conn, "COMMIT", nil)
 }
 
 // alone runs a write whose failure is its own, not the group's.
@@ -250,7 +257,7 @@ func (w *writer) repeated(quest int64, r *request, before []*request) (answer, e
 		return ledger.ErrConflict, nil
 	}
 	c := cursor{store: w.store, name: r.batch.Quest, quest: quest, next: last.Seq}
-	lines, err := c.page(w.conn, 1)
+	lines, err := c.page(w.conn, 1, last.Seq)
 	if err != nil || len(lines) == 0 {
 		return ledger.ErrConflict, err
 	}
@@ -297,6 +304,7 @@ func (w *writer) setHead(id int64, name string, h ledger.Head) (int64, error) {
 }
 
 func (w *writer) insert(quest int64, b ledger.Batch) error {
+	w.rows[quest] = addRun(w.rows[quest], run{w.last + 1, w.last + int64(len(b.Events))})
 	stmt := w.conn.Prep("INSERT INTO events (id, quest, seq, line) VALUES (?, ?, ?, ?)")
 	for _, e := range b.Events {
 		w.last++

@@ -151,10 +151,18 @@ func (x *index) rebuild() {
 
 // update reads the rows that are not covered yet and notes where each quest's
 // stand. Several processes may do so in turn; the index's write lock decides.
-func (x *index) update() (err error) {
+func (x *index) update() error {
+	covered, err := x.extend()
+	if err == nil {
+		x.store.recent.covered(covered)
+	}
+	return err
+}
+
+func (x *index) extend() (last int64, err error) {
 	ledgerConn, err := x.store.reader(context.Background())
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer x.store.giveBack(ledgerConn)
 	x.mu.Lock()
@@ -162,25 +170,25 @@ func (x *index) update() (err error) {
 	x.fresh = 0
 	end, err := sqlitex.ImmediateTransaction(x.conn)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer end(&err)
 	covered, err := x.covered()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	spans, last, err := collectSpans(ledgerConn, covered)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for quest, sp := range spans {
 		err := sqlitex.Execute(x.conn, "INSERT OR REPLACE INTO spans VALUES (?, ?, ?)",
 			&sqlitex.ExecOptions{Args: []any{quest, sp.seq, sp.runs}})
 		if err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return sqlitex.Execute(x.conn, "UPDATE meta SET covered = ?", &sqlitex.ExecOptions{Args: []any{last}})
+	return last, sqlitex.Execute(x.conn, "UPDATE meta SET covered = ?", &sqlitex.ExecOptions{Args: []any{last}})
 }
 
 func (x *index) covered() (int64, error) {

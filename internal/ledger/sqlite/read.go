@@ -113,9 +113,10 @@ type cursor struct {
 	// after is a row that the next event does not stand before, once the index
 	// has nothing more to say; 0 means to ask the index.
 	after   int64
-	scanned bool // the index was wrong, and every row has been looked at
-	primed  bool // prev is known
-	stopped bool // the consumer has had enough
+	row     int64 // that of the last event read
+	scanned bool  // the index was wrong, and every row has been looked at
+	primed  bool  // prev is known
+	stopped bool  // the consumer has had enough
 }
 
 func (s *Store) cursor(quest string, seq uint64) *cursor {
@@ -192,7 +193,7 @@ func (c *cursor) load(ctx context.Context) (lines [][]byte, head ledger.Head, er
 	if c.next > head.Seq {
 		return nil, head, nil
 	}
-	lines, err = c.page(conn, pageEvents)
+	lines, err = c.page(conn, pageEvents, head.Seq)
 	if err != nil {
 		return nil, head, c.damaged(kind(err))
 	}
@@ -210,36 +211,41 @@ func (c *cursor) damaged(err error) error {
 	return err
 }
 
-// page returns up to most lines from c.next on, contiguous in seq. Should the
+// page returns up to most lines from c.next to seq last, contiguous. Should the
 // index lead astray, it is made again and every row is looked at.
-func (c *cursor) page(conn *sq.Conn, most int) ([][]byte, error) {
-	lines, err := c.pageFrom(conn, most)
+func (c *cursor) page(conn *sq.Conn, most int, last uint64) ([][]byte, error) {
+	lines, err := c.pageFrom(conn, most, last)
 	if err == nil && len(lines) > 0 || c.scanned {
 		return lines, err
 	}
-	c.scanned, c.after = true, 1
+	c.scanned, c.after, c.row = true, 1, 0
 	c.store.index.rebuild()
-	return c.pageFrom(conn, most)
+	return c.pageFrom(conn, most, last)
 }
 
-func (c *cursor) pageFrom(conn *sq.Conn, most int) ([][]byte, error) {
-	p := &pager{cursor: c, conn: conn, most: most, want: c.next}
+func (c *cursor) pageFrom(conn *sq.Conn, most int, last uint64) ([][]byte, error) {
+	p := &pager{cursor: c, conn: conn, most: most, want: c.next, until: last}
 	if c.after == 0 {
 		runs, covered, err := c.store.index.lookup(c.quest, c.next)
 		if err != nil {
 			return nil, err
 		}
+		if covered > 0 { // the index has no more to say; maybe memory has
+			if more, ok := c.store.recent.after(c.quest, covered); ok {
+				runs = append(runs, more...)
+			}
+		}
 		for _, r := range runs {
-			if err := p.scan(r.first, r.last, -1); err != nil || p.full() {
+			if err := p.scan(max(r.first, c.row+1), r.last, -1); err != nil || p.full() {
 				return p.lines, err
 			}
 		}
-		if covered == 0 && len(p.lines) > 0 { // the index has more to say
+		if len(p.lines) > 0 {
 			return p.lines, nil
 		}
 		c.after = max(covered, 1)
 	}
-	// What follows is not in the index yet: look at every row.
+	// What follows is not known anywhere: look at every row.
 	for !p.full() {
 		before := c.after
 		if err := p.scan(c.after, 1<<62, scanAtOnce); err != nil {
@@ -258,14 +264,17 @@ type pager struct {
 	conn  *sq.Conn
 	most  int
 	want  uint64
+	until uint64
 	bytes int
 	lines [][]byte
 }
 
-func (p *pager) full() bool { return len(p.lines) >= p.most || p.bytes >= pageBytes }
+func (p *pager) full() bool {
+	return len(p.lines) >= p.most || p.bytes >= pageBytes || p.want > p.until
+}
 
 // scan takes the quest's rows between first and last. With a limit it is a scan
-// of the unindexed end, and remembers how far it came.
+// of the end, and remembers how far it came.
 func (p *pager) scan(first, last int64, limit int) error {
 	stmt := p.conn.Prep("SELECT id, quest, seq, line FROM events WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?")
 	defer stmt.Reset()
@@ -292,6 +301,7 @@ func (p *pager) scan(first, last int64, limit int) error {
 		p.lines = append(p.lines, line)
 		p.bytes += len(line)
 		p.want++
+		p.row = stmt.ColumnInt64(0)
 	}
 	return nil
 }

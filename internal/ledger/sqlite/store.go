@@ -55,7 +55,7 @@ CREATE UNIQUE INDEX inbox_key ON inbox (quest, key);
 // Options are what can be set about a store.
 type Options struct {
 	// IndexEvery is after how many new events the index is brought up to date,
-	// 4096 if zero.
+	// 1024 if zero.
 	IndexEvery int
 	// MaxPages bounds the file's size in pages, for tests of a full disk.
 	MaxPages int
@@ -65,13 +65,14 @@ type Options struct {
 
 // Store is a ledger in a folder.
 type Store struct {
-	path  string
-	opts  Options
-	id    [16]byte
-	queue chan *request
-	idle  chan *sq.Conn // reading connections at rest
-	slots chan struct{} // one for each reading connection there may be
-	index *index
+	path   string
+	opts   Options
+	id     [16]byte
+	queue  chan *request
+	idle   chan *sq.Conn // reading connections at rest
+	slots  chan struct{} // one for each reading connection there may be
+	index  *index
+	recent recent
 	// appended wakes followers, posted wakes owners, some wakes the poller.
 	appended, posted *signals
 	some             chan struct{}
@@ -95,7 +96,7 @@ func Open(path string, opts *Options) (*Store, error) {
 		s.opts = *opts
 	}
 	if s.opts.IndexEvery == 0 {
-		s.opts.IndexEvery = 4096
+		s.opts.IndexEvery = 1024
 	}
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open ledger %s: %w", path, err)

@@ -1,0 +1,292 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	blobfs "lyceum/internal/blob/fs"
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+	"lyceum/internal/ledger/sqlite"
+	"lyceum/internal/model"
+	"lyceum/internal/model/script"
+	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
+	"lyceum/internal/society/solo"
+	"lyceum/internal/tool"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	said   = "I look at the next case before I say anything about the whole; here is what I want to know of it."
+	output = "case 17: holds. The quantity is 3.141592653589793 and the residual is below 1e-12 in all trials so far."
+	args   = `{"case":17}`
+)
+
+// serve is a model server that answers at once: K steps with a tool, then text.
+// It reads the request whole, as a real one must.
+func serve() error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	step, _ := json.Marshal(wireAnswer{Text: said, ID: "call", Tool: "look", Args: args, Input: 100, Output: 30})
+	last, _ := json.Marshal(wireAnswer{Text: "It holds.", Input: 100, Output: 5})
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if r.Header.Get("X-Last") != "" {
+			_, _ = w.Write(last)
+			return
+		}
+		_, _ = w.Write(step)
+	})}
+	go func() { _, _ = io.Copy(io.Discard, os.Stdin); _ = srv.Close() }()
+	fmt.Printf("http://%s/\n", l.Addr())
+	if err := srv.Serve(l); err != http.ErrServerClosed {
+		return err
+	}
+	return nil
+}
+
+type wireAnswer struct {
+	Text, ID, Tool, Args string
+	Input, Output        int64
+}
+
+// httpModel speaks with the server. Both loops use it, so both send the same.
+type httpModel struct {
+	url    string
+	steps  int64
+	client *http.Client
+}
+
+func (m *httpModel) Generate(ctx context.Context, r *model.Request, _ func(model.Delta)) (*model.Answer, error) {
+	body, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, "POST", m.url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if r.Turn > m.steps {
+		req.Header.Set("X-Last", "1")
+	}
+	resp, err := m.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	var a wireAnswer
+	if err := json.NewDecoder(resp.Body).Decode(&a); err != nil {
+		return nil, err
+	}
+	out := &model.Answer{Parts: []model.Part{{Kind: event.PartText, Text: a.Text}}, Usage: event.Usage{Input: a.Input, Output: a.Output}, Stop: model.StopEnd}
+	if a.Tool != "" {
+		out.Stop = model.StopTools
+		out.Parts = append(out.Parts, model.Part{Kind: event.PartToolCall, ID: a.ID, Name: a.Tool, Args: a.Args})
+	}
+	return out, nil
+}
+
+func (c cell) model() (model.Model, error) {
+	if c.Model == "http" {
+		t := &http.Transport{MaxIdleConnsPerHost: c.N, MaxIdleConns: c.N}
+		return &httpModel{url: c.Server, steps: int64(c.K), client: &http.Client{Transport: t}}, nil
+	}
+	return script.Parse("bench", fmt.Appendf(nil, `
+rules:
+  - on: {until_turn: %d}
+    say: %q
+    call: [{tool: look, args: '%s'}]
+    usage: {input: 100, output: 30}
+  - say: "It holds."
+    usage: {input: 100, output: 5}
+`, c.K, said, args))
+}
+
+var look = tool.Tool{
+	Tool:       model.Tool{Name: "look", Description: "Looks at a case.", Schema: `{"type":"object","properties":{"case":{"type":"integer"}},"required":["case"],"additionalProperties":false}`},
+	Repeatable: true,
+	Run:        func(context.Context, tool.Call) (string, error) { return output, nil },
+}
+
+// measureCell runs rounds of the cell until it has lasted long enough to mean
+// something.
+func measureCell(c cell) (r reading, err error) {
+	m, err := c.model()
+	if err != nil {
+		return r, err
+	}
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return r, err
+	}
+	store, err := sqlite.Open(filepath.Join(c.Dir, "lyceum.db"), nil)
+	if err != nil {
+		return r, err
+	}
+	defer store.Close()
+	loop := bareLoop
+	if c.Loop == "lyceum" {
+		loop = lyceumLoop
+	}
+	for round := 0; r.Wall < 0.7; round++ {
+		run, err := loop(c, m, store, round)
+		if err != nil {
+			return r, err
+		}
+		wall, cpu := time.Now(), cpuSeconds()
+		var wg sync.WaitGroup
+		errs := make([]error, c.N)
+		for i := range c.N {
+			wg.Go(func() { errs[i] = run(i) })
+		}
+		wg.Wait()
+		r.Wall += time.Since(wall).Seconds()
+		r.CPU += cpuSeconds() - cpu
+		r.Turns += c.N * c.K
+		for _, err := range errs {
+			if err != nil {
+				return r, err
+			}
+		}
+	}
+	r.PeakMB = peakMB()
+	r.Bytes, err = bytesPerTurn(store, c)
+	return r, err
+}
+
+func bytesPerTurn(store *sqlite.Store, c cell) (float64, error) {
+	n := 0
+	for e, err := range store.Read(context.Background(), "q0-0", 1) {
+		if err != nil {
+			return 0, err
+		}
+		n += len(e.Line())
+	}
+	return float64(n) / float64(c.K), nil
+}
+
+func cpuSeconds() float64 {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
+}
+
+// newRuntime is Lyceum on a store, with one model and one tool.
+func newRuntime(dir string, store ledger.Store, m model.Model) (*runtime.Runtime, error) {
+	blobs, err := blobfs.Open(filepath.Join(dir, "blobs"), nil)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := tool.New(look)
+	if err != nil {
+		return nil, err
+	}
+	return &runtime.Runtime{
+		Ledger: store, Blobs: blobs, Tools: tools, Societies: []quest.Society{solo.Society{}}, Clock: runtime.SystemClock, Home: dir,
+		Models: func(string, func(string) ([]byte, error)) (model.Model, error) { return m, nil },
+	}, nil
+}
+
+// lyceumLoop runs quests as they always run.
+func lyceumLoop(c cell, m model.Model, store *sqlite.Store, round int) (func(i int) error, error) {
+	rt, err := newRuntime(c.Dir, store, m)
+	if err != nil {
+		return nil, err
+	}
+	for i := range c.N {
+		spec := &quest.Spec{Name: fmt.Sprintf("q%d-%d", round, i), Problem: "Does it hold?", Model: c.Model, Window: 1 << 30}
+		if _, err := rt.Create(context.Background(), runtime.Plan{Spec: spec, Source: []byte("bench"), Dir: c.Dir}); err != nil {
+			return nil, err
+		}
+	}
+	return func(i int) error {
+		s, err := rt.Run(context.Background(), fmt.Sprintf("q%d-%d", round, i), runtime.RunOptions{})
+		if err == nil && s.Status != quest.Finished {
+			err = fmt.Errorf("quest %d is %s: %s", i, s.Status, s.Reason)
+		}
+		return err
+	}, nil
+}
+
+// bareLoop is the least program: ask, append, run the tool, append.
+func bareLoop(c cell, m model.Model, store *sqlite.Store, round int) (func(i int) error, error) {
+	return func(i int) error {
+		b := &bare{store: store, quest: fmt.Sprintf("q%d-%d", round, i)}
+		req := &model.Request{Agent: "agent-0", Model: c.Model, System: "You are a careful researcher.", Tools: []model.Tool{look.Tool},
+			Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Kind: event.PartText, Text: "Does it hold?"}}}}}
+		if err := b.append(&event.UserMessage{Text: event.Text{Text: "Does it hold?"}}, call(req)); err != nil {
+			return err
+		}
+		for {
+			req.Turn++
+			a, err := m.Generate(context.Background(), req, nil)
+			if err != nil {
+				return err
+			}
+			res := &event.ModelResult{Call: b.seq, Stop: a.Stop, Usage: a.Usage}
+			for _, p := range a.Parts {
+				part := event.Part{ID: p.ID, Kind: p.Kind, Name: p.Name}
+				if p.Text != "" {
+					part.Text = &event.Text{Text: p.Text}
+				}
+				if p.Args != "" {
+					part.Args = &event.Text{Text: p.Args}
+				}
+				res.Parts = append(res.Parts, part)
+			}
+			req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Parts: a.Parts})
+			if a.Stop == model.StopEnd {
+				return b.append(res)
+			}
+			if err := b.append(res, &event.ToolCall{Answer: b.seq + 1, ID: a.Parts[1].ID, Part: 1}); err != nil {
+				return err
+			}
+			out, err := look.Run(context.Background(), tool.Call{Args: []byte(a.Parts[1].Args)})
+			if err != nil {
+				return err
+			}
+			req.Messages = append(req.Messages, model.Message{Role: model.User, Parts: []model.Part{{Kind: model.PartToolResult, ID: a.Parts[1].ID, Name: "look", Text: out}}})
+			if err := b.append(&event.ToolResult{Call: b.seq, Output: event.Text{Text: out}}, call(req)); err != nil {
+				return err
+			}
+		}
+	}, nil
+}
+
+func call(r *model.Request) *event.ModelCall {
+	return &event.ModelCall{Last: int64(len(r.Messages) - 1), Model: r.Model, Turn: r.Turn + 1}
+}
+
+type bare struct {
+	store *sqlite.Store
+	quest string
+	seq   uint64
+	hash  event.Hash
+}
+
+func (b *bare) append(bodies ...event.Body) error {
+	batch := ledger.Batch{Quest: b.quest}
+	for _, body := range bodies {
+		e, err := event.Seal(b.quest, b.seq+1, b.hash, event.Draft{Parent: b.seq, Time: runtime.SystemClock(), Actor: "agent-0", Body: body})
+		if err != nil {
+			return err
+		}
+		batch.Events = append(batch.Events, e)
+		b.seq, b.hash = e.Seq, e.Hash
+	}
+	return b.store.Append(context.Background(), batch)
+}

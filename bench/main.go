@@ -1,0 +1,129 @@
+// Command bench measures Lyceum against the least that could do the same job,
+// in one run, and prints ratios. Absolute figures are the machine's.
+//
+//	go run ./bench             everything, as in docs/performance.md
+//	go run ./bench -only ledger,turns,open -quick
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"slices"
+	"strings"
+)
+
+func main() {
+	only := flag.String("only", "ledger,turns,idle,open", "which parts to run")
+	quick := flag.Bool("quick", false, "smaller sizes, for a first look")
+	full := flag.Bool("full", false, "the whole matrix of turns, which takes an hour")
+	server := flag.Bool("serve", false, "be the model server (used by bench itself)")
+	one := flag.String("cell", "", "measure one cell (used by bench itself)")
+	dir := flag.String("dir", "", "where to put the files (default: a temporary folder)")
+	flag.Parse()
+	var err error
+	switch {
+	case *server:
+		err = serve()
+	case *one != "":
+		err = printCell(*one)
+	default:
+		err = run(*only, *dir, *quick, *full)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func printCell(arg string) error {
+	var c cell
+	if err := json.Unmarshal([]byte(arg), &c); err != nil {
+		return err
+	}
+	if path := os.Getenv("BENCH_CPUPROFILE"); path != "" {
+		f, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	r, err := measureCell(c)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(r)
+}
+
+func run(only, dir string, quick, full bool) error {
+	if dir == "" {
+		tmp, err := os.MkdirTemp("", "lyceum-bench-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(tmp)
+		dir = tmp
+	}
+	fmt.Printf("%s, %d processors, %s\n", runtime.Version(), runtime.NumCPU(), runtime.GOARCH)
+	b := &bench{dir: dir, quick: quick, full: full}
+	parts := strings.Split(only, ",")
+	for _, p := range []struct {
+		name string
+		run  func() error
+	}{{"ledger", b.ledger}, {"turns", b.turns}, {"idle", b.idle}, {"open", b.open}} {
+		if slices.Contains(parts, p.name) {
+			if err := p.run(); err != nil {
+				return fmt.Errorf("%s: %w", p.name, err)
+			}
+		}
+	}
+	return b.verdict()
+}
+
+// bench collects what was promised and what came out.
+type bench struct {
+	dir    string
+	quick  bool
+	full   bool
+	missed []string
+	n      int
+}
+
+// fresh returns the path of a folder that is not there yet.
+func (b *bench) fresh() string {
+	b.n++
+	return fmt.Sprintf("%s/%d", b.dir, b.n)
+}
+
+// promise prints a figure beside what it must be.
+func (b *bench) promise(what string, got float64, atLeast bool, want float64) {
+	word, ok := "at least", got >= want
+	if !atLeast {
+		word, ok = "at most", got <= want
+	}
+	mark := "ok"
+	if !ok {
+		mark = "MISSED"
+		b.missed = append(b.missed, what)
+	}
+	fmt.Printf("  %-6s %s: %.2f (%s %.2f)\n", mark, what, got, word, want)
+}
+
+func (b *bench) verdict() error {
+	if len(b.missed) > 0 {
+		return fmt.Errorf("%d promises missed: %s", len(b.missed), strings.Join(b.missed, "; "))
+	}
+	return nil
+}
+
+// median of a few runs.
+func median(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	return s[len(s)/2]
+}

@@ -1,0 +1,87 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// hostile is text that a terminal would obey: it clears the screen, sets the
+// title, hides what comes, turns the line around, and forges a second one.
+const hostile = `\e[2Jcleared \e]0;title\a \x9b31mred \u202ereversed\u2066 \0 null \x7f \rforged \u2028line \ufeff\e[?25l`
+
+func TestHostileTextStaysText(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, map[string]string{
+		"quest.yaml": `name: trap
+problem: "` + hostile + `"
+model: "script:plan\u202e.yaml"
+`,
+		"plan\u202e.yaml": `rules:
+  - on: {last: "once more"}
+    fault: invalid
+  - on: {turn: 1}
+    think: "` + hostile + `"
+    say: "` + hostile + `"
+    call:
+      - {tool: calculate, args: {code: 'print("\x1b[2J\x1b]0;t\x07\u202e\x00\u009b31m\rforged")'}}
+      - {tool: "calc\e[2Jul", args: {a: "` + hostile + `"}}
+      - {tool: write_file, args: {path: "a\e[2J\u202e.md", content: "` + hostile + `"}}
+      - {tool: calculate, args: '{"code": "\u001b[2J'}
+  - on: {turn: 2}
+    call: [{tool: read_file, args: {path: "a\e[2J\u202e.md"}}, {tool: read_file, args: {path: "\e[2J"}}]
+  - say: "Answer: ` + hostile + `"
+`,
+		"fault.yaml": `"pro` + hostile + `blem": x` + "\n",
+		"tool.yaml":  "name: tool\nproblem: x\nmodel: \"script:plan\\u202e.yaml\"\ntools: [\"calc\\e[2J\"]\n",
+		"model.yaml": "name: model\nproblem: x\nmodel: \"" + hostile + "\"\n",
+	})
+	h.clean("run", "quest.yaml").want(t, 0, "Answer: �[2Jcleared", "gave: ", "forged")
+	if s := h.show("trap"); !strings.Contains(s.Answer, "\x1b[2Jcleared") || !strings.Contains(s.Answer, "\u202e") {
+		t.Errorf("show --json does not have the answer as it was: %q", s.Answer)
+	}
+	for _, args := range [][]string{
+		{"show", "trap"}, {"show", "trap", "--json"}, {"list"}, {"list", "--json"}, {"trace", "trap"}, {"verify", "trap"}, {"replay", "trap", "--json"},
+		{"run", "trap"}, {"fork", "trap", "--json", "--as", "fork"}, {"message", "trap", "once more \x1b[2J\u202e"},
+	} {
+		h.clean(args...).want(t, 0)
+	}
+	h.clean("run", "trap").want(t, 1, "Failed:")
+	h.clean("show", "trap").want(t, 0)
+	h.clean("trace", "trap").want(t, 0, "once more �[2J�")
+	h.clean("create", "fault.yaml").want(t, 2, "unknown field")
+	h.clean("create", "tool.yaml").want(t, 1, "there is no tool")
+	h.clean("create", "model.yaml").want(t, 1, "unknown model")
+	h.clean("show", "\x1b[2J").want(t, 2, "quest name")
+	h.clean("\x1b[2J").want(t, 2, "unknown command")
+	h.clean("list", "--\x1b[2J").want(t, 2, "unknown flag")
+	h.clean("create", "no\x1b[2J\u202e.yaml").want(t, 2, "no such file")
+	h.clean("import", "no\x1b[2J\u202e.zip").want(t, 2, "no such file")
+	h.clean("export", "trap", "trap\u202e.zip").want(t, 0)
+	h.clean("import", "trap\u202e.zip").want(t, 1, "there is a quest of that name")
+	h.sound("fork")
+
+	// The ledger's own lines have it whole, in JSON's escapes.
+	lines := h.ok("trace", "trap", "--jsonl")
+	if strings.ContainsAny(lines, "\x1b\x00\r\a") {
+		t.Error("trace --jsonl has control characters")
+	}
+	for _, escape := range []string{`\u001b[2J`, `\u0000`, `\r`} {
+		if !strings.Contains(lines, escape) {
+			t.Errorf("trace --jsonl has no %s", escape)
+		}
+	}
+}
+
+// clean runs lyceum and wants nothing in what it prints that a terminal obeys.
+func (h *home) clean(args ...string) lyceum {
+	h.t.Helper()
+	l := h.run(args...)
+	for _, r := range l.out + l.errOut {
+		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\ufeff') {
+			h.t.Errorf("lyceum %q prints %U:\n%q", args, r, l.out+l.errOut)
+			break
+		}
+	}
+	return l
+}

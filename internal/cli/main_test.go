@@ -1,0 +1,36 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"lyceum/internal/cli"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
+)
+
+// The test binary is lyceum, too, when it is called by that name: testscript
+// puts it into the PATH. So what is tested are real processes, which can be
+// killed.
+func TestMain(m *testing.M) {
+	// Otherwise every process of a race build would wait a second before it ends.
+	if os.Getenv("GORACE") == "" {
+		os.Setenv("GORACE", "atexit_sleep_ms=0")
+	}
+	testscript.Main(leakTest{m}, map[string]func(){
+		"lyceum": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+type leakTest struct{ *testing.M }
+
+func (m leakTest) Run() int {
+	code := m.M.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}

@@ -1,0 +1,236 @@
+package cli_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var slowFiles = map[string]string{"quest.yaml": slowQuest, "plan.yaml": slowPlan}
+
+func TestTheFirstInterruptPauses(t *testing.T) {
+	t.Parallel()
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		h := newHome(t, slowFiles)
+		p := h.start("run", "quest.yaml")
+		h.await("slow", "model.call", 2)
+		p.signal(s)
+		p.wait().want(t, 130, "Stopping: what is under way comes in first. Press Ctrl-C again to leave at once.", "Go on with: lyceum run slow")
+		if s := h.show("slow"); s.Status != "paused" || s.Reason != "interrupted" || s.Running {
+			t.Fatalf("the quest is %+v", s)
+		}
+		h.sound("slow") // in particular, the call under way has its result
+		h.run("run", "slow").want(t, 0, "Done.")
+		h.sound("slow")
+	}
+}
+
+func TestTheSecondInterruptLeavesAtOnce(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, map[string]string{
+		"quest.yaml": "name: hangs\nproblem: Wait.\nmodel: script:plan.yaml\n",
+		"plan.yaml":  "rules: [{fault: hang}]\n",
+		"other.yaml": "rules: [{say: \"Here I am.\"}]\n",
+	})
+	p := h.start("run", "quest.yaml")
+	h.await("hangs", "model.call", 1)
+	p.signal(os.Interrupt)
+	h.await("hangs", "quest.paused", 1)
+	begun := time.Now()
+	p.signal(os.Interrupt)
+	p.wait().want(t, 130, "Quest hangs is recorded up to here. Go on with: lyceum run hangs")
+	if took := time.Since(begun); took > 10*time.Second { // what is under way would be waited for 30 s
+		t.Errorf("it took %v", took)
+	}
+	h.run("verify", "hangs").want(t, 0)
+	h.run("replay", "hangs").want(t, 0)
+	h.ok("fork", "hangs", "--at", "2", "--model", "script:other.yaml", "--as", "answers")
+	h.run("run", "answers").want(t, 0, "Here I am.")
+}
+
+// TestKilledAtAnyMoment kills a run again and again. Whatever the moment, the
+// next run goes on, and in the end nothing is missing and nothing came twice.
+func TestKilledAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	const rounds = 40
+	seed := uint64(time.Now().UnixNano())
+	random := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("seed %d", seed)
+	h := newHome(t, map[string]string{
+		"quest.yaml": "name: work\nproblem: Work.\nmodel: script:plan.yaml\n",
+		"plan.yaml": `rules:
+  - on: {until_turn: 200}
+    delay: 4ms
+    cost: "0.001"
+    say: "On."
+    call:
+      - {tool: calculate, args: {code: "print(6*7)"}}
+      - {tool: write_file, args: {path: note.md, content: "on"}}
+  - say: "The end."
+`,
+	})
+	h.ok("create", "quest.yaml")
+	killed, last := 0, 0
+	for range rounds {
+		p := h.start("run", "work")
+		timer := time.AfterFunc(time.Duration(random.IntN(400))*time.Millisecond, func() { _ = p.cmd.Process.Kill() })
+		l := p.wait()
+		timer.Stop()
+		if l.code == 0 {
+			break
+		}
+		if l.code != -1 {
+			t.Fatalf("code %d\n%s", l.code, l.errOut)
+		}
+		killed++
+		s := h.show("work")
+		if s.Events < last {
+			t.Fatalf("%d events, and there were %d", s.Events, last)
+		}
+		last = s.Events
+	}
+	t.Logf("killed %d times, %d events by then", killed, last)
+	if killed < 5 {
+		t.Errorf("it was killed only %d times", killed)
+	}
+	h.run("run", "work").want(t, 0, "The end.")
+	h.sound("work")
+	if s := h.show("work"); s.Status != "finished" || s.Answer != "The end." {
+		t.Errorf("the quest is %+v", s)
+	}
+}
+
+// TestCommandsSurviveTheDeathOfEitherSide sends words to a running quest, while
+// its owner or the sender is killed. What a sender was told is recorded is in
+// the ledger once; what it was not told, at most once.
+func TestCommandsSurviveTheDeathOfEitherSide(t *testing.T) {
+	t.Parallel()
+	const rounds = 8
+	seed := uint64(time.Now().UnixNano())
+	random := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("seed %d", seed)
+	h := newHome(t, map[string]string{
+		"quest.yaml": "name: talk\nproblem: Listen.\nmodel: script:plan.yaml\n",
+		"plan.yaml": `rules:
+  - on: {last: "the end"}
+    say: "I heard it all."
+  - delay: 40ms
+    call: [{tool: calculate, args: {code: "1"}}]
+`,
+	})
+	h.ok("create", "quest.yaml")
+	told, perhaps := map[string]bool{}, map[string]bool{}
+	for round := range rounds {
+		owner := h.start("run", "talk")
+		h.await("talk", "quest.resumed", round) // and started, the first time
+		h.await("talk", "model.call", 1)
+		var senders sync.WaitGroup
+		var mu sync.Mutex
+		send := func(word string, mortal bool, args ...string) {
+			after := time.Duration(random.IntN(120)) * time.Millisecond
+			senders.Go(func() {
+				p := h.start(args...)
+				if mortal {
+					timer := time.AfterFunc(after, func() { _ = p.cmd.Process.Kill() })
+					defer timer.Stop()
+				}
+				l := p.wait()
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case l.code == 0:
+					told[word] = true
+				case l.code == -1 && mortal:
+					perhaps[word] = true
+				default:
+					t.Errorf("lyceum %v: code %d\n%s", args, l.code, l.errOut)
+				}
+			})
+		}
+		word := fmt.Sprintf("word %d", round)
+		send(word+"a", false, "message", "talk", word+"a")
+		send(word+"b", true, "message", "talk", word+"b")
+		if round%2 == 0 {
+			timer := time.AfterFunc(time.Duration(random.IntN(150))*time.Millisecond, func() { _ = owner.cmd.Process.Kill() })
+			defer timer.Stop()
+		}
+		senders.Wait()
+		owner.kill()
+	}
+	// Pauses and their ends are taken once, too, by an owner that stays.
+	owner := h.start("run", "talk")
+	h.await("talk", "quest.resumed", rounds)
+	for i := range 3 {
+		h.ok("pause", "talk")
+		h.await("talk", "quest.paused", countPauses(h)+0)
+		h.ok("resume", "talk")
+		_ = i
+	}
+	h.ok("message", "talk", "this is the end")
+	owner.wait().want(t, 0, "I heard it all.")
+	h.sound("talk")
+
+	heard, inbox := map[string]int{}, map[int64]int{}
+	for _, e := range h.events("talk") {
+		if e.Type == "user.message" {
+			heard[e.Body.Text.Text]++
+		}
+		if e.Body.Inbox != 0 {
+			inbox[e.Body.Inbox]++
+		}
+	}
+	for word := range told {
+		if heard[word] != 1 {
+			t.Errorf("%q, which was acknowledged, was heard %d times", word, heard[word])
+		}
+	}
+	for word := range perhaps {
+		if heard[word] > 1 {
+			t.Errorf("%q was heard %d times", word, heard[word])
+		}
+	}
+	for id, n := range inbox {
+		if n != 1 {
+			t.Errorf("command %d was taken %d times", id, n)
+		}
+	}
+}
+
+func countPauses(h *home) int {
+	n := 0
+	for _, e := range h.events("talk") {
+		if e.Type == "quest.paused" {
+			n++
+		}
+	}
+	return n
+}
+
+func TestStopReachesTheOwner(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, slowFiles)
+	owner := h.start("run", "quest.yaml")
+	h.await("slow", "model.call", 1)
+	h.run("stop", "slow").want(t, 0, "Told the process that runs slow to stop")
+	owner.wait().want(t, 1, "The quest is stopped. Go on with: lyceum run slow")
+	stops := 0
+	for _, e := range h.events("slow") {
+		if e.Type == "quest.stopped" {
+			stops++
+		}
+	}
+	if stops != 1 {
+		t.Errorf("it was stopped %d times", stops)
+	}
+	h.sound("slow")
+	h.run("run", "slow").want(t, 0, "Done.")
+	h.sound("slow")
+	if !strings.Contains(h.ok("trace", "slow"), "stopped by a person") {
+		t.Error("the trace does not say who stopped it")
+	}
+}

@@ -1,0 +1,347 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+	sq "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+var askFiles = map[string]string{"quest.yaml": askQuest, "plan.yaml": askPlan}
+
+// asked returns a home with the quests ask and other, both finished.
+func asked(t *testing.T) *home {
+	t.Helper()
+	h := newHome(t, askFiles)
+	h.ok("run", "quest.yaml")
+	h.ok("run", "quest.yaml", "--name", "other")
+	return h
+}
+
+func (h *home) database() string { return filepath.Join(h.dir, "lyceum.db") }
+
+// change changes the database behind lyceum's back. It is compacted first, so
+// that what f finds in it is in use.
+func (h *home) change(f func(data []byte) []byte) {
+	h.t.Helper()
+	execute(h.t, h.database(), "VACUUM")
+	data, err := os.ReadFile(h.database())
+	must(h.t, err)
+	must(h.t, os.WriteFile(h.database(), f(data), 0o600))
+}
+
+func execute(t *testing.T, path, query string) {
+	t.Helper()
+	conn, err := sq.OpenConn(path, sq.OpenReadWrite|sq.OpenCreate)
+	must(t, err)
+	must(t, sqlitex.ExecuteTransient(conn, query, nil))
+	must(t, conn.Close())
+}
+
+// refused wants every command that opens the home to say what is wrong.
+func (h *home) refused(says ...string) {
+	h.t.Helper()
+	for _, args := range [][]string{{"list"}, {"show", "ask"}, {"run", "ask"}, {"run", "quest.yaml", "--name", "fresh"}, {"trace", "ask"}, {"verify", "ask"}, {"message", "ask", "x"}} {
+		l := h.run(args...)
+		l.want(h.t, 1, says...)
+		if strings.Contains(l.errOut, "goroutine ") {
+			h.t.Fatalf("lyceum %s panicked:\n%s", strings.Join(args, " "), l.errOut)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(h.dir, "quests", "fresh")); err == nil {
+		h.t.Error("a quest was made all the same")
+	}
+}
+
+func TestADatabaseOfANewerVersionIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	h := asked(t)
+	execute(t, h.database(), "PRAGMA user_version = 99")
+	before, err := os.ReadFile(h.database())
+	must(t, err)
+	h.refused("written by a newer Lyceum (format 99", "Upgrade lyceum, or choose another home with --home")
+	after, err := os.ReadFile(h.database())
+	must(t, err)
+	if !bytes.Equal(before, after) {
+		t.Error("the database was changed")
+	}
+}
+
+func TestAnotherProgramsDatabaseIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, askFiles)
+	must(t, os.Mkdir(h.dir, 0o700))
+	execute(t, h.database(), "CREATE TABLE recipes (name TEXT)")
+	h.refused("another program's database", "choose another home with --home")
+	conn, err := sq.OpenConn(h.database(), sq.OpenReadWrite)
+	must(t, err)
+	defer conn.Close()
+	tables, err := sqlitex.ResultInt64(conn.Prep("SELECT count(*) FROM sqlite_schema"))
+	must(t, err)
+	if tables != 1 {
+		t.Errorf("it has %d tables now", tables)
+	}
+}
+
+func TestADamagedDatabase(t *testing.T) {
+	t.Parallel()
+	t.Run("OfGarbage", func(t *testing.T) {
+		t.Parallel()
+		h := asked(t)
+		h.change(func(data []byte) []byte { return bytes.Repeat([]byte("garbage "), 2000) })
+		h.refused("the ledger's database is damaged", "Restore lyceum.db from a copy, or choose another home")
+	})
+	t.Run("CutShort", func(t *testing.T) {
+		t.Parallel()
+		for _, keep := range []float64{0.1, 0.5, 0.9} {
+			h := asked(t)
+			h.change(func(data []byte) []byte { return data[:int(float64(len(data))*keep)] })
+			for _, quest := range []string{"ask", "other"} {
+				l := h.run("verify", quest)
+				l.want(t, 1, "damaged")
+				if strings.Contains(l.errOut, "goroutine ") {
+					t.Fatal(l.errOut)
+				}
+			}
+		}
+	})
+	t.Run("ByALongRunOfBytes", func(t *testing.T) {
+		t.Parallel()
+		h := asked(t)
+		h.change(func(data []byte) []byte {
+			at := bytes.Index(data, []byte(`"text":"Computing."`))
+			copy(data[at-200:], bytes.Repeat([]byte{0xff}, 1000))
+			return data
+		})
+		for _, verb := range []string{"verify", "replay", "trace", "show", "list"} {
+			args := []string{verb, "ask"}
+			if verb == "list" {
+				args = args[:1]
+			}
+			if l := h.run(args...); strings.Contains(l.errOut, "goroutine ") || l.code < 0 || l.code > 1 {
+				t.Errorf("lyceum %s: code %d\n%s", verb, l.code, l.errOut)
+			}
+		}
+		h.run("verify", "ask").want(t, 1)
+	})
+}
+
+// TestOneChangedByte changes one byte of one event of one quest.
+func TestOneChangedByte(t *testing.T) {
+	t.Parallel()
+	h := asked(t)
+	var line string
+	var seq uint64
+	lines := strings.SplitAfter(h.ok("trace", "ask", "--jsonl"), "\n")
+	for i, e := range h.events("ask") {
+		if e.Type == "model.result" && seq == 0 {
+			line, seq = strings.TrimSpace(lines[i]), e.Seq
+		}
+	}
+	h.change(func(data []byte) []byte {
+		at := bytes.Index(data, []byte(line[:400]))
+		if at < 0 {
+			t.Fatalf("event %d is not in the file", seq)
+		}
+		at += strings.Index(line, "Computing.")
+		if data[at] != 'C' {
+			t.Fatal("the event does not stand in one piece")
+		}
+		data[at] = 'c'
+		return data
+	})
+	for _, verb := range []string{"verify", "replay"} {
+		h.run(verb, "ask").want(t, 1, "ask: differs at seq 5")
+		h.run(verb, "other").want(t, 0)
+	}
+	h.run("trace", "ask").want(t, 1, "ledger of quest ask is damaged at seq 5", "lyceum fork <quest> --at <seq before it>", "     4 ")
+	h.run("export", "ask", "ask.zip").want(t, 1, "damaged at seq 5")
+	if _, err := os.Stat(filepath.Join(h.work, "ask.zip")); err == nil {
+		t.Error("half a quest was exported")
+	}
+	h.run("list").want(t, 0, "other")
+
+	t.Run("TheGoodPartCanBeForked", func(t *testing.T) {
+		h.ok("fork", "ask", "--at", "4", "--as", "rescued")
+		h.run("run", "rescued").want(t, 0, "It is 42.")
+		h.sound("rescued")
+	})
+	t.Run("AndWithoutItsSnapshotItIsListedAsDamaged", func(t *testing.T) {
+		must(t, os.RemoveAll(filepath.Join(h.dir, "cache")))
+		h.run("list").want(t, 0, "damaged", "other")
+		h.run("list", "--json").want(t, 0, `"status": "damaged"`, "seq 5")
+		h.run("show", "ask").want(t, 1, "damaged at seq 5")
+		h.run("run", "ask").want(t, 1, "damaged at seq 5")
+	})
+	t.Run("AndTheDamagedOneCanBeRemoved", func(t *testing.T) {
+		h.ok("clean", "ask", "--data", "--yes")
+		h.run("show", "ask").want(t, 1, "no such quest")
+		h.sound("other")
+	})
+}
+
+func TestAChangedBlobIsFound(t *testing.T) {
+	t.Parallel()
+	h := asked(t)
+	var blob string
+	must(t, filepath.WalkDir(filepath.Join(h.dir, "blobs"), func(path string, d os.DirEntry, err error) error {
+		if data, _ := os.ReadFile(path); string(data) == "six times seven" {
+			blob = path
+		}
+		return err
+	}))
+	if blob == "" {
+		t.Fatal("the note is not among the blobs")
+	}
+	must(t, os.Chmod(blob, 0o600))
+	must(t, os.WriteFile(blob, []byte("six times eight"), 0o600))
+	h.run("verify", "ask").want(t, 1, "ask: differs at seq")
+}
+
+// nobody runs lyceum as somebody who may write nowhere. Only root needs to step
+// down for that, to a program that others can reach.
+func (h *home) nobody(args ...string) lyceum {
+	h.t.Helper()
+	p := &process{t: h.t}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	p.cancel = cancel
+	p.cmd = command(ctx, h.dir, "/", args...)
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.errOut
+	if os.Getuid() == 0 {
+		p.cmd.Path = filepath.Join(filepath.Dir(h.dir), "lyceum")
+		p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	if err := p.cmd.Start(); err != nil {
+		h.t.Skipf("lyceum cannot be run as another user here (%v): make the folder for temporary files executable for everybody", err)
+	}
+	return p.wait()
+}
+
+func TestAnUnwritableHome(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "lyceum-unwritable-")
+	must(t, err)
+	t.Cleanup(func() {
+		_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, _ error) error { return os.Chmod(path, 0o700) })
+		must(t, os.RemoveAll(dir))
+	})
+	must(t, os.Chmod(dir, 0o755))
+	copyProgram(t, filepath.Join(dir, "lyceum"))
+	must(t, writeFolder(dir, map[string]string{"work/quest.yaml": askQuest, "work/plan.yaml": askPlan}))
+	h := &home{t: t, dir: filepath.Join(dir, "home"), work: filepath.Join(dir, "work")}
+	spec := filepath.Join(h.work, "quest.yaml")
+
+	t.Run("ThatCannotBeMade", func(t *testing.T) {
+		must(t, os.Chmod(dir, 0o555))
+		h.nobody("run", spec).want(t, 1, "make the home "+h.dir, "permission denied", "Check who may write there, or choose another home with --home or LYCEUM_HOME")
+		must(t, os.Chmod(dir, 0o755))
+		if _, err := os.Stat(h.dir); err == nil {
+			t.Error("it was made all the same")
+		}
+	})
+	t.Run("ThatIsSomebodyElses", func(t *testing.T) {
+		h.ok("run", "quest.yaml")
+		before := h.ok("trace", "ask", "--jsonl")
+		closed := func(folder, file os.FileMode) {
+			must(t, filepath.WalkDir(h.dir, func(path string, d os.DirEntry, _ error) error {
+				if d.IsDir() {
+					return os.Chmod(path, folder)
+				}
+				return os.Chmod(path, file)
+			}))
+		}
+		for _, mode := range []struct{ folder, file os.FileMode }{{0o555, 0o444}, {0o000, 0o000}} {
+			closed(mode.folder, mode.file)
+			for _, args := range [][]string{{"list"}, {"run", spec, "--name", "fresh"}, {"message", "ask", "x"}} {
+				h.nobody(args...).want(t, 1, "ermission denied", "Check who may write there")
+			}
+			closed(0o700, 0o600)
+		}
+		if after := h.ok("trace", "ask", "--jsonl"); after != before {
+			t.Error("the ledger has changed")
+		}
+		h.sound("ask")
+		h.run("show", "fresh").want(t, 1, "no such quest")
+	})
+}
+
+func copyProgram(t *testing.T, to string) {
+	t.Helper()
+	self, err := os.Executable()
+	must(t, err)
+	in, err := os.Open(self)
+	must(t, err)
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o755)
+	must(t, err)
+	_, err = io.Copy(out, in)
+	must(t, err)
+	must(t, out.Close())
+}
+
+func TestAFullHome(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, map[string]string{
+		"quest.yaml": askQuest, "plan.yaml": askPlan,
+		"long/quest.yaml": "name: long\nproblem: Talk.\nmodel: script:plan.yaml\n",
+		"long/plan.yaml": "rules:\n  - on: {until_turn: 300}\n    say: \"" + strings.Repeat("words ", 900) +
+			"\"\n    call: [{tool: write_file, args: {path: note.md, content: \"so far\"}}]\n  - say: \"The end.\"\n",
+	})
+	must(t, os.Mkdir(h.dir, 0o700))
+	if err := unix.Mount("tmpfs", h.dir, "tmpfs", 0, "size=1536k"); err != nil {
+		t.Skipf("a small file system cannot be mounted here (%v): run the tests as root, in a container with --cap-add SYS_ADMIN", err)
+	}
+	t.Cleanup(func() { must(t, unix.Unmount(h.dir, 0)) })
+	h.ok("run", "quest.yaml")
+
+	l := h.run("run", "long/quest.yaml")
+	l.want(t, 1, "Make room on the disk, then go on with: lyceum run <quest>. Nothing that was recorded is lost.")
+
+	// Nothing fits any more; what cannot be recorded is not said to be.
+	fill(t, filepath.Join(h.dir, "filler"))
+	for _, args := range [][]string{{"create", "quest.yaml", "--name", "fresh"}, {"fork", "long", "--as", "fresh"}} {
+		if l := h.run(args...); l.code == 0 {
+			t.Logf("%v found room", args)
+		}
+	}
+	must(t, unix.Mount("tmpfs", h.dir, "tmpfs", unix.MS_REMOUNT, "size=64m"))
+	must(t, os.Remove(filepath.Join(h.dir, "filler")))
+
+	h.sound("ask")
+	h.run("verify", "long").want(t, 0)
+	said := len(h.events("long"))
+	if said < 20 {
+		t.Errorf("only %d events were kept", said)
+	}
+	h.run("run", "long").want(t, 0, "The end.")
+	h.sound("long")
+	for _, name := range []string{"fresh"} {
+		_, err := os.Stat(filepath.Join(h.dir, "quests", name))
+		if l := h.run("show", name); l.code != 0 && err == nil {
+			t.Errorf("quest %s is a folder without a ledger", name)
+		} else if l.code == 0 {
+			h.run("verify", name).want(t, 0)
+		}
+	}
+}
+
+// fill writes a file until the disk is full.
+func fill(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	must(t, err)
+	defer f.Close()
+	for size := 64 << 10; size > 0; {
+		if _, err := f.Write(make([]byte, size)); err != nil {
+			size /= 2
+		}
+	}
+}
