@@ -14,6 +14,7 @@ import (
 	blobfs "lyceum/internal/blob/fs"
 	"lyceum/internal/crate"
 	"lyceum/internal/event"
+	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 
@@ -402,10 +403,15 @@ func (a *app) versionCommand() *cobra.Command {
 }
 
 // collect removes the blobs that no quest refers to any more. If another
-// process has the home open it is left for another time.
+// process has the home open it is left for another time, and while a quest is
+// damaged, too.
 func (a *app) collect(ctx context.Context) error {
 	_, bytes, err := a.rt.Collect(ctx)
 	if errors.Is(err, blobfs.ErrBusy) {
+		return nil
+	}
+	if damage, ok := errors.AsType[*ledger.DamageError](err); ok {
+		fmt.Fprintf(a.out, "No blobs were freed: quest %s is damaged, and nobody can tell which of them it needs.\n", damage.Quest)
 		return nil
 	}
 	if err == nil && bytes > 0 {

@@ -28,6 +28,7 @@ import (
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/society/solo"
+	"lyceum/internal/strictyaml"
 	"lyceum/internal/tool"
 
 	"github.com/spf13/cobra"
@@ -98,7 +99,10 @@ func (a *app) exit(err error) int {
 	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage
 	}
-	if _, ok := errors.AsType[*quest.SpecError](err); ok {
+	if _, ok := errors.AsType[*strictyaml.Error](err); ok {
+		return exitUsage
+	}
+	if _, ok := errors.AsType[*runtime.PlanError](err); ok {
 		return exitUsage
 	}
 	return exitFailed
@@ -174,9 +178,6 @@ func (a *app) open(mayCreate bool) error {
 		return fmt.Errorf("%w: there is nothing in %s yet", ledger.ErrNoQuest, home)
 	}
 	if a.config, err = config.Load(home); err != nil {
-		if _, ok := errors.AsType[*config.FaultError](err); ok {
-			err = usageError{err}
-		}
 		return err
 	}
 	rt, closeAll, err := openRuntime(home)
@@ -220,7 +221,7 @@ func models(name string, pin func(string) ([]byte, error)) (model.Model, error) 
 		}
 		return script.Parse(file, data)
 	}
-	return nil, fmt.Errorf("unknown model %q: there is script:<file>, a script beside quest.yaml", name)
+	return nil, fmt.Errorf("there is no such model: there is script:<file>, a script beside quest.yaml")
 }
 
 // signals returns a context that the second interrupt ends, and a channel that

@@ -36,6 +36,9 @@ func newHome(t *testing.T, files map[string]string) *home {
 	return h
 }
 
+// in is the same home in a subtest.
+func (h *home) in(t *testing.T) *home { return &home{t: t, dir: h.dir, work: h.work} }
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -150,6 +153,17 @@ func (h *home) events(quest string) []entry {
 	return out
 }
 
+// count is how many events of a type there are.
+func (h *home) count(quest, kind string) (n int) {
+	h.t.Helper()
+	for _, e := range h.events(quest) {
+		if e.Type == kind {
+			n++
+		}
+	}
+	return n
+}
+
 // await waits until there are n events of a type.
 func (h *home) await(quest, kind string, n int) {
 	h.t.Helper()
@@ -212,6 +226,16 @@ func (h *home) show(quest string) (s show) {
 	h.t.Helper()
 	must(h.t, json.Unmarshal([]byte(h.ok("show", quest, "--json")), &s))
 	return s
+}
+
+// awaitOwner waits until a process owns the quest.
+func (h *home) awaitOwner(quest string) {
+	h.t.Helper()
+	for deadline := time.Now().Add(patience); !h.show(quest).Running; {
+		if time.Now().After(deadline) {
+			h.t.Fatalf("nobody runs quest %s", quest)
+		}
+	}
 }
 
 // sound fails the test unless the quest verifies and replays, and every call

@@ -183,7 +183,7 @@ func (a *app) plan(arg string, f *specFlags, bounds quest.Bounds) (runtime.Plan,
 }
 
 func planFromFile(path string, f *specFlags) (runtime.Plan, error) {
-	data, err := readUpTo(path, maxSpec+1)
+	data, err := readUpTo(path, maxSpec)
 	if err != nil {
 		return runtime.Plan{}, usagef("read the quest: %w", err)
 	}
@@ -208,8 +208,8 @@ func planFromFile(path string, f *specFlags) (runtime.Plan, error) {
 	return runtime.Plan{Spec: spec, Source: data, Dir: dir}, nil
 }
 
-// maxSpec is what a quest.yaml or a question may have. Little more is read,
-// whatever the path leads to.
+// maxSpec is what a quest.yaml or a question may have. No more is read, whatever
+// the path leads to.
 const maxSpec = 1 << 20
 
 func readUpTo(path string, most int64) ([]byte, error) {
@@ -221,7 +221,11 @@ func readUpTo(path string, most int64) ([]byte, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s is a folder: give the quest.yaml in it", path)
 	}
-	return io.ReadAll(io.LimitReader(f, most))
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("%s has more than %d bytes: put long texts into files of their own (problem_file, data)", path, most)
+	}
+	return data, err
 }
 
 // planFromFlags makes a spec of flags, and writes it down as a quest.yaml.

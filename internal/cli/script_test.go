@@ -23,7 +23,7 @@ import (
 //	json stdout <path>[=<value>] the output is JSON, and has this at the path
 //	keys stdout <path> <key> …   the object at the path has these keys, no others
 //	await <quest> <type> [<n>]   waits for the nth event of that type
-//	repeat <n> <text> <file>     writes a text n times
+//	repeat <n> <text> <file>     writes a text, with Go's escapes, n times
 //
 // Every script has a home of its own, a quest in ask/ that is answered at once,
 // and one in slow/ that takes eight steps of 300 ms.
@@ -196,5 +196,7 @@ func cmdRepeat(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.Repeat(args[1], n)), 0o644))
+	text, err := strconv.Unquote(`"` + args[1] + `"`)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.Repeat(text, n)), 0o644))
 }

@@ -1,6 +1,9 @@
 package cli_test
 
 import (
+	"bufio"
+	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -16,17 +19,20 @@ var slowFiles = map[string]string{"quest.yaml": slowQuest, "plan.yaml": slowPlan
 func TestTheFirstInterruptPauses(t *testing.T) {
 	t.Parallel()
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-		h := newHome(t, slowFiles)
-		p := h.start("run", "quest.yaml")
-		h.await("slow", "model.call", 2)
-		p.signal(s)
-		p.wait().want(t, 130, "Stopping: what is under way comes in first. Press Ctrl-C again to leave at once.", "Go on with: lyceum run slow")
-		if s := h.show("slow"); s.Status != "paused" || s.Reason != "interrupted" || s.Running {
-			t.Fatalf("the quest is %+v", s)
-		}
-		h.sound("slow") // in particular, the call under way has its result
-		h.run("run", "slow").want(t, 0, "Done.")
-		h.sound("slow")
+		t.Run(s.String(), func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t, slowFiles)
+			p := h.start("run", "quest.yaml")
+			h.await("slow", "model.call", 2)
+			p.signal(s)
+			p.wait().want(t, 130, "Stopping: what is under way comes in first. Press Ctrl-C again to leave at once.", "Go on with: lyceum run slow")
+			if s := h.show("slow"); s.Status != "paused" || s.Reason != "interrupted" || s.Running {
+				t.Fatalf("the quest is %+v", s)
+			}
+			h.sound("slow") // in particular, the call under way has its result
+			h.run("run", "slow").want(t, 0, "Done.")
+			h.sound("slow")
+		})
 	}
 }
 
@@ -53,6 +59,41 @@ func TestTheSecondInterruptLeavesAtOnce(t *testing.T) {
 	h.run("run", "answers").want(t, 0, "Here I am.")
 }
 
+// TestFollowPrintsWhatComes follows a quest while it runs, as it stands in the
+// ledger and plainly, until the interrupt.
+func TestFollowPrintsWhatComes(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, slowFiles)
+	h.ok("create", "quest.yaml")
+	owner := h.start("run", "slow")
+	h.await("slow", "quest.started", 1)
+	for _, args := range [][]string{{"trace", "slow", "--jsonl"}, {"trace", "slow"}} {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		cmd := command(ctx, h.dir, h.work, append(args, "--follow")...)
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		out, err := cmd.StdoutPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		var printed strings.Builder
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			fmt.Fprintln(&printed, lines.Text())
+			if strings.Contains(lines.Text(), "quest.finished") {
+				must(t, cmd.Process.Signal(os.Interrupt))
+			}
+		}
+		_ = cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != 130 || said.Len() > 0 {
+			t.Errorf("lyceum %v --follow: code %d: %s", args, code, said.String())
+		}
+		if whole := h.ok(args...); printed.String() != whole {
+			t.Errorf("lyceum %v --follow printed\n%s\nand without it\n%s", args, printed.String(), whole)
+		}
+	}
+	owner.wait().want(t, 0)
+}
+
 // TestKilledAtAnyMoment kills a run again and again. Whatever the moment, the
 // next run goes on, and in the end nothing is missing and nothing came twice.
 func TestKilledAtAnyMoment(t *testing.T) {
@@ -76,9 +117,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	})
 	h.ok("create", "quest.yaml")
 	killed, last := 0, 0
-	for range rounds {
+	for round := range rounds {
 		p := h.start("run", "work")
-		timer := time.AfterFunc(time.Duration(random.IntN(400))*time.Millisecond, func() { _ = p.cmd.Process.Kill() })
+		timer := time.AfterFunc(time.Duration(random.IntN(300))*time.Millisecond, func() { _ = p.cmd.Process.Kill() })
 		l := p.wait()
 		timer.Stop()
 		if l.code == 0 {
@@ -88,13 +129,15 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			t.Fatalf("code %d\n%s", l.code, l.errOut)
 		}
 		killed++
+		if round%4 != 0 {
+			continue
+		}
 		s := h.show("work")
 		if s.Events < last {
 			t.Fatalf("%d events, and there were %d", s.Events, last)
 		}
 		last = s.Events
 	}
-	t.Logf("killed %d times, %d events by then", killed, last)
 	if killed < 5 {
 		t.Errorf("it was killed only %d times", killed)
 	}
@@ -155,6 +198,12 @@ func TestCommandsSurviveTheDeathOfEitherSide(t *testing.T) {
 		word := fmt.Sprintf("word %d", round)
 		send(word+"a", false, "message", "talk", word+"a")
 		send(word+"b", true, "message", "talk", word+"b")
+		switch round {
+		case 3, 4:
+			send(word+"pause", false, "pause", "talk")
+		case 5, 6:
+			send(word+"stop", false, "stop", "talk")
+		}
 		if round%2 == 0 {
 			timer := time.AfterFunc(time.Duration(random.IntN(150))*time.Millisecond, func() { _ = owner.cmd.Process.Kill() })
 			defer timer.Stop()
@@ -164,30 +213,40 @@ func TestCommandsSurviveTheDeathOfEitherSide(t *testing.T) {
 	}
 	// Pauses and their ends are taken once, too, by an owner that stays.
 	owner := h.start("run", "talk")
-	h.await("talk", "quest.resumed", rounds)
-	for i := range 3 {
+	h.awaitOwner("talk")
+	pauses := h.count("talk", "quest.paused")
+	for range 3 {
 		h.ok("pause", "talk")
-		h.await("talk", "quest.paused", countPauses(h)+0)
+		pauses++
+		h.await("talk", "quest.paused", pauses)
 		h.ok("resume", "talk")
-		_ = i
 	}
 	h.ok("message", "talk", "this is the end")
 	owner.wait().want(t, 0, "I heard it all.")
 	h.sound("talk")
 
 	heard, inbox := map[string]int{}, map[int64]int{}
+	paused, stopped := 0, 0
 	for _, e := range h.events("talk") {
-		if e.Type == "user.message" {
+		switch {
+		case e.Type == "user.message":
 			heard[e.Body.Text.Text]++
+		case e.Type == "quest.paused" && e.Body.Inbox != 0:
+			paused++
+		case e.Type == "quest.stopped":
+			stopped++
 		}
 		if e.Body.Inbox != 0 {
 			inbox[e.Body.Inbox]++
 		}
 	}
 	for word := range told {
-		if heard[word] != 1 {
+		if heard[word] != 1 && !strings.HasSuffix(word, "pause") && !strings.HasSuffix(word, "stop") {
 			t.Errorf("%q, which was acknowledged, was heard %d times", word, heard[word])
 		}
+	}
+	if paused != 2+3 || stopped != 2 {
+		t.Errorf("it was paused %d times and stopped %d times by others", paused, stopped)
 	}
 	for word := range perhaps {
 		if heard[word] > 1 {
@@ -201,16 +260,6 @@ func TestCommandsSurviveTheDeathOfEitherSide(t *testing.T) {
 	}
 }
 
-func countPauses(h *home) int {
-	n := 0
-	for _, e := range h.events("talk") {
-		if e.Type == "quest.paused" {
-			n++
-		}
-	}
-	return n
-}
-
 func TestStopReachesTheOwner(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, slowFiles)
@@ -218,14 +267,8 @@ func TestStopReachesTheOwner(t *testing.T) {
 	h.await("slow", "model.call", 1)
 	h.run("stop", "slow").want(t, 0, "Told the process that runs slow to stop")
 	owner.wait().want(t, 1, "The quest is stopped. Go on with: lyceum run slow")
-	stops := 0
-	for _, e := range h.events("slow") {
-		if e.Type == "quest.stopped" {
-			stops++
-		}
-	}
-	if stops != 1 {
-		t.Errorf("it was stopped %d times", stops)
+	if n := h.count("slow", "quest.stopped"); n != 1 {
+		t.Errorf("it was stopped %d times", n)
 	}
 	h.sound("slow")
 	h.run("run", "slow").want(t, 0, "Done.")

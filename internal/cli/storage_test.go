@@ -28,11 +28,9 @@ func asked(t *testing.T) *home {
 
 func (h *home) database() string { return filepath.Join(h.dir, "lyceum.db") }
 
-// change changes the database behind lyceum's back. It is compacted first, so
-// that what f finds in it is in use.
+// change changes the database behind lyceum's back.
 func (h *home) change(f func(data []byte) []byte) {
 	h.t.Helper()
-	execute(h.t, h.database(), "VACUUM")
 	data, err := os.ReadFile(h.database())
 	must(h.t, err)
 	must(h.t, os.WriteFile(h.database(), f(data), 0o600))
@@ -117,20 +115,29 @@ func TestADamagedDatabase(t *testing.T) {
 		t.Parallel()
 		h := asked(t)
 		h.change(func(data []byte) []byte {
-			at := bytes.Index(data, []byte(`"text":"Computing."`))
-			copy(data[at-200:], bytes.Repeat([]byte{0xff}, 1000))
-			return data
+			// SQLite may have left old copies of a row in its file.
+			for at := 0; ; at++ {
+				next := bytes.Index(data[at:], []byte(`"text":"Computing."`))
+				if next < 0 {
+					return data
+				}
+				at += next
+				copy(data[at-200:], bytes.Repeat([]byte{0xff}, 1000))
+			}
 		})
 		for _, verb := range []string{"verify", "replay", "trace", "show", "list"} {
 			args := []string{verb, "ask"}
 			if verb == "list" {
 				args = args[:1]
 			}
-			if l := h.run(args...); strings.Contains(l.errOut, "goroutine ") || l.code < 0 || l.code > 1 {
-				t.Errorf("lyceum %s: code %d\n%s", verb, l.code, l.errOut)
+			l := h.run(args...)
+			if l.code != 1 && verb != "list" {
+				t.Errorf("lyceum %s: code %d\n%.300s", verb, l.code, l.out+l.errOut)
+			}
+			if strings.Contains(l.errOut, "goroutine ") {
+				t.Errorf("lyceum %s panicked", verb)
 			}
 		}
-		h.run("verify", "ask").want(t, 1)
 	})
 }
 
@@ -138,50 +145,43 @@ func TestADamagedDatabase(t *testing.T) {
 func TestOneChangedByte(t *testing.T) {
 	t.Parallel()
 	h := asked(t)
-	var line string
-	var seq uint64
-	lines := strings.SplitAfter(h.ok("trace", "ask", "--jsonl"), "\n")
-	for i, e := range h.events("ask") {
-		if e.Type == "model.result" && seq == 0 {
-			line, seq = strings.TrimSpace(lines[i]), e.Seq
-		}
-	}
+	answer := strings.SplitAfter(h.ok("trace", "ask", "--jsonl"), "\n")[3]
+	said := []byte(strings.TrimSpace(answer[strings.Index(answer, "Computing."):]))
 	h.change(func(data []byte) []byte {
-		at := bytes.Index(data, []byte(line[:400]))
-		if at < 0 {
-			t.Fatalf("event %d is not in the file", seq)
+		if !bytes.Contains(data, said) {
+			t.Fatalf("event 4 does not stand in the file in one piece: %s", answer)
 		}
-		at += strings.Index(line, "Computing.")
-		if data[at] != 'C' {
-			t.Fatal("the event does not stand in one piece")
-		}
-		data[at] = 'c'
-		return data
+		// SQLite may have left old copies of the row in its file.
+		return bytes.ReplaceAll(data, said, append([]byte("c"), said[1:]...))
 	})
 	for _, verb := range []string{"verify", "replay"} {
-		h.run(verb, "ask").want(t, 1, "ask: differs at seq 5")
+		h.run(verb, "ask").want(t, 1, "ask: differs at seq 4")
 		h.run(verb, "other").want(t, 0)
 	}
-	h.run("trace", "ask").want(t, 1, "ledger of quest ask is damaged at seq 5", "lyceum fork <quest> --at <seq before it>", "     4 ")
-	h.run("export", "ask", "ask.zip").want(t, 1, "damaged at seq 5")
+	h.run("trace", "ask").want(t, 1, "ledger of quest ask is damaged at seq 4", "lyceum fork <quest> --at <seq before it>", "     3 ")
+	h.run("export", "ask", "ask.zip").want(t, 1, "damaged at seq 4")
 	if _, err := os.Stat(filepath.Join(h.work, "ask.zip")); err == nil {
 		t.Error("half a quest was exported")
 	}
 	h.run("list").want(t, 0, "other")
 
 	t.Run("TheGoodPartCanBeForked", func(t *testing.T) {
-		h.ok("fork", "ask", "--at", "4", "--as", "rescued")
+		h := h.in(t)
+		h.ok("fork", "ask", "--at", "3", "--as", "rescued")
 		h.run("run", "rescued").want(t, 0, "It is 42.")
-		h.sound("rescued")
+		h.run("replay", "rescued").want(t, 0, "identical")
 	})
 	t.Run("AndWithoutItsSnapshotItIsListedAsDamaged", func(t *testing.T) {
+		h := h.in(t)
 		must(t, os.RemoveAll(filepath.Join(h.dir, "cache")))
 		h.run("list").want(t, 0, "damaged", "other")
-		h.run("list", "--json").want(t, 0, `"status": "damaged"`, "seq 5")
-		h.run("show", "ask").want(t, 1, "damaged at seq 5")
-		h.run("run", "ask").want(t, 1, "damaged at seq 5")
+		h.run("list", "--json").want(t, 0, `"status": "damaged"`, "seq 4")
+		h.run("show", "ask").want(t, 1, "damaged at seq 4")
+		h.run("run", "ask").want(t, 1, "damaged at seq 4")
 	})
 	t.Run("AndTheDamagedOneCanBeRemoved", func(t *testing.T) {
+		h := h.in(t)
+		h.run("clean", "rescued", "--data", "--yes").want(t, 0, "Removed quest rescued", "quest ask is damaged")
 		h.ok("clean", "ask", "--data", "--yes")
 		h.run("show", "ask").want(t, 1, "no such quest")
 		h.sound("other")
@@ -240,6 +240,7 @@ func TestAnUnwritableHome(t *testing.T) {
 	spec := filepath.Join(h.work, "quest.yaml")
 
 	t.Run("ThatCannotBeMade", func(t *testing.T) {
+		h := h.in(t)
 		must(t, os.Chmod(dir, 0o555))
 		h.nobody("run", spec).want(t, 1, "make the home "+h.dir, "permission denied", "Check who may write there, or choose another home with --home or LYCEUM_HOME")
 		must(t, os.Chmod(dir, 0o755))
@@ -248,6 +249,7 @@ func TestAnUnwritableHome(t *testing.T) {
 		}
 	})
 	t.Run("ThatIsSomebodyElses", func(t *testing.T) {
+		h := h.in(t)
 		h.ok("run", "quest.yaml")
 		before := h.ok("trace", "ask", "--jsonl")
 		closed := func(folder, file os.FileMode) {
@@ -307,10 +309,8 @@ func TestAFullHome(t *testing.T) {
 
 	// Nothing fits any more; what cannot be recorded is not said to be.
 	fill(t, filepath.Join(h.dir, "filler"))
-	for _, args := range [][]string{{"create", "quest.yaml", "--name", "fresh"}, {"fork", "long", "--as", "fresh"}} {
-		if l := h.run(args...); l.code == 0 {
-			t.Logf("%v found room", args)
-		}
+	for _, args := range [][]string{{"create", "quest.yaml", "--name", "fresh"}, {"fork", "long", "--as", "fresh"}, {"message", "ask", "x"}} {
+		t.Run("Refuses/"+args[0], func(t *testing.T) { h.in(t).run(args...).want(t, 1, "Make room on the disk") })
 	}
 	must(t, unix.Mount("tmpfs", h.dir, "tmpfs", unix.MS_REMOUNT, "size=64m"))
 	must(t, os.Remove(filepath.Join(h.dir, "filler")))
@@ -323,13 +323,9 @@ func TestAFullHome(t *testing.T) {
 	}
 	h.run("run", "long").want(t, 0, "The end.")
 	h.sound("long")
-	for _, name := range []string{"fresh"} {
-		_, err := os.Stat(filepath.Join(h.dir, "quests", name))
-		if l := h.run("show", name); l.code != 0 && err == nil {
-			t.Errorf("quest %s is a folder without a ledger", name)
-		} else if l.code == 0 {
-			h.run("verify", name).want(t, 0)
-		}
+	h.run("show", "fresh").want(t, 1, "no such quest")
+	if _, err := os.Stat(filepath.Join(h.dir, "quests", "fresh")); err == nil {
+		t.Error("there is a folder of a quest that was not made")
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"lyceum/internal/strictyaml"
 )
 
 // Config is a config.yaml.
@@ -19,24 +19,6 @@ type Config struct {
 	// Model is used by quests that name none.
 	Model string `yaml:"model,omitempty"`
 }
-
-// FaultError is a fault in a config.yaml, with its place.
-type FaultError struct {
-	File         string
-	Line, Column int
-	Text         string
-}
-
-func (e *FaultError) Error() string {
-	if e.Line == 0 {
-		return fmt.Sprintf("%s: %s", e.File, e.Text)
-	}
-	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Text)
-}
-
-// maxSize bounds a config.yaml. The parser has no limit of its own, and needs
-// memory with the square of the depth: this much it can take.
-const maxSize = 8 << 10
 
 // Home returns the folder that everything is kept in: flag, else $LYCEUM_HOME,
 // else ~/.lyceum.
@@ -64,20 +46,12 @@ func Load(home string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the configuration: %w", err)
 	}
-	if len(data) > maxSize {
-		return nil, &FaultError{File: path, Text: fmt.Sprintf("it has %d bytes, more than the %d a configuration may have", len(data), maxSize)}
-	}
 	c := new(Config)
-	if err := yaml.UnmarshalWithOptions(data, c, yaml.Strict()); err != nil {
-		fault := &FaultError{File: path, Text: err.Error()}
-		if y, ok := errors.AsType[yaml.Error](err); ok && y.GetToken() != nil {
-			pos := y.GetToken().Position
-			fault.Line, fault.Column, fault.Text = pos.Line, pos.Column, y.GetMessage()
+	if err := strictyaml.Decode(path, data, c); err != nil {
+		if e, ok := errors.AsType[*strictyaml.Error](err); ok && strings.HasPrefix(e.Text, "unknown field") {
+			e.Text += "; the only key of a config.yaml is model"
 		}
-		if strings.HasPrefix(fault.Text, "unknown field") {
-			fault.Text += "; the only key of a config.yaml is model"
-		}
-		return nil, fault
+		return nil, err
 	}
 	return c, nil
 }

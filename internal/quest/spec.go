@@ -1,15 +1,17 @@
 package quest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"time"
 
 	"lyceum/internal/event"
+	"lyceum/internal/strictyaml"
 
-	"github.com/goccy/go-yaml"
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
@@ -107,53 +109,26 @@ func (b Bounds) Limits() event.Limits {
 	return event.Limits{Cost: (*int64)(b.Cost), Duration: (*int64)(b.Duration), Tokens: b.Tokens, Turns: b.Turns}
 }
 
-// SpecError is a fault in a quest.yaml, with its place.
-type SpecError struct {
-	File         string
-	Line, Column int
-	Text         string
-}
-
-func (e *SpecError) Error() string {
-	if e.Line == 0 {
-		return fmt.Sprintf("%s: %s", e.File, e.Text)
-	}
-	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Text)
-}
-
-// maxSpec bounds a quest.yaml; longer texts belong in files beside it.
-const maxSpec = 1 << 20
-
-// ParseSpec reads a quest.yaml strictly. file is its name in errors.
+// ParseSpec reads a quest.yaml strictly. file is its name in errors, which are
+// *strictyaml.Error.
 func ParseSpec(file string, data []byte) (*Spec, error) {
-	if len(data) > maxSpec {
-		return nil, &SpecError{File: file, Text: fmt.Sprintf("the file has %d bytes, more than the %d a quest may have: put long texts into files (problem_file, data)", len(data), maxSpec)}
-	}
 	s := new(Spec)
-	if err := yaml.UnmarshalWithOptions(data, s, yaml.Strict()); err != nil {
-		return nil, specError(file, data, err)
-	}
-	if f := s.check(); f != nil {
-		return nil, specError(file, data, f)
-	}
-	return s, nil
-}
-
-// specError keeps the place and the first line of what the parser says.
-func specError(file string, data []byte, err error) error {
-	out := &SpecError{File: file, Text: err.Error()}
-	if f, ok := errors.AsType[*fault](err); ok {
-		out.Text, out.Line, out.Column = f.text, lineOf(data, f.key), 1
-	} else if y, ok := errors.AsType[yaml.Error](err); ok {
-		out.Text = y.GetMessage()
-		if tok := y.GetToken(); tok != nil && tok.Position != nil {
-			out.Line, out.Column = tok.Position.Line, tok.Position.Column
+	err := strictyaml.Decode(file, data, s)
+	if err == nil {
+		if f := s.check(); f != nil {
+			err = f
 		}
 	}
-	if strings.HasPrefix(out.Text, "unknown field") {
-		out.Text += "; the keys of a quest.yaml are in docs/quest.schema.json"
+	if f, ok := errors.AsType[*fault](err); ok {
+		return nil, &strictyaml.Error{File: file, Line: lineOf(data, f.key), Column: 1, Text: f.text}
 	}
-	return out
+	if e, ok := errors.AsType[*strictyaml.Error](err); ok && strings.HasPrefix(e.Text, "unknown field") {
+		e.Text += "; the keys of a quest.yaml are in docs/quest.schema.json"
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // fault is something wrong with the value of a key.
@@ -201,12 +176,11 @@ const (
 
 // lineOf finds the line of a key, 1 if it is not there.
 func lineOf(data []byte, key string) int {
-	for i, line := range strings.Split(string(data), "\n") {
-		if strings.HasPrefix(strings.TrimSpace(line), key+":") {
-			return i + 1
-		}
+	at := regexp.MustCompile(`(?m)(^|[\s{,])` + key + `\s*:`).FindIndex(data)
+	if at == nil {
+		return 1
 	}
-	return 1
+	return 1 + bytes.Count(data[:at[1]], []byte("\n"))
 }
 
 // Schema returns the JSON Schema of a quest.yaml.

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/blob"
@@ -21,6 +23,14 @@ import (
 
 // ErrExists says that there is a quest of that name.
 var ErrExists = errors.New("there is a quest of that name")
+
+// PlanError is a fault in what a quest was to be made of: a person's to mend.
+type PlanError struct{ Err error }
+
+func (e *PlanError) Error() string { return e.Err.Error() }
+func (e *PlanError) Unwrap() error { return e.Err }
+
+func badPlan(format string, args ...any) error { return &PlanError{fmt.Errorf(format, args...)} }
 
 // Plan is a spec with all it refers to.
 type Plan struct {
@@ -122,7 +132,7 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	}
 	if spec.Data != "" {
 		if b.Data, err = c.data(ctx, root); err != nil {
-			return nil, fmt.Errorf("data %s: %w", spec.Data, err)
+			return nil, err
 		}
 	}
 	a, err := c.agent(soc, "agent-0")
@@ -131,7 +141,7 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	}
 	b.Agents = []event.AgentSpec{a}
 	if size := b.Problem.Size(); size/4 > a.Window/2 {
-		return nil, fmt.Errorf("the question has %d bytes, more than half of a window of %d tokens: shorten it, or give a larger window", size, a.Window)
+		return nil, badPlan("the question has %d bytes, more than half of a window of %d tokens: shorten it, or give a larger window", size, a.Window)
 	}
 	return b, nil
 }
@@ -156,14 +166,14 @@ func (r *Runtime) society(name string) (quest.Society, error) {
 // that a typing error shows before any work is done.
 func (c *creation) pins(root *os.Root, modelName string) ([]event.Pin, error) {
 	if modelName == "" {
-		return nil, errors.New("no model: give model in quest.yaml, or --model")
+		return nil, badPlan("no model: give model in quest.yaml, or --model")
 	}
 	var pins []event.Pin
 	data := map[string][]byte{}
 	if file, ok := strings.CutPrefix(modelName, "script:"); ok {
 		script, err := readFile(root, file, maxScript)
 		if err != nil {
-			return nil, fmt.Errorf("model %s: %w", modelName, err)
+			return nil, badPlan("model %s: %w", modelName, err)
 		}
 		ref, err := c.texts.put(script)
 		if err != nil {
@@ -178,7 +188,10 @@ func (c *creation) pins(root *os.Root, modelName string) ([]event.Pin, error) {
 		}
 		return nil, fmt.Errorf("the quest has no file %q", name)
 	})
-	return pins, err
+	if err != nil {
+		return nil, badPlan("model %s: %w", modelName, err)
+	}
+	return pins, nil
 }
 
 func (c *creation) problem(root *os.Root) (event.Text, error) {
@@ -186,28 +199,29 @@ func (c *creation) problem(root *os.Root) (event.Text, error) {
 	if file := c.plan.Spec.ProblemFile; file != "" {
 		data, err := readFile(root, file, maxProblem)
 		if err != nil {
-			return event.Text{}, fmt.Errorf("problem_file: %w", err)
+			return event.Text{}, badPlan("problem_file: %w", err)
 		}
 		text = string(data)
 	}
 	if strings.TrimSpace(text) == "" {
-		return event.Text{}, errors.New("the question is empty")
+		return event.Text{}, badPlan("the question is empty")
 	}
 	return c.texts.of(strings.TrimRight(text, "\n"), maxInline/2)
 }
 
 func (c *creation) data(ctx context.Context, root *os.Root) (*event.TreeRef, error) {
-	dir, err := root.OpenRoot(c.plan.Spec.Data)
+	name := c.plan.Spec.Data
+	dir, err := root.OpenRoot(name)
 	if err != nil {
-		return nil, err
+		return nil, badPlan("data: %w", inFolder(root, name, err))
 	}
 	defer dir.Close()
 	tree, _, skipped, err := blob.Snapshot(ctx, c.rt.Blobs, dir, nil)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("data: %w", err)
 	}
 	if len(skipped) > 0 {
-		return nil, fmt.Errorf("%s cannot be copied: it is neither a file, a folder nor a link", skipped[0].Path)
+		return nil, badPlan("data: %s cannot be copied: %s", filepath.Join(name, skipped[0].Path), skipped[0].Reason)
 	}
 	return &tree, nil
 }
@@ -224,7 +238,7 @@ func (c *creation) agent(soc quest.Society, name string) (event.AgentSpec, error
 	}
 	tools, err := c.rt.Tools.Specs(names)
 	if err != nil {
-		return a, fmt.Errorf("tools: %w", err)
+		return a, badPlan("tools: %w", err)
 	}
 	for _, t := range tools {
 		a.ToolNames = append(a.ToolNames, t.Name)
@@ -247,9 +261,10 @@ func (c *creation) agent(soc quest.Society, name string) (event.AgentSpec, error
 
 // readFile reads a file of at most max bytes from a folder that it cannot leave.
 func readFile(root *os.Root, name string, max int64) ([]byte, error) {
-	f, err := root.Open(filepath.FromSlash(name))
+	// Not blocking, should it be a pipe.
+	f, err := root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, err
+		return nil, inFolder(root, name, err)
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
@@ -260,6 +275,19 @@ func readFile(root *os.Root, name string, max int64) ([]byte, error) {
 		err = fmt.Errorf("%s is larger than %d bytes", name, max)
 	}
 	return data, err
+}
+
+// inFolder says in a person's words why a path of a spec cannot be opened.
+func inFolder(root *os.Root, name string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no %s in %s", name, root.Name())
+	case strings.Contains(err.Error(), "path escapes"):
+		return fmt.Errorf("%s leads out of %s, the folder of the quest: copy it there", name, root.Name())
+	case strings.Contains(err.Error(), "not a directory"):
+		return fmt.Errorf("%s in %s is not a folder", name, root.Name())
+	}
+	return err
 }
 
 // prepare sets up the folder of a quest from its ledger. The files come first,

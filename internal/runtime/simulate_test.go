@@ -14,7 +14,7 @@ import (
 
 var (
 	simSeed  = flag.Uint64("sim.seed", 0, "simulate this seed alone")
-	simSeeds = flag.Uint64("sim.seeds", 2500, "how many seeds to simulate")
+	simSeeds = flag.Uint64("sim.seeds", defaultSeeds, "how many seeds to simulate")
 )
 
 var societies = []quest.Society{solo.Society{}}

@@ -130,7 +130,7 @@ func (w *writer) commit() {
 		return
 	}
 	before, err := w.transact()
-	err = kind(err)
+	err = w.store.kind(err)
 	wrote := 0
 	for _, r := range w.group {
 		if err != nil {
@@ -168,7 +168,7 @@ func (w *writer) transact() (before int64, err error) {
 	before = w.last
 	for _, r := range w.group {
 		if r.do != nil {
-			r.err = kind(w.alone(r.do))
+			r.err = w.store.kind(w.alone(r.do))
 		} else if same := w.quests[r.batch.Quest]; same[0] == r {
 			err = w.quest(r.batch.Quest, same)
 		}
@@ -183,9 +183,18 @@ func (w *writer) transact() (before int64, err error) {
 }
 
 // alone runs a write whose failure is its own, not the group's.
-func (w *writer) alone(do func(*sq.Conn) error) (err error) {
-	defer sqlitex.Save(w.conn)(&err)
-	if err := do(w.conn); err != nil {
+func (w *writer) alone(do func(*sq.Conn) error) error {
+	if err := sqlitex.Execute(w.conn, "SAVEPOINT alone", nil); err != nil {
+		return err
+	}
+	err := do(w.conn)
+	if err != nil && !w.conn.AutocommitEnabled() {
+		err = errors.Join(err, sqlitex.Execute(w.conn, "ROLLBACK TO alone", nil))
+	}
+	if !w.conn.AutocommitEnabled() {
+		err = errors.Join(err, sqlitex.Execute(w.conn, "RELEASE alone", nil))
+	}
+	if err != nil {
 		return err
 	}
 	// It may have moved the end of the table.

@@ -62,7 +62,7 @@ func (s *Store) Commands(ctx context.Context, quest string, after int64) (out []
 		},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("commands of quest %s: %w", quest, kind(err))
+		return nil, fmt.Errorf("commands of quest %s: %w", quest, s.kind(err))
 	}
 	return out, nil
 }

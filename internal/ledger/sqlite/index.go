@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync"
 
+	"lyceum/internal/ledger"
+
 	sq "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -38,6 +40,9 @@ type run struct{ first, last int64 }
 func openIndex(path string, s *Store) (*index, error) {
 	x := &index{store: s, path: path, wake: make(chan struct{}, 1)}
 	if err := x.connect(); err != nil {
+		if errors.Is(err, ledger.ErrFull) || errors.Is(err, os.ErrPermission) {
+			return nil, fmt.Errorf("open the index: %w", err)
+		}
 		// It is a cache: one that cannot be used is made again.
 		for _, suffix := range []string{"", "-wal", "-shm"} {
 			if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -55,9 +60,9 @@ func (x *index) connect() (err error) {
 	if err := makePrivate(x.path); err != nil {
 		return err
 	}
-	conn, err := sq.OpenConn(x.path, sq.OpenReadWrite|sq.OpenNoMutex)
+	conn, err := sq.OpenConn(x.path, sq.OpenReadWrite)
 	if err != nil {
-		return kind(err)
+		return x.store.kind(err)
 	}
 	defer func() {
 		if err != nil {
@@ -67,16 +72,16 @@ func (x *index) connect() (err error) {
 	conn.SetBlockOnBusy()
 	for _, p := range []string{"PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL"} {
 		if err := sqlitex.ExecuteTransient(conn, p, nil); err != nil {
-			return kind(err)
+			return x.store.kind(err)
 		}
 	}
 	end, err := sqlitex.ImmediateTransaction(conn)
 	if err != nil {
-		return kind(err)
+		return x.store.kind(err)
 	}
 	defer end(&err)
 	if err := sqlitex.ExecuteScript(conn, indexSchema, nil); err != nil {
-		return kind(err)
+		return x.store.kind(err)
 	}
 	x.conn = conn
 	return x.adopt()

@@ -33,7 +33,7 @@ func (s *Store) Head(ctx context.Context, quest string) (ledger.Head, error) {
 	defer s.giveBack(conn)
 	_, h, err := readHead(conn, quest)
 	if err != nil {
-		return ledger.Head{}, fmt.Errorf("head of quest %s: %w", quest, kind(err))
+		return ledger.Head{}, fmt.Errorf("head of quest %s: %w", quest, s.kind(err))
 	}
 	return h, nil
 }
@@ -55,7 +55,7 @@ func (s *Store) Quests(ctx context.Context) ([]ledger.Head, error) {
 		},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list quests: %w", kind(err))
+		return nil, fmt.Errorf("list quests: %w", s.kind(err))
 	}
 	return out, nil
 }
@@ -172,10 +172,13 @@ func (c *cursor) load(ctx context.Context) (lines [][]byte, head ledger.Head, er
 	}
 	defer c.store.giveBack(conn)
 	// One transaction, so that the head and the rows are of the same moment.
-	defer sqlitex.Save(conn)(&err)
+	if err := sqlitex.Execute(conn, "BEGIN", nil); err != nil {
+		return nil, head, c.damaged(c.store.kind(err))
+	}
+	defer endRead(conn)
 	quest, head, err := readHead(conn, c.name)
 	if err != nil {
-		return nil, head, kind(err)
+		return nil, head, c.store.kind(err)
 	}
 	if c.quest != 0 && c.quest != quest { // removed, and another made under its name
 		return nil, head, ledger.ErrNoQuest
@@ -195,12 +198,20 @@ func (c *cursor) load(ctx context.Context) (lines [][]byte, head ledger.Head, er
 	}
 	lines, err = c.page(conn, pageEvents, head.Seq)
 	if err != nil {
-		return nil, head, c.damaged(kind(err))
+		return nil, head, c.damaged(c.store.kind(err))
 	}
 	if len(lines) == 0 {
 		return nil, head, &ledger.DamageError{Quest: c.name, Seq: c.next, Err: errors.New("the event is missing")}
 	}
 	return lines, head, nil
+}
+
+// endRead ends a transaction that wrote nothing. SQLite may have ended it itself
+// when it met damage.
+func endRead(conn *sq.Conn) {
+	if !conn.AutocommitEnabled() {
+		_ = sqlitex.Execute(conn, "ROLLBACK", nil)
+	}
 }
 
 // damaged names the place where the storage itself could not be read.
@@ -318,7 +329,7 @@ func (s *Store) Blob(ctx context.Context, h event.Hash) (data []byte, err error)
 	stmt.BindBytes(1, h[:])
 	found, err := stmt.Step()
 	if err != nil {
-		return nil, fmt.Errorf("read blob %s: %w", h, kind(err))
+		return nil, fmt.Errorf("read blob %s: %w", h, s.kind(err))
 	}
 	if !found {
 		return nil, fmt.Errorf("read blob %s: %w", h, ledger.ErrNoBlob)

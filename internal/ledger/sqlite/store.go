@@ -28,6 +28,7 @@ import (
 
 	"lyceum/internal/ledger"
 
+	"golang.org/x/sys/unix"
 	sq "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -149,10 +150,9 @@ func makePrivate(path string) error {
 // connect opens a connection and asserts that its commits reach the disk: some
 // drivers relax that in WAL mode.
 func (s *Store) connect() (*sq.Conn, error) {
-	flags := sq.OpenReadWrite | sq.OpenNoMutex
-	conn, err := sq.OpenConn(s.path, flags)
+	conn, err := sq.OpenConn(s.path, sq.OpenReadWrite)
 	if err != nil {
-		return nil, kind(err)
+		return nil, s.kind(err)
 	}
 	conn.SetBlockOnBusy()
 	pragmas := []string{"PRAGMA busy_timeout=20000", "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL"}
@@ -161,7 +161,7 @@ func (s *Store) connect() (*sq.Conn, error) {
 	}
 	for _, p := range pragmas {
 		if err := sqlitex.ExecuteTransient(conn, p, nil); err != nil {
-			return nil, errors.Join(kind(err), conn.Close())
+			return nil, errors.Join(s.kind(err), conn.Close())
 		}
 	}
 	level, err := sqlitex.ResultInt64(conn.Prep("PRAGMA synchronous"))
@@ -169,7 +169,7 @@ func (s *Store) connect() (*sq.Conn, error) {
 		err = fmt.Errorf("SQLite does not flush every commit (synchronous=%d)", level)
 	}
 	if err != nil {
-		return nil, errors.Join(kind(err), conn.Close())
+		return nil, errors.Join(s.kind(err), conn.Close())
 	}
 	return conn, nil
 }
@@ -178,23 +178,23 @@ func (s *Store) connect() (*sq.Conn, error) {
 func (s *Store) prepare(conn *sq.Conn) (err error) {
 	version, err := sqlitex.ResultInt64(conn.Prep("PRAGMA user_version"))
 	if err != nil {
-		return kind(err)
+		return s.kind(err)
 	}
 	if version == 0 {
 		if version, err = s.create(conn); err != nil {
-			return kind(err)
+			return s.kind(err)
 		}
 	}
 	app, err := sqlitex.ResultInt64(conn.Prep("PRAGMA application_id"))
 	switch {
 	case err != nil:
-		return kind(err)
+		return s.kind(err)
 	case app != applicationID:
 		return fmt.Errorf("%w: the file is not a Lyceum ledger", ledger.ErrCorrupt)
 	case version > schemaVersion:
 		return fmt.Errorf("%w (format %d, this one knows %d): upgrade lyceum, or choose another home", ledger.ErrNewer, version, schemaVersion)
 	}
-	return kind(sqlitex.Execute(conn, "SELECT ledger FROM meta", &sqlitex.ExecOptions{
+	return s.kind(sqlitex.Execute(conn, "SELECT ledger FROM meta", &sqlitex.ExecOptions{
 		ResultFunc: func(stmt *sq.Stmt) error { stmt.ColumnBytes(0, s.id[:]); return nil },
 	}))
 }
@@ -284,17 +284,31 @@ func (s *Store) reader(ctx context.Context) (*sq.Conn, error) {
 func (s *Store) giveBack(c *sq.Conn) { s.idle <- c }
 
 // kind turns SQLite's results into the errors of package ledger.
-func kind(err error) error {
+func (s *Store) kind(err error) error {
 	if err == nil {
 		return nil
 	}
 	switch sq.ErrCode(err).ToPrimary() {
 	case sq.ResultFull:
 		return fmt.Errorf("%w (%w)", ledger.ErrFull, err)
+	case sq.ResultIOErr:
+		// A file that cannot grow is an I/O error to SQLite, whatever the reason.
+		if noRoom(filepath.Dir(s.path)) {
+			return fmt.Errorf("%w (%w)", ledger.ErrFull, err)
+		}
 	case sq.ResultCorrupt, sq.ResultNotADB:
 		return fmt.Errorf("%w (%w)", ledger.ErrCorrupt, err)
 	case sq.ResultCantOpen, sq.ResultReadOnly, sq.ResultPerm:
+		if noRoom(filepath.Dir(s.path)) {
+			return fmt.Errorf("%w (%w)", ledger.ErrFull, err)
+		}
 		return fmt.Errorf("%w (%w)", os.ErrPermission, err)
 	}
 	return err
+}
+
+// noRoom reports whether a file system has no room for another few pages.
+func noRoom(dir string) bool {
+	var st unix.Statfs_t
+	return unix.Statfs(dir, &st) == nil && st.Bavail*uint64(st.Bsize) < 256<<10
 }

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -16,12 +17,13 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/model"
+	"lyceum/internal/strictyaml"
 )
 
 // Parse reads a script; name is for messages. An error says in which line it is.
 func Parse(name string, data []byte) (*Script, error) {
 	s := &Script{name: name}
-	root, err := document(data)
+	root, err := document(name, data)
 	if err == nil {
 		err = fields(root, "the script", map[string]func(ast.Node) error{
 			"rules": func(n ast.Node) error {
@@ -32,6 +34,9 @@ func Parse(name string, data []byte) (*Script, error) {
 				})
 			},
 		})
+	}
+	if e, ok := errors.AsType[*strictyaml.Error](err); ok {
+		return nil, e // it names the file already
 	}
 	if err != nil {
 		return nil, fmt.Errorf("script %s: %w", name, err)

@@ -6,68 +6,27 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
-)
 
-// The limits of a script. The parser needs memory with the square of the depth
-// and has no limit of its own.
-const (
-	maxSize   = 1 << 20
-	maxFlow   = 50
-	maxColumn = 500
+	"lyceum/internal/strictyaml"
 )
 
 // document returns the one document of a YAML file.
-func document(data []byte) (ast.Node, error) {
-	if len(data) > maxSize {
-		return nil, fmt.Errorf("it has %d bytes, more than %d", len(data), maxSize)
-	}
-	if !utf8.Valid(data) {
-		return nil, errors.New("it is not UTF-8 text")
-	}
-	tokens := lexer.Tokenize(string(data))
-	if err := shallow(tokens); err != nil {
-		return nil, err
-	}
-	file, err := parser.Parse(tokens, 0)
+func document(file string, data []byte) (ast.Node, error) {
+	tokens, err := strictyaml.Tokens(file, data)
 	if err != nil {
-		if e, ok := errors.AsType[yaml.Error](err); ok && e.GetToken() != nil {
-			return nil, fmt.Errorf("line %d: %s", e.GetToken().Position.Line, e.GetMessage())
-		}
 		return nil, err
 	}
-	if len(file.Docs) != 1 || file.Docs[0].Body == nil {
+	parsed, err := parser.Parse(tokens, 0)
+	if err != nil {
+		return nil, strictyaml.Locate(file, err)
+	}
+	if len(parsed.Docs) != 1 || parsed.Docs[0].Body == nil {
 		return nil, errors.New("it must be one YAML document with rules")
 	}
-	return file.Docs[0].Body, nil
-}
-
-func shallow(tokens token.Tokens) error {
-	depth := 0
-	for _, t := range tokens {
-		switch t.Type {
-		case token.MappingStartType, token.SequenceStartType:
-			depth++
-		case token.MappingEndType, token.SequenceEndType:
-			depth--
-		case token.SequenceEntryType, token.MappingKeyType, token.MappingValueType:
-			if depth <= 0 && t.Position.Column > maxColumn {
-				return fmt.Errorf("line %d: an entry begins after column %d", t.Position.Line, maxColumn)
-			}
-		case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType:
-			return fmt.Errorf("line %d: anchors, aliases, merges and tags are not supported", t.Position.Line)
-		}
-		if depth > maxFlow {
-			return fmt.Errorf("line %d: brackets are nested more than %d deep", t.Position.Line, maxFlow)
-		}
-	}
-	return nil
+	return parsed.Docs[0].Body, nil
 }
 
 func line(n ast.Node) int {
