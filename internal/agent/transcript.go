@@ -58,9 +58,18 @@ type Transcript struct {
 	Reported, Counted int64
 
 	// chain is the hash of the rendering up to message chained-1, for the window
-	// and settings in base. It only saves work: a fold need not have it.
-	chain, base event.Hash
-	chained     int64
+	// and settings in shown. It only saves work: a fold need not have it.
+	chain   event.Hash
+	chained int64
+	shown   setting
+}
+
+// setting is what a rendering depends on besides its messages.
+type setting struct {
+	model         string
+	system, tools event.Hash
+	thinking      bool
+	head, first   int64
 }
 
 // End returns the number that the next message will have.
@@ -174,9 +183,9 @@ func (t *Transcript) moveTo(head, first int64) {
 // message chained to those before. While the window only grows, a call costs as
 // much as what is new.
 func (t *Transcript) rendering(c *event.ModelCall) event.Hash {
-	base := renderingBase(c)
-	if base != t.base || t.chained <= c.First {
-		t.base, t.chain, t.chained = base, base, c.First
+	show := setting{c.Model, c.System, c.Tools, c.Thinking, c.Head, c.First}
+	if show != t.shown || t.chained <= c.First {
+		t.shown, t.chain, t.chained = show, show.sum(), c.First
 		if c.Head < c.First {
 			t.chain = link(t.chain, t.at(c.Head).Sum)
 		}
@@ -187,8 +196,8 @@ func (t *Transcript) rendering(c *event.ModelCall) event.Hash {
 	return t.chain
 }
 
-func renderingBase(c *event.ModelCall) event.Hash {
-	data, err := json.Marshal([]any{"lyceum rendering 1", c.Model, c.System, c.Tools, c.Thinking, c.Head, c.First})
+func (s setting) sum() event.Hash {
+	data, err := json.Marshal([]any{"lyceum rendering 1", s.model, s.system, s.tools, s.thinking, s.head, s.first})
 	if err != nil {
 		panic("agent: settings cannot be encoded: " + err.Error())
 	}

@@ -79,14 +79,11 @@ func encode(b Body) ([]byte, error) {
 // checkIntegers looks for integers beyond 2^53 in JSON that has just been
 // encoded. Only a run of 16 digits outside a string can be one.
 func checkIntegers(data []byte) error {
-	inString := false
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
-		case c == '\\' && inString:
-			i++
 		case c == '"':
-			inString = !inString
-		case !inString && c >= '0' && c <= '9':
+			i = endOfString(data, i)
+		case c >= '0' && c <= '9':
 			start := i
 			for i < len(data) && data[i] >= '0' && data[i] <= '9' {
 				i++
@@ -100,6 +97,26 @@ func checkIntegers(data []byte) error {
 		}
 	}
 	return nil
+}
+
+// endOfString returns the place of the quote that ends the string beginning at
+// i. A quote ends it unless the backslashes before it are odd in number.
+func endOfString(data []byte, i int) int {
+	for {
+		next := bytes.IndexByte(data[i+1:], '"')
+		if next < 0 {
+			return len(data)
+		}
+		end := i + 1 + next
+		slashes := 0
+		for data[end-1-slashes] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return end
+		}
+		i = end
+	}
 }
 
 // decode reads a body of type t and refuses what does not fit its struct: an

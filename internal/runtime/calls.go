@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"sync"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/blob"
@@ -49,7 +50,7 @@ func (l *live) startModel(ctx context.Context, seq uint64, name string, c *event
 // the quest was made with, whatever this binary has.
 func (l *live) request(ctx context.Context, a *agent.Agent, c *event.ModelCall) (*model.Request, error) {
 	read := func(ref event.Ref) ([]byte, error) { return l.rt.Blob(ctx, ref) }
-	pinned, err := l.pinned(a, read)
+	pinned, err := l.prompt(a, read)
 	if err != nil {
 		return nil, err
 	}
@@ -68,15 +69,26 @@ func (l *live) request(ctx context.Context, a *agent.Agent, c *event.ModelCall) 
 	}, nil
 }
 
-// prompt is what an agent is pinned to, read once.
+// prompt is what an agent is pinned to.
 type prompt struct {
 	system string
 	tools  []model.Tool
 }
 
-func (l *live) pinned(a *agent.Agent, read agent.Blobs) (*prompt, error) {
-	key := a.System.Hash.String() + a.Tools.Hash.String()
-	if p := l.prompts[key]; p != nil {
+// prompts keeps those that were read, for all quests: they are named by their
+// hashes and never change, and most quests share one.
+type prompts struct {
+	mu   sync.Mutex
+	read map[[2]event.Hash]*prompt
+}
+
+// maxPrompts is how many are kept.
+const maxPrompts = 256
+
+// prompt reads what an agent is pinned to, once.
+func (l *live) prompt(a *agent.Agent, read agent.Blobs) (*prompt, error) {
+	key := [2]event.Hash{a.System.Hash, a.Tools.Hash}
+	if p := l.rt.prompts.get(key); p != nil {
 		return p, nil
 	}
 	system, err := read(a.System)
@@ -91,8 +103,23 @@ func (l *live) pinned(a *agent.Agent, read agent.Blobs) (*prompt, error) {
 	if err := json.Unmarshal(list, &p.tools); err != nil {
 		return nil, fmt.Errorf("read the pinned tools: %w", err)
 	}
-	l.prompts[key] = p
+	l.rt.prompts.put(key, p)
 	return p, nil
+}
+
+func (ps *prompts) get(key [2]event.Hash) *prompt {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	return ps.read[key]
+}
+
+func (ps *prompts) put(key [2]event.Hash, p *prompt) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if ps.read == nil || len(ps.read) >= maxPrompts {
+		ps.read = map[[2]event.Hash]*prompt{}
+	}
+	ps.read[key] = p
 }
 
 // model finds a model once for each name.

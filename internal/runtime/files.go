@@ -31,15 +31,19 @@ func (r *Runtime) files(ctx context.Context, s *quest.State) ([]questFile, error
 	if err != nil {
 		return nil, err
 	}
-	out := []questFile{{"quest.yaml", spec}, problem}
-	if s.Answer != nil {
-		answer, err := r.textFile(ctx, "SUMMARY.md", *s.Answer)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, answer)
+	summary, err := r.summary(ctx, s)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	return []questFile{{"quest.yaml", spec}, problem, summary}, nil
+}
+
+// summary is the answer, or that there is none.
+func (r *Runtime) summary(ctx context.Context, s *quest.State) (questFile, error) {
+	if s.Answer == nil {
+		return questFile{"SUMMARY.md", []byte("No answer yet.\n")}, nil
+	}
+	return r.textFile(ctx, "SUMMARY.md", *s.Answer)
 }
 
 func (r *Runtime) textFile(ctx context.Context, name string, t event.Text) (questFile, error) {
@@ -60,25 +64,39 @@ func (r *Runtime) writeFiles(ctx context.Context, name string, s *quest.State) e
 	return nil
 }
 
-// writeAnswer writes what a run has added to the folder. An answer that a run
-// has taken back is taken away.
-func (r *Runtime) writeAnswer(ctx context.Context, name string, s *quest.State) error {
-	path := filepath.Join(r.QuestDir(name), "SUMMARY.md")
-	if s.Answer == nil {
-		return removeIfThere(path)
-	}
-	f, err := r.textFile(ctx, "SUMMARY.md", *s.Answer)
+// writeSummary writes what a run has changed in the folder.
+func (r *Runtime) writeSummary(ctx context.Context, name string, s *quest.State) error {
+	f, err := r.summary(ctx, s)
 	if err == nil {
-		err = replaceFile(path, f.data)
+		err = updateFile(filepath.Join(r.QuestDir(name), f.name), f.data)
 	}
 	if err != nil {
-		return fmt.Errorf("write the answer of quest %s: %w", name, err)
+		return fmt.Errorf("write the summary of quest %s: %w", name, err)
 	}
 	return nil
 }
 
+// updateFile writes a file that is there already. A short one is written in
+// place: making a file is the most expensive thing there is on some disks. A
+// process that is killed in between leaves it empty, never half written.
+func updateFile(path string, data []byte) error {
+	const page = 4096 // a write within one is not torn by a signal
+	if len(data) > page {
+		return replaceFile(path, data)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return replaceFile(path, data)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
 // changedFiles returns the names of those that differ from the ledger. One that
-// is not there is no lie.
+// is not there, or empty, has yet to be written, and is no lie.
 func (r *Runtime) changedFiles(ctx context.Context, name string, s *quest.State) ([]string, error) {
 	files, err := r.files(ctx, s)
 	if err != nil {
@@ -94,7 +112,7 @@ func (r *Runtime) changedFiles(ctx context.Context, name string, s *quest.State)
 		if err != nil {
 			return nil, err
 		}
-		if !bytes.Equal(data, f.data) {
+		if len(data) > 0 && !bytes.Equal(data, f.data) {
 			out = append(out, path)
 		}
 	}

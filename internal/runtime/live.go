@@ -56,8 +56,8 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 	l := &live{
 		owner: owner{key: name, log: r.Ledger, state: state},
 		rt:    r, opts: opts, mail: newMailbox(), rendered: map[string]*agent.Rendering{},
-		running: map[uint64]context.CancelFunc{}, tools: make(chan struct{}, maxTools),
-		homes: map[string]*os.Root{}, prompts: map[string]*prompt{}, models: map[string]model.Model{}, trees: map[string]*blob.Index{},
+		running: map[uint64]bool{}, tools: make(chan struct{}, maxTools),
+		homes: map[string]*os.Root{}, models: map[string]model.Model{}, trees: map[string]*blob.Index{},
 	}
 	if l.opts.Grace == 0 {
 		l.opts.Grace = 30 * time.Second
@@ -66,7 +66,7 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 	if err := l.run(ctx); err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
-	err = r.writeAnswer(ctx, name, l.state)
+	err = r.writeSummary(ctx, name, l.state)
 	if l.state.Seq-l.saved >= snapshotWorth {
 		err = errors.Join(err, r.saveSnapshot(name, l.state))
 	}
@@ -94,10 +94,10 @@ type live struct {
 	opts     RunOptions
 	mail     *mailbox
 	rendered map[string]*agent.Rendering
-	running  map[uint64]context.CancelFunc
+	running  map[uint64]bool
+	stop     context.CancelFunc
 	tools    chan struct{}
 	saved    uint64
-	prompts  map[string]*prompt
 	models   map[string]model.Model
 	speaking sync.Mutex // held while OnDelta is told
 
@@ -116,6 +116,7 @@ type live struct {
 func (l *live) run(ctx context.Context) error {
 	work, cancel := context.WithCancel(ctx)
 	defer cancel()
+	l.stop = cancel
 	posted, stop := l.rt.Ledger.Posted(l.key)
 	defer stop()
 	l.saved = l.state.Seq
@@ -258,11 +259,11 @@ func (l *live) take(ctx context.Context, inputs []event.Draft) error {
 		}
 		switch b := e.Body.(type) {
 		case *event.ModelResult:
-			l.ended(b.Call)
+			delete(l.running, b.Call)
 		case *event.ToolResult:
-			l.ended(b.Call)
+			delete(l.running, b.Call)
 		case *event.TimerFired:
-			l.ended(b.Call)
+			delete(l.running, b.Call)
 		}
 	}
 	for _, e := range done {
@@ -277,18 +278,11 @@ func (l *live) take(ctx context.Context, inputs []event.Draft) error {
 	return nil
 }
 
-func (l *live) ended(call uint64) {
-	if cancel, ok := l.running[call]; ok {
-		cancel()
-		delete(l.running, call)
-	}
-}
-
 // close gives up what is still under way. Nobody waits for it any more; what it
 // would have answered is asked for again by the next owner.
 func (l *live) close() {
-	for _, cancel := range l.running {
-		cancel()
+	if l.stop != nil {
+		l.stop()
 	}
 	l.mail.close()
 	for _, h := range l.homes {
@@ -328,8 +322,7 @@ func (l *live) restart(ctx context.Context, seq uint64) error {
 // launch runs a call in its own goroutine. Its result goes into the mailbox,
 // unless the call was given up.
 func (l *live) launch(ctx context.Context, seq uint64, call func(context.Context) (event.Draft, error)) {
-	ctx, cancel := context.WithCancel(ctx)
-	l.running[seq] = cancel
+	l.running[seq] = true
 	l.mail.start(func() {
 		d, err := call(ctx)
 		if err == nil {

@@ -24,6 +24,7 @@ type owner struct {
 	log   appender
 	state *quest.State
 	batch ledger.Batch
+	queue []event.Draft
 	dead  bool
 }
 
@@ -39,13 +40,14 @@ type reader interface {
 var errDead = errors.New("an append has failed before; load the quest again")
 
 // step takes inputs, in order, and returns the events they became and led to,
-// once they are durable. An input that cannot come now is left out, and named
+// once they are durable; the slice is good until the next step. An input that cannot come now is left out, and named
 // in refused: a result that comes twice is no reason to stop.
 func (o *owner) step(ctx context.Context, inputs []event.Draft) (done []event.Event, refused []error, err error) {
 	if o.dead {
 		return nil, nil, errDead
 	}
-	o.batch = ledger.Batch{Quest: o.key}
+	// The last step's events have been told and acted on: their place is free.
+	o.batch = ledger.Batch{Quest: o.key, Events: o.batch.Events[:0]}
 	for _, in := range inputs {
 		if err := o.state.Check(in.Body); err != nil {
 			refused = append(refused, err)
@@ -69,16 +71,16 @@ func (o *owner) step(ctx context.Context, inputs []event.Draft) (done []event.Ev
 // feed applies one input and everything that follows from it, breadth first.
 func (o *owner) feed(in event.Draft) error {
 	in.Time = max(in.Time, o.state.Time) // a clock set back does not reorder history
-	queue := []event.Draft{in}
-	for len(queue) > 0 {
-		e, err := o.seal(queue[0])
+	o.queue = append(o.queue[:0], in)
+	for i := 0; i < len(o.queue); i++ {
+		e, err := o.seal(o.queue[i])
 		if err != nil {
 			return err
 		}
 		o.batch.Events = append(o.batch.Events, e)
-		o.batch.Blobs = append(o.batch.Blobs, queue[0].Blobs...)
+		o.batch.Blobs = append(o.batch.Blobs, o.queue[i].Blobs...)
 		o.state.Apply(e)
-		queue = append(queue[1:], quest.Decide(o.state, e)...)
+		o.queue = append(o.queue, quest.Decide(o.state, e)...)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ import (
 // with, by name.
 type Models func(name string, pin func(name string) ([]byte, error)) (model.Model, error)
 
-// Runtime is what quests run on. All fields must be set.
+// Runtime is what quests run on. All exported fields must be set.
 type Runtime struct {
 	Ledger    ledger.Store
 	Blobs     blob.Store // those too large for the ledger's own database
@@ -37,6 +37,8 @@ type Runtime struct {
 	Home string
 	// Version is this binary's, noted in the ledger.
 	Version string
+
+	prompts prompts
 }
 
 // QuestDir is where a quest's files stand.

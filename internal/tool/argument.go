@@ -3,11 +3,66 @@ package tool
 import (
 	"fmt"
 	"maps"
+	"math"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
+
+// simple is the part of a schema that needs no library: arguments of a single
+// type, by name, and those that must be there. It only ever says that arguments
+// fit for certain; in doubt the schema decides. The library takes longer than
+// most tools do.
+type simple struct {
+	types    map[string]string
+	required []string
+}
+
+func simpleOf(s *jsonschema.Schema) simple {
+	p := simple{types: map[string]string{}, required: s.Required}
+	bare := jsonschema.Schema{Type: s.Type, Title: s.Title, Description: s.Description, Properties: s.Properties, Required: s.Required, AdditionalProperties: s.AdditionalProperties, PropertyOrder: s.PropertyOrder}
+	if !reflect.DeepEqual(*s, bare) {
+		return simple{} // the whole has rules of its own
+	}
+	for name, prop := range s.Properties {
+		if reflect.DeepEqual(*prop, jsonschema.Schema{Type: prop.Type, Title: prop.Title, Description: prop.Description}) {
+			p.types[name] = prop.Type
+		}
+	}
+	return p
+}
+
+func (p simple) fits(given map[string]any) bool {
+	if p.types == nil {
+		return false
+	}
+	for name, v := range given {
+		ok := false
+		switch p.types[name] {
+		case "string":
+			_, ok = v.(string)
+		case "boolean":
+			_, ok = v.(bool)
+		case "number":
+			_, ok = v.(float64)
+		case "integer":
+			var f float64
+			f, ok = v.(float64)
+			ok = ok && f == math.Trunc(f)
+		}
+		if !ok {
+			return false
+		}
+	}
+	for _, name := range p.required {
+		if _, ok := given[name]; !ok {
+			return false
+		}
+	}
+	return true
+}
 
 // misfit says what is wrong with the arguments, in words that let a model write
 // better ones.

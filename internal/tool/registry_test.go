@@ -239,3 +239,35 @@ func FuzzRunCalculate(f *testing.F) {
 		}
 	})
 }
+
+// TestTheSimpleCheckNeverAcceptsWhatTheSchemaRefuses tries arguments of every kind
+// against schemas of every kind, by the short way and by the library.
+func TestTheSimpleCheckNeverAcceptsWhatTheSchemaRefuses(t *testing.T) {
+	t.Parallel()
+	values := []any{nil, true, "", "text", 0.0, 1.0, 1.5, -3.0, 1e300, []any{}, []any{"x"}, map[string]any{}}
+	accepted := 0
+	for _, prop := range []string{`{"type":"string"}`, `{"type":"integer"}`, `{"type":"number"}`, `{"type":"boolean"}`, `{"type":"string","maxLength":2}`,
+		`{"type":"integer","minimum":1}`, `{"enum":["text"]}`, `{"type":["string","null"]}`, `{}`, `true`, `{"type":"array","items":{"type":"string"}}`, `{"type":"object"}`} {
+		for _, rest := range []string{``, `,"required":["a"]`, `,"additionalProperties":false`, `,"required":["a","b"],"additionalProperties":false`, `,"minProperties":2`, `,"not":{}`} {
+			r, err := New(Tool{Tool: model.Tool{Name: "x", Description: "x", Schema: `{"type":"object","properties":{"a":` + prop + `}` + rest + `}`},
+				Run: func(context.Context, Call) (string, error) { return "", nil }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := r.entries["x"]
+			for _, a := range values {
+				for _, given := range []map[string]any{{}, {"a": a}, {"b": a}, {"a": a, "b": a}} {
+					if e.simple.fits(given) {
+						accepted++
+						if err := e.schema.Validate(given); err != nil {
+							t.Errorf("%s%s takes %v by the short way: %v", prop, rest, given, err)
+						}
+					}
+				}
+			}
+		}
+	}
+	if accepted == 0 {
+		t.Error("nothing was accepted by the short way")
+	}
+}

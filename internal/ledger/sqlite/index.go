@@ -263,36 +263,37 @@ func collectSpans(conn *sq.Conn, after int64) (map[int64]*span, int64, error) {
 // spansAtOnce bounds what one lookup returns.
 const spansAtOnce = 64
 
-// lookup returns the runs that hold the quest's events from seq on. If these
-// are all that the index knows, covered is the row up to which it does;
-// otherwise it is 0, and there is more to look up.
-func (x *index) lookup(quest int64, seq uint64) (runs []run, covered int64, err error) {
+// found is what a lookup found.
+type found struct {
+	runs []run
+	// covered is the row up to which the index knows; all says that runs are all
+	// that it knows of the quest from there on.
+	covered int64
+	all     bool
+}
+
+// lookup returns the runs that hold the quest's events from seq on.
+func (x *index) lookup(quest int64, seq uint64) (f found, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if covered, err = x.covered(); err != nil {
-		return nil, 0, err
+	if f.covered, err = x.covered(); err != nil {
+		return f, err
 	}
-	spans := 0
-	defer func() {
-		if spans == spansAtOnce {
-			covered = 0
-		}
-	}()
 	stmt := x.conn.Prep(`SELECT runs FROM spans WHERE quest = ?1
 		AND seq >= coalesce((SELECT max(seq) FROM spans WHERE quest = ?1 AND seq <= ?2), 0) ORDER BY seq LIMIT ?3`)
 	defer stmt.Reset()
 	stmt.BindInt64(1, quest)
 	stmt.BindInt64(2, int64(seq))
 	stmt.BindInt64(3, spansAtOnce)
-	for {
-		found, err := stmt.Step()
-		if err != nil || !found {
-			return runs, covered, err
+	for spans := 0; ; spans++ {
+		more, err := stmt.Step()
+		if err != nil || !more {
+			f.all = spans < spansAtOnce
+			return f, err
 		}
-		spans++
 		data := make([]byte, stmt.ColumnLen(0))
 		stmt.ColumnBytes(0, data)
-		runs = appendRuns(runs, data)
+		f.runs = appendRuns(f.runs, data)
 	}
 }
 

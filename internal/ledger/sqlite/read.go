@@ -237,16 +237,14 @@ func (c *cursor) page(conn *sq.Conn, most int, last uint64) ([][]byte, error) {
 func (c *cursor) pageFrom(conn *sq.Conn, most int, last uint64) ([][]byte, error) {
 	p := &pager{cursor: c, conn: conn, most: most, want: c.next, until: last}
 	if c.after == 0 {
-		runs, covered, err := c.store.index.lookup(c.quest, c.next)
+		known, err := c.store.index.lookup(c.quest, c.next)
 		if err != nil {
 			return nil, err
 		}
-		if covered > 0 { // the index has no more to say; maybe memory has
-			if more, ok := c.store.recent.after(c.quest, covered); ok {
-				runs = append(runs, more...)
-			}
+		if known.all { // the index has no more to say; maybe memory has
+			known.runs = append(known.runs, c.store.recent.after(c.quest, known.covered)...)
 		}
-		for _, r := range runs {
+		for _, r := range known.runs {
 			if err := p.scan(max(r.first, c.row+1), r.last, -1); err != nil || p.full() {
 				return p.lines, err
 			}
@@ -254,7 +252,7 @@ func (c *cursor) pageFrom(conn *sq.Conn, most int, last uint64) ([][]byte, error
 		if len(p.lines) > 0 {
 			return p.lines, nil
 		}
-		c.after = max(covered, 1)
+		c.after = max(known.covered, 1)
 	}
 	// What follows is not known anywhere: look at every row.
 	for !p.full() {

@@ -61,11 +61,11 @@ func (r *recent) covered(by int64) {
 }
 
 // after returns where a quest's rows beyond row covered stand, if that is known.
-func (r *recent) after(quest, covered int64) ([]run, bool) {
+func (r *recent) after(quest, covered int64) []run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.of == nil || covered < r.from {
-		return nil, false
+		return nil
 	}
-	return append([]run(nil), r.of[quest]...), true
+	return append([]run(nil), r.of[quest]...)
 }
