@@ -246,7 +246,7 @@ func (w *writer) quest(name string, group []*request) error {
 			last := r.batch.Events[len(r.batch.Events)-1]
 			head.Seq, head.Hash = last.Seq, last.Hash
 		default:
-			if r.err, err = w.repeated(id, r, accepted); err != nil {
+			if r.err, err = w.repeated(id, old, r, accepted); err != nil {
 				return err
 			}
 		}
@@ -267,7 +267,7 @@ func (w *writer) quest(name string, group []*request) error {
 
 // repeated answers a batch that does not follow the head: with success if these
 // very events are there already, for then the writer only missed the answer.
-func (w *writer) repeated(quest int64, r *request, before []*request) (answer, err error) {
+func (w *writer) repeated(quest int64, head ledger.Head, r *request, before []*request) (answer, err error) {
 	last := r.batch.Events[len(r.batch.Events)-1]
 	for _, b := range before {
 		for _, e := range b.batch.Events {
@@ -276,7 +276,7 @@ func (w *writer) repeated(quest int64, r *request, before []*request) (answer, e
 			}
 		}
 	}
-	if quest == 0 {
+	if last.Seq > head.Seq { // it was never there
 		return ledger.ErrConflict, nil
 	}
 	c := cursor{store: w.store, name: r.batch.Quest, quest: quest, next: last.Seq}

@@ -37,5 +37,5 @@ func TestMain(m *testing.M) {
 func TestConformance(t *testing.T) { ledgertest.Exercise(t, open) }
 
 func TestNothingAcknowledgedIsLostWhenKilled(t *testing.T) {
-	ledgertest.Crash(t, open, 200)
+	ledgertest.Crash(t, open, rounds)
 }
