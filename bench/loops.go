@@ -104,15 +104,20 @@ func (c cell) model() (model.Model, error) {
 		t := &http.Transport{MaxIdleConnsPerHost: c.N, MaxIdleConns: c.N}
 		return &httpModel{url: c.Server, steps: int64(c.K), client: &http.Client{Transport: t}}, nil
 	}
+	return c.script("usage: {input: 100, output: 30}")
+}
+
+// script is a model in this process. With a usage of its own it costs the same
+// however long the history is; without, it counts what it is shown.
+func (c cell) script(usage string) (model.Model, error) {
 	return script.Parse("bench", fmt.Appendf(nil, `
 rules:
   - on: {until_turn: %d}
     say: %q
     call: [{tool: look, args: '%s'}]
-    usage: {input: 100, output: 30}
+    %s
   - say: "It holds."
-    usage: {input: 100, output: 5}
-`, c.K, said, args))
+`, c.K, said, args, usage))
 }
 
 var look = tool.Tool{

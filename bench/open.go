@@ -97,7 +97,7 @@ func (b *bench) open() error {
 	}
 	// Four events a turn.
 	c := cell{N: 1, K: events / 4, Dir: dir, Model: "script"}
-	m, err := c.model()
+	m, err := c.script("") // tokens as they are, so that windows fill and are cut
 	if err != nil {
 		return err
 	}

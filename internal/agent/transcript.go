@@ -52,6 +52,8 @@ type Transcript struct {
 	// Lead is the message Head when it is not in Messages.
 	Lead     *Message `json:",omitzero"`
 	Messages []Message
+	// Size is the estimate for all of these together.
+	Size int64
 
 	// Reported is how many tokens the provider counted for everything up to, but
 	// not including, message Counted.
@@ -96,6 +98,7 @@ func (t *Transcript) add(role model.Role, parts []Part) {
 	}
 	m.Sum = m.sum()
 	t.Messages = append(t.Messages, m)
+	t.Size += m.Tokens
 }
 
 // sum hashes what a model is shown of m. References stand for their content.
@@ -152,12 +155,13 @@ func (t *Transcript) estimate(head, first, from int64) (sum int64) {
 
 // tokens is the size of the next request: what the provider counted, and an
 // estimate of what is new since. Without a count all is estimated; extra is the
-// bytes of the system prompt and the tools.
+// bytes of the system prompt and the tools. A count far below any estimate is
+// not believed: a window must not grow without end because a provider miscounts.
 func (t *Transcript) tokens(extra int64) int64 {
 	if t.Reported == 0 {
-		return extra/4 + t.estimate(t.Head, t.First, 0)
+		return extra/4 + t.Size
 	}
-	return t.Reported + t.estimate(t.Head, t.First, t.Counted)
+	return max(t.Reported+t.estimate(t.Head, t.First, t.Counted), t.Size/4)
 }
 
 // moveTo cuts the window to begin at first, led by head, and lets go of the
@@ -166,9 +170,9 @@ func (t *Transcript) moveTo(head, first int64) {
 	if head == t.Head && first == t.First {
 		return
 	}
+	size := t.estimate(head, first, 0)
 	if t.Reported > 0 {
-		before, after := t.estimate(t.Head, t.First, 0), t.estimate(head, first, 0)
-		t.Reported, t.Counted = t.tokens(0)*after/max(before, 1), t.End()
+		t.Reported, t.Counted = scaled(size, t.tokens(0), t.Size), t.End()
 	}
 	var lead *Message
 	if head < first {
@@ -176,7 +180,7 @@ func (t *Transcript) moveTo(head, first int64) {
 		lead = &m
 	}
 	kept := append([]Message(nil), t.Messages[first-t.First:]...)
-	t.Head, t.First, t.Lead, t.Messages = head, first, lead, kept
+	t.Head, t.First, t.Lead, t.Messages, t.Size = head, first, lead, kept, size
 }
 
 // rendering is the hash of what c shows the model: its settings, then each

@@ -28,11 +28,10 @@ func (m *Message) has(kind string) bool {
 // one of at most target tokens. If there is none it takes the smallest there is,
 // and lets the provider judge.
 func (t *Transcript) cut(total, target int64) (head, first int64) {
-	whole := t.estimate(t.Head, t.First, 0)
 	head, first = t.Head, t.First
-	size := whole
+	size := t.Size
 	loop := t.Head
-	rest := whole // tokens of the messages from i on
+	rest := t.Size // tokens of the messages from i on
 	if t.Head < t.First {
 		rest -= t.at(t.Head).Tokens
 	}
@@ -46,7 +45,7 @@ func (t *Transcript) cut(total, target int64) (head, first int64) {
 			head, first, size = loop, i, rest+t.at(loop).Tokens
 		}
 		rest -= m.Tokens
-		if scaled(size, total, whole) <= target {
+		if scaled(size, total, t.Size) <= target {
 			break
 		}
 	}

@@ -36,6 +36,7 @@ func build(letters string) *Transcript {
 		}
 		t.Messages[len(t.Messages)-1].Tokens = 1
 	}
+	t.Size = int64(len(letters))
 	return t
 }
 
@@ -134,6 +135,21 @@ func TestAgentsOfAnyHistoryStayInTheirWindow(t *testing.T) {
 		}
 		if cuts == 0 || cuts > calls/4 {
 			t.Errorf("seed %d: %d cuts in %d calls", seed, cuts, calls)
+		}
+	}
+}
+
+func TestAWindowDoesNotGrowBecauseAProviderMiscounts(t *testing.T) {
+	t.Parallel()
+	a := New(event.AgentSpec{Name: "agent-0", Window: 2000}, true)
+	a.Told(event.Text{Text: "the question"})
+	for i := range uint64(2000) {
+		a.Called(4*i+1, a.NextCall())
+		a.Heard(4*i+2, &event.ModelResult{Usage: event.Usage{Input: 1, Output: 1}, Parts: []event.Part{{Kind: event.PartToolCall, ID: "x", Name: "tool"}}})
+		a.Used(4*i+3, &event.ToolCall{Answer: 4*i + 2})
+		a.Got(4*i+3, event.Text{Text: "some result of some length"}, false, nil)
+		if n := len(a.Transcript.Messages); n > 1000 {
+			t.Fatalf("%d messages in the window after %d turns", n, i)
 		}
 	}
 }
