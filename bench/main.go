@@ -19,7 +19,7 @@ import (
 func main() {
 	only := flag.String("only", "ledger,turns,idle,open", "which parts to run")
 	quick := flag.Bool("quick", false, "smaller sizes, for a first look")
-	full := flag.Bool("full", false, "the whole matrix of turns, which takes an hour")
+	full := flag.Bool("full", false, "the whole matrix of turns, which takes half an hour more")
 	server := flag.Bool("serve", false, "be the model server (used by bench itself)")
 	one := flag.String("cell", "", "measure one cell (used by bench itself)")
 	dir := flag.String("dir", "", "where to put the files (default: a temporary folder)")

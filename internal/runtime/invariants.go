@@ -105,6 +105,11 @@ func (w *world) checkState() error {
 			return fmt.Errorf("call %d is open, and nobody makes it", seq)
 		}
 	}
+	for seq, n := range w.begun {
+		if n > 1 {
+			return fmt.Errorf("the command of call %d, which is not safe to repeat, was begun %d times", seq, n)
+		}
+	}
 	for seq := range w.calls {
 		if _, open := s.Calls[seq]; !open && w.results[seq] == 0 && w.log.events[seq-1].Type != "timer.set" {
 			return fmt.Errorf("call %d is closed without a result", seq)

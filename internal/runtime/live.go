@@ -68,7 +68,7 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 	}
 	err = r.writeSummary(ctx, name, l.state)
 	if l.state.Seq-l.saved >= snapshotWorth {
-		err = errors.Join(err, r.saveSnapshot(name, l.state))
+		l.snapshot()
 	}
 	if err == nil && l.interrupted {
 		err = fmt.Errorf("run quest %s: %w", name, ErrInterrupted)
@@ -272,10 +272,17 @@ func (l *live) take(ctx context.Context, inputs []event.Draft) error {
 		}
 	}
 	if l.state.Seq-l.saved >= snapshotEvery {
-		l.saved = l.state.Seq
-		return l.rt.saveSnapshot(l.key, l.state)
+		l.snapshot()
 	}
 	return nil
+}
+
+// snapshot saves the state, so that opening the quest is fast. A cache that
+// cannot be written is not the quest's failure: an older one still holds, and
+// without any the ledger is folded.
+func (l *live) snapshot() {
+	l.saved = l.state.Seq
+	_ = l.rt.saveSnapshot(l.key, l.state)
 }
 
 // close gives up what is still under way. Nobody waits for it any more; what it

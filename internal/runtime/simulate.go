@@ -35,7 +35,7 @@ func Simulate(seed uint64, opts SimOptions) (*SimReport, error) {
 	}
 	w := &world{
 		rng: rand.New(rand.NewPCG(seed, 0x6c796365756d)), opts: opts, log: &simLog{},
-		flying: map[uint64]event.Time{}, results: map[uint64]int{}, calls: map[uint64]bool{},
+		flying: map[uint64]event.Time{}, begun: map[uint64]int{}, results: map[uint64]int{}, calls: map[uint64]bool{},
 	}
 	if err := w.run(); err != nil {
 		return nil, fmt.Errorf("simulation with seed %d, event %d: %w", seed, len(w.log.events), err)
@@ -114,6 +114,8 @@ type world struct {
 	// flying are the calls under way and when they come back; never, if lost.
 	flying map[uint64]event.Time
 	inbox  []ledger.Command
+	// begun counts how often the world was asked for each unsafe command.
+	begun map[uint64]int
 
 	checked int // events looked at so far
 	results map[uint64]int
@@ -239,6 +241,9 @@ func (w *world) step(inputs []event.Draft) error {
 
 func (w *world) fly(seq uint64) {
 	c := w.owner.state.Calls[seq]
+	if c.Tool == "unsafe" {
+		w.begun[seq]++
+	}
 	switch {
 	case c.Timer != "":
 		w.flying[seq] = c.At

@@ -44,7 +44,7 @@ func (r *Runtime) loadSnapshot(ctx context.Context, name string) (*quest.State, 
 	return nil, nil
 }
 
-// saveSnapshot writes the cache. It is no loss if it fails, but worth a word.
+// saveSnapshot writes the cache.
 func (r *Runtime) saveSnapshot(name string, s *quest.State) error {
 	body, err := s.Encode()
 	if err != nil {

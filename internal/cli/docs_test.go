@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"lyceum/internal/event"
+	"lyceum/internal/runtime"
+)
+
+// TestEveryFieldIsDocumented holds docs/cli.md against what is printed.
+func TestEveryFieldIsDocumented(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../docs/cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(data)
+	for prefix, v := range map[string]any{
+		"": questJSON{}, "a": agentJSON{}, "o": originJSON{}, "l": event.Limits{}, "r": runtime.Report{}, "difference.": runtime.Difference{},
+	} {
+		typ := reflect.TypeOf(v)
+		for i := range typ.NumField() {
+			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+			if strings.HasSuffix(prefix, ".") {
+				name = prefix + name
+			}
+			if !strings.Contains(page, "`"+name+"`") {
+				t.Errorf("docs/cli.md does not name `%s` of %s", name, typ)
+			}
+		}
+	}
+	for _, c := range (&app{}).root().Commands() {
+		if name := c.Name(); name != "help" && !strings.Contains(page, "`"+name) && !strings.Contains(page, "`"+name+"`") {
+			t.Errorf("docs/cli.md does not name the command %s", name)
+		}
+	}
+}
