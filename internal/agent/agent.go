@@ -128,7 +128,7 @@ func (a *Agent) Heard(seq uint64, r *event.ModelResult) {
 		return
 	}
 	a.Overflows = 0
-	if len(r.Parts) == 0 {
+	if empty(r.Parts) {
 		a.Empty++
 		a.flushQueue()
 		return
@@ -242,15 +242,25 @@ func (a *Agent) NextCall() *event.ModelCall {
 // last one is it: what came before a tool call or a thought is not the answer.
 func (a *Agent) Said() event.Text {
 	msgs := a.Transcript.Messages
-	for i := len(msgs) - 1; i >= 0; i-- {
-		if msgs[i].Role != "assistant" {
-			continue
-		}
-		for j := len(msgs[i].Parts) - 1; j >= 0; j-- {
-			if p := msgs[i].Parts[j]; p.Kind == event.PartText {
-				return p.Text
-			}
+	if len(msgs) == 0 {
+		return event.Text{}
+	}
+	parts := msgs[len(msgs)-1].Parts
+	for j := len(parts) - 1; j >= 0; j-- {
+		if parts[j].Kind == event.PartText {
+			return parts[j].Text
 		}
 	}
 	return event.Text{}
+}
+
+// empty reports whether an answer says nothing and calls for nothing. Thoughts
+// alone are no answer.
+func empty(parts []event.Part) bool {
+	for _, p := range parts {
+		if p.Kind == event.PartToolCall || p.Kind == event.PartText && p.Text != nil && p.Text.Len() > 0 {
+			return false
+		}
+	}
+	return true
 }

@@ -115,7 +115,7 @@ func gist(b event.Body) string {
 
 func gistAnswer(b *event.ModelResult) string {
 	if b.Error != nil {
-		return "error " + b.Error.Kind + ": " + oneLine(b.Error.Text, 70)
+		return "error " + oneLine(b.Error.Kind, 20) + ": " + oneLine(b.Error.Text, 70)
 	}
 	var parts []string
 	for _, p := range b.Parts {

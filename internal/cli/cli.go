@@ -125,7 +125,7 @@ func hint(err error) string {
 		return "Check which quests are whole with: lyceum verify <quest>. Restore lyceum.db from a copy, or choose another home with --home."
 	case errors.Is(err, ledger.ErrConflict):
 		return "Another process has written to this quest. Run the command again."
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return "Check who may write there, or choose another home with --home or LYCEUM_HOME."
 	}
 	if _, ok := errors.AsType[*ledger.DamageError](err); ok {

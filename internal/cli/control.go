@@ -28,7 +28,7 @@ func (a *app) post(name string, body event.Body) (*quest.State, bool, error) {
 	if err := s.Check(body); err != nil {
 		return nil, false, usageError{err}
 	}
-	if _, err := a.rt.Ledger.Post(ctx, name, ledger.Command{Key: rand.Text(), Body: body}); err != nil {
+	if _, err := a.rt.Post(ctx, name, ledger.Command{Key: rand.Text(), Body: body}); err != nil {
 		return nil, false, err
 	}
 	s, err = a.rt.Settle(ctx, name)
@@ -78,7 +78,7 @@ func (a *app) resumeCommand() *cobra.Command {
 			if !running {
 				return a.run(args[0], false, event.Limits{}, false)
 			}
-			if _, err := a.rt.Ledger.Post(context.Background(), args[0], ledger.Command{Key: rand.Text(), Body: &event.QuestResumed{}}); err != nil {
+			if _, err := a.rt.Post(context.Background(), args[0], ledger.Command{Key: rand.Text(), Body: &event.QuestResumed{}}); err != nil {
 				return err
 			}
 			fmt.Fprintf(a.out, "Told the process that holds %s to go on.\n", args[0])

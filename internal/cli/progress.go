@@ -132,7 +132,9 @@ func (p *progress) answer(e event.Event, b *event.ModelResult) string {
 	for _, part := range b.Parts {
 		switch part.Kind {
 		case event.PartText:
-			out = append(out, e.Actor+" says: "+p.text(*part.Text))
+			if part.Text != nil {
+				out = append(out, e.Actor+" says: "+p.text(*part.Text))
+			}
 		case event.PartToolCall:
 			args := ""
 			if part.Args != nil {

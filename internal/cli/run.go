@@ -354,6 +354,14 @@ func (a *app) run(name string, fresh bool, limits event.Limits, asJSON bool) err
 	if err != nil {
 		return err
 	}
+	if s.Status == quest.Finished {
+		// Somebody may have said something just as it ended.
+		if now, err := a.rt.Settle(ctx, name); err == nil {
+			s = now
+		} else if !errors.Is(err, ledger.ErrClaimed) {
+			return err
+		}
+	}
 	if !fresh && s.Status == quest.Finished && len(s.Agents) > 0 && s.Agents[0].Phase().String() == "answered" {
 		if !asJSON {
 			fmt.Fprintf(a.err, "Quest %s is finished already. Ask more with: lyceum message %s \"…\", or start over with: lyceum run <quest.yaml> --name <other>\n", name, name)
@@ -366,6 +374,10 @@ func (a *app) run(name string, fresh bool, limits event.Limits, asJSON bool) err
 	if err != nil {
 		if errors.Is(err, ledger.ErrClaimed) {
 			return fmt.Errorf("run quest %s: %w", name, ledger.ErrClaimed)
+		}
+		if s != nil && s.Status == quest.Finished {
+			// The answer is recorded, whatever else could not be written.
+			return errors.Join(a.printOutcome(ctx, name, s, asJSON), err)
 		}
 		if errors.Is(err, runtime.ErrInterrupted) || errors.Is(err, context.Canceled) {
 			fmt.Fprintf(a.err, "Quest %s is recorded up to here. Go on with: lyceum run %s\n", name, name)

@@ -68,6 +68,9 @@ type Batch struct {
 	// Events follow each other, and the first follows the quest's head.
 	Events []event.Event
 	Blobs  [][]byte
+	// Inbox is for a quest that comes from elsewhere with commands already taken:
+	// those posted here are numbered above it.
+	Inbox int64
 }
 
 // Head is the end of a quest's ledger.
@@ -109,7 +112,8 @@ type Log interface {
 
 // Command is a word to a quest from someone who does not own it.
 type Command struct {
-	// ID orders the commands of a quest. The store sets it.
+	// ID numbers the commands of a quest: 1, 2, 3… unless its first batch said
+	// where to begin. The store sets it.
 	ID int64
 	// Key makes posting the same command again harmless, if it is not empty.
 	Key string

@@ -21,10 +21,15 @@ func (s *State) Apply(e event.Event) {
 		s.run(b.Limits, e.Time)
 		s.took(b.Inbox)
 	case *event.QuestPaused:
-		s.rest(Paused, b.Reason, e.Time)
+		if s.Status == Running {
+			s.rest(Paused, b.Reason, e.Time)
+		}
 		s.took(b.Inbox)
 	case *event.QuestStopped:
-		s.rest(Stopped, b.Reason, e.Time)
+		// One that has its answer, or cannot have one, has nothing to stop.
+		if s.Status != Finished && s.Status != Failed {
+			s.rest(Stopped, b.Reason, e.Time)
+		}
 		s.took(b.Inbox)
 	case *event.QuestFinished:
 		s.rest(Finished, "", e.Time)

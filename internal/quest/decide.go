@@ -32,7 +32,10 @@ func Decide(s *State, e event.Event) []event.Draft {
 		if s.Status != Running {
 			return nil
 		}
-		return s.exceeded(e)
+		if stop := s.exceeded(e); stop != nil {
+			return stop
+		}
+		return s.setTimer(e) // the clock was set back: there is time left
 	}
 	return nil
 }
@@ -127,7 +130,8 @@ func (s *State) exceeded(e event.Event) []event.Draft {
 		{"duration", s.Limits.Duration, s.Elapsed(e.Time)},
 	} {
 		if l.max != nil && l.used >= *l.max {
-			return []event.Draft{After(e, "core", "", &event.BudgetExceeded{Limit: l.name, Max: *l.max, Used: l.used})}
+			used := min(l.used, 1<<53) // what an event can hold
+			return []event.Draft{After(e, "core", "", &event.BudgetExceeded{Limit: l.name, Max: *l.max, Used: used})}
 		}
 	}
 	return nil
@@ -138,7 +142,7 @@ func (s *State) setTimer(e event.Event) []event.Draft {
 	if s.Limits.Duration == nil {
 		return nil
 	}
-	at := e.Time + event.Time(max(*s.Limits.Duration-s.Ran, 0))
+	at := e.Time + event.Time(max(*s.Limits.Duration-s.Elapsed(e.Time), 0))
 	return []event.Draft{After(e, "core", "", &event.TimerSet{At: at, Purpose: "duration"})}
 }
 

@@ -152,6 +152,9 @@ func (s *Spec) check() *fault {
 	case s.Window > math.MaxInt32:
 		return &fault{"window", fmt.Sprintf("window %d: no model reads that much", s.Window)}
 	}
+	if d := s.Limits.Duration; d != nil && *d > 1<<52 {
+		return &fault{"duration", fmt.Sprintf("limit of %s: nothing runs that long", *d)}
+	}
 	for key, v := range map[string]*int64{"turns": s.Limits.Turns, "tokens": s.Limits.Tokens} {
 		if v != nil && (*v < 0 || *v > 1<<53) {
 			return &fault{key, fmt.Sprintf("limit of %d %s: want 0 or more", *v, key)}

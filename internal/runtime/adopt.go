@@ -12,6 +12,10 @@ import (
 	"lyceum/internal/quest"
 )
 
+// maxInbox is more commands than any quest gets; numbers near the end of what an
+// event can hold would leave no room for more.
+const maxInbox = 1 << 40
+
 // Adopt takes a quest over from elsewhere, under a name that is free here. The
 // events must be a whole chain, and all blobs they name must be in Blobs
 // already. The quest exists once all of it does.
@@ -36,7 +40,10 @@ func (r *Runtime) Adopt(ctx context.Context, name string, events []event.Event) 
 			return nil, &ledger.DamageError{Quest: name, Seq: events[i].Seq, Err: err}
 		}
 	}
-	if err := r.Ledger.Append(ctx, ledger.Batch{Quest: name, Events: events}); err != nil {
+	if s.Inbox > maxInbox {
+		return nil, fmt.Errorf("take over quest %s: it claims to have taken command %d", name, s.Inbox)
+	}
+	if err := r.Ledger.Append(ctx, ledger.Batch{Quest: name, Events: events, Inbox: s.Inbox}); err != nil {
 		return nil, err
 	}
 	return s, r.prepare(ctx, name, s)
@@ -74,6 +81,22 @@ func removeIfThere(path string) error {
 	return nil
 }
 
+// Post puts a command into a quest's inbox. One that would not fit an event once
+// it has its number is refused here, where somebody can still mend it.
+func (r *Runtime) Post(ctx context.Context, name string, c ledger.Command) (int64, error) {
+	body, err := event.EncodeBody(c.Body)
+	if err == nil {
+		var copied event.Body
+		if copied, err = event.DecodeBody(c.Body.Type(), body); err == nil {
+			_, err = event.EncodeBody(numbered(ledger.Command{ID: 1 << 53, Body: copied}))
+		}
+	}
+	if err != nil {
+		return 0, badPlan("post to quest %s: %w", name, err)
+	}
+	return r.Ledger.Post(ctx, name, c)
+}
+
 // Settle takes what is in a quest's inbox when nobody runs it, so that a stop or
 // a message shows at once. It starts no calls. A running quest is left to its
 // owner, with ledger.ErrClaimed.
@@ -92,11 +115,18 @@ func (r *Runtime) Settle(ctx context.Context, name string) (*quest.State, error)
 	if err != nil {
 		return nil, err
 	}
+	for i, in := range inputs {
+		if b, ok := in.Body.(*event.QuestResumed); ok {
+			// Resumed with nobody to run it, it would call for what nobody makes.
+			inputs[i].Body = &event.QuestPaused{Inbox: b.Inbox, Reason: "nobody runs it"}
+		}
+	}
 	if s.Status == quest.Running && len(inputs) > 0 {
-		// Its owner died. Until somebody runs it, it rests; otherwise what was
-		// posted could start calls that nobody makes.
+		// Its owner died. Until somebody runs it, it rests.
 		inputs = append([]event.Draft{l.input("core", &event.QuestPaused{Reason: "its process ended"})}, inputs...)
 	}
-	_, _, err = l.step(ctx, inputs)
-	return l.state, err
+	if _, _, err := l.step(ctx, inputs); err != nil {
+		return nil, err
+	}
+	return l.state, r.writeSummary(ctx, name, l.state)
 }

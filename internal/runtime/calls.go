@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"lyceum/internal/agent"
@@ -177,22 +178,16 @@ func generate(ctx context.Context, m model.Model, r *model.Request, emit func(mo
 // event could not hold them.
 const maxParts = 100
 
-// pack makes an input of what the model said.
+// pack makes an input of what the model said. Whatever that was, the input fits
+// an event: an answer that cannot be made to fit is a failed one.
 func (l *live) pack(ctx context.Context, seq uint64, a *model.Answer, failed error) (event.Draft, error) {
 	out := &event.ModelResult{Call: seq}
-	if failed == nil && len(a.Parts) > maxParts {
-		failed = &model.Error{Kind: model.Invalid, Text: fmt.Sprintf("the answer has %d parts, more than %d", len(a.Parts), maxParts)}
-	}
 	if a != nil {
-		out.Cost, out.Unpriced, out.Usage, out.Stop = a.Cost, a.Unpriced, a.Usage, a.Stop
+		out.Cost, out.Unpriced, out.Stop = count(a.Cost), a.Unpriced, oneOf(a.Stop, model.StopEnd, model.StopTools, model.StopLength, model.StopRefusal)
+		out.Usage = event.Usage{CacheWrites: count(a.Usage.CacheWrites), Cached: count(a.Usage.Cached), Input: count(a.Usage.Input), Output: count(a.Usage.Output), Thinking: count(a.Usage.Thinking)}
 	}
 	if failed != nil {
-		text := failed.Error()
-		if e, ok := errors.AsType[*model.Error](failed); ok {
-			text = e.Text
-		}
-		out.Error = &event.ModelError{Kind: string(model.KindOf(failed)), Text: atMost(text, 2000)}
-		return event.Draft{Body: out}, nil
+		return event.Draft{Body: asFailed(out, failed)}, nil
 	}
 	t := &texts{rt: l.rt, ctx: ctx}
 	var all []*event.Text
@@ -205,12 +200,44 @@ func (l *live) pack(ctx context.Context, seq uint64, a *model.Answer, failed err
 		return x
 	}
 	for _, p := range a.Parts {
-		out.Parts = append(out.Parts, event.Part{
-			Args: keep(p.Args), ID: atMost(p.ID, 128), Kind: p.Kind, Name: atMost(p.Name, 64), Opaque: keep(p.Opaque), Text: keep(p.Text),
-		})
+		part := event.Part{
+			Args: keep(p.Args), ID: atMost(p.ID, 128), Kind: oneOf(p.Kind, event.PartText, event.PartThinking, event.PartToolCall),
+			Name: atMost(p.Name, 64), Opaque: keep(p.Opaque), Text: keep(p.Text),
+		}
+		if part.Kind == event.PartToolCall || part.Text != nil || part.Opaque != nil {
+			out.Parts = append(out.Parts, part)
+		}
 	}
-	err := t.fit(all)
-	return event.Draft{Body: out, Blobs: t.small}, err
+	if len(out.Parts) <= maxParts {
+		fits, err := t.fit(out, all)
+		if fits || err != nil {
+			return event.Draft{Body: out, Blobs: t.small}, err
+		}
+	}
+	tooMuch := &model.Error{Kind: model.Invalid, Text: fmt.Sprintf("the answer has %d parts, more than fit into an event", len(out.Parts))}
+	out.Parts = nil
+	return event.Draft{Body: asFailed(out, tooMuch)}, nil
+}
+
+func asFailed(r *event.ModelResult, err error) *event.ModelResult {
+	text := err.Error()
+	if e, ok := errors.AsType[*model.Error](err); ok {
+		text = e.Text
+	}
+	r.Error = &event.ModelError{Kind: atMost(string(model.KindOf(err)), 32), Text: atMost(text, 2000)}
+	return r
+}
+
+// count bounds a number of the world: nothing is negative, and an event holds
+// integers up to 2^53.
+func count(n int64) int64 { return min(max(n, 0), 1<<50) }
+
+// oneOf returns s if it is one of the words, and the first of them otherwise.
+func oneOf(s string, words ...string) string {
+	if slices.Contains(words, s) {
+		return s
+	}
+	return words[0]
 }
 
 // startTool runs a tool of the world.

@@ -16,6 +16,11 @@ import (
 // A quest's folder can be read without Lyceum. Its files are written from the
 // ledger and can be written again; what they say is what the ledger says.
 
+const (
+	summaryFile = "SUMMARY.md"
+	noAnswer    = "No answer yet.\n"
+)
+
 type questFile struct {
 	name string
 	data []byte
@@ -41,9 +46,9 @@ func (r *Runtime) files(ctx context.Context, s *quest.State) ([]questFile, error
 // summary is the answer, or that there is none.
 func (r *Runtime) summary(ctx context.Context, s *quest.State) (questFile, error) {
 	if s.Answer == nil {
-		return questFile{"SUMMARY.md", []byte("No answer yet.\n")}, nil
+		return questFile{summaryFile, []byte(noAnswer)}, nil
 	}
-	return r.textFile(ctx, "SUMMARY.md", *s.Answer)
+	return r.textFile(ctx, summaryFile, *s.Answer)
 }
 
 func (r *Runtime) textFile(ctx context.Context, name string, t event.Text) (questFile, error) {
@@ -96,8 +101,10 @@ func updateFile(path string, data []byte) error {
 }
 
 // changedFiles returns the names of those that differ from the ledger. One that
-// is not there, or empty, has yet to be written, and is no lie.
-func (r *Runtime) changedFiles(ctx context.Context, name string, s *quest.State) ([]string, error) {
+// is not there, or empty, has yet to be written, and is no lie; nor is a summary
+// that the quest had before, with one of the answers it gave or none yet: a
+// process that was killed did not come to write the new one.
+func (r *Runtime) changedFiles(ctx context.Context, name string, s *quest.State, answers []event.Text) ([]string, error) {
 	files, err := r.files(ctx, s)
 	if err != nil {
 		return nil, err
@@ -112,9 +119,28 @@ func (r *Runtime) changedFiles(ctx context.Context, name string, s *quest.State)
 		if err != nil {
 			return nil, err
 		}
-		if len(data) > 0 && !bytes.Equal(data, f.data) {
+		earlier := false
+		if f.name == summaryFile {
+			if earlier, err = r.earlierSummary(ctx, data, answers); err != nil {
+				return nil, err
+			}
+		}
+		if len(data) > 0 && !earlier && !bytes.Equal(data, f.data) {
 			out = append(out, path)
 		}
 	}
 	return out, nil
+}
+
+func (r *Runtime) earlierSummary(ctx context.Context, data []byte, answers []event.Text) (bool, error) {
+	if string(data) == noAnswer {
+		return true, nil
+	}
+	for _, a := range answers {
+		f, err := r.textFile(ctx, summaryFile, a)
+		if err != nil || bytes.Equal(data, f.data) {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }

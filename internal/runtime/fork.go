@@ -48,7 +48,7 @@ func (r *Runtime) fork(ctx context.Context, from string, opts ForkOptions) (*que
 		opts.At = head.Seq
 	}
 	if opts.At > head.Seq {
-		return nil, fmt.Errorf("there is no event %d: the last is %d", opts.At, head.Seq)
+		return nil, badPlan("there is no event %d: the last is %d", opts.At, head.Seq)
 	}
 	if opts.Name == "" {
 		if opts.Name, err = r.freeName(ctx, from); err != nil {

@@ -41,7 +41,6 @@ func (w *world) count(e event.Event) error {
 		}
 		return nil
 	}
-	inbox := int64(0)
 	switch b := e.Body.(type) {
 	case *event.ModelCall:
 		w.calls[e.Seq] = true
@@ -59,16 +58,8 @@ func (w *world) count(e event.Event) error {
 		return answered(b.Call)
 	case *event.TimerFired:
 		return answered(b.Call)
-	case *event.QuestPaused:
-		inbox = b.Inbox
-	case *event.QuestStopped:
-		inbox = b.Inbox
-	case *event.QuestResumed:
-		inbox = b.Inbox
-	case *event.UserMessage:
-		inbox = b.Inbox
 	}
-	if inbox != 0 {
+	if inbox := inboxOf(e.Body); inbox != 0 {
 		if inbox != w.taken+1 {
 			return fmt.Errorf("command %d was taken after command %d", inbox, w.taken)
 		}

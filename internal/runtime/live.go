@@ -41,6 +41,12 @@ var ErrInterrupted = errors.New("interrupted")
 // When ctx ends, Run leaves at once; the next Run goes on from the ledger.
 // Someone else's quest is refused with ledger.ErrClaimed.
 func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest.State, error) {
+	// What is in the inbox by now was said to a quest at rest; what comes later is
+	// meant for this run.
+	before, err := r.Ledger.Commands(ctx, name, 0)
+	if err != nil {
+		return nil, err
+	}
 	release, err := r.Ledger.Claim(name)
 	if err != nil {
 		return nil, err
@@ -58,6 +64,9 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 		rt:    r, opts: opts, mail: newMailbox(), rendered: map[string]*agent.Rendering{},
 		running: map[uint64]bool{}, tools: make(chan struct{}, maxTools),
 		homes: map[string]*os.Root{}, models: map[string]model.Model{}, trees: map[string]*blob.Index{},
+	}
+	if n := len(before); n > 0 {
+		l.before = before[n-1].ID
 	}
 	if l.opts.Grace == 0 {
 		l.opts.Grace = 30 * time.Second
@@ -109,6 +118,7 @@ type live struct {
 	writing sync.Mutex
 	trees   map[string]*blob.Index
 
+	before      int64 // the last command that came before this run
 	interrupted bool
 	leaving     bool // the grace period has begun
 }
@@ -200,7 +210,7 @@ func (l *live) begin(ctx context.Context) error {
 		return err
 	}
 	wake := func() event.Draft { return l.input("person", wakeBody(l.state, l.opts.Limits, l.rt.Version)) }
-	for _, inputs := range takeUp(l.state, wake, lost, waiting) {
+	for _, inputs := range takeUp(l.state, wake, lost, waiting, l.before) {
 		if err := l.take(ctx, inputs()); err != nil {
 			return err
 		}

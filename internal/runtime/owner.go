@@ -37,6 +37,10 @@ type reader interface {
 	Read(ctx context.Context, quest string, seq uint64) iter.Seq2[event.Event, error]
 }
 
+// errUnfit says that a command cannot become an event. Nothing has come of it,
+// and it must not keep the quest from going on.
+var errUnfit = errors.New("the command does not fit an event")
+
 var errDead = errors.New("an append has failed before; load the quest again")
 
 // step takes inputs, in order, and returns the events they became and led to,
@@ -53,7 +57,9 @@ func (o *owner) step(ctx context.Context, inputs []event.Draft) (done []event.Ev
 			refused = append(refused, err)
 			continue
 		}
-		if err := o.feed(in); err != nil {
+		if err := o.feed(in); errors.Is(err, errUnfit) {
+			refused = append(refused, err)
+		} else if err != nil {
 			o.dead = true
 			return nil, refused, err
 		}
@@ -75,6 +81,9 @@ func (o *owner) feed(in event.Draft) error {
 	for i := 0; i < len(o.queue); i++ {
 		e, err := o.seal(o.queue[i])
 		if err != nil {
+			if i == 0 && inboxOf(in.Body) > 0 {
+				return fmt.Errorf("%w: %w", errUnfit, err)
+			}
 			return err
 		}
 		o.batch.Events = append(o.batch.Events, e)
@@ -83,6 +92,22 @@ func (o *owner) feed(in event.Draft) error {
 		o.queue = append(o.queue, quest.Decide(o.state, e)...)
 	}
 	return nil
+}
+
+// inboxOf returns the number of the command that an input was made of, 0 if it
+// was made of none.
+func inboxOf(b event.Body) int64 {
+	switch b := b.(type) {
+	case *event.QuestPaused:
+		return b.Inbox
+	case *event.QuestResumed:
+		return b.Inbox
+	case *event.QuestStopped:
+		return b.Inbox
+	case *event.UserMessage:
+		return b.Inbox
+	}
+	return 0
 }
 
 func (o *owner) seal(d event.Draft) (event.Event, error) {
@@ -119,14 +144,16 @@ func settle(s *quest.State, repeatable func(tool string) bool) (again []uint64, 
 //
 // A quest whose owner died still counts as running: it goes on first, and then
 // hears what has been posted since. One that rested hears first what was posted
-// to it, and then goes on all the same: that is what running it means.
-func takeUp(s *quest.State, wake func() event.Draft, lost, waiting []event.Draft) []func() []event.Draft {
-	if s.Status == quest.Running {
-		return []func() []event.Draft{func() []event.Draft { return slices.Concat([]event.Draft{wake()}, lost, waiting) }}
+// to it before the run began, and then goes on all the same: that is what running
+// it means. What was posted after that is for the run.
+func takeUp(s *quest.State, wake func() event.Draft, lost, waiting []event.Draft, before int64) []func() []event.Draft {
+	first := 0
+	for s.Status != quest.Running && first < len(waiting) && inboxOf(waiting[first].Body) <= before {
+		first++
 	}
 	return []func() []event.Draft{
-		func() []event.Draft { return waiting },
-		func() []event.Draft { return append([]event.Draft{wake()}, lost...) },
+		func() []event.Draft { return waiting[:first] },
+		func() []event.Draft { return slices.Concat([]event.Draft{wake()}, lost, waiting[first:]) },
 	}
 }
 

@@ -58,8 +58,9 @@ func (r *Runtime) Verify(ctx context.Context, name string, progress func(seq uin
 // examine reads a quest's ledger from its first event on and has each looked at.
 // What is found wrong is in the report; an error means that looking failed.
 func (r *Runtime) examine(ctx context.Context, name string, progress func(uint64), look func(*replayer, event.Event) *Difference,
-	finally func(context.Context, string, *quest.State) (*Difference, error),
+	finally func(context.Context, string, *quest.State, []event.Text) (*Difference, error),
 ) (*Report, error) {
+	var answers []event.Text
 	p := &replayer{societies: r.Societies}
 	b := newBlobReader(ctx, r)
 	rep := &Report{Quest: name}
@@ -76,6 +77,9 @@ func (r *Runtime) examine(ctx context.Context, name string, progress func(uint64
 			rep.Inputs++
 		} else {
 			rep.Derived++
+		}
+		if b, ok := e.Body.(*event.QuestFinished); ok {
+			answers = append(answers, b.Answer)
 		}
 		d, err := p.begin(e)
 		if err != nil {
@@ -100,7 +104,7 @@ func (r *Runtime) examine(ctx context.Context, name string, progress func(uint64
 		return rep, nil
 	}
 	if finally != nil {
-		d, err := finally(ctx, name, p.state)
+		d, err := finally(ctx, name, p.state, answers)
 		rep.Difference = d
 		return rep, err
 	}
@@ -234,8 +238,8 @@ func (r *blobReader) read(e event.Event) *Difference {
 	return nil
 }
 
-func (r *Runtime) verifyFolder(ctx context.Context, name string, s *quest.State) (*Difference, error) {
-	changed, err := r.changedFiles(ctx, name, s)
+func (r *Runtime) verifyFolder(ctx context.Context, name string, s *quest.State, answers []event.Text) (*Difference, error) {
+	changed, err := r.changedFiles(ctx, name, s, answers)
 	if err != nil || len(changed) == 0 {
 		return nil, err
 	}

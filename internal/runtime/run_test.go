@@ -216,8 +216,10 @@ func TestCommandsOfAnotherProcessReachTheOwnerOnce(t *testing.T) {
 		l.sound(name)
 	})
 	t.Run("AndStop", func(t *testing.T) {
-		post("5", &event.QuestStopped{Reason: "enough"})
-		s, err := other.Settle(ctx, name)
+		stopped := l.create(plan(t, "r", "", slowRules))
+		_, err := other.Post(ctx, stopped, ledger.Command{Body: &event.QuestStopped{Reason: "enough"}})
+		must(t, err)
+		s, err := other.Settle(ctx, stopped)
 		must(t, err)
 		if s.Status != quest.Stopped || s.Reason != "enough" {
 			t.Fatalf("%s (%s)", s.Status, s.Reason)

@@ -212,7 +212,7 @@ func (w *world) open() error {
 	wake := func() event.Draft {
 		return event.Draft{Time: w.now, Actor: "person", Body: wakeBody(w.owner.state, limits, "sim")}
 	}
-	for _, inputs := range takeUp(s, wake, lost, w.waiting(s.Inbox)) {
+	for _, inputs := range takeUp(s, wake, lost, w.waiting(s.Inbox), int64(w.rng.IntN(len(w.inbox)+1))) {
 		if err := w.step(inputs()); err != nil || w.owner == nil {
 			return err
 		}

@@ -70,26 +70,33 @@ func (t *texts) shown(s string) (event.Text, error) {
 	return event.Text{Ref: &ref, Text: head + note + tail}, nil
 }
 
-// fit moves the longest texts into blobs until what is left is small enough for
-// one body.
-func (t *texts) fit(all []*event.Text) error {
+// fit moves the longest texts of a body into blobs until the body fits an event,
+// and reports whether it does.
+func (t *texts) fit(b event.Body, all []*event.Text) (bool, error) {
 	total := 0
 	for _, x := range all {
 		total += weight(x.Text)
 	}
+	if total+200*len(all) <= maxBody {
+		return true, nil // surely, whatever else it holds
+	}
 	slices.SortStableFunc(all, func(a, b *event.Text) int { return cmp.Compare(weight(b.Text), weight(a.Text)) })
 	for _, x := range all {
-		if total <= maxBody {
-			return nil
+		if _, err := event.EncodeBody(b); err == nil && total <= maxBody {
+			return true, nil
+		}
+		if len(x.Text) < 128 {
+			break // a reference would be no shorter
 		}
 		total -= weight(x.Text)
 		ref, err := t.put([]byte(x.Text))
 		if err != nil {
-			return err
+			return false, err
 		}
 		*x = event.Text{Ref: &ref}
 	}
-	return nil
+	_, err := event.EncodeBody(b)
+	return err == nil, nil
 }
 
 // clean makes text of the world fit for a ledger.

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -183,6 +184,11 @@ func (w *writer) transact() (before int64, err error) {
 	for _, r := range w.group {
 		if r.do != nil {
 			r.err = w.store.kind(w.alone(r.do))
+			if w.conn.AutocommitEnabled() {
+				// SQLite gave the whole transaction up, as it does when the disk is
+				// full. Going on would write the rest piece by piece.
+				return 0, cmp.Or(r.err, errors.New("the transaction was rolled back"))
+			}
 		} else if same := w.quests[r.batch.Quest]; same[0] == r {
 			err = w.quest(r.batch.Quest, same)
 		}
@@ -254,7 +260,7 @@ func (w *writer) quest(name string, group []*request) error {
 	if len(accepted) == 0 {
 		return nil
 	}
-	if id, err = w.setHead(id, name, head); err != nil {
+	if id, err = w.setHead(id, name, head, accepted[0].batch.Inbox); err != nil {
 		return err
 	}
 	for _, r := range accepted {
@@ -311,10 +317,10 @@ func readHead(conn *sq.Conn, name string) (id int64, h ledger.Head, err error) {
 
 // setHead moves the quest's row from what this transaction read. The
 // transaction holds the file's write lock, so nobody can come in between.
-func (w *writer) setHead(id int64, name string, h ledger.Head) (int64, error) {
+func (w *writer) setHead(id int64, name string, h ledger.Head, inbox int64) (int64, error) {
 	if id == 0 {
-		err := sqlitex.Execute(w.conn, "INSERT INTO quests (name, head, hash) VALUES (?, ?, ?)",
-			&sqlitex.ExecOptions{Args: []any{name, int64(h.Seq), h.Hash[:]}})
+		err := sqlitex.Execute(w.conn, "INSERT INTO quests (name, head, hash, inbox) VALUES (?, ?, ?, ?)",
+			&sqlitex.ExecOptions{Args: []any{name, int64(h.Seq), h.Hash[:], inbox}})
 		return w.conn.LastInsertRowID(), err
 	}
 	stmt := w.conn.Prep("UPDATE quests SET head = ?, hash = ? WHERE id = ?")

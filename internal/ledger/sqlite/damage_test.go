@@ -266,3 +266,71 @@ func TestWritersShareAFlush(t *testing.T) {
 		t.Errorf("%d flushes for 320 appends", flushes)
 	}
 }
+
+// TestAFullDiskInOneWriteSpoilsNoOther: when a command does not fit any more,
+// SQLite gives up the whole transaction that it shares with appends. They must
+// fail with it, not be written piece by piece.
+func TestAFullDiskInOneWriteSpoilsNoOther(t *testing.T) {
+	t.Parallel()
+	held, gate := make(chan struct{}), make(chan struct{})
+	hold := make(chan struct{}, 1)
+	st, err := sqlite.Open(filepath.Join(t.TempDir(), "lyceum.db"), &sqlite.Options{MaxPages: 40, BeforeFlush: func() {
+		select {
+		case <-hold:
+			close(held)
+			<-gate
+		default:
+		}
+	}})
+	must(t, err)
+	defer st.Close()
+	large := &event.UserMessage{Text: event.Text{Text: strings.Repeat("x", 12_000)}}
+	h := ledger.Head{Quest: "q"}
+	appendOne := func() error {
+		e, err := event.Seal("q", h.Seq+1, h.Hash, event.Draft{Actor: "person", Body: large})
+		must(t, err)
+		err = st.Append(t.Context(), ledger.Batch{Quest: "q", Events: []event.Event{e}})
+		if err == nil {
+			h.Seq, h.Hash = e.Seq, e.Hash
+		}
+		return err
+	}
+	first := ledgertest.Chain(t, ledger.Head{Quest: "other"}, 1)
+	must(t, st.Append(t.Context(), ledger.Batch{Quest: "other", Events: first}))
+	for err = appendOne(); err == nil; err = appendOne() {
+	}
+	if !errors.Is(err, ledger.ErrFull) {
+		t.Fatal(err)
+	}
+	// While a commit is held, a command and an append queue up behind it.
+	hold <- struct{}{}
+	results := make(chan error, 3)
+	go func() { results <- st.Append(t.Context(), ledger.Batch{Quest: "other", Events: first}) }()
+	<-held
+	go func() {
+		_, err := st.Post(t.Context(), "q", ledger.Command{Body: large})
+		results <- err
+	}()
+	for st.Queued() < 1 {
+		time.Sleep(time.Millisecond)
+	}
+	go func() { results <- appendOne() }()
+	for st.Queued() < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	close(gate)
+	full := 0
+	for range 3 {
+		if err := <-results; errors.Is(err, ledger.ErrFull) {
+			full++
+		} else if err != nil {
+			t.Error(err)
+		}
+	}
+	if full != 2 {
+		t.Errorf("%d writes were told that the disk is full, want 2", full)
+	}
+	if n, err := count(t, st, "q"); err != nil || n != h.Seq {
+		t.Fatalf("%d events, %v; %d were acknowledged", n, err, h.Seq)
+	}
+}

@@ -27,15 +27,20 @@ func (s *Store) Post(ctx context.Context, quest string, c ledger.Command) (id in
 		if c.Key != "" {
 			key = c.Key
 		}
-		err := sqlitex.Execute(conn, "INSERT INTO inbox (quest, key, type, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-			&sqlitex.ExecOptions{Args: []any{quest, key, string(c.Body.Type()), body}})
-		if err != nil || conn.Changes() == 1 {
-			id = conn.LastInsertRowID()
+		number := func(query string, args ...any) error {
+			return sqlitex.Execute(conn, query, &sqlitex.ExecOptions{
+				Args: args, ResultFunc: func(stmt *sq.Stmt) error { id = stmt.ColumnInt64(0); return nil },
+			})
+		}
+		if err := number("SELECT number FROM inbox WHERE quest = ? AND key = ?", quest, key); err != nil || id != 0 {
+			return err // it has been posted before
+		}
+		err := number("SELECT 1 + max(inbox, (SELECT coalesce(max(number), 0) FROM inbox WHERE quest = ?1)) FROM quests WHERE name = ?1", quest)
+		if err != nil {
 			return err
 		}
-		return sqlitex.Execute(conn, "SELECT id FROM inbox WHERE quest = ? AND key = ?", &sqlitex.ExecOptions{
-			Args: []any{quest, key}, ResultFunc: func(stmt *sq.Stmt) error { id = stmt.ColumnInt64(0); return nil },
-		})
+		return sqlitex.Execute(conn, "INSERT INTO inbox (quest, number, key, type, body) VALUES (?, ?, ?, ?, ?)",
+			&sqlitex.ExecOptions{Args: []any{quest, id, key, string(c.Body.Type()), body}})
 	}})
 	if err != nil {
 		return 0, fmt.Errorf("post to quest %s: %w", quest, err)
@@ -51,7 +56,7 @@ func (s *Store) Commands(ctx context.Context, quest string, after int64) (out []
 		return nil, err
 	}
 	defer s.giveBack(conn)
-	err = sqlitex.Execute(conn, "SELECT id, coalesce(key, ''), type, body FROM inbox WHERE quest = ? AND id > ? ORDER BY id", &sqlitex.ExecOptions{
+	err = sqlitex.Execute(conn, "SELECT number, coalesce(key, ''), type, body FROM inbox WHERE quest = ? AND number > ? ORDER BY number", &sqlitex.ExecOptions{
 		Args: []any{quest, after},
 		ResultFunc: func(stmt *sq.Stmt) error {
 			data := make([]byte, stmt.ColumnLen(3))

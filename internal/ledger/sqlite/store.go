@@ -41,15 +41,15 @@ const applicationID = 0x6c796365
 
 // The tables. Each index beyond a primary key has its reason:
 //   - quests.name: found by name on every append, one small row per quest;
-//   - inbox(quest, id): commands are few, and the owner asks for its own;
+//   - inbox(quest, number), (quest, key): commands are few, and the owner asks for its own;
 //   - blobs.hash: the only way a blob is ever asked for.
 const schema = `
 CREATE TABLE meta (id INTEGER PRIMARY KEY CHECK (id = 1), ledger BLOB NOT NULL, floor INTEGER NOT NULL);
-CREATE TABLE quests (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, head INTEGER NOT NULL, hash BLOB NOT NULL);
+CREATE TABLE quests (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, head INTEGER NOT NULL, hash BLOB NOT NULL, inbox INTEGER NOT NULL);
 CREATE TABLE events (id INTEGER PRIMARY KEY, quest INTEGER NOT NULL, seq INTEGER NOT NULL, line BLOB NOT NULL);
 CREATE TABLE blobs (hash BLOB NOT NULL PRIMARY KEY, data BLOB NOT NULL);
-CREATE TABLE inbox (id INTEGER PRIMARY KEY AUTOINCREMENT, quest TEXT NOT NULL, key TEXT, type TEXT NOT NULL, body BLOB NOT NULL);
-CREATE INDEX inbox_quest ON inbox (quest, id);
+CREATE TABLE inbox (id INTEGER PRIMARY KEY AUTOINCREMENT, quest TEXT NOT NULL, number INTEGER NOT NULL, key TEXT, type TEXT NOT NULL, body BLOB NOT NULL);
+CREATE UNIQUE INDEX inbox_quest ON inbox (quest, number);
 CREATE UNIQUE INDEX inbox_key ON inbox (quest, key);
 `
 
@@ -154,10 +154,10 @@ func (s *Store) connect() (*sq.Conn, error) {
 	if err != nil {
 		return nil, s.kind(err)
 	}
-	conn.SetBlockOnBusy()
+	conn.SetBlockOnBusy() // another process's long write is waited for
 	// The page size counts only when the file is made: 8 KiB pages hold three
 	// large events where 4 KiB pages hold one, and 64 writers append a third more.
-	pragmas := []string{"PRAGMA page_size=8192", "PRAGMA busy_timeout=20000", "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL"}
+	pragmas := []string{"PRAGMA page_size=8192", "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL"}
 	if s.opts.MaxPages > 0 {
 		pragmas = append(pragmas, fmt.Sprintf("PRAGMA max_page_count=%d", s.opts.MaxPages))
 	}
