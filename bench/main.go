@@ -3,6 +3,10 @@
 //
 //	go run ./bench             everything, as in docs/performance.md
 //	go run ./bench -only ledger,turns,open -quick
+//
+// To see where a cell's time goes, run it alone with a profile:
+//
+//	BENCH_CPUPROFILE=cpu.out go run ./bench -cell '{"Loop":"lyceum","Model":"script","N":64,"K":50,"Dir":"/tmp/cell"}'
 package main
 
 import (
