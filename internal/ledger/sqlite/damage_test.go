@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -312,11 +313,11 @@ func TestAFullDiskInOneWriteSpoilsNoOther(t *testing.T) {
 		results <- err
 	}()
 	for st.Queued() < 1 {
-		time.Sleep(time.Millisecond)
+		runtime.Gosched()
 	}
 	go func() { results <- appendOne() }()
 	for st.Queued() < 2 {
-		time.Sleep(time.Millisecond)
+		runtime.Gosched()
 	}
 	close(gate)
 	full := 0
