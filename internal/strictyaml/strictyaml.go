@@ -28,10 +28,15 @@ type Error struct {
 	// Line is 0 where the fault is the whole file's.
 	Line, Column int
 	Text         string
+	// keyed says that Text begins with the key it is about.
+	keyed bool
 }
 
 func (e *Error) Error() string {
-	if e.Line == 0 {
+	switch {
+	case e.File == "":
+		return fmt.Sprintf("line %d: %s", e.Line, e.Text)
+	case e.Line == 0:
 		return fmt.Sprintf("%s: %s", e.File, e.Text)
 	}
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Text)

@@ -1,12 +1,10 @@
 package script
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,11 +21,11 @@ import (
 // Parse reads a script; name is for messages. An error says in which line it is.
 func Parse(name string, data []byte) (*Script, error) {
 	s := &Script{name: name}
-	root, err := document(name, data)
+	root, err := strictyaml.Document(name, data)
 	if err == nil {
-		err = fields(root, "the script", map[string]func(ast.Node) error{
+		err = strictyaml.Fields(root, "the script", map[string]func(ast.Node) error{
 			"rules": func(n ast.Node) error {
-				return each(n, "rules", func(n ast.Node) error {
+				return strictyaml.Each(n, "rules", func(n ast.Node) error {
 					r, err := parseRule(n)
 					s.rules = append(s.rules, r)
 					return err
@@ -35,20 +33,17 @@ func Parse(name string, data []byte) (*Script, error) {
 			},
 		})
 	}
-	if e, ok := errors.AsType[*strictyaml.Error](err); ok {
-		return nil, e // it names the file already
+	if err == nil && len(s.rules) == 0 {
+		err = &strictyaml.Error{File: name, Text: "it has no rules"}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("script %s: %w", name, err)
-	}
-	if len(s.rules) == 0 {
-		return nil, fmt.Errorf("script %s: it has no rules", name)
+		return nil, strictyaml.InFile(name, err)
 	}
 	return s, nil
 }
 
 func parseRule(n ast.Node) (rule, error) {
-	r := rule{line: line(n)}
+	r := rule{line: strictyaml.Line(n)}
 	// Templates need the rule's expressions, which may stand below them.
 	var late []func() error
 	later := func(f func(ast.Node) error) func(ast.Node) error {
@@ -57,12 +52,12 @@ func parseRule(n ast.Node) (rule, error) {
 			return nil
 		}
 	}
-	err := fields(n, "a rule", map[string]func(ast.Node) error{
+	err := strictyaml.Fields(n, "a rule", map[string]func(ast.Node) error{
 		"on":    func(n ast.Node) error { return r.on.parse(n) },
 		"think": later(func(n ast.Node) error { return r.template(n, &r.think) }),
 		"say":   later(func(n ast.Node) error { return r.template(n, &r.say) }),
 		"call": later(func(n ast.Node) error {
-			return each(n, "call", func(n ast.Node) error {
+			return strictyaml.Each(n, "call", func(n ast.Node) error {
 				c, err := r.parseCall(n)
 				r.calls = append(r.calls, c)
 				return err
@@ -70,16 +65,16 @@ func parseRule(n ast.Node) (rule, error) {
 		}),
 		"usage": func(n ast.Node) error {
 			r.usage = new(event.Usage)
-			return fields(n, "usage", map[string]func(ast.Node) error{
-				"input":  integer(&r.usage.Input, 0),
-				"output": integer(&r.usage.Output, 0),
-				"cached": integer(&r.usage.Cached, 0),
+			return strictyaml.Fields(n, "usage", map[string]func(ast.Node) error{
+				"input":  strictyaml.Integer(&r.usage.Input, 0),
+				"output": strictyaml.Integer(&r.usage.Output, 0),
+				"cached": strictyaml.Integer(&r.usage.Cached, 0),
 			})
 		},
 		"cost":  func(n ast.Node) error { return dollars(n, &r.cost) },
 		"delay": func(n ast.Node) error { return duration(n, &r.delay) },
-		"fault": choice(&r.fault, string(model.Unavailable), string(model.ContextTooLong), string(model.Refused), string(model.Invalid), faultHang, faultEmpty),
-		"stop":  choice(&r.stop, model.StopEnd, model.StopTools, model.StopLength, model.StopRefusal),
+		"fault": strictyaml.Choice(&r.fault, string(model.Unavailable), string(model.ContextTooLong), string(model.Refused), string(model.Invalid), faultHang, faultEmpty),
+		"stop":  strictyaml.Choice(&r.stop, model.StopEnd, model.StopTools, model.StopLength, model.StopRefusal),
 	})
 	for _, f := range late {
 		if err == nil {
@@ -97,23 +92,23 @@ func (r *rule) check(n ast.Node) error {
 	speaks := r.say != nil || r.think != nil || r.calls != nil
 	switch {
 	case r.fault != "" && speaks:
-		return at(n, "a rule with a fault cannot think, say or call")
+		return strictyaml.At(n, "a rule with a fault cannot think, say or call")
 	case r.fault == "" && !speaks:
-		return at(n, "the rule answers nothing; give it say, call, think or fault (fault: empty answers with no parts)")
+		return strictyaml.At(n, "the rule answers nothing; give it say, call, think or fault (fault: empty answers with no parts)")
 	case r.usage != nil && r.usage.Cached > r.usage.Input:
-		return at(n, "usage: cached is a part of input and cannot be more")
+		return strictyaml.At(n, "usage: cached is a part of input and cannot be more")
 	}
 	return nil
 }
 
 func (c *condition) parse(n ast.Node) error {
-	return fields(n, "on", map[string]func(ast.Node) error{
-		"turn":       integer(&c.turn, 1),
-		"from_turn":  integer(&c.from, 1),
-		"until_turn": integer(&c.until, 1),
-		"every":      integer(&c.every, 1),
-		"agent":      word(&c.agent),
-		"tool":       word(&c.tool),
+	return strictyaml.Fields(n, "on", map[string]func(ast.Node) error{
+		"turn":       strictyaml.Integer(&c.turn, 1),
+		"from_turn":  strictyaml.Integer(&c.from, 1),
+		"until_turn": strictyaml.Integer(&c.until, 1),
+		"every":      strictyaml.Integer(&c.every, 1),
+		"agent":      strictyaml.Word(&c.agent),
+		"tool":       strictyaml.Word(&c.tool),
 		"result":     expression(&c.result),
 		"last":       expression(&c.last),
 	})
@@ -128,27 +123,27 @@ func (c *condition) expression() *regexp.Regexp {
 }
 
 func (r *rule) template(n ast.Node, t *template) error {
-	text, err := scalar(n)
+	text, err := strictyaml.Scalar(n)
 	if err != nil {
 		return err
 	}
 	*t, err = newTemplate(text, r.on.expression())
-	return wrap(n, err)
+	return strictyaml.Wrap(n, err)
 }
 
 func (r *rule) parseCall(n ast.Node) (call, error) {
 	var c call
 	c.args = fixed("{}")
-	err := fields(n, "a call", map[string]func(ast.Node) error{
-		"tool": word(&c.tool),
+	err := strictyaml.Fields(n, "a call", map[string]func(ast.Node) error{
+		"tool": strictyaml.Word(&c.tool),
 		"args": func(n ast.Node) error {
-			if text, ok := stringValue(n); ok {
+			if text, ok := strictyaml.String(n); ok {
 				t, err := newTemplate(text, r.on.expression())
 				c.args = argument{raw: t}
-				return wrap(n, err)
+				return strictyaml.Wrap(n, err)
 			}
-			if _, ok := pairs(n); !ok {
-				return at(n, "args must be a mapping, or a string of JSON")
+			if _, ok := strictyaml.Pairs(n); !ok {
+				return strictyaml.At(n, "args must be a mapping, or a string of JSON")
 			}
 			a, err := r.argument(n)
 			c.args = a
@@ -156,26 +151,26 @@ func (r *rule) parseCall(n ast.Node) (call, error) {
 		},
 	})
 	if err == nil && c.tool == "" {
-		err = at(n, "a call needs a tool")
+		err = strictyaml.At(n, "a call needs a tool")
 	}
 	return c, err
 }
 
 // argument makes JSON of YAML.
 func (r *rule) argument(n ast.Node) (argument, error) {
-	if text, ok := stringValue(n); ok {
+	if text, ok := strictyaml.String(n); ok {
 		// The parser takes an integer beyond 64 bits for a string.
 		if n.GetToken().Type == token.StringType && isNumber(text) {
 			return fixed(text), nil
 		}
 		t, err := newTemplate(text, r.on.expression())
-		return argument{kind: textArgument, text: t}, wrap(n, err)
+		return argument{kind: textArgument, text: t}, strictyaml.Wrap(n, err)
 	}
-	if list, ok := pairs(n); ok {
+	if list, ok := strictyaml.Pairs(n); ok {
 		a := argument{kind: objectArgument}
 		seen := make(map[string]bool)
 		for _, p := range list {
-			name, err := key(p, seen)
+			name, err := strictyaml.Key(p, seen)
 			if err != nil {
 				return a, err
 			}
@@ -205,7 +200,7 @@ func (r *rule) argument(n ast.Node) (argument, error) {
 	case *ast.IntegerNode, *ast.FloatNode:
 		return number(n)
 	}
-	return argument{}, at(n, "a %s cannot be an argument", strings.ToLower(n.Type().String()))
+	return argument{}, strictyaml.At(n, "a %s cannot be an argument", strings.ToLower(n.Type().String()))
 }
 
 // number keeps the digits as they are written, where JSON writes them so too.
@@ -222,7 +217,7 @@ func number(n ast.Node) (argument, error) {
 			return fixed(strconv.FormatFloat(n.Value, 'g', -1, 64)), nil
 		}
 	}
-	return argument{}, at(n, "%.40s is not a number in JSON", text)
+	return argument{}, strictyaml.At(n, "%.40s is not a number in JSON", text)
 }
 
 func isNumber(text string) bool {
@@ -230,62 +225,25 @@ func isNumber(text string) bool {
 	return v.IsValid() && v.Kind() == '0'
 }
 
-func word(to *string) func(ast.Node) error {
-	return func(n ast.Node) error {
-		text, err := scalar(n)
-		if err == nil && text == "" {
-			err = at(n, "it is empty")
-		}
-		*to = text
-		return err
-	}
-}
-
-func choice(to *string, values ...string) func(ast.Node) error {
-	return func(n ast.Node) error {
-		text, err := scalar(n)
-		if err == nil && !slices.Contains(values, text) {
-			err = at(n, "%.40q is none of %s", text, strings.Join(values, ", "))
-		}
-		*to = text
-		return err
-	}
-}
-
 func expression(to **regexp.Regexp) func(ast.Node) error {
 	return func(n ast.Node) error {
-		text, err := scalar(n)
+		text, err := strictyaml.Scalar(n)
 		if err != nil {
 			return err
 		}
 		*to, err = regexp.Compile(text)
-		return wrap(n, err)
-	}
-}
-
-func integer(to *int64, least int64) func(ast.Node) error {
-	return func(n ast.Node) error {
-		i, ok := n.(*ast.IntegerNode)
-		if !ok {
-			return at(n, "it must be a whole number")
-		}
-		v, err := strconv.ParseInt(fmt.Sprint(i.Value), 10, 64)
-		if err != nil || v < least || v > 1<<53 {
-			return at(n, "it must be a whole number from %d to 2^53", least)
-		}
-		*to = v
-		return nil
+		return strictyaml.Wrap(n, err)
 	}
 }
 
 func duration(n ast.Node, to *time.Duration) error {
-	text, err := scalar(n)
+	text, err := strictyaml.Scalar(n)
 	if err != nil {
 		return err
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return at(n, "%.40q is not a time to wait, such as 20ms or 1.5s", text)
+		return strictyaml.At(n, "%.40q is not a time to wait, such as 20ms or 1.5s", text)
 	}
 	*to = d
 	return nil
@@ -295,12 +253,12 @@ var decimal = regexp.MustCompile(`^\d{1,9}(\.\d{1,9})?$`)
 
 // dollars reads a decimal fraction exactly, into nanodollars.
 func dollars(n ast.Node, to *int64) error {
-	text, err := scalar(n)
+	text, err := strictyaml.Scalar(n)
 	if err != nil {
 		return err
 	}
 	if !decimal.MatchString(text) {
-		return at(n, "%.40q is not an amount of dollars, such as \"0.001\", with at most nine decimals", text)
+		return strictyaml.At(n, "%.40q is not an amount of dollars, such as \"0.001\", with at most nine decimals", text)
 	}
 	amount, _ := new(big.Rat).SetString(text)
 	*to = amount.Mul(amount, big.NewRat(1e9, 1)).Num().Int64()

@@ -362,7 +362,11 @@ func TestParseRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := Parse("test.yaml", []byte(c.text))
-			if err == nil || !strings.Contains(err.Error(), "test.yaml") || !strings.Contains(err.Error(), c.want) {
+			where, what, ok := strings.Cut(strings.TrimPrefix(c.want, "line "), ": ")
+			if !ok || !strings.HasPrefix(c.want, "line ") {
+				where, what = "", c.want
+			}
+			if err == nil || !strings.Contains(err.Error(), "test.yaml:"+where) || !strings.Contains(err.Error(), what) {
 				t.Errorf("error is %.400v, want %q", err, c.want)
 			}
 		})
