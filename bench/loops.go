@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,7 +32,8 @@ import (
 const (
 	said   = "I look at the next case before I say anything about the whole; here is what I want to know of it."
 	output = "case 17: holds. The quantity is 3.141592653589793 and the residual is below 1e-12 in all trials so far."
-	args   = `{"case":17}`
+	// args are those of a step: each looks at another case.
+	args = `{"case":${turn}}`
 )
 
 // serve is a model server that answers at once: K steps with a tool, then text.
@@ -94,7 +97,7 @@ func (m *httpModel) Generate(ctx context.Context, r *model.Request, _ func(model
 	out := &model.Answer{Parts: []model.Part{{Kind: event.PartText, Text: a.Text}}, Usage: event.Usage{Input: a.Input, Output: a.Output}, Stop: model.StopEnd}
 	if a.Tool != "" {
 		out.Stop = model.StopTools
-		out.Parts = append(out.Parts, model.Part{Kind: event.PartToolCall, ID: a.ID, Name: a.Tool, Args: a.Args})
+		out.Parts = append(out.Parts, model.Part{Kind: event.PartToolCall, ID: a.ID, Name: a.Tool, Args: strings.Replace(a.Args, "${turn}", strconv.FormatInt(r.Turn, 10), 1)})
 	}
 	return out, nil
 }

@@ -21,7 +21,7 @@ import (
 )
 
 func main() {
-	only := flag.String("only", "ledger,turns,idle,open", "which parts to run")
+	only := flag.String("only", "ledger,turns,policies,idle,open", "which parts to run")
 	quick := flag.Bool("quick", false, "smaller sizes, for a first look")
 	full := flag.Bool("full", false, "the whole matrix of turns, which takes half an hour more")
 	server := flag.Bool("serve", false, "be the model server (used by bench itself)")
@@ -80,7 +80,7 @@ func run(only, dir string, quick, full bool) error {
 	for _, p := range []struct {
 		name string
 		run  func() error
-	}{{"ledger", b.ledger}, {"turns", b.turns}, {"idle", b.idle}, {"open", b.open}} {
+	}{{"ledger", b.ledger}, {"turns", b.turns}, {"policies", b.policies}, {"idle", b.idle}, {"open", b.open}} {
 		if slices.Contains(parts, p.name) {
 			if err := p.run(); err != nil {
 				return fmt.Errorf("%s: %w", p.name, err)

@@ -44,6 +44,12 @@ type Agent struct {
 	Stop string
 	// Tree is the agent's workspace as last recorded.
 	Tree *event.TreeRef
+	// Cost, Tokens and Duration are what the agent has used: nanodollars, and
+	// microseconds of its calls.
+	Cost, Tokens, Duration int64
+	// Parked says why the agent is not to be asked until somebody speaks to it.
+	// It is empty while it may be.
+	Parked string
 }
 
 // Use is one use of a tool.
@@ -54,11 +60,15 @@ type Use struct {
 	Answer uint64
 	Part   int64
 	Args   event.Text
-	// Call is the tool.call, 0 until it is made.
-	Call   uint64
-	Done   bool
-	Output event.Text
-	Error  bool
+	// Outline is what policies see of arguments that are in a blob.
+	Outline string `json:",omitzero"`
+	// Call is the tool.call, or the policy.blocked, 0 until there is one.
+	Call uint64
+	// Refused is what the agent is to be told, if the use was blocked.
+	Refused string `json:",omitzero"`
+	Done    bool
+	Output  event.Text
+	Error   bool
 }
 
 // New returns an agent as a quest begins with it.
@@ -120,6 +130,9 @@ func (a *Agent) Heard(seq uint64, r *event.ModelResult) {
 	a.Asked = 0
 	a.Failed = r.Error
 	a.Stop = r.Stop
+	a.Cost += r.Cost
+	a.Tokens += r.Usage.Input + r.Usage.Output
+	a.Duration += r.Duration
 	if r.Error != nil {
 		if r.Error.Kind == string(model.ContextTooLong) {
 			a.Overflows++
@@ -138,7 +151,7 @@ func (a *Agent) Heard(seq uint64, r *event.ModelResult) {
 	for i, p := range r.Parts {
 		parts[i] = partOf(p)
 		if p.Kind == event.PartToolCall {
-			a.Open = append(a.Open, Use{ID: p.ID, Name: p.Name, Answer: seq, Part: int64(i), Args: parts[i].Args})
+			a.Open = append(a.Open, Use{ID: p.ID, Name: p.Name, Answer: seq, Part: int64(i), Args: parts[i].Args, Outline: p.Outline})
 		}
 	}
 	a.Transcript.add(model.Assistant, parts)
@@ -156,6 +169,28 @@ func (a *Agent) Used(seq uint64, c *event.ToolCall) {
 		}
 	}
 }
+
+// Blocked notes that the use of a tool was refused, and what the agent is told.
+func (a *Agent) Blocked(seq uint64, answer uint64, part int64, why string) {
+	for i := range a.Open {
+		if u := &a.Open[i]; u.Answer == answer && u.Part == part {
+			u.Call, u.Refused = seq, why
+		}
+	}
+}
+
+// GaveUp reports whether the model has failed for good. A context that was too
+// long is cut and tried again, once; an empty answer is asked for again.
+func (a *Agent) GaveUp() bool {
+	overflow := a.Failed != nil && a.Failed.Kind == string(model.ContextTooLong) && a.Overflows == 1
+	return a.Failed != nil && !overflow || a.Empty >= maxEmpty
+}
+
+// maxEmpty is how many answers without content in a row an agent may give.
+const maxEmpty = 3
+
+// Retry gives the agent another chance, because a person wants it.
+func (a *Agent) Retry() { a.Failed, a.Empty, a.Parked = nil, 0, "" }
 
 // Got takes the result of a tool in. When it is the last one, the agent is told
 // all of them at once, in the order of the calls, and then what waited.
@@ -203,7 +238,7 @@ func (a *Agent) Abandon() {
 	}
 	for i := range a.Open {
 		if !a.Open[i].Done {
-			a.Open[i].Call = 0
+			a.Open[i].Call, a.Open[i].Refused = 0, ""
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 const root = "../.."
 
 // pure packages decide; they may not look at the world. event only writes down.
-var pure = []string{"event", "behavior", "agent", "quest", "society", "strictyaml"}
+var pure = []string{"event", "behavior", "policy", "agent", "quest", "society", "strictyaml"}
 
 // impure is what none of them may import. fmt and encoding reach os underneath;
 // that is the library's business. What counts is what our code can ask for.
@@ -36,18 +36,20 @@ var layers = map[string][]string{
 	"ledger":            {"event"},
 	"blob":              {"event"},
 	"agent":             {"event", "model"},
-	"quest":             {"event", "agent", "model", "strictyaml"},
-	"society/solo":      {"event", "agent", "model", "quest"},
+	"behavior":          {"strictyaml"},
+	"policy":            {"event", "behavior", "strictyaml"},
+	"quest":             {"event", "agent", "behavior", "model", "policy", "strictyaml"},
+	"society/solo":      {"event", "agent", "behavior", "model", "quest"},
 	"tool":              {"model"},
 	"model/script":      {"event", "model", "strictyaml"},
 	"ledger/sqlite":     {"event", "ledger"},
 	"blob/fs":           {"event", "blob"},
 	"ledger/ledgertest": {"event", "ledger"},
 	"blob/blobtest":     {"event", "blob"},
-	"runtime":           {"event", "ledger", "blob", "agent", "model", "quest", "tool"},
+	"runtime":           {"event", "ledger", "blob", "agent", "model", "policy", "quest", "tool"},
 	"crate":             {"event", "ledger", "blob", "agent", "quest", "runtime"},
 	"config":            {"strictyaml"},
-	"cli":               {"event", "ledger", "ledger/sqlite", "blob", "blob/fs", "agent", "model", "model/script", "quest", "society/solo", "runtime", "crate", "tool", "config", "strictyaml"},
+	"cli":               {"event", "behavior", "policy", "ledger", "ledger/sqlite", "blob", "blob/fs", "agent", "model", "model/script", "quest", "society/solo", "runtime", "crate", "tool", "config", "strictyaml"},
 	"event/eventdoc":    {"event"},
 	"quest/questschema": {"quest"},
 	"architecture":      {},

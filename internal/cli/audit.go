@@ -105,6 +105,14 @@ func gist(b event.Body) string {
 		return oneLine(b.Reason, 80)
 	case *event.QuestForked:
 		return fmt.Sprintf("from %s at %d", b.From, b.At)
+	case *event.PolicyBlocked:
+		text := string(b.Proposal)
+		for _, by := range b.By {
+			text += fmt.Sprintf(" by %s: %s", by.Policy, by.Reason)
+		}
+		return oneLine(text, 100)
+	case *event.PolicyFailed:
+		return oneLine(b.Policy+" broke down: "+b.Reason, 80)
 	case *event.BudgetExceeded:
 		return fmt.Sprintf("%s: %d of %d", b.Limit, b.Used, b.Max)
 	case *event.TimerSet:

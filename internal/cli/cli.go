@@ -162,7 +162,7 @@ it at any step, take it elsewhere.
 		a.controlCommand("pause", "Pause a quest: what is under way comes in, nothing new begins", func() event.Body { return &event.QuestPaused{Reason: "paused by a person"} }),
 		a.resumeCommand(), a.messageCommand(), a.cleanCommand(),
 		a.traceCommand(), a.verifyCommand(), a.replayCommand(), a.forkCommand(),
-		a.exportCommand(), a.importCommand(), a.versionCommand(),
+		a.exportCommand(), a.importCommand(), a.policyCommand(), a.versionCommand(),
 	)
 	return root
 }

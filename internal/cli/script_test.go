@@ -80,7 +80,7 @@ const (
   - on: {until_turn: 8}
     delay: 300ms
     say: "Step."
-    call: [{tool: calculate, args: {code: "print(6*7)"}}]
+    call: [{tool: calculate, args: {code: "print(6*7) # ${turn}"}}]
   - say: "Done."
 `
 )

@@ -111,7 +111,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
     say: "On."
     call:
       - {tool: calculate, args: {code: "print(6*7)"}}
-      - {tool: write_file, args: {path: note.md, content: "on"}}
+      - {tool: write_file, args: {path: note.md, content: "on ${turn}"}}
   - say: "The end."
 `,
 	})
@@ -163,7 +163,7 @@ func TestCommandsSurviveTheDeathOfEitherSide(t *testing.T) {
   - on: {last: "the end"}
     say: "I heard it all."
   - delay: 40ms
-    call: [{tool: calculate, args: {code: "1"}}]
+    call: [{tool: calculate, args: {code: "${turn}"}}]
 `,
 	})
 	h.ok("create", "quest.yaml")

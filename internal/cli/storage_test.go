@@ -295,7 +295,7 @@ func TestAFullHome(t *testing.T) {
 		"quest.yaml": askQuest, "plan.yaml": askPlan,
 		"long/quest.yaml": "name: long\nproblem: Talk.\nmodel: script:plan.yaml\n",
 		"long/plan.yaml": "rules:\n  - on: {until_turn: 300}\n    say: \"" + strings.Repeat("words ", 900) +
-			"\"\n    call: [{tool: write_file, args: {path: note.md, content: \"so far\"}}]\n  - say: \"The end.\"\n",
+			"\"\n    call: [{tool: write_file, args: {path: note.md, content: \"so far ${turn}\"}}]\n  - say: \"The end.\"\n",
 	})
 	must(t, os.Mkdir(h.dir, 0o700))
 	if err := unix.Mount("tmpfs", h.dir, "tmpfs", 0, "size=1536k"); err != nil {

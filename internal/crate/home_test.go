@@ -56,7 +56,7 @@ func (m fakeModel) Generate(_ context.Context, r *model.Request, _ func(model.De
 	if m == "stubborn" && r.Turn < 12 {
 		a := &model.Answer{Stop: model.StopTools, Usage: usage}
 		for i := range 100 {
-			a.Parts = append(a.Parts, toolCall(fmt.Sprintf("c%d", i), "teleport", "{}"))
+			a.Parts = append(a.Parts, toolCall(fmt.Sprintf("c%d", i), "teleport", fmt.Sprintf(`{"try":%d}`, r.Turn)))
 		}
 		return a, nil
 	}

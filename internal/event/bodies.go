@@ -16,9 +16,12 @@ type QuestCreated struct {
 	Limits Limits   `json:"limits"`
 	Name   string   `json:"name"`
 	// Pins are other files the quest was made with, such as a model's script.
-	Pins    []Pin `json:"pins,omitempty"`
-	Problem Text  `json:"problem"`
-	// Rules is the society and the version of its rules, such as solo/1.
+	Pins []Pin `json:"pins,omitempty"`
+	// Policies are the rules that every proposal must pass, in the order in which
+	// they are asked.
+	Policies []PolicySpec `json:"policies,omitempty"`
+	Problem  Text         `json:"problem"`
+	// Rules is the society and the version of its rules, such as solo/2.
 	Rules string `json:"rules"`
 	Seed  uint64 `json:"seed,string"`
 	// Spec is the quest.yaml as it was given.
@@ -42,9 +45,32 @@ type AgentSpec struct {
 	Window int64 `json:"window"`
 }
 
+// PolicySpec is one rule of a quest, whole: what it is called, what it is made of,
+// and how that is set.
+type PolicySpec struct {
+	Name string `json:"name"`
+	// Settings are JSON.
+	Settings string `json:"settings,omitzero"`
+	// Use names a built-in policy and its version, such as repetition/1, or
+	// thread/1 for one that the quest's author wrote; its definition is Settings.
+	Use string `json:"use"`
+}
+
+// Share is what one agent may use of a quest's limits.
+type Share struct {
+	// Cost in nanodollars.
+	Cost *int64 `json:"cost,omitzero"`
+	// Duration in microseconds, of the time its calls took.
+	Duration *int64 `json:"duration,omitzero"`
+	Tokens   *int64 `json:"tokens,omitzero"`
+	Turns    *int64 `json:"turns,omitzero"`
+}
+
 // Limits bound a quest. A limit that is not there does not bind; zero is a
 // limit of zero.
 type Limits struct {
+	// Agent bounds each agent.
+	Agent *Share `json:"agent,omitzero"`
 	// Cost in nanodollars.
 	Cost *int64 `json:"cost,omitzero"`
 	// Duration in microseconds, of the time the quest was running.
@@ -133,8 +159,10 @@ type UserMessage struct {
 
 // MessageSent is what the rules say to an agent.
 type MessageSent struct {
-	Text Text   `json:"text"`
-	To   string `json:"to"`
+	// Policy is the one that asked for it, if one did.
+	Policy string `json:"policy,omitzero"`
+	Text   Text   `json:"text"`
+	To     string `json:"to"`
 }
 
 // ModelCall asks a model for an agent's next turn. It does not hold the
@@ -189,7 +217,10 @@ type Part struct {
 	Name string `json:"name,omitzero"`
 	// Opaque goes back to the same provider unchanged.
 	Opaque *Text `json:"opaque,omitzero"`
-	Text   *Text `json:"text,omitzero"`
+	// Outline is the arguments without their long values, where they are in a
+	// blob: what policies see of them.
+	Outline string `json:"outline,omitzero"`
+	Text    *Text  `json:"text,omitzero"`
 }
 
 // The kinds of parts.
@@ -238,6 +269,35 @@ type ToolAnswered struct {
 	Output Text   `json:"output"`
 }
 
+// PolicyBlocked says that a proposal of an agent, the actor, was refused. It takes
+// no effect. A refused tool call is answered by a tool.answered that names this
+// event as its call; a refused answer, by a message; an agent whose model call is
+// refused is parked until somebody speaks to it or the quest is resumed.
+type PolicyBlocked struct {
+	// Answer and Part are where the refused tool call stands, ID is its own.
+	Answer uint64 `json:"answer,omitzero"`
+	// By are the policies that refused it.
+	By   []Blocker `json:"by"`
+	ID   string    `json:"id,omitzero"`
+	Part int64     `json:"part,omitzero"`
+	// Proposal is the type of event that was proposed: model.call, tool.call or
+	// quest.finished.
+	Proposal Type `json:"proposal"`
+}
+
+// Blocker is a policy that refuses something.
+type Blocker struct {
+	Policy string `json:"policy"`
+	Reason string `json:"reason"`
+}
+
+// PolicyFailed says that a policy broke down. From here on it refuses everything
+// that it could ever have refused: a fault does not open the gate.
+type PolicyFailed struct {
+	Policy string `json:"policy"`
+	Reason string `json:"reason"`
+}
+
 // TimerSet asks to be told when a time has come.
 type TimerSet struct {
 	At Time `json:"at"`
@@ -250,8 +310,8 @@ type TimerFired struct {
 	Call uint64 `json:"call"`
 }
 
-// BudgetExceeded says that a limit is reached: no new call starts until the
-// quest is resumed with a higher one.
+// BudgetExceeded says that a limit of the quest is reached: no new call starts
+// until the quest is resumed with a higher one.
 type BudgetExceeded struct {
 	// Limit is cost, duration, tokens or turns.
 	Limit string `json:"limit"`
@@ -274,6 +334,8 @@ func (*ModelResult) Type() Type    { return "model.result" }
 func (*ToolCall) Type() Type       { return "tool.call" }
 func (*ToolResult) Type() Type     { return "tool.result" }
 func (*ToolAnswered) Type() Type   { return "tool.answered" }
+func (*PolicyBlocked) Type() Type  { return "policy.blocked" }
+func (*PolicyFailed) Type() Type   { return "policy.failed" }
 func (*TimerSet) Type() Type       { return "timer.set" }
 func (*TimerFired) Type() Type     { return "timer.fired" }
 func (*BudgetExceeded) Type() Type { return "budget.exceeded" }

@@ -238,6 +238,8 @@ func TestCatalogue(t *testing.T) {
 			"timer.fired":     true,
 			"timer.set":       false,
 			"tool.answered":   false,
+			"policy.blocked":  false,
+			"policy.failed":   false,
 			"tool.call":       false,
 			"tool.result":     true,
 			"user.message":    true,

@@ -54,6 +54,8 @@ var catalogue = map[Type]entry{
 	"tool.call":       derived[ToolCall](),
 	"tool.result":     input[ToolResult](),
 	"tool.answered":   derived[ToolAnswered](),
+	"policy.blocked":  derived[PolicyBlocked](),
+	"policy.failed":   derived[PolicyFailed](),
 	"timer.set":       derived[TimerSet](),
 	"timer.fired":     input[TimerFired](),
 	"budget.exceeded": derived[BudgetExceeded](),

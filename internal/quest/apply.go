@@ -12,6 +12,7 @@ import (
 // comes from Decide. It panics on a ledger that was forged to say otherwise;
 // Fold does not.
 func (s *State) Apply(e event.Event) {
+	s.attend(e)
 	switch b := e.Body.(type) {
 	case *event.QuestCreated:
 		s.create(b, e.Time)
@@ -47,6 +48,10 @@ func (s *State) Apply(e event.Event) {
 		if a := s.Agent(b.To); a != nil {
 			a.Told(b.Text)
 		}
+	case *event.PolicyBlocked:
+		s.blocked(e, b)
+	case *event.PolicyFailed:
+		s.Broken = append(s.Broken, b.Policy)
 	default:
 		s.applyCall(e)
 	}
@@ -66,9 +71,12 @@ func (s *State) applyCall(e event.Event) {
 		s.Spent.Tools++
 		s.Agent(e.Actor).Used(e.Seq, b)
 	case *event.ToolResult:
-		s.got(b.Call, b.Output, b.Error, b.Tree)
+		if a := s.Agent(s.Calls[b.Call].Agent); a != nil {
+			a.Duration += b.Duration
+		}
+		s.got(e, b.Call, b.Output, b.Error, b.Tree)
 	case *event.ToolAnswered:
-		s.got(b.Call, b.Output, b.Error, nil)
+		s.got(e, b.Call, b.Output, b.Error, nil)
 	case *event.TimerSet:
 		for seq, c := range s.Calls {
 			if c.Timer == b.Purpose { // the new one takes its place
@@ -84,6 +92,7 @@ func (s *State) applyCall(e event.Event) {
 func (s *State) create(b *event.QuestCreated, now event.Time) {
 	s.Name, s.Status, s.Rules, s.Seed = b.Name, Created, b.Rules, b.Seed
 	s.Problem, s.Spec, s.Data, s.Pins, s.Limits = b.Problem, b.Spec, b.Data, b.Pins, b.Limits
+	s.Policies = b.Policies
 	s.Created = now
 	for _, t := range b.Texts {
 		s.Texts[t.Name] = t.Text
@@ -107,7 +116,13 @@ func (s *State) run(l event.Limits, now event.Time) {
 	override(&s.Limits.Duration, l.Duration)
 	override(&s.Limits.Tokens, l.Tokens)
 	override(&s.Limits.Turns, l.Turns)
+	if l.Agent != nil {
+		s.Limits.Agent = l.Agent
+	}
 	s.Answer = nil
+	for _, a := range s.Agents {
+		a.Retry()
+	}
 }
 
 func override(limit **int64, by *int64) {
@@ -164,6 +179,7 @@ func (s *State) pin(p event.Pin) {
 func (s *State) told(b *event.UserMessage) {
 	for _, a := range s.Agents {
 		if b.To == "" || b.To == a.Name {
+			a.Retry()
 			a.Told(b.Text)
 		}
 	}
@@ -188,11 +204,24 @@ func (s *State) heard(e event.Event, b *event.ModelResult) {
 	}
 }
 
-func (s *State) got(call uint64, output event.Text, failed bool, tree *event.TreeRef) {
-	c := s.Calls[call]
+// got takes the result of a tool in. Results carry the actor of their call.
+func (s *State) got(e event.Event, call uint64, output event.Text, failed bool, tree *event.TreeRef) {
 	delete(s.Calls, call)
-	if a := s.Agent(c.Agent); a != nil {
+	if a := s.Agent(e.Actor); a != nil {
 		a.Got(call, output, failed, tree)
+	}
+}
+
+func (s *State) blocked(e event.Event, b *event.PolicyBlocked) {
+	a := s.Agent(e.Actor)
+	if a == nil {
+		return
+	}
+	switch b.Proposal {
+	case "tool.call":
+		a.Blocked(e.Seq, b.Answer, b.Part, refusal(b))
+	case "model.call":
+		a.Parked = refusal(b)
 	}
 }
 

@@ -2,60 +2,63 @@ package quest
 
 import (
 	"fmt"
-	"slices"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
-	"lyceum/internal/model"
+	"lyceum/internal/policy"
 )
-
-// maxEmpty is how many answers without content in a row an agent may give.
-const maxEmpty = 3
 
 // Decide returns the events that follow from e, which has been applied to s. It
 // reads s and nothing else.
+//
+// It takes one step at a time: at most one proposal comes of an event, and the
+// next comes of that one. So each is judged by policies that know of the one
+// before.
 func Decide(s *State, e event.Event) []event.Draft {
 	switch b := e.Body.(type) {
 	case *event.QuestStarted, *event.QuestResumed:
-		return append(s.setTimer(e), s.advanceAll(e)...)
-	case *event.UserMessage:
-		return s.advanceAll(e)
-	case *event.MessageSent:
-		return s.advance(s.Agent(b.To), e)
-	case *event.ModelResult:
-		return s.advance(s.agentOf(e), e)
-	case *event.ToolCall:
-		return s.answerTool(e)
-	case *event.ToolResult, *event.ToolAnswered:
-		return s.advance(s.agentOf(e), e)
+		return append(s.setTimer(e), s.goOn(e)...)
+	case *event.UserMessage, *event.MessageSent, *event.ModelCall, *event.ModelResult,
+		*event.ToolCall, *event.ToolResult, *event.ToolAnswered, *event.PolicyFailed:
+		return s.goOn(e)
+	case *event.PolicyBlocked:
+		return s.afterBlock(e, b)
 	case *event.TimerFired:
 		if s.Status != Running {
 			return nil
 		}
-		if stop := s.exceeded(e); stop != nil {
-			return stop
+		if over := s.over(nil, e.Time); over != nil {
+			return []event.Draft{exceeded(e, over)}
 		}
 		return s.setTimer(e) // the clock was set back: there is time left
 	}
 	return nil
 }
 
-// agentOf returns the agent that an event is about: results carry the actor of
-// their call.
-func (s *State) agentOf(e event.Event) *agent.Agent { return s.Agent(e.Actor) }
-
-func (s *State) advanceAll(e event.Event) (out []event.Draft) {
-	for _, a := range s.Agents {
-		out = append(out, s.advance(a, e)...)
+// goOn says the next step of the agents that an event may have moved: the one the
+// last input was about, or all of them. What policies have to say comes first.
+func (s *State) goOn(e event.Event) []event.Draft {
+	if s.Status != Running {
+		return nil
 	}
-	return out
+	if news := s.news(e); news != nil {
+		return news
+	}
+	if !s.all {
+		return s.advance(s.Agent(s.moving), e)
+	}
+	for _, a := range s.Agents {
+		if step := s.advance(a, e); step != nil {
+			return step
+		}
+	}
+	return nil
 }
 
-// advance says the next step of an agent, if it is its turn. Asked twice in the
-// same state it would say the same again, so each event that can change what an
-// agent waits for asks once.
+// advance says the next step of an agent, if it is its turn. It follows from the
+// state: asked twice in the same state, it says the same again.
 func (s *State) advance(a *agent.Agent, e event.Event) []event.Draft {
-	if s.Status != Running || a == nil {
+	if a == nil || a.Parked != "" {
 		return nil
 	}
 	switch a.Phase() {
@@ -64,77 +67,108 @@ func (s *State) advance(a *agent.Agent, e event.Event) []event.Draft {
 	case agent.Ready:
 		return s.ask(a, e)
 	case agent.Answered:
-		return s.society.Answered(s, a, e)
+		return s.submit(a, e, s.society.Answered(s, a, e))
 	}
 	return nil
 }
 
-// ask has the model called, unless a limit is reached or it failed for good.
+// ask has the model called, unless it failed for good or a policy is against it.
 func (s *State) ask(a *agent.Agent, e event.Event) []event.Draft {
-	if _, ok := e.Body.(*event.ModelResult); ok {
-		// Only a result that failed leaves the agent ready: a context that was too
-		// long is cut and tried again, an empty answer is asked for again.
-		overflow := a.Failed != nil && a.Failed.Kind == string(model.ContextTooLong) && a.Overflows == 1
-		empty := a.Failed == nil && a.Empty%maxEmpty != 0
-		told := a.Failed == nil && a.Empty == 0
-		if !overflow && !empty && !told {
-			return s.society.Failed(s, a, e)
-		}
+	if a.GaveUp() {
+		return s.society.Failed(s, a, e)
 	}
-	if stop := s.exceeded(e); stop != nil {
-		return stop
+	f := s.modelFacts(a, e.Time)
+	v := s.judge(e, "model.call", f)
+	switch {
+	case v.passes:
+		return []event.Draft{After(s.cause(a, e), a.Name, "", a.NextCall())}
+	case v.instead != nil:
+		return v.instead
+	case v.waits:
+		return nil
+	case f.Over != nil && f.Over.Of == "quest":
+		return []event.Draft{exceeded(e, f.Over)}
 	}
-	return []event.Draft{After(e, a.Name, "", a.NextCall())}
+	return []event.Draft{After(s.cause(a, e), a.Name, "", &event.PolicyBlocked{By: v.by, Proposal: "model.call"})}
 }
 
-// callTools calls for those tools of the last answer that have not been called.
-func (s *State) callTools(a *agent.Agent, e event.Event) (out []event.Draft) {
-	for _, u := range a.Open {
-		if u.Call != 0 || u.Done {
+// callTools takes the next step with the tools of the last answer: it calls for
+// one, refuses one, or answers one that the world need not be asked about.
+func (s *State) callTools(a *agent.Agent, e event.Event) []event.Draft {
+	for i := range a.Open {
+		u := &a.Open[i]
+		if u.Done {
 			continue
 		}
-		name := u.Name
-		if !slices.Contains(a.ToolNames, name) {
-			name = "" // a stranger's word does not stand in an envelope
+		name := known(a, u.Name) // a stranger's word does not stand in an envelope
+		if u.Call != 0 {
+			if text := s.answer(a, u, name); text != "" {
+				return []event.Draft{After(e, a.Name, name, &event.ToolAnswered{Call: u.Call, Error: true, Output: event.Text{Text: text}})}
+			}
+			continue
 		}
-		out = append(out, After(e, a.Name, name, &event.ToolCall{Answer: u.Answer, ID: u.ID, Part: u.Part}))
-	}
-	return out
-}
-
-// answerTool answers a call that the world need not be asked about.
-func (s *State) answerTool(e event.Event) []event.Draft {
-	a := s.agentOf(e)
-	if e.Tool != "" {
-		return nil // the runtime runs it
-	}
-	u, err := a.Use(e.Seq)
-	if err != nil {
-		return nil
-	}
-	text := fmt.Sprintf("There is no tool %q. You have: %s.", short(u.Name), list(a.ToolNames))
-	return []event.Draft{After(e, a.Name, "", &event.ToolAnswered{Call: e.Seq, Error: true, Output: event.Text{Text: text}})}
-}
-
-// exceeded says which limit is reached, if one is.
-func (s *State) exceeded(e event.Event) []event.Draft {
-	tokens := s.Spent.Usage.Input + s.Spent.Usage.Output
-	for _, l := range []struct {
-		name string
-		max  *int64
-		used int64
-	}{
-		{"cost", s.Limits.Cost, s.Spent.Cost},
-		{"turns", s.Limits.Turns, s.Spent.Turns},
-		{"tokens", s.Limits.Tokens, tokens},
-		{"duration", s.Limits.Duration, s.Elapsed(e.Time)},
-	} {
-		if l.max != nil && l.used >= *l.max {
-			used := min(l.used, 1<<53) // what an event can hold
-			return []event.Draft{After(e, "core", "", &event.BudgetExceeded{Limit: l.name, Max: *l.max, Used: used})}
+		from := e
+		from.Seq = u.Answer
+		switch v := s.judge(e, "tool.call", s.toolFacts(a, u, name)); {
+		case v.passes:
+			return []event.Draft{After(from, a.Name, name, &event.ToolCall{Answer: u.Answer, ID: u.ID, Part: u.Part})}
+		case v.instead != nil:
+			return v.instead
+		case !v.waits:
+			return []event.Draft{After(from, a.Name, name, &event.PolicyBlocked{Answer: u.Answer, By: v.by, ID: u.ID, Part: u.Part, Proposal: "tool.call"})}
 		}
 	}
 	return nil
+}
+
+// answer is what the rules themselves answer to a call; nothing, if it is for the
+// world to answer.
+func (s *State) answer(a *agent.Agent, u *agent.Use, name string) string {
+	switch {
+	case u.Refused != "":
+		return u.Refused
+	case name == "":
+		return fmt.Sprintf("There is no tool %q. You have: %s.", short(u.Name), list(a.ToolNames))
+	}
+	return ""
+}
+
+// submit lets what a society makes of an answer pass the gate.
+func (s *State) submit(a *agent.Agent, e event.Event, drafts []event.Draft) []event.Draft {
+	for _, d := range drafts {
+		b, ok := d.Body.(*event.QuestFinished)
+		if !ok {
+			continue
+		}
+		switch v := s.judge(e, "quest.finished", answerFacts(a.Name, b)); {
+		case v.passes:
+		case v.instead != nil:
+			return v.instead
+		case v.waits:
+			return nil
+		default:
+			return []event.Draft{After(e, a.Name, "", &event.PolicyBlocked{By: v.by, Proposal: "quest.finished"})}
+		}
+	}
+	return drafts
+}
+
+// cause is the event that a step of an agent follows from: e, if it is about that
+// agent, or else the last input.
+func (s *State) cause(a *agent.Agent, e event.Event) event.Event {
+	about := e.Actor
+	if m, ok := e.Body.(*event.MessageSent); ok {
+		about = m.To
+	}
+	if about != a.Name && s.Agent(about) != nil {
+		e.Seq = s.Cause
+	}
+	return e
+}
+
+func exceeded(e event.Event, o *policy.Over) event.Draft {
+	used := min(o.Used, 1<<53) // what an event can hold
+	return After(e, "core", "", &event.BudgetExceeded{Limit: o.Limit, Max: o.Max, Used: used})
 }
 
 // setTimer asks to be woken when the quest's time is up.
@@ -151,9 +185,11 @@ func After(e event.Event, actor, tool string, b event.Body) event.Draft {
 	return event.Draft{Parent: e.Seq, Time: e.Time, Actor: actor, Tool: tool, Body: b}
 }
 
-func short(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:60]) + "…"
+func short(s string) string { return shortTo(s, 60) }
+
+func shortTo(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
 	}
 	return s
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lyceum/internal/event"
+	"lyceum/internal/policy"
 	"lyceum/internal/strictyaml"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -27,7 +28,9 @@ type Spec struct {
 	Seed        uint64   `yaml:"seed,omitempty" json:"seed,omitempty" jsonschema:"where the quest's random choices begin; default 0"`
 	Thinking    *bool    `yaml:"thinking,omitempty" json:"thinking,omitempty" jsonschema:"whether models may think before they answer; default true"`
 	Window      int64    `yaml:"window,omitempty" json:"window,omitempty" jsonschema:"how many tokens a request may have, at least 2000; default 200000"`
-	Limits      Bounds   `yaml:"limits,omitempty" json:"limits,omitzero" jsonschema:"where the quest stops by itself"`
+	// Policies are read node by node, for their form depends on what they are.
+	Policies policy.List `yaml:"policies,omitempty" json:"policies,omitempty" jsonschema:"rules that every proposal of an agent must pass: built-in ones with use, threads of your own with steps, and files with more of both; see docs/policies.md"`
+	Limits   Bounds      `yaml:"limits,omitempty" json:"limits,omitzero" jsonschema:"where the quest stops by itself"`
 }
 
 // Bounds are the limits of a Spec, in the units that people use.
@@ -36,6 +39,15 @@ type Bounds struct {
 	Turns    *int64    `yaml:"turns,omitempty" json:"turns,omitempty" jsonschema:"model calls"`
 	Tokens   *int64    `yaml:"tokens,omitempty" json:"tokens,omitempty" jsonschema:"tokens read and written by models"`
 	Duration *Duration `yaml:"duration,omitempty" json:"duration,omitempty" jsonschema:"running time, such as 90s, 30m or 2h"`
+	Agent    *Share    `yaml:"agent,omitempty" json:"agent,omitempty" jsonschema:"what each agent may use of it"`
+}
+
+// Share is the part of the limits that each agent has.
+type Share struct {
+	Cost     *USD      `yaml:"cost,omitempty" json:"cost,omitempty" jsonschema:"US dollars, such as 2.50"`
+	Turns    *int64    `yaml:"turns,omitempty" json:"turns,omitempty" jsonschema:"model calls"`
+	Tokens   *int64    `yaml:"tokens,omitempty" json:"tokens,omitempty" jsonschema:"tokens read and written by its model"`
+	Duration *Duration `yaml:"duration,omitempty" json:"duration,omitempty" jsonschema:"time that its calls take, such as 90s, 30m or 2h"`
 }
 
 // USD is an amount of money in nanodollars, written as a decimal number. It
@@ -106,7 +118,11 @@ func (d Duration) MarshalYAML() ([]byte, error) { return []byte(d.String()), nil
 
 // Limits returns the bounds as the rules count them.
 func (b Bounds) Limits() event.Limits {
-	return event.Limits{Cost: (*int64)(b.Cost), Duration: (*int64)(b.Duration), Tokens: b.Tokens, Turns: b.Turns}
+	l := event.Limits{Cost: (*int64)(b.Cost), Duration: (*int64)(b.Duration), Tokens: b.Tokens, Turns: b.Turns}
+	if a := b.Agent; a != nil {
+		l.Agent = &event.Share{Cost: (*int64)(a.Cost), Duration: (*int64)(a.Duration), Tokens: a.Tokens, Turns: a.Turns}
+	}
+	return l
 }
 
 // ParseSpec reads a quest.yaml strictly. file is its name in errors, which are
@@ -126,7 +142,7 @@ func ParseSpec(file string, data []byte) (*Spec, error) {
 		e.Text += "; the keys of a quest.yaml are in docs/quest.schema.json"
 	}
 	if err != nil {
-		return nil, err
+		return nil, strictyaml.InFile(file, err)
 	}
 	return s, nil
 }
@@ -152,12 +168,14 @@ func (s *Spec) check() *fault {
 	case s.Window > math.MaxInt32:
 		return &fault{"window", fmt.Sprintf("window %d: no model reads that much", s.Window)}
 	}
-	if d := s.Limits.Duration; d != nil && *d > 1<<52 {
-		return &fault{"duration", fmt.Sprintf("limit of %s: nothing runs that long", *d)}
+	l := &s.Limits
+	shares := []Share{{Turns: l.Turns, Tokens: l.Tokens, Duration: l.Duration}}
+	if l.Agent != nil {
+		shares = append(shares, *l.Agent)
 	}
-	for key, v := range map[string]*int64{"turns": s.Limits.Turns, "tokens": s.Limits.Tokens} {
-		if v != nil && (*v < 0 || *v > 1<<53) {
-			return &fault{key, fmt.Sprintf("limit of %d %s: want 0 or more", *v, key)}
+	for _, share := range shares {
+		if f := share.check(); f != nil {
+			return f
 		}
 	}
 	seen := map[string]bool{}
@@ -166,6 +184,19 @@ func (s *Spec) check() *fault {
 			return &fault{"tools", fmt.Sprintf("tool %s is listed twice", t)}
 		}
 		seen[t] = true
+	}
+	return nil
+}
+
+func (s *Share) check() *fault {
+	if d := s.Duration; d != nil && *d > 1<<52 {
+		return &fault{"duration", fmt.Sprintf("limit of %s: nothing runs that long", *d)}
+	}
+	if v := s.Turns; v != nil && (*v < 0 || *v > 1<<53) {
+		return &fault{"turns", fmt.Sprintf("limit of %d turns: want 0 or more", *v)}
+	}
+	if v := s.Tokens; v != nil && (*v < 0 || *v > 1<<53) {
+		return &fault{"tokens", fmt.Sprintf("limit of %d tokens: want 0 or more", *v)}
 	}
 	return nil
 }
@@ -196,9 +227,33 @@ func Schema() (*jsonschema.Schema, error) {
 	s.Title = "quest.yaml"
 	s.Description = "A question for Lyceum, and how to work on it."
 	limits := s.Properties["limits"]
-	limits.Properties["cost"] = &jsonschema.Schema{Types: []string{"number", "string"}, Description: limits.Properties["cost"].Description}
-	limits.Properties["duration"] = &jsonschema.Schema{Type: "string", Description: limits.Properties["duration"].Description}
+	for _, l := range []*jsonschema.Schema{limits, limits.Properties["agent"]} {
+		l.Properties["cost"] = &jsonschema.Schema{Types: []string{"number", "string"}, Description: l.Properties["cost"].Description}
+		l.Properties["duration"] = &jsonschema.Schema{Type: "string", Description: l.Properties["duration"].Description}
+	}
+	s.Properties["policies"] = policySchema(s.Properties["policies"].Description)
 	s.Properties["name"].Pattern = "^[a-z0-9][a-z0-9-]{0,62}$"
 	s.Properties["society"].Enum = []any{"solo"}
 	return s, nil
+}
+
+// policySchema is the form of a list of policies, as far as a schema can say it:
+// what a built-in policy takes, its documentation says.
+func policySchema(text string) *jsonschema.Schema {
+	var names []any
+	for _, b := range policy.Builtins() {
+		if b.Name() != "thread" {
+			names = append(names, b.Name())
+		}
+	}
+	builtin := &jsonschema.Schema{
+		Type: "object", Required: []string{"use"}, Description: "a built-in policy and its settings",
+		Properties: map[string]*jsonschema.Schema{"use": {Enum: names}},
+	}
+	own := &jsonschema.Schema{
+		Type: "object", Required: []string{"name", "steps"}, Description: "a thread of your own",
+		Properties: map[string]*jsonschema.Schema{"name": {Type: "string"}, "steps": {Type: "array", Items: &jsonschema.Schema{Type: "object"}}},
+	}
+	file := &jsonschema.Schema{Type: "string", Description: "a file with a list of policies, beside quest.yaml or below it"}
+	return &jsonschema.Schema{Type: "array", Description: text, Items: &jsonschema.Schema{AnyOf: []*jsonschema.Schema{file, builtin, own}}}
 }

@@ -17,7 +17,9 @@ import (
 	"strings"
 
 	"lyceum/internal/agent"
+	"lyceum/internal/behavior"
 	"lyceum/internal/event"
+	"lyceum/internal/policy"
 
 	"github.com/go-json-experiment/json"
 )
@@ -51,13 +53,19 @@ type State struct {
 	Pins    []event.Pin
 	Texts   map[string]string
 	Limits  event.Limits
-	Agents  []*agent.Agent
-	Answer  *event.Text
+	// Policies are the rules that every proposal must pass; Broken are those that
+	// broke down.
+	Policies []event.PolicySpec
+	Broken   []string `json:",omitempty"`
+	Agents   []*agent.Agent
+	Answer   *event.Text
 	// Origin is where a fork came from.
 	Origin *event.QuestForked
 
 	// Calls are those without a result, by seq.
 	Calls map[uint64]Call
+	// Cause is the seq of the last input.
+	Cause uint64
 	// Inbox is the last command taken.
 	Inbox int64
 	Spent Spent
@@ -74,6 +82,18 @@ type State struct {
 	Ran   int64
 
 	society Society
+	gate    *policy.Gate
+
+	// moving is the agent that the last input was about; all says that what
+	// followed from it concerns the others too; nags counts what policies had said
+	// since. They matter between an input and the next one only.
+	moving string
+	all    bool
+	nags   int
+
+	// lastArgs are the arguments of lastUse, for those who ask again.
+	lastUse  useKey
+	lastArgs *policy.Args
 }
 
 // Call is a question to the world that has no answer yet.
@@ -98,7 +118,7 @@ type Spent struct {
 
 // Society is the rules by which agents work together.
 type Society interface {
-	// Rules is the name and version, such as solo/1. A quest names the version
+	// Rules is the name and version, such as solo/2. A quest names the version
 	// it was made with, and only that may decide for it.
 	Rules() string
 	// Texts are what the rules say to agents. They are pinned when a quest is
@@ -108,6 +128,12 @@ type Society interface {
 	Answered(s *State, a *agent.Agent, e event.Event) []event.Draft
 	// Failed says what follows when an agent's model gives no answer.
 	Failed(s *State, a *agent.Agent, e event.Event) []event.Draft
+	// Parked says what follows when a policy has taken an agent's turn away. It
+	// gets it back when somebody speaks to it, or the quest is resumed.
+	Parked(s *State, a *agent.Agent, e event.Event) []event.Draft
+	// Policies are threads that stand at the gate in every quest by these rules,
+	// behind those that the quest names.
+	Policies() []behavior.Thread
 }
 
 // UnknownRulesError says that this binary does not have the rules of a quest.
@@ -136,7 +162,14 @@ func New(created event.Event, societies []Society) (*State, error) {
 		names[a.Name] = true
 	}
 	s := &State{Calls: map[uint64]Call{}, Texts: map[string]string{}}
-	return s, s.adopt(b.Rules, societies)
+	if err := s.adopt(b.Rules, societies); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.gate, err = policy.New(b.Policies, s.society.Policies()...); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 func (s *State) adopt(rules string, societies []Society) error {
@@ -152,16 +185,17 @@ func (s *State) adopt(rules string, societies []Society) error {
 }
 
 // snapshotFormat changes whenever the meaning of State does.
-const snapshotFormat = 1
+const snapshotFormat = 2
 
 type snapshot struct {
 	Format int
 	State  *State
+	Gate   []behavior.Saved
 }
 
 // Encode writes the state as bytes, the same for equal states.
 func (s *State) Encode() ([]byte, error) {
-	data, err := json.Marshal(snapshot{snapshotFormat, s}, json.Deterministic(true))
+	data, err := json.Marshal(snapshot{snapshotFormat, s, s.gate.Save()}, json.Deterministic(true))
 	if err != nil {
 		return nil, fmt.Errorf("encode the state of quest %s: %w", s.Name, err)
 	}
@@ -178,7 +212,15 @@ func Decode(data []byte, societies []Society) (*State, error) {
 	if snap.Format != snapshotFormat || snap.State == nil {
 		return nil, fmt.Errorf("decode state: format %d, want %d", snap.Format, snapshotFormat)
 	}
-	return snap.State, snap.State.adopt(snap.State.Rules, societies)
+	s := snap.State
+	if err := s.adopt(s.Rules, societies); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.gate, err = policy.New(s.Policies, s.society.Policies()...); err != nil {
+		return nil, err
+	}
+	return s, s.gate.Restore(snap.Gate)
 }
 
 // Agent returns the agent of that name, or nil.

@@ -13,6 +13,7 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/model"
+	"lyceum/internal/policy"
 	"lyceum/internal/tool"
 
 	"github.com/go-json-experiment/json"
@@ -191,6 +192,7 @@ func (l *live) pack(ctx context.Context, seq uint64, a *model.Answer, failed err
 	}
 	t := &texts{rt: l.rt, ctx: ctx}
 	var all []*event.Text
+	var args []string
 	keep := func(s string) *event.Text {
 		if s == "" {
 			return nil
@@ -206,17 +208,40 @@ func (l *live) pack(ctx context.Context, seq uint64, a *model.Answer, failed err
 		}
 		if part.Kind == event.PartToolCall || part.Text != nil || part.Opaque != nil {
 			out.Parts = append(out.Parts, part)
+			args = append(args, p.Args)
 		}
 	}
 	if len(out.Parts) <= maxParts {
 		fits, err := t.fit(out, all)
 		if fits || err != nil {
+			outlineArgs(out, args)
 			return event.Draft{Body: out, Blobs: t.small}, err
 		}
 	}
 	tooMuch := &model.Error{Kind: model.Invalid, Text: fmt.Sprintf("the answer has %d parts, more than fit into an event", len(out.Parts))}
 	out.Parts = nil
 	return event.Draft{Body: asFailed(out, tooMuch)}, nil
+}
+
+// maxOutlines is how much of an event the outlines of arguments take, together.
+const maxOutlines = 3 << 10
+
+// outlineArgs keeps at hand what policies look at of arguments that are in blobs.
+// What there is no room for, they cannot see, and take for the worst.
+func outlineArgs(r *event.ModelResult, args []string) {
+	room := maxOutlines
+	for i := range r.Parts {
+		p := &r.Parts[i]
+		if p.Kind != event.PartToolCall || p.Args == nil || p.Args.Ref == nil {
+			continue
+		}
+		p.Outline = policy.Outline(clean(args[i]), room/2)
+		room -= weight(p.Outline)
+		if _, err := event.EncodeBody(r); err != nil {
+			p.Outline = ""
+			return
+		}
+	}
 }
 
 func asFailed(r *event.ModelResult, err error) *event.ModelResult {

@@ -16,6 +16,7 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 
 	"github.com/go-json-experiment/json"
@@ -41,10 +42,11 @@ type Plan struct {
 	Dir string
 }
 
-// maxProblem and maxScript bound the files a spec names.
+// maxProblem, maxScript and maxPolicies bound the files a spec names.
 const (
-	maxProblem = 1 << 20
-	maxScript  = 8 << 20
+	maxPolicies = 1 << 20
+	maxProblem  = 1 << 20
+	maxScript   = 8 << 20
 )
 
 // Create makes a quest of a plan. It exists, whole, once its first event is
@@ -124,6 +126,9 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	if b.Spec, err = c.texts.put(c.plan.Source); err != nil {
 		return nil, err
 	}
+	if b.Policies, err = Policies(root, spec.Policies); err != nil {
+		return nil, err
+	}
 	if b.Pins, err = c.pins(root, spec.Model); err != nil {
 		return nil, err
 	}
@@ -160,6 +165,35 @@ func (r *Runtime) society(name string) (quest.Society, error) {
 		return nil, fmt.Errorf("there is no society %q", name)
 	}
 	return best, nil
+}
+
+// Policies are those of a spec, with what its files say in their place, and those
+// that every quest has. root is the folder that the files are in.
+func Policies(root *os.Root, list policy.List) ([]event.PolicySpec, error) {
+	var chosen []event.PolicySpec
+	for _, item := range list {
+		if item.File == "" {
+			chosen = append(chosen, item.Policy)
+			continue
+		}
+		data, err := readFile(root, item.File, maxPolicies)
+		if err != nil {
+			return nil, badPlan("policies: %w", err)
+		}
+		more, err := policy.ParseFile(item.File, data)
+		if err != nil {
+			return nil, badPlan("policies: %w", err)
+		}
+		chosen = append(chosen, more...)
+	}
+	all, err := policy.Complete(chosen)
+	if err == nil {
+		_, err = policy.New(all)
+	}
+	if err != nil {
+		return nil, &PlanError{err}
+	}
+	return all, nil
 }
 
 // pins reads the files that a model's name refers to, and tries the model, so

@@ -60,7 +60,8 @@ func (r *Runtime) fork(ctx context.Context, from string, opts ForkOptions) (*que
 		return nil, fmt.Errorf("as %s: %w", opts.Name, err)
 	}
 	defer release()
-	b, s, err := r.prefix(ctx, from, opts.At)
+	var b []event.Event
+	s, err := r.until(ctx, from, opts.At, func(e event.Event) { b = append(b, e) })
 	if err != nil {
 		return nil, err
 	}
@@ -74,26 +75,44 @@ func (r *Runtime) fork(ctx context.Context, from string, opts ForkOptions) (*que
 	return o.state, r.prepare(ctx, opts.Name, o.state)
 }
 
-// prefix reads the events up to at, and the state they lead to.
-func (r *Runtime) prefix(ctx context.Context, from string, at uint64) (events []event.Event, s *quest.State, err error) {
+// At returns the state of a quest as it was after the event seq, 0 for the last.
+func (r *Runtime) At(ctx context.Context, name string, seq uint64) (*quest.State, error) {
+	if seq == 0 {
+		return r.Load(ctx, name)
+	}
+	head, err := r.Ledger.Head(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if seq > head.Seq {
+		return nil, badPlan("quest %s has no event %d: the last is %d", name, seq, head.Seq)
+	}
+	s, err := r.until(ctx, name, seq, func(event.Event) {})
+	if err != nil {
+		return nil, fmt.Errorf("fold quest %s up to %d: %w", name, seq, err)
+	}
+	return s, nil
+}
+
+// until folds the events up to at, and hands each to keep.
+func (r *Runtime) until(ctx context.Context, from string, at uint64, keep func(event.Event)) (s *quest.State, err error) {
 	for e, err := range r.Ledger.Read(ctx, from, 1) {
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if s == nil {
 			if s, err = quest.New(e, r.Societies); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 		}
 		if err := s.Fold(e); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		events = append(events, e)
-		if e.Seq == at {
+		if keep(e); e.Seq == at {
 			break
 		}
 	}
-	return events, s, nil
+	return s, nil
 }
 
 // diverge adds what makes the fork another quest.

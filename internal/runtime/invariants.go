@@ -8,6 +8,7 @@ import (
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
 	"lyceum/internal/model"
+	"lyceum/internal/quest"
 )
 
 // check looks at what is new in the ledger, and at the state that stands for it.
@@ -21,6 +22,9 @@ func (w *world) check() error {
 			return fmt.Errorf("the chain is broken: %w", err)
 		}
 		if err := w.count(e); err != nil {
+			return fmt.Errorf("event %d: %w", e.Seq, err)
+		}
+		if err := w.guard.watch(e); err != nil {
 			return fmt.Errorf("event %d: %w", e.Seq, err)
 		}
 		prev = e.Hash
@@ -42,6 +46,12 @@ func (w *world) count(e event.Event) error {
 		return nil
 	}
 	switch b := e.Body.(type) {
+	case *event.PolicyBlocked:
+		w.refused(e, b)
+	case *event.MessageSent:
+		if b.Policy != "" {
+			w.report.Warned++
+		}
 	case *event.ModelCall:
 		w.calls[e.Seq] = true
 		if b.First > 0 && b.Head != b.First {
@@ -107,6 +117,14 @@ func (w *world) checkState() error {
 		}
 	}
 	for _, a := range s.Agents {
+		for _, u := range a.Open {
+			if u.Call == 0 && s.Status == quest.Running && len(s.Calls) > 0 {
+				w.report.Waited++
+			}
+		}
+		if s.Status == quest.Running && len(w.flying) == 0 {
+			return fmt.Errorf("the quest runs, and nothing is under way")
+		}
 		if err := checkTranscript(&a.Transcript); err != nil {
 			return err
 		}

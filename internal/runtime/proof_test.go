@@ -44,7 +44,7 @@ func TestReplayUsesTheTextsTheQuestWasMadeWith(t *testing.T) {
 	t.Run("AndABinaryWithoutTheRulesSaysSo", func(t *testing.T) {
 		l.Societies = nil
 		_, err := l.Replay(t.Context(), name, nil)
-		if err == nil || !strings.Contains(err.Error(), "solo/1") {
+		if err == nil || !strings.Contains(err.Error(), "solo/2") {
 			t.Fatalf("got %v", err)
 		}
 	})
@@ -198,7 +198,7 @@ func TestVerifyDoesNotBreakDownOnNonsense(t *testing.T) {
 			t.Errorf("%s opens", name)
 		}
 	}
-	bad := &event.QuestCreated{Agents: []event.AgentSpec{{Name: "../../up"}}, Name: "bad", Rules: "solo/1"}
+	bad := &event.QuestCreated{Agents: []event.AgentSpec{{Name: "../../up"}}, Name: "bad", Rules: "solo/2"}
 	e, err := event.Seal("bad", 1, event.Hash{}, event.Draft{Actor: "person", Body: bad})
 	must(t, err)
 	if _, err := l.Adopt(t.Context(), "bad", []event.Event{e}); err == nil {
@@ -388,7 +388,7 @@ func TestATurnCostsTheSameHoweverLongTheHistory(t *testing.T) {
 rules:
   - on: {until_turn: 510}
     say: "Some words that the model says."
-    call: [{tool: calculate, args: {code: "print('x' * 500)"}}]
+    call: [{tool: calculate, args: {code: "print('x' * 500 + '${turn}')"}}]
   - say: "The end."
 `))
 	l.run(name)
@@ -430,7 +430,7 @@ func TestASnapshotIsOnlyACache(t *testing.T) {
 	name := l.create(plan(t, "q", "", `
 rules:
   - on: {until_turn: 600}
-    call: [{tool: calculate, args: {code: "1"}}]
+    call: [{tool: calculate, args: {code: "${turn}"}}]
   - say: "The end."
 `))
 	want, err := l.run(name).Encode()

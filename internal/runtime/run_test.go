@@ -249,7 +249,7 @@ func TestLimitsStopTheQuest(t *testing.T) {
 rules:
   - cost: "0.01"
     usage: {input: 100, output: 10}
-    call: [{tool: calculate, args: {code: "1"}}]
+    call: [{tool: calculate, args: {code: "${turn}"}}]
 `
 	for _, c := range []struct{ limit, want string }{
 		{"turns: 3", "turns"}, {"turns: 0", "turns"}, {"cost: 0", "cost"}, {"cost: 0.035", "cost"},
@@ -348,7 +348,7 @@ func TestAFullDiskStopsTheRunAndLosesNothing(t *testing.T) {
 rules:
   - on: {until_turn: 200}
     say: "`+strings.Repeat("words ", 800)+`"
-    call: [{tool: calculate, args: {code: "1"}}]
+    call: [{tool: calculate, args: {code: "${turn}"}}]
   - say: "The end."
 `))
 	must(t, l.store.Close())

@@ -21,7 +21,9 @@ type SimOptions struct {
 	Steps int
 	// CrashAlways kills the owner after every step, instead of now and then.
 	CrashAlways bool
-	Societies   []quest.Society
+	// Policies are those of the quest.
+	Policies  []event.PolicySpec
+	Societies []quest.Society
 }
 
 // Simulate runs a quest in a made-up world that follows from the seed: a model
@@ -36,6 +38,7 @@ func Simulate(seed uint64, opts SimOptions) (*SimReport, error) {
 	w := &world{
 		rng: rand.New(rand.NewPCG(seed, 0x6c796365756d)), opts: opts, log: &simLog{},
 		flying: map[uint64]event.Time{}, begun: map[uint64]int{}, results: map[uint64]int{}, calls: map[uint64]bool{},
+		guard: newGuard(opts.Policies),
 	}
 	if err := w.run(); err != nil {
 		return nil, fmt.Errorf("simulation with seed %d, event %d: %w", seed, len(w.log.events), err)
@@ -48,6 +51,11 @@ func Simulate(seed uint64, opts SimOptions) (*SimReport, error) {
 // SimReport counts what a simulation went through.
 type SimReport struct {
 	Events, Crashes, Full, Lost, Doubled, Cuts, Commands int
+	// Blocked counts what policies refused, by policy.
+	Blocked map[string]int
+	// Waited counts proposals that were told to wait, Warned what policies had
+	// agents told.
+	Waited, Warned int
 	// Ledger is the quest's lines: the same for the same seed.
 	Ledger []byte
 }
@@ -122,6 +130,7 @@ type world struct {
 	calls   map[uint64]bool
 	cost    int64
 	taken   int64
+	guard   *simGuard
 }
 
 const never = event.Time(1) << 60
@@ -148,7 +157,7 @@ func (w *world) create() error {
 	ref := event.RefOf([]byte("pinned"))
 	b := &event.QuestCreated{
 		Agents: []event.AgentSpec{{Name: "agent-0", Model: "sim", System: ref, Tools: ref, ToolNames: []string{"safe", "unsafe"}, Window: 400 + w.rng.Int64N(3000)}},
-		Name:   "sim", Problem: event.Text{Text: "?"}, Rules: "solo/1", Seed: w.rng.Uint64(), Spec: ref,
+		Name:   "sim", Problem: event.Text{Text: "?"}, Rules: w.opts.Societies[len(w.opts.Societies)-1].Rules(), Policies: w.opts.Policies, Seed: w.rng.Uint64(), Spec: ref,
 	}
 	if w.chance(40) {
 		b.Limits.Turns = new(1 + w.rng.Int64N(20))
@@ -158,6 +167,10 @@ func (w *world) create() error {
 	}
 	if w.chance(30) {
 		b.Limits.Duration = new(w.rng.Int64N(5_000_000))
+	}
+	if w.chance(20) {
+		w.guard.most = 1 + w.rng.Int64N(20)
+		b.Limits.Agent = &event.Share{Turns: new(w.guard.most)}
 	}
 	e, err := event.Seal("sim", 1, event.Hash{}, event.Draft{Actor: "person", Body: b})
 	if err != nil {
@@ -280,7 +293,14 @@ func (w *world) result(seq uint64, c quest.Call) event.Draft {
 	case "timer.set":
 		d.Actor, d.Body = "core", &event.TimerFired{Call: seq}
 	case "tool.call":
-		d.Body = &event.ToolResult{Call: seq, Error: w.chance(20), Output: w.text()}
+		r := &event.ToolResult{Call: seq, Error: w.chance(20), Output: w.text()}
+		if w.chance(40) {
+			r.Output = event.Text{Text: "the same"}
+		}
+		if c.Tool == "unsafe" && w.chance(30) {
+			r.Tree = &event.TreeRef{Hash: event.HashOf([]byte(fmt.Sprint(w.rng.IntN(3))))}
+		}
+		d.Body = r
 	default:
 		d.Body = w.answer(seq)
 	}
@@ -294,6 +314,18 @@ func (w *world) text() event.Text {
 		return event.Text{Ref: &ref}
 	}
 	return event.Text{Text: strings.Repeat("word ", w.rng.IntN(200))}
+}
+
+// args are arguments that are good, good in disguise, or no arguments at all.
+func (w *world) args() event.Text {
+	switch {
+	case w.chance(5):
+		return w.text()
+	case w.chance(5):
+		return event.Text{Text: `{"path":`}
+	}
+	path := []string{"a/x", "./a/../a/x", "b", "secret/y", "/a/../secret", "elsewhere"}[w.rng.IntN(6)]
+	return event.Text{Text: fmt.Sprintf(`{"path":%q}`, path)}
 }
 
 func (w *world) answer(seq uint64) *event.ModelResult {
@@ -310,7 +342,7 @@ func (w *world) answer(seq uint64) *event.ModelResult {
 		r.Stop, r.Parts = model.StopTools, []event.Part{{Kind: event.PartText, Text: new(w.text())}}
 		for i := range 1 + w.rng.IntN(4) {
 			name := []string{"safe", "unsafe", "unknown", "bad\nname"}[w.rng.IntN(4)]
-			r.Parts = append(r.Parts, event.Part{Kind: event.PartToolCall, ID: fmt.Sprint("c", seq, "-", i), Name: name, Args: new(w.text())})
+			r.Parts = append(r.Parts, event.Part{Kind: event.PartToolCall, ID: fmt.Sprint("c", seq, "-", i), Name: name, Args: new(w.args())})
 		}
 	}
 	return r

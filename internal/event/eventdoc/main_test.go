@@ -172,7 +172,7 @@ func TestRun(t *testing.T) {
 		"RefusesAFloat":                    {"bodies.go", "Max   int64", "Max   float64", "type BudgetExceeded: field Max"},
 		"RefusesAMap":                      {"bodies.go", "Max   int64", "Max   map[string]string", "type BudgetExceeded: field Max"},
 		"RefusesAFieldWithoutATag":         {"bodies.go", "Max   int64  `json:\"max\"`", "Max int64", "json tag"},
-		"RefusesAnUnknownScalar":           {"bodies.go", "At Time `json", "At Type `json", "type Type is not a struct"},
+		"RefusesAnUnknownScalar":           {"bodies.go", "At Time `json", "At Body `json", "type Body is not a struct"},
 		"RefusesATypeOfAnotherFile":        {"bodies.go", "At Time `json", "At Missing `json", "type Missing is not declared"},
 		"RefusesAnEntryItCannotRead":       {"catalogue.go", "input[QuestCreated]()", "entry{}", "noun.verb"},
 		"RefusesAnEntryOfAnUnknownOrigin":  {"catalogue.go", "input[QuestCreated]()", "other[QuestCreated]()", "quest.created"},

@@ -60,6 +60,7 @@ type kind struct {
 var scalars = map[string]string{
 	"Hash": "In JSON it is a string of 64 lower-case hex digits.",
 	"Time": "In JSON it is a string of the form `2026-01-31T12:00:00.000000Z`: always UTC, always six decimals.",
+	"Type": "In JSON it is a string, one of the headings below.",
 }
 
 // source holds the declarations of the package's files.

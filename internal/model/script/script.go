@@ -28,7 +28,8 @@
 // matches the texts of the last message.
 //
 // In say, think and args, $1 and ${name} stand for what the groups of result
-// matched (of last, if there is no result), and $$ for a dollar sign. The args of
+// matched (of last, if there is no result), ${turn} for the number of the turn, and
+// $$ for a dollar sign. The args of
 // a call are a mapping, which becomes JSON with its keys in the same order, or a
 // string, which is sent as it is and need not be JSON. What is put into a string
 // is not escaped.
@@ -47,6 +48,7 @@ package script
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -116,6 +118,12 @@ func (s *Script) play(ctx context.Context, rule rule, groups map[string]string, 
 		return nil, s.stopped(ctx.Err())
 	default:
 		return nil, &model.Error{Kind: model.Kind(rule.fault), Text: fmt.Sprintf("script %s, line %d: this fault was ordered", s.name, rule.line)}
+	}
+	if _, taken := groups["turn"]; !taken {
+		if groups == nil {
+			groups = map[string]string{}
+		}
+		groups["turn"] = strconv.FormatInt(r.Turn, 10)
 	}
 	a := rule.answer(r, groups)
 	if emit != nil {

@@ -45,6 +45,9 @@ func newTemplate(text string, re *regexp.Regexp) (template, error) {
 }
 
 func hasGroup(re *regexp.Regexp, group string) bool {
+	if group == "turn" {
+		return true // the number of the turn is always there
+	}
 	if re == nil {
 		return false
 	}

@@ -5,6 +5,7 @@ package solo
 
 import (
 	"lyceum/internal/agent"
+	"lyceum/internal/behavior"
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
@@ -16,7 +17,10 @@ type Society struct{}
 var _ quest.Society = Society{}
 
 // Rules implements quest.Society.
-func (Society) Rules() string { return "solo/1" }
+func (Society) Rules() string { return "solo/2" }
+
+// Policies implements quest.Society: the quest's own are enough.
+func (Society) Policies() []behavior.Thread { return nil }
 
 // Texts implements quest.Society.
 func (Society) Texts() []event.NamedText {
@@ -57,4 +61,9 @@ func (Society) Failed(_ *quest.State, a *agent.Agent, e event.Event) []event.Dra
 		reason = a.Failed.Text
 	}
 	return []event.Draft{quest.After(e, "core", "", &event.QuestFailed{Reason: reason})}
+}
+
+// Parked implements quest.Society: nobody else could go on.
+func (Society) Parked(_ *quest.State, a *agent.Agent, e event.Event) []event.Draft {
+	return []event.Draft{quest.After(e, "core", "", &event.QuestFailed{Reason: a.Name + " is parked. " + a.Parked})}
 }

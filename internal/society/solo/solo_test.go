@@ -7,6 +7,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/model"
+	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 	"lyceum/internal/society/solo"
 
@@ -29,9 +30,13 @@ func begin(t *testing.T, limits event.Limits) *story {
 			texts = append(texts, x)
 		}
 	}
+	policies, err := policy.Complete(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := &story{t: t}
 	created := event.Draft{Actor: "person", Body: &event.QuestCreated{
-		Name: "q", Rules: "solo/1", Problem: event.Text{Text: "?"}, Spec: ref, Limits: limits, Texts: texts,
+		Name: "q", Rules: "solo/2", Policies: policies, Problem: event.Text{Text: "?"}, Spec: ref, Limits: limits, Texts: texts,
 		Agents: []event.AgentSpec{{Name: "agent-0", Model: "m", System: ref, Tools: ref, ToolNames: []string{"look"}, Window: 2000}},
 	}}
 	e, err := event.Seal("q", 1, event.Hash{}, created)

@@ -1,0 +1,264 @@
+package behavior
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+)
+
+// CheckOptions bound a check.
+type CheckOptions struct {
+	// Depth is how many selections deep it looks; 0 means 12.
+	Depth int
+	// States is how many states it looks at; 0 means 100,000.
+	States int
+	// Accept says of a deadlock that it is meant to be one. Nil accepts none.
+	Accept func(Status) bool
+	// Never are events that must not be selected. One that it may match counts as
+	// one that it does. Nil is none.
+	Never Matcher
+}
+
+// Result is what a check found.
+type Result string
+
+// The results.
+const (
+	Holds  Result = "holds"   // every state that can be reached was looked at
+	Fails  Result = "fails"   // the trace leads to one that is wrong
+	CutOff Result = "cut off" // nothing was wrong up to a bound
+)
+
+// Verdict is the result of a check, and what it rests on.
+type Verdict struct {
+	Result Result
+	// Trace are the selections that lead to what is wrong, none shorter: to a
+	// deadlock, to a thread that breaks down, or up to the forbidden event.
+	Trace []Event
+	// Reason says what is wrong there, or which bound was reached.
+	Reason string
+	// States and Depth are how many were looked at, and how many selections away
+	// the furthest was.
+	States, Depth int
+}
+
+// Check looks at every state that p can reach by itself, whichever of the
+// requests that nobody blocks is selected, the nearest first. Events from outside
+// are not tried: a thread that requests them stands for whoever sends them.
+// Triggers that wait are left out. p itself stays where it is.
+//
+// States are told apart by what Save writes. A straight-line thread that loops
+// within one run is never at the same point twice, and cuts the check off; let
+// it repeat instead.
+func (p *Program) Check(opts CheckOptions) (Verdict, error) {
+	if opts.Depth == 0 {
+		opts.Depth = 12
+	}
+	if opts.States == 0 {
+		opts.States = 100_000
+	}
+	c := &checker{opts: opts, threads: map[string]*thread{}, seen: map[[sha256.Size]byte]bool{}}
+	for _, t := range p.threads {
+		c.threads[t.Name] = t
+	}
+	return c.run(p)
+}
+
+// checker is a check under way.
+type checker struct {
+	opts    CheckOptions
+	threads map[string]*thread
+	seen    map[[sha256.Size]byte]bool
+	ways    []way
+}
+
+// way is how a state was first reached: by which event, from which state. The
+// first state was not.
+type way struct {
+	from, depth int
+	event       Event
+}
+
+// checkpoint is a state to go on from. It is kept as it was saved: programs that stand
+// there would hold a coroutine for every straight-line thread.
+type checkpoint struct {
+	way     int
+	saved   []Saved
+	enabled []Event
+}
+
+func (c *checker) run(p *Program) (Verdict, error) {
+	saved := p.Save()
+	first, err := c.at(saved)
+	if err != nil {
+		return Verdict{}, err
+	}
+	defer first.Close()
+	c.seen[sha256.Sum256([]byte(keyOf(saved)))] = true
+	c.ways = []way{{}}
+	enabled, wrong := c.look(first)
+	if wrong != "" {
+		return c.verdict(Fails, wrong), nil
+	}
+	for level := []checkpoint{{0, saved, enabled}}; len(level) > 0; {
+		var next []checkpoint
+		for _, from := range level {
+			found, v, err := c.expand(from)
+			if err != nil || v.Result != "" {
+				return v, err
+			}
+			next = append(next, found...)
+		}
+		level = next
+	}
+	return c.verdict(Holds, ""), nil
+}
+
+// expand tries all that can be selected at a place, and returns the places that
+// are new. A verdict with a result ends the check.
+func (c *checker) expand(from checkpoint) (found []checkpoint, _ Verdict, _ error) {
+	if len(from.enabled) == 0 {
+		return nil, Verdict{}, nil
+	}
+	depth := c.ways[from.way].depth + 1
+	if depth > c.opts.Depth {
+		return nil, c.verdict(CutOff, fmt.Sprintf("there is more than %d selections away", c.opts.Depth)), nil
+	}
+	p, err := c.at(from.saved)
+	if err != nil {
+		return nil, Verdict{}, err
+	}
+	defer p.Close()
+	for _, e := range from.enabled {
+		if c.opts.Never != nil && c.opts.Never.Match(e) != No {
+			v := c.verdict(Fails, fmt.Sprintf("%s is selected, and must never be (%s)", e, c.opts.Never))
+			v.Trace = append(c.trace(from.way), e)
+			v.Depth = max(v.Depth, depth)
+			return nil, v, nil
+		}
+		to, wrong, err := c.follow(p, from.saved, e)
+		switch {
+		case err != nil:
+			return nil, Verdict{}, err
+		case to.saved == nil:
+			continue
+		case len(c.ways) == c.opts.States:
+			return nil, c.verdict(CutOff, fmt.Sprintf("there are more than %d states", c.opts.States)), nil
+		}
+		c.ways = append(c.ways, way{from.way, depth, e})
+		if wrong != "" {
+			return nil, c.verdict(Fails, wrong), nil
+		}
+		to.way = len(c.ways) - 1
+		found = append(found, to)
+	}
+	return found, Verdict{}, nil
+}
+
+// follow selects e at p, which stays where it is, and returns the place where
+// that leads, empty if it is known, and what is wrong there.
+func (c *checker) follow(p *Program, saved []Saved, e Event) (to checkpoint, wrong string, err error) {
+	after := New(nil)
+	after.threads = slices.Clone(p.threads)
+	// Only the threads that the event concerns will change; the others serve both.
+	var own []*thread
+	defer func() {
+		for _, t := range own {
+			t.end()
+		}
+	}()
+	for i, t := range p.threads {
+		if interrupted, advanced := t.wants(e); !interrupted && !advanced {
+			continue
+		}
+		n, err := t.again(saved[i])
+		if err != nil {
+			return checkpoint{}, "", err
+		}
+		own = append(own, n)
+		after.threads[i] = n
+	}
+	after.choose(e, "")
+	to.saved = after.Save()
+	key := sha256.Sum256([]byte(keyOf(to.saved)))
+	if c.seen[key] {
+		return checkpoint{}, "", nil
+	}
+	c.seen[key] = true
+	to.enabled, wrong = c.look(after)
+	return to, wrong, nil
+}
+
+// look returns what can be selected at p, or what is wrong there.
+func (c *checker) look(p *Program) (enabled []Event, wrong string) {
+	for _, b := range p.Broken() {
+		return nil, fmt.Sprintf("thread %s broke down: %s", b.Thread, b.Reason)
+	}
+	for _, r := range p.Requested() {
+		by := p.Blocked(r.Event)
+		for _, b := range by {
+			if b.Fault != "" {
+				return nil, fmt.Sprintf("thread %s breaks down over %s: %s", b.Thread, r.Event, b.Fault)
+			}
+		}
+		if len(by) == 0 {
+			enabled = append(enabled, r.Event)
+		}
+	}
+	if len(enabled) > 0 {
+		return enabled, ""
+	}
+	s := p.Status()
+	if s.Standing == Deadlock && (c.opts.Accept == nil || !c.opts.Accept(s)) {
+		return nil, s.String()
+	}
+	return nil, ""
+}
+
+// at returns a program at a place.
+func (c *checker) at(saved []Saved) (*Program, error) {
+	p := New(nil)
+	for _, s := range saved {
+		t, err := c.threads[s.Name].again(s)
+		if err != nil {
+			p.Close()
+			return nil, err
+		}
+		p.threads = append(p.threads, t)
+	}
+	return p, nil
+}
+
+// again returns a second thread of the same kind, brought to where one stood.
+func (t *thread) again(s Saved) (*thread, error) {
+	n := &thread{Thread: t.Thread, order: t.order}
+	n.begin()
+	err := n.restore(s)
+	if err == nil && (n.broken != s.Broken || !n.live()) {
+		err = fmt.Errorf("it does not do the same again (%s)", n.broken)
+	}
+	if err != nil {
+		n.end()
+		return nil, fmt.Errorf("bring a second thread %s to the same point: %w", t.Name, err)
+	}
+	return n, nil
+}
+
+// verdict is about the state that was found last.
+func (c *checker) verdict(r Result, reason string) Verdict {
+	last := len(c.ways) - 1
+	v := Verdict{Result: r, Reason: reason, States: len(c.ways), Depth: c.ways[last].depth}
+	if r == Fails {
+		v.Trace = c.trace(last)
+	}
+	return v
+}
+
+// trace returns the selections that led to a state.
+func (c *checker) trace(to int) (out []Event) {
+	for w := c.ways[to]; w.depth > 0; w = c.ways[w.from] {
+		out = append(out, w.event)
+	}
+	slices.Reverse(out)
+	return out
+}

@@ -1,0 +1,262 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"lyceum/internal/behavior"
+	"lyceum/internal/event"
+
+	"github.com/go-json-experiment/json"
+)
+
+// settings are what a policy is made with. They are pinned as JSON, so their form
+// never changes for a version that has been released.
+type settings interface {
+	// check finds what is well-formed but cannot be meant.
+	check() error
+	thread() (behavior.Thread, error)
+}
+
+// Builtin is a policy that comes with Lyceum.
+type Builtin struct {
+	// Use is its name and version.
+	Use string
+	// Text says what it does.
+	Text string
+	// Always says that every quest has it.
+	Always bool
+
+	make func() settings
+}
+
+// Name is what a quest.yaml calls it.
+func (b Builtin) Name() string {
+	name, _, _ := strings.Cut(b.Use, "/")
+	return name
+}
+
+// Builtins are all policies that come with Lyceum, the newest version of each.
+func Builtins() []Builtin {
+	return []Builtin{
+		{"budget/1", "No model is called once a limit of the quest or of the agent is reached.", true, func() settings { return &budget{} }},
+		{"repetition/1", "An agent that does the same with the same result is warned, and parked if it goes on.", true, func() settings { return &repetition{Warn: 3, Park: 6} }},
+		{"max-calls/1", "An agent may call certain tools so many times for a task.", false, func() settings { return &maxCalls{Tools: []string{"exec", "start"}} }},
+		{"same-error/1", "A tool that gives the same error several times is closed until something else has worked.", false, func() settings { return &sameError{Max: 3} }},
+		{"allowed-tools/1", "Agents of a role may use certain tools only.", false, func() settings { return &allowedTools{} }},
+		{"no-touch/1", "No tool may be given a path in certain folders.", false, func() settings { return &noTouch{} }},
+		{"one-at-a-time/1", "In each of certain folders one tool works at a time; the next waits.", false, func() settings { return &oneAtATime{} }},
+		{"analysis-first/1", "What is to be executed must have passed an analysis since it was last changed.", false, func() settings { return &analysisFirst{Artifact: "path"} }},
+		{"thread/1", "A thread of the quest's own.", false, func() settings { return &own{} }},
+	}
+}
+
+// settingsOf reads a pinned policy.
+func settingsOf(p event.PolicySpec) (settings, error) {
+	for _, b := range Builtins() {
+		if b.Use != p.Use {
+			continue
+		}
+		s := b.make()
+		if p.Settings != "" {
+			if err := json.Unmarshal([]byte(p.Settings), s, json.RejectUnknownMembers(true)); err != nil {
+				return nil, fmt.Errorf("policy %s: its settings cannot be read: %w", p.Name, err)
+			}
+		}
+		if err := s.check(); err != nil {
+			return nil, fmt.Errorf("policy %s: %w", p.Name, err)
+		}
+		return s, nil
+	}
+	return nil, &UnknownError{Use: p.Use}
+}
+
+// pin writes a policy down as a quest pins it.
+func pin(name, use string, s settings) (event.PolicySpec, error) {
+	b, err := json.Marshal(s, json.Deterministic(true))
+	if err != nil {
+		return event.PolicySpec{}, fmt.Errorf("policy %s: %w", name, err)
+	}
+	return event.PolicySpec{Name: name, Use: use, Settings: string(b)}, nil
+}
+
+// MaxSize is how many bytes the policies of a quest may have: they stand in its
+// first event.
+const MaxSize = 6 << 10
+
+// Complete adds the policies that every quest has to those its author chose. The
+// author's settings stand where there are any.
+func Complete(chosen []event.PolicySpec) ([]event.PolicySpec, error) {
+	var out []event.PolicySpec
+	for _, b := range Builtins() {
+		if !b.Always || slices.ContainsFunc(chosen, func(p event.PolicySpec) bool { return p.Use == b.Use }) {
+			continue
+		}
+		p, err := pin(b.Name(), b.Use, b.make())
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	out = append(out, chosen...)
+	size := 0
+	for _, p := range out {
+		size += len(p.Name) + len(p.Use) + 2*len(p.Settings)
+	}
+	if size > MaxSize {
+		return nil, fmt.Errorf("the policies take %d bytes, more than the %d that a quest has room for: shorten them", size, MaxSize)
+	}
+	return out, nil
+}
+
+// defers reports whether a policy may tell a proposal to wait.
+func defers(p event.PolicySpec) bool {
+	return strings.HasPrefix(p.Use, "one-at-a-time/") || strings.HasPrefix(p.Use, "thread/") && strings.Contains(p.Settings, `"later":true`)
+}
+
+// budget stands for the limits, which are the quest's own affair: they can be
+// raised when it is resumed. What is known of a model call says which is reached.
+type budget struct{}
+
+func (*budget) check() error { return nil }
+
+func (*budget) thread() (behavior.Thread, error) {
+	over := behavior.Condition{Path: []string{"over", "of"}, In: []behavior.Value{behavior.TextValue("quest"), behavior.TextValue("agent")}}
+	return guard("No model is called once a limit is reached.", behavior.Ban{
+		Match: &behavior.Pattern{Types: []string{"model.call"}, Where: []behavior.Condition{over}},
+		Why: func(e behavior.Event) string {
+			f := facts(e)
+			who := "The quest"
+			if f.Over.Of == "agent" {
+				who = f.Agent
+			}
+			return fmt.Sprintf("%s has used %s of %s.", who, amount(f.Over.Limit, f.Over.Used), amount(f.Over.Limit, f.Over.Max))
+		},
+	}), nil
+}
+
+// amount writes a sum with its unit.
+func amount(limit string, n int64) string {
+	switch limit {
+	case "cost":
+		return "$" + trimmed(fixed(n, 9), 2)
+	case "duration":
+		return trimmed(fixed(n, 6), 0) + " s"
+	}
+	return fmt.Sprintf("%d %s", n, limit)
+}
+
+// trimmed cuts zeros behind the point, but keeps some places.
+func trimmed(s string, places int) string {
+	point := strings.IndexByte(s, '.')
+	for len(s) > point+1+places && strings.HasSuffix(s, "0") {
+		s = s[:len(s)-1]
+	}
+	return strings.TrimSuffix(s, ".")
+}
+
+// allowedTools lets a role use certain tools only.
+type allowedTools struct {
+	Role  string   `json:"role" yaml:"role"`
+	Tools []string `json:"tools" yaml:"tools"`
+}
+
+func (s *allowedTools) check() error {
+	switch {
+	case s.Role == "":
+		return errors.New("role: name the agents it is for, such as agent or executor")
+	case s.Tools == nil:
+		return errors.New("tools: list those that are allowed; [] allows none")
+	}
+	return nil
+}
+
+func (s *allowedTools) thread() (behavior.Thread, error) {
+	allowed := "none"
+	if len(s.Tools) > 0 {
+		allowed = list(s.Tools)
+	}
+	return guard(fmt.Sprintf("%s may use these tools only: %s.", s.Role, allowed), behavior.Ban{
+		Match: when{"tool.call where role = " + s.Role + " and tool is none of " + allowed, func(e behavior.Event) bool {
+			f := facts(e)
+			return e.Type == "tool.call" && (Role(f.Agent) == s.Role || f.Agent == s.Role) && !slices.Contains(s.Tools, f.Tool)
+		}},
+		Why: func(e behavior.Event) string {
+			return fmt.Sprintf("You, as %s, may not use %s. You may use: %s.", s.Role, facts(e).Tool, allowed)
+		},
+	}), nil
+}
+
+// own is a thread that the quest's author wrote.
+type own struct{ behavior.Definition }
+
+func (s *own) check() error {
+	if err := s.Definition.Check(); err != nil {
+		return err
+	}
+	for _, p := range s.Steps {
+		for _, b := range p.Block {
+			for _, t := range b.Types {
+				if t != "*" && !slices.Contains(Proposals, t) {
+					return fmt.Errorf("%s cannot be blocked: it is not a proposal; those are %s", t, list(Proposals))
+				}
+			}
+		}
+		for _, r := range p.Request {
+			d, err := behavior.JSONDetail(r.Detail)
+			if r.Type != "message.sent" || err != nil || d.Field(fieldText).Kind != behavior.Text || d.Field(fieldText).Text == "" {
+				return errors.New("a policy can request one thing: a message.sent with a text, and to whom")
+			}
+		}
+	}
+	return nil
+}
+
+// thread makes a block of everything one of every proposal: what has happened
+// cannot be blocked.
+func (s *own) thread() (behavior.Thread, error) {
+	d := s.Definition
+	d.Steps = slices.Clone(d.Steps)
+	for i := range d.Steps {
+		d.Steps[i].Block = slices.Clone(d.Steps[i].Block)
+		for j := range d.Steps[i].Block {
+			if b := &d.Steps[i].Block[j]; slices.Contains(b.Types, "*") {
+				b.Types = Proposals
+			}
+		}
+	}
+	return d.Thread()
+}
+
+// guard is a thread that always blocks the same.
+func guard(text string, bans ...behavior.Ban) behavior.Thread {
+	scope := make(behavior.Any, len(bans))
+	for i, b := range bans {
+		scope[i] = b.Match
+	}
+	return behavior.Thread{Text: text, Scope: scope, Start: func() behavior.Behavior { return still{bans} }}
+}
+
+type still struct{ bans []behavior.Ban }
+
+func (s still) Bids() behavior.Bids    { return behavior.Bids{Block: s.bans} }
+func (still) Next(behavior.Event) bool { return true }
+func (still) Save() string             { return "" }
+func (still) Restore(string) error     { return nil }
+
+// when is a matcher with its own words.
+type when struct {
+	text string
+	f    func(behavior.Event) bool
+}
+
+func (w when) String() string { return w.text }
+
+func (w when) Match(e behavior.Event) behavior.Truth {
+	if w.f(e) {
+		return behavior.Yes
+	}
+	return behavior.No
+}

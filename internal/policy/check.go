@@ -1,0 +1,298 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"lyceum/internal/behavior"
+	"lyceum/internal/event"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Check plays every agent that could meet these policies, as deep as the options
+// say, and looks for a trap: a point where nothing that it could do, neither a
+// turn, nor a tool, nor an answer, would pass. The tools, paths and results that
+// it tries are those the policies name, and one of each that they do not.
+//
+// An agent that has used up its limits or goes round in circles is meant to come
+// to rest: that is no trap.
+func Check(policies []event.PolicySpec, opts behavior.CheckOptions) (behavior.Verdict, error) {
+	g, err := New(policies)
+	if err != nil {
+		return behavior.Verdict{}, err
+	}
+	w, err := worldOf(policies)
+	if err != nil {
+		return behavior.Verdict{}, err
+	}
+	err = g.program.Add(behavior.Thread{
+		Name: "an agent", Priority: 1 << 20, Repeat: true,
+		Start: func() behavior.Behavior { return &actor{world: w, at: state{Turn: 1}} },
+	})
+	if err != nil {
+		return behavior.Verdict{}, err
+	}
+	if opts.Accept == nil {
+		opts.Accept = func(s behavior.Status) bool { return atRest(s, policies) }
+	}
+	v, err := g.program.Check(opts)
+	if err != nil {
+		return v, fmt.Errorf("check policies: %w", err)
+	}
+	return v, nil
+}
+
+// atRest reports whether an agent has come to the rest that a budget or the rule
+// against repetition means it to come to.
+func atRest(s behavior.Status, policies []event.PolicySpec) bool {
+	for _, b := range s.Blocked {
+		if b.Event.Type != "model.call" {
+			return false
+		}
+		for _, by := range b.By {
+			i := slices.IndexFunc(policies, func(p event.PolicySpec) bool { return p.Name == by.Thread })
+			if i < 0 || !strings.HasPrefix(policies[i].Use, "budget/") && !strings.HasPrefix(policies[i].Use, "repetition/") {
+				return false
+			}
+		}
+	}
+	return len(s.Blocked) > 0
+}
+
+// world is what an agent that is only played can do, and what can come of it.
+type world struct {
+	calls   []*Facts
+	results []*Facts
+}
+
+// actor is such an agent. It is asked, does one thing, gets a result, and is asked
+// again, until it answers.
+type actor struct {
+	world *world
+	at    state
+}
+
+// state is what an actor is about to do.
+type state struct {
+	// Phase is ask, act or get; Call is which call it waits for in get. Turn is 1
+	// and 2 by turns: all that matters is that it is another one.
+	Phase, Call, Turn int
+}
+
+const (
+	ask = iota
+	act
+	get
+)
+
+func (a *actor) Bids() (b behavior.Bids) {
+	switch a.at.Phase {
+	case ask:
+		b.Request = []behavior.Event{{Type: "model.call", Detail: &Facts{Agent: played, Turn: int64(3 - a.at.Turn)}}}
+	case act:
+		for _, f := range a.world.calls {
+			b.Request = append(b.Request, behavior.Event{Type: "tool.call", Detail: f})
+		}
+		b.Request = append(b.Request, behavior.Event{Type: "quest.finished", Detail: &Facts{Agent: played, Text: "An answer."}})
+	case get:
+		for _, r := range a.world.results {
+			f := *a.world.calls[a.at.Call]
+			f.Turn, f.Ended, f.Error, f.Changed, f.Output = int64(a.at.Turn), true, r.Error, r.Changed, r.Output
+			b.Request = append(b.Request, behavior.Event{Type: "tool.result", Detail: &f})
+		}
+	}
+	return b
+}
+
+// played is the name of an agent that is only played.
+const played = "agent-0"
+
+func (a *actor) Next(e behavior.Event) bool {
+	switch e.Type {
+	case "model.call":
+		a.at = state{Phase: act, Turn: 3 - a.at.Turn}
+	case "tool.call":
+		a.at = state{Phase: get, Turn: a.at.Turn, Call: slices.IndexFunc(a.world.calls, func(f *Facts) bool { return f.JSON() == facts(e).JSON() })}
+	case "tool.result":
+		a.at = state{Phase: ask, Turn: a.at.Turn}
+	default:
+		return false
+	}
+	return true
+}
+
+// Save implements behavior.Saver.
+func (a *actor) Save() string { return fmt.Sprintf("%d %d %d", a.at.Phase, a.at.Call, a.at.Turn) }
+
+// Restore implements behavior.Saver.
+func (a *actor) Restore(saved string) error {
+	_, err := fmt.Sscanf(saved, "%d %d %d", &a.at.Phase, &a.at.Call, &a.at.Turn)
+	return err
+}
+
+// words collects what policies name.
+type words struct {
+	tools, paths map[string]bool
+	args, output map[string]map[string]bool
+	changes      bool
+}
+
+// worldOf makes a world of what policies name.
+func worldOf(policies []event.PolicySpec) (*world, error) {
+	w := &words{tools: map[string]bool{"other": true}, paths: map[string]bool{}, args: map[string]map[string]bool{}, output: map[string]map[string]bool{}}
+	for _, p := range policies {
+		s, err := settingsOf(p)
+		if err != nil {
+			return nil, err
+		}
+		w.read(s)
+	}
+	return w.world()
+}
+
+func (w *words) read(s settings) {
+	switch s := s.(type) {
+	case *maxCalls:
+		w.tool(s.Tools)
+	case *sameError:
+		w.tool(s.Tools)
+	case *allowedTools:
+		w.tool(s.Tools)
+	case *noTouch:
+		w.tool(s.Tools)
+		w.path(s.Paths)
+	case *oneAtATime:
+		w.path(s.Domains)
+	case *analysisFirst:
+		w.tool(s.Analysis)
+		w.tool(s.Execution)
+		w.arg(s.Artifact, quoted("artifact"))
+		w.changes = true
+		if s.Passed != "" {
+			note(w.output, s.Passed, "true")
+		}
+	case *own:
+		for _, p := range s.Steps {
+			for _, list := range [][]behavior.PatternDef{p.Wait, p.Block, p.Interrupt} {
+				for _, pattern := range list {
+					w.where(pattern.Where)
+				}
+			}
+		}
+	}
+}
+
+func (w *words) tool(names []string) {
+	for _, n := range names {
+		w.tools[n] = true
+	}
+}
+
+func (w *words) path(folders []string) {
+	for _, f := range folders {
+		w.paths[strings.TrimSuffix(f, "/")+"/file"] = true
+	}
+}
+
+func (w *words) arg(name, value string) { note(w.args, name, value) }
+
+func note(in map[string]map[string]bool, name, value string) {
+	if in[name] == nil {
+		in[name] = map[string]bool{}
+	}
+	in[name][value] = true
+}
+
+// where takes the values that conditions compare with.
+func (w *words) where(conditions []behavior.ConditionDef) {
+	for _, c := range conditions {
+		field, rest, nested := strings.Cut(c.Path, ".")
+		for _, v := range examples(c) {
+			switch {
+			case field == "tool" && !nested && v.Kind == behavior.Text:
+				w.tools[v.Text] = true
+			case field == "changed":
+				w.changes = true
+			case field == "args" && nested && !strings.Contains(rest, "."):
+				w.arg(rest, v.String())
+			case field == "output" && nested && !strings.Contains(rest, "."):
+				note(w.output, rest, v.String())
+			}
+		}
+	}
+}
+
+// examples are values that a condition is about.
+func examples(c behavior.ConditionDef) (out []behavior.Value) {
+	for _, s := range c.In {
+		kind := map[string]behavior.Kind{"text": behavior.Text, "number": behavior.Number, "bool": behavior.Bool, "null": behavior.Null}[s.Kind]
+		out = append(out, behavior.Value{Kind: kind, Text: s.Text})
+	}
+	for _, bound := range []string{c.Min, c.Max} {
+		if bound != "" {
+			out = append(out, behavior.Value{Kind: behavior.Number, Text: bound})
+		}
+	}
+	for _, dir := range c.Prefix {
+		out = append(out, behavior.TextValue(strings.TrimSuffix(dir, "/")+"/file"), behavior.TextValue("elsewhere"))
+	}
+	return out
+}
+
+// world combines the words: every tool with no argument and with each value of
+// each argument, and every kind of result.
+func (w *words) world() (*world, error) {
+	if len(w.paths) > 0 {
+		w.paths["elsewhere"] = true
+	}
+	for p := range w.paths {
+		w.arg("path", quoted(p))
+	}
+	out := &world{}
+	for _, tool := range sorted(w.tools) {
+		for _, args := range append([]string{"{}"}, objects(w.args)...) {
+			f := &Facts{Agent: played, Tool: tool, Args: &Args{Text: event.Text{Text: args}}}
+			if !f.Args.Known() {
+				return nil, fmt.Errorf("check policies: the arguments %s cannot be read", args)
+			}
+			out.calls = append(out.calls, f)
+		}
+	}
+	for _, text := range append([]string{"done"}, objects(w.output)...) {
+		out.results = append(out.results, &Facts{Output: &event.Text{Text: text}})
+	}
+	out.results = append(out.results, &Facts{Error: true, Output: &event.Text{Text: "error"}})
+	if w.changes {
+		out.results = append(out.results, &Facts{Changed: true, Output: &event.Text{Text: "changed"}})
+	}
+	if len(out.calls)*len(out.results) > maxWorld {
+		return nil, fmt.Errorf("check policies: they name %d kinds of calls and %d kinds of results, more than can be tried: check them in smaller groups", len(out.calls), len(out.results))
+	}
+	return out, nil
+}
+
+// maxWorld bounds how many things there are to try.
+const maxWorld = 20_000
+
+// objects are JSON objects with one member each.
+func objects(members map[string]map[string]bool) (out []string) {
+	for _, name := range sorted(members) {
+		for _, value := range sorted(members[name]) {
+			out = append(out, "{"+quoted(name)+":"+value+"}")
+		}
+	}
+	return out
+}
+
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func quoted(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return `"?"`
+	}
+	return string(b)
+}

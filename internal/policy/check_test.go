@@ -1,0 +1,99 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+
+	"lyceum/internal/behavior"
+	"lyceum/internal/event"
+	"lyceum/internal/policy"
+)
+
+func parse(t testing.TB, text string) []event.PolicySpec {
+	t.Helper()
+	chosen, err := policy.ParseFile("policies.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := policy.Complete(chosen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// sets are the built-in policies, each alone and all together.
+var sets = map[string]string{
+	"none":           "[]",
+	"repetition":     "[{use: repetition, warn: 2, park: 3}]",
+	"max-calls":      "[{use: max-calls, max: 2}]",
+	"same-error":     "[{use: same-error, max: 2}]",
+	"allowed-tools":  "[{use: allowed-tools, role: agent, tools: [calculate]}]",
+	"no tools":       "[{use: allowed-tools, role: agent, tools: []}]",
+	"no-touch":       "[{use: no-touch, paths: [secret]}]",
+	"one-at-a-time":  "[{use: one-at-a-time, domains: [a, b], shared: true}]",
+	"analysis-first": "[{use: analysis-first, analysis: [lint], execution: [exec], passed: ok}]",
+	"all": `
+- {use: repetition, warn: 2, park: 4}
+- {use: max-calls, max: 2, tools: [exec]}
+- {use: same-error, max: 2}
+- {use: allowed-tools, role: agent, tools: [exec, lint]}
+- {use: no-touch, paths: [secret]}
+- {use: one-at-a-time, domains: [a]}
+- {use: analysis-first, analysis: [lint], execution: [exec]}`,
+}
+
+func TestNoBuiltinSetIsATrap(t *testing.T) {
+	t.Parallel()
+	for name, text := range sets {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, err := policy.Check(parse(t, text), behavior.CheckOptions{Depth: 13, States: 4_000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%s: %d states, %d deep; %s", v.Result, v.States, v.Depth, v.Reason)
+			if v.Result == behavior.Fails {
+				t.Errorf("it is a trap: %s\n%v", v.Reason, v.Trace)
+			}
+			if v.Result == behavior.CutOff && v.Depth < 6 {
+				t.Errorf("looked only %d deep", v.Depth)
+			}
+		})
+	}
+}
+
+func TestATrapIsFoundWithTheShortestWayIntoIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text, reason string
+		steps        int
+	}{
+		"OneThatBlocksEverything": {`
+- name: wall
+  steps: [{block: {type: "*", reason: Stop.}}]`, "wall", 0},
+		"OneThatForbidsToolsAndAnswersAfterThreeCalls": {`
+- name: quiet
+  steps:
+    - {wait: {type: tool.call}, times: 3}
+    - {block: {type: [tool.call, quest.finished]}}`, "quiet", 9 + 1},
+		"TwoThatTogetherLeaveNothing": {`
+- name: no-answer
+  steps: [{block: {type: quest.finished}}]
+- {use: allowed-tools, role: agent, tools: []}`, "no-answer", 1},
+		"OneThatNeverLetsTheModelSpeakAgain": {`
+- name: once
+  steps: [{wait: {type: tool.result, where: {error: true}}}, {block: {type: model.call}}]`, "once", 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, err := policy.Check(parse(t, c.text), behavior.CheckOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Result != behavior.Fails || !strings.Contains(v.Reason, c.reason) || len(v.Trace) != c.steps {
+				t.Errorf("%s after %d steps: %s\n%v", v.Result, len(v.Trace), v.Reason, v.Trace)
+			}
+		})
+	}
+}

@@ -1,0 +1,199 @@
+package policy
+
+import (
+	"strconv"
+	"strings"
+
+	"lyceum/internal/behavior"
+	"lyceum/internal/event"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Facts are what is known of a proposal or of something that has happened. The
+// names in Field are the words that policies use.
+type Facts struct {
+	Agent string
+	Tool  string
+	// To is who a message is for, Text what was said.
+	To   string
+	Text string
+	// Call is the seq of the tool.call, once it has been made.
+	Call uint64
+	// Args and Output are those of a tool call.
+	Args   *Args
+	Output *event.Text
+	// Ended says that a result is there; Error, that it is a failure; Changed,
+	// that the workspace is another one since.
+	Ended, Error, Changed bool
+	// Refused is the type of proposal that was blocked.
+	Refused event.Type
+	Turn    int64
+	// Spent is what the quest and the agent have used; Over is the limit that is
+	// reached, if one is.
+	Spent, AgentSpent Spent
+	Over              *Over
+}
+
+// Spent is what has been used so far.
+type Spent struct{ Cost, Turns, Tokens, Duration int64 }
+
+// Over is a limit that is reached.
+type Over struct {
+	// Of is quest or agent, Limit cost, turns, tokens or duration.
+	Of, Limit string
+	Max, Used int64
+}
+
+var _ behavior.Detail = (*Facts)(nil)
+
+// Role is what an agent's name says it is: executor-1 is an executor.
+func Role(name string) string {
+	if i := strings.LastIndexByte(name, '-'); i > 0 && strings.Trim(name[i+1:], "0123456789") == "" {
+		return name[:i]
+	}
+	return name
+}
+
+// Field implements behavior.Detail.
+func (f *Facts) Field(path []string) behavior.Value {
+	if len(path) == 0 {
+		return behavior.Value{Kind: behavior.Object}
+	}
+	switch path[0] {
+	case "args":
+		return f.Args.field(path[1:])
+	case "output":
+		return f.output(path[1:])
+	case "spent":
+		return f.Spent.field(path[1:])
+	case "agent_spent":
+		return f.AgentSpent.field(path[1:])
+	case "over":
+		return f.Over.field(path[1:])
+	}
+	if len(path) > 1 {
+		return behavior.Value{}
+	}
+	switch path[0] {
+	case "agent":
+		return text(f.Agent)
+	case "role":
+		return text(Role(f.Agent))
+	case "tool":
+		return text(f.Tool)
+	case "to":
+		return text(f.To)
+	case "text":
+		return text(f.Text)
+	case "proposal":
+		return text(string(f.Refused))
+	case "error":
+		if f.Ended {
+			return behavior.BoolValue(f.Error)
+		}
+	case "changed":
+		if f.Ended {
+			return behavior.BoolValue(f.Changed)
+		}
+	case "turn":
+		return number(f.Turn)
+	}
+	return behavior.Value{}
+}
+
+// Fields are the names that Field knows.
+var Fields = []string{"agent", "role", "tool", "to", "text", "proposal", "error", "changed", "turn", "args", "output", "spent", "agent_spent", "over"}
+
+func text(s string) behavior.Value {
+	if s == "" {
+		return behavior.Value{}
+	}
+	return behavior.TextValue(s)
+}
+
+func number(n int64) behavior.Value {
+	return behavior.Value{Kind: behavior.Number, Text: strconv.FormatInt(n, 10)}
+}
+
+// field returns one of the sums: cost in dollars, duration in seconds.
+func (s Spent) field(path []string) behavior.Value {
+	if len(path) != 1 {
+		return behavior.Value{}
+	}
+	switch path[0] {
+	case "cost":
+		return behavior.Value{Kind: behavior.Number, Text: fixed(s.Cost, 9)}
+	case "duration":
+		return behavior.Value{Kind: behavior.Number, Text: fixed(s.Duration, 6)}
+	case "turns":
+		return number(s.Turns)
+	case "tokens":
+		return number(s.Tokens)
+	}
+	return behavior.Value{}
+}
+
+// fixed writes n × 10^-places as a decimal number.
+func fixed(n int64, places int) string {
+	s := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, s = "-", s[1:]
+	}
+	if len(s) <= places {
+		s = strings.Repeat("0", places-len(s)+1) + s
+	}
+	return sign + s[:len(s)-places] + "." + s[len(s)-places:]
+}
+
+func (o *Over) field(path []string) behavior.Value {
+	if o == nil || len(path) != 1 {
+		return behavior.Value{}
+	}
+	switch path[0] {
+	case "of":
+		return text(o.Of)
+	case "limit":
+		return text(o.Limit)
+	}
+	return behavior.Value{}
+}
+
+// output is what a tool put out: a text, and if it is JSON also its members. What
+// is not whole here cannot be read.
+func (f *Facts) output(path []string) behavior.Value {
+	if f.Output == nil {
+		return behavior.Value{}
+	}
+	if f.Output.Ref != nil {
+		return behavior.Value{Kind: behavior.Unknown}
+	}
+	if len(path) == 0 {
+		return behavior.TextValue(f.Output.Text)
+	}
+	d, err := behavior.JSONDetail(f.Output.Text)
+	if err != nil {
+		return behavior.Value{}
+	}
+	return d.Field(path)
+}
+
+// JSON implements behavior.Detail.
+func (f *Facts) JSON() string {
+	b, err := json.Marshal(struct {
+		Agent    string     `json:"agent,omitzero"`
+		Args     string     `json:"args,omitzero"`
+		Call     uint64     `json:"call,omitzero"`
+		Error    bool       `json:"error,omitzero"`
+		Proposal event.Type `json:"proposal,omitzero"`
+		Text     string     `json:"text,omitzero"`
+		To       string     `json:"to,omitzero"`
+		Tool     string     `json:"tool,omitzero"`
+		Turn     int64      `json:"turn,omitzero"`
+	}{f.Agent, f.Args.raw(), f.Call, f.Error, f.Refused, f.Text, f.To, f.Tool, f.Turn})
+	if err != nil {
+		return "{}" // a text that is not UTF-8, which no event holds
+	}
+	return string(b)
+}

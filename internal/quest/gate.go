@@ -1,0 +1,275 @@
+package quest
+
+import (
+	"slices"
+	"strings"
+
+	"lyceum/internal/agent"
+	"lyceum/internal/event"
+	"lyceum/internal/policy"
+)
+
+// The gate: every proposal of an agent is put to the policies before it becomes an
+// event, and every event is told to them, so that where they stand is a fold of
+// the ledger like everything else.
+
+// verdict is what the policies say of a proposal.
+type verdict struct {
+	passes bool
+	// waits says that the proposal need only be made again later.
+	waits bool
+	// instead is what must be said first: a policy broke down over it.
+	instead []event.Draft
+	by      []event.Blocker
+}
+
+// judge asks the policies.
+func (s *State) judge(e event.Event, t event.Type, f *policy.Facts) verdict {
+	by := s.gate.Blocked(t, f)
+	v := verdict{passes: len(by) == 0, waits: len(by) > 0 && s.busy()}
+	for _, b := range by {
+		if b.Fault != "" {
+			v.instead = []event.Draft{After(e, "core", "", &event.PolicyFailed{Policy: b.Thread, Reason: b.Fault})}
+			return v
+		}
+		v.waits = v.waits && b.Later
+		if len(v.by) < maxBlockers {
+			v.by = append(v.by, event.Blocker{Policy: b.Thread, Reason: shortTo(b.Reason, maxReason)})
+		}
+	}
+	return v
+}
+
+// maxBlockers and maxReason are what a policy.blocked has room for.
+const (
+	maxBlockers = 8
+	maxReason   = 600
+)
+
+// busy reports whether something is under way that will come back: only then is
+// there something to wait for.
+func (s *State) busy() bool {
+	for _, c := range s.Calls {
+		if c.Timer == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// news is what policies have to say by themselves: that one has broken down, or
+// what one wants an agent to be told.
+func (s *State) news(e event.Event) []event.Draft {
+	for _, b := range s.gate.Broken() {
+		if !slices.Contains(s.Broken, b.Thread) {
+			return []event.Draft{After(e, "core", "", &event.PolicyFailed{Policy: b.Thread, Reason: b.Reason})}
+		}
+	}
+	name, to, text, ok := s.gate.Message()
+	switch {
+	case !ok:
+		return nil
+	case s.nags >= maxNags:
+		return []event.Draft{After(e, "core", "", &event.PolicyFailed{Policy: name, Reason: "it asks for one message after another and never waits"})}
+	}
+	if s.Agent(to) == nil {
+		to = s.Agents[0].Name
+		if s.Agent(s.moving) != nil {
+			to = s.moving
+		}
+	}
+	return []event.Draft{After(e, "core", "", &event.MessageSent{Policy: name, Text: event.Text{Text: text}, To: to})}
+}
+
+// maxNags is how many messages policies may want between two inputs.
+const maxNags = 16
+
+// afterBlock says what follows from a refusal.
+func (s *State) afterBlock(e event.Event, b *event.PolicyBlocked) []event.Draft {
+	a := s.Agent(e.Actor)
+	if s.Status != Running || a == nil {
+		return nil
+	}
+	switch b.Proposal {
+	case "quest.finished":
+		return []event.Draft{After(e, "core", "", &event.MessageSent{Text: event.Text{Text: refusal(b)}, To: a.Name})}
+	case "model.call":
+		if drafts := s.society.Parked(s, a, e); drafts != nil {
+			return drafts
+		}
+	}
+	return s.goOn(e)
+}
+
+// refusal is what an agent is told.
+func refusal(b *event.PolicyBlocked) string {
+	var lines []string
+	for _, by := range b.By {
+		lines = append(lines, "Refused by the policy "+by.Policy+": "+by.Reason)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// attend tells the policies of an event before it is applied: what they knew when
+// it was decided is what they know now. It panics if a proposal is there that
+// they would not have let pass.
+func (s *State) attend(e event.Event) {
+	if e.Input() {
+		// Whoever was told to wait is asked again whenever something has come in.
+		s.Cause, s.moving, s.all, s.nags = e.Seq, e.Actor, s.gate.Couples(), 0
+	}
+	var err error
+	switch b := e.Body.(type) {
+	case *event.QuestCreated:
+		return
+	case *event.ModelCall:
+		err = s.gate.Took(e.Type, s.modelFacts(s.Agent(e.Actor), e.Time))
+	case *event.ToolCall:
+		f := s.useFacts(e.Actor, func(u *agent.Use) bool { return u.Answer == b.Answer && u.Part == b.Part })
+		f.Call = e.Seq
+		err = s.gate.Took(e.Type, f)
+	case *event.QuestFinished:
+		err = s.gate.Took(e.Type, answerFacts(e.Actor, b))
+	case *event.MessageSent:
+		s.all = s.all || b.To != s.moving
+		if b.Policy != "" {
+			s.nags++
+			err = s.gate.Sent(b.Policy, b.Text.Text)
+			break
+		}
+		s.gate.Tell(e.Type, &policy.Facts{To: b.To, Text: b.Text.Text})
+	case *event.PolicyFailed:
+		s.gate.Break(b.Policy, b.Reason)
+	case *event.QuestStarted, *event.QuestResumed, *event.UserMessage:
+		s.all = true
+		s.gate.Tell(e.Type, s.happened(e))
+	default:
+		s.gate.Tell(e.Type, s.happened(e))
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
+// happened is what is known of an event that nobody can refuse.
+func (s *State) happened(e event.Event) *policy.Facts {
+	switch b := e.Body.(type) {
+	case *event.UserMessage:
+		return &policy.Facts{To: b.To, Text: b.Text.Text}
+	case *event.ModelResult:
+		return &policy.Facts{Agent: e.Actor, Ended: true, Error: b.Error != nil}
+	case *event.ToolResult:
+		f := s.resultFacts(e, b.Call, &b.Output, b.Error)
+		a := s.Agent(e.Actor)
+		f.Changed = b.Tree != nil && (a == nil || a.Tree == nil || a.Tree.Hash != b.Tree.Hash)
+		return f
+	case *event.ToolAnswered:
+		return s.resultFacts(e, b.Call, &b.Output, b.Error)
+	case *event.PolicyBlocked:
+		f := &policy.Facts{Agent: e.Actor, Tool: e.Tool, Refused: b.Proposal}
+		if a := s.Agent(e.Actor); a != nil {
+			f.Turn = a.Turns
+			if b.Proposal == "quest.finished" {
+				f.Output = new(a.Said())
+			}
+		}
+		return f
+	}
+	if s.Agent(e.Actor) == nil {
+		return &policy.Facts{}
+	}
+	return &policy.Facts{Agent: e.Actor}
+}
+
+func (s *State) resultFacts(e event.Event, call uint64, output *event.Text, failed bool) *policy.Facts {
+	f := s.useFacts(e.Actor, func(u *agent.Use) bool { return u.Call == call })
+	f.Call, f.Output, f.Ended, f.Error = call, output, true, failed
+	return f
+}
+
+// useFacts is what is known of a use of a tool.
+func (s *State) useFacts(name string, which func(*agent.Use) bool) *policy.Facts {
+	f := &policy.Facts{Agent: name}
+	a := s.Agent(name)
+	if a == nil {
+		return f
+	}
+	for i := range a.Open {
+		if u := &a.Open[i]; which(u) {
+			f.Turn, f.Args = a.Turns, s.args(u)
+			f.Tool = known(a, u.Name)
+			if u.Refused != "" {
+				f.Refused = "tool.call"
+			}
+		}
+	}
+	return f
+}
+
+func (s *State) toolFacts(a *agent.Agent, u *agent.Use, name string) *policy.Facts {
+	return &policy.Facts{Agent: a.Name, Tool: name, Turn: a.Turns, Args: s.args(u)}
+}
+
+// args are those of a use. The last ones are kept, read or not: a call is judged,
+// and then made, and policies need read them only once for both.
+func (s *State) args(u *agent.Use) *policy.Args {
+	if s.lastArgs == nil || s.lastUse != (useKey{u.Answer, u.Part}) {
+		s.lastUse, s.lastArgs = useKey{u.Answer, u.Part}, &policy.Args{Text: u.Args, Outline: u.Outline}
+	}
+	return s.lastArgs
+}
+
+// useKey names a use of a tool within a quest.
+type useKey struct {
+	answer uint64
+	part   int64
+}
+
+func answerFacts(agent string, b *event.QuestFinished) *policy.Facts {
+	return &policy.Facts{Agent: agent, Text: b.Answer.Text}
+}
+
+func (s *State) modelFacts(a *agent.Agent, now event.Time) *policy.Facts {
+	f := &policy.Facts{Spent: s.used(now), Over: s.over(a, now)}
+	if a != nil {
+		f.Agent, f.Turn, f.AgentSpent = a.Name, a.Turns+1, usedBy(a)
+	}
+	return f
+}
+
+func (s *State) used(now event.Time) policy.Spent {
+	return policy.Spent{
+		Cost: s.Spent.Cost, Turns: s.Spent.Turns, Tokens: s.Spent.Usage.Input + s.Spent.Usage.Output,
+		Duration: s.Elapsed(now),
+	}
+}
+
+func usedBy(a *agent.Agent) policy.Spent {
+	return policy.Spent{Cost: a.Cost, Turns: a.Turns, Tokens: a.Tokens, Duration: a.Duration}
+}
+
+// over says which limit is reached, the quest's before those of the agent, which
+// may be nil.
+func (s *State) over(a *agent.Agent, now event.Time) *policy.Over {
+	l := &s.Limits
+	if o := reached("quest", event.Share{Cost: l.Cost, Duration: l.Duration, Tokens: l.Tokens, Turns: l.Turns}, s.used(now)); o != nil {
+		return o
+	}
+	if a == nil || l.Agent == nil {
+		return nil
+	}
+	return reached("agent", *l.Agent, usedBy(a))
+}
+
+func reached(of string, max event.Share, used policy.Spent) *policy.Over {
+	for _, l := range [...]struct {
+		name string
+		max  *int64
+		used int64
+	}{{"cost", max.Cost, used.Cost}, {"turns", max.Turns, used.Turns}, {"tokens", max.Tokens, used.Tokens}, {"duration", max.Duration, used.Duration}} {
+		if l.max != nil && l.used >= *l.max {
+			return &policy.Over{Of: of, Limit: l.name, Max: *l.max, Used: l.used}
+		}
+	}
+	return nil
+}
