@@ -11,6 +11,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"lyceum/internal/event"
 )
@@ -26,7 +28,8 @@ type Model interface {
 
 // Request is a conversation that waits for the model's next word.
 type Request struct {
-	Agent string
+	// Quest and Agent say who asks. They are not sent.
+	Quest, Agent string
 	// Model is the name as the quest gives it, such as script:plan.yaml.
 	Model string
 	// Turn counts the agent's model calls, from 1.
@@ -35,6 +38,8 @@ type Request struct {
 	Tools    []Tool
 	Messages []Message
 	Thinking bool
+	// MaxTokens is how many tokens the answer may have; 0 leaves it to the driver.
+	MaxTokens int64
 }
 
 // Tool is what a model is told of a tool.
@@ -60,9 +65,12 @@ type Message struct {
 	Parts []Part
 }
 
-// PartToolResult is the kind of a part that answers a tool call; the other
-// kinds are those of event.Part.
-const PartToolResult = "tool_result"
+// PartToolResult is the kind of a part that answers a tool call, PartImage that
+// of a picture; the other kinds are those of event.Part.
+const (
+	PartToolResult = "tool_result"
+	PartImage      = "image"
+)
 
 // Part is a piece of a message, with its text in full.
 type Part struct {
@@ -72,8 +80,11 @@ type Part struct {
 	// ID joins a tool call and its result; Name is the tool's, Args the call's
 	// arguments as JSON.
 	ID, Name, Args string
-	// Opaque is the provider's own, such as a signature.
+	// Opaque is the provider's own, such as a signature. See Mark.
 	Opaque string
+	// Media and Data are a picture's type, such as image/png, and its bytes.
+	Media string
+	Data  []byte
 	// Error marks the result of a tool that failed.
 	Error bool
 }
@@ -119,6 +130,10 @@ const (
 type Error struct {
 	Kind Kind
 	Text string
+	// After is how long the provider asks to wait before the next attempt.
+	After time.Duration
+	// Usage is what the attempt cost all the same.
+	Usage event.Usage
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("model: %s (%s)", e.Text, e.Kind) }
@@ -133,3 +148,10 @@ func KindOf(err error) Kind {
 	}
 	return Unavailable
 }
+
+// Mark makes an opaque part of what a provider sent, so that it goes back to that
+// provider alone.
+func Mark(provider, payload string) string { return provider + ":" + payload }
+
+// Own returns what a provider sent, if the opaque part is its own.
+func Own(provider, opaque string) (string, bool) { return strings.CutPrefix(opaque, provider+":") }

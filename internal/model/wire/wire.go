@@ -1,0 +1,356 @@
+// Package wire is what the drivers of models share: it posts a request as JSON,
+// reads the answer as server-sent events, and says in one way what can go wrong on
+// the way.
+//
+// Nothing a server sends is trusted to be small, valid, or to come at all: lines,
+// bodies and silences have limits. No key that a request carries is ever part of
+// an error. Attempts are made once; trying again is for the caller, who counts
+// them.
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"lyceum/internal/model"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The limits of what a server may send.
+const (
+	maxLine  = 32 << 20
+	maxError = 64 << 10
+	maxTotal = 256 << 20
+)
+
+// Client speaks with one provider.
+type Client struct {
+	// Provider is its name, for messages.
+	Provider string
+	// Base is the address that paths are added to, without a slash at its end.
+	Base string
+	// Header is sent with each request; it holds the key.
+	Header http.Header
+	// Secrets are values that must not stand in any message.
+	Secrets []string
+	// HTTP is the client to use; nil is a shared one.
+	HTTP *http.Client
+	// Silence is how long the server may say nothing; 0 means five minutes.
+	Silence time.Duration
+	// Classify says what sort of failure a response is, where its status alone
+	// does not. It returns "" if it does not know. It may be nil.
+	Classify func(status int, body []byte) model.Kind
+	// Clock says what time it is, for dates in Retry-After. Nil does not
+	// understand dates.
+	Clock func() time.Time
+}
+
+// shared keeps connections for all drivers of a process.
+var shared = &http.Client{Transport: &http.Transport{
+	Proxy:               http.ProxyFromEnvironment,
+	MaxIdleConnsPerHost: 64,
+	IdleConnTimeout:     90 * time.Second,
+	TLSHandshakeTimeout: 15 * time.Second,
+	ForceAttemptHTTP2:   true,
+	DialContext:         (&net.Dialer{Timeout: 15 * time.Second}).DialContext,
+}}
+
+// Stream posts body and hands each server-sent event to each: its name, which may
+// be empty, and its data. It returns nil once the stream has ended; whether it
+// was whole, the caller must see. An error of each is returned as it is, one of
+// the way as a *model.Error, and the context's own when that has ended.
+func (c *Client) Stream(ctx context.Context, path string, body any, each func(name string, data []byte) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	silence := c.Silence
+	if silence == 0 {
+		silence = 5 * time.Minute
+	}
+	var quiet atomic.Bool
+	watch := time.AfterFunc(silence, func() { quiet.Store(true); cancel() })
+	defer watch.Stop()
+	err := c.stream(ctx, path, body, func(name string, data []byte) error {
+		watch.Reset(silence)
+		return each(name, data)
+	})
+	if err != nil && quiet.Load() {
+		return &model.Error{Kind: model.Unavailable, Text: fmt.Sprintf("%s has said nothing for %s", c.Provider, silence)}
+	}
+	return err
+}
+
+func (c *Client) stream(ctx context.Context, path string, body any, each func(string, []byte) error) error {
+	resp, err := c.post(ctx, path, body)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return c.failed(ctx, resp)
+	}
+	in := bufio.NewReaderSize(io.LimitReader(resp.Body, maxTotal), 16<<10)
+	if err := events(in, each); err != nil {
+		var way *wayError
+		if errors.As(err, &way) {
+			return c.broke(ctx, way.error)
+		}
+		return err
+	}
+	return ctx.Err()
+}
+
+func (c *Client) post(ctx context.Context, path string, body any) (*http.Response, error) {
+	data, err := json.Marshal(body, json.Deterministic(true))
+	if err != nil {
+		return nil, &model.Error{Kind: model.Invalid, Text: "the request cannot be written as JSON: " + err.Error()}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Base+path, bytes.NewReader(data))
+	if err != nil {
+		return nil, &model.Error{Kind: model.Invalid, Text: c.redact(fmt.Sprintf("the address of %s is no address: %v", c.Provider, err))}
+	}
+	for name, values := range c.Header {
+		req.Header[name] = values
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "text/event-stream")
+	client := c.HTTP
+	if client == nil {
+		client = shared
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, c.broke(ctx, err)
+	}
+	return resp, nil
+}
+
+// wayError is a failure of the connection rather than of what was sent.
+type wayError struct{ error }
+
+// events reads server-sent events.
+func events(in *bufio.Reader, each func(string, []byte) error) error {
+	var name string
+	var data []byte
+	has := false
+	for {
+		line, err := readLine(in)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return &wayError{err}
+		}
+		ended := err != nil
+		switch {
+		case len(line) == 0:
+			if has {
+				if err := each(name, data); err != nil {
+					return err
+				}
+			}
+			name, data, has = "", nil, false
+		case line[0] == ':': // a comment keeps the connection alive
+		default:
+			field, value, _ := bytes.Cut(line, []byte(":"))
+			value = bytes.TrimPrefix(value, []byte(" "))
+			switch string(field) {
+			case "event":
+				name = string(value)
+			case "data":
+				if has {
+					data = append(data, '\n')
+				}
+				data, has = append(data, value...), true
+				if len(data) > maxLine {
+					return &wayError{errors.New("an event is too long")}
+				}
+			}
+		}
+		if ended {
+			return nil // an event that was not ended does not count
+		}
+	}
+}
+
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		if len(line) > maxLine {
+			return nil, errors.New("a line is too long")
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		return bytes.TrimRight(line, "\r\n"), err
+	}
+}
+
+// failed says what a response that is no answer means.
+func (c *Client) failed(ctx context.Context, resp *http.Response) error {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxError))
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		body = append(body, " (cut off)"...)
+	}
+	e := &model.Error{Kind: kindOf(resp.StatusCode), After: c.after(resp.Header)}
+	if c.Classify != nil {
+		if k := c.Classify(resp.StatusCode, body); k != "" {
+			e.Kind = k
+		}
+	}
+	e.Text = c.redact(fmt.Sprintf("%s answered %d: %s%s", c.Provider, resp.StatusCode, message(body), advice(resp.StatusCode)))
+	return e
+}
+
+func kindOf(status int) model.Kind {
+	switch {
+	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
+		return model.Unavailable
+	case status == http.StatusRequestEntityTooLarge:
+		return model.ContextTooLong
+	}
+	return model.Invalid
+}
+
+// advice is what a person can do about a status.
+func advice(status int) string {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return " (check the key)"
+	case http.StatusNotFound:
+		return " (check the model's name and the base URL)"
+	case http.StatusPaymentRequired:
+		return " (check the account's balance)"
+	}
+	return ""
+}
+
+// message finds the sentence in the body of an error.
+func message(body []byte) string {
+	var shape struct {
+		Error   jsontext.Value `json:"error"`
+		Message string         `json:"message"`
+		Detail  string         `json:"detail"`
+	}
+	text := strings.TrimSpace(string(body))
+	if json.Unmarshal(body, &shape) == nil {
+		var inner struct {
+			Message string `json:"message"`
+		}
+		var plain string
+		switch {
+		case json.Unmarshal(shape.Error, &inner) == nil && inner.Message != "":
+			text = inner.Message
+		case json.Unmarshal(shape.Error, &plain) == nil && plain != "":
+			text = plain
+		case shape.Message != "":
+			text = shape.Message
+		case shape.Detail != "":
+			text = shape.Detail
+		}
+	}
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if r := []rune(text); len(r) > 500 {
+		text = string(r[:500]) + "…"
+	}
+	if text == "" {
+		text = "nothing"
+	}
+	return text
+}
+
+// after reads Retry-After, in seconds, milliseconds or as a date.
+func (c *Client) after(h http.Header) time.Duration {
+	if ms, err := strconv.ParseInt(h.Get("Retry-After-Ms"), 10, 64); err == nil && ms > 0 {
+		return time.Duration(min(ms, 1<<31)) * time.Millisecond
+	}
+	text := h.Get("Retry-After")
+	if s, err := strconv.ParseInt(text, 10, 64); err == nil && s > 0 {
+		return time.Duration(min(s, 1<<31)) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil && c.Clock != nil {
+		return max(at.Sub(c.Clock()), 0)
+	}
+	return 0
+}
+
+// broke says what a failure of the way means.
+func (c *Client) broke(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	e := &model.Error{Kind: model.Unavailable}
+	text := err.Error()
+	var u *url.Error
+	if errors.As(err, &u) {
+		text = u.Err.Error() // without the address, which may hold a key
+	}
+	var dns *net.DNSError
+	var cert *tls.CertificateVerificationError
+	var unknown x509.UnknownAuthorityError
+	switch {
+	case errors.As(err, &cert), errors.As(err, &unknown):
+		e.Kind = model.Invalid
+		text += "; the certificate does not fit: check the base URL, or trust the server's authority"
+	case errors.As(err, &dns):
+		text += "; check the base URL and the network"
+	case strings.Contains(text, "connection refused"):
+		text += "; is the server running, and the base URL right?"
+	case strings.Contains(text, "HTTP response to HTTPS"):
+		e.Kind = model.Invalid
+		text += "; the server speaks http: give the base URL with http://"
+	}
+	e.Text = c.redact(fmt.Sprintf("%s at %s: %s", c.Provider, host(c.Base), text))
+	return e
+}
+
+// host is the part of an address that is no secret.
+func host(base string) string {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" {
+		return "its base URL"
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// redact takes keys out of a message, whatever form they have in it.
+func (c *Client) redact(text string) string { return Redact(text, c.Secrets) }
+
+// Redact takes secrets out of a text.
+func Redact(text string, secrets []string) string {
+	for _, s := range secrets {
+		if len(s) < 4 {
+			continue // it would take words apart, and is no key
+		}
+		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s)} {
+			text = strings.ReplaceAll(text, form, "[key]")
+		}
+	}
+	return text
+}
+
+// Cut says that a stream ended before its answer was whole.
+func (c *Client) Cut() error {
+	return &model.Error{Kind: model.Unavailable, Text: c.Provider + " ended its answer in the middle"}
+}
+
+// Garbled says that what came is not what the provider documents.
+func (c *Client) Garbled(format string, args ...any) error {
+	return &model.Error{Kind: model.Unavailable, Text: c.redact(c.Provider + " sent something that cannot be read: " + fmt.Sprintf(format, args...))}
+}
