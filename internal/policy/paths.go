@@ -8,7 +8,7 @@ import (
 )
 
 // pathArguments are the names under which tools take paths.
-var pathArguments = []string{"path", "paths", "file", "files", "folder", "dir", "cwd", "from", "to", "source", "target", "destination"}
+var pathArguments = []string{"path", "paths", "file", "files", "folder", "dir", "cwd", "from", "to", "source", "target", "destination", "file_path", "filename", "src", "dst", "output", "root"}
 
 // pathFields are the same as paths of fields.
 var pathFields = func() (out [][]string) {
