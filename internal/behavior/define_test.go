@@ -514,7 +514,7 @@ func TestRestoreRefusesGarbage(t *testing.T) {
 		}
 	}
 	p := programOf(t, steps(t, "per: f", "{wait: {type: a}, times: 2}", "wait: {type: b}"))
-	good := `{"values":[{"point":2,"value":"\"a\""},{"passed":1,"value":"0.1e-1"},{"point":1,"value":"true"}]}`
+	good := `{"values":[{"point":2,"value":"\"a\""},{"passed":1,"value":"0.01"},{"point":1,"value":"true"}]}`
 	if err := p.Restore([]Saved{{Name: "x", State: good}}); err != nil {
 		t.Fatal(err)
 	}

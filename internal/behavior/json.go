@@ -18,6 +18,7 @@ type node struct {
 	value   Value
 	names   []string
 	members []*node
+	text    string // what JSON returned
 }
 
 // JSONDetail reads a JSON object as a detail. A name that is there twice is
@@ -105,7 +106,10 @@ func readObject(dec *jsontext.Decoder, depth int) (*node, error) {
 
 // Field implements Detail.
 func (n *node) Field(path []string) Value {
-	for _, name := range path {
+	for at, name := range path {
+		if n.value.Kind == List {
+			return n.each(path[at:])
+		}
 		i, ok := slices.BinarySearch(n.names, name)
 		if !ok {
 			return Value{}
@@ -115,8 +119,27 @@ func (n *node) Field(path []string) Value {
 	return n.value
 }
 
+// each is the field of every item of a list.
+func (n *node) each(path []string) Value {
+	var out []Value
+	for _, m := range n.members {
+		if v := m.Field(path); v.Kind != Missing {
+			out = append(out, v)
+		}
+	}
+	if out == nil {
+		return Value{}
+	}
+	return Value{Kind: List, Items: out}
+}
+
 // JSON implements Detail.
-func (n *node) JSON() string { return string(n.append(nil)) }
+func (n *node) JSON() string {
+	if n.text == "" {
+		n.text = string(n.append(nil))
+	}
+	return n.text
+}
 
 func (n *node) append(b []byte) []byte {
 	switch n.value.Kind {

@@ -88,12 +88,10 @@ func TestProgramTellsAPersonHowItStands(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `calculate-first: Compute before you answer.
-  for agent every other
-    waits for tool.result where error = false and tool = "calculate", 2 times
-    blocks quest.finished (Compute before you answer.)
-    is interrupted by user.message
-  for agent "a", "c", "d", 2 more
-    requests message.sent{"n":[1,2.5,{"a":true,"b":null}],"text":"Well done.","to":"agent-0"}
+  for agent every other: waits for tool.result where error = false and tool = "calculate", 2 times
+  for agent every other: blocks quest.finished (Compute before you answer.)
+  for agent every other: is interrupted by user.message
+  for agent "a", "c", "d", 2 more: requests message.sent{"n":[1,2.5,{"a":true,"b":null}],"text":"Well done.","to":"agent-0"}
 asks
   requests quest.finished{"agent":"b"}
   blocks a for now (blocked by the policy asks)

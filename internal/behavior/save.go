@@ -10,9 +10,11 @@ import (
 type Saved struct {
 	Name string `json:"name"`
 	// State is what a Saver wrote, Heard what any other has heard since it began.
-	State  string       `json:"state,omitzero"`
-	Heard  []SavedEvent `json:"heard,omitempty"`
-	Broken string       `json:"broken,omitzero"`
+	State string       `json:"state,omitzero"`
+	Heard []SavedEvent `json:"heard,omitempty"`
+	// Lost says that it has heard too much to be brought back.
+	Lost   bool   `json:"lost,omitzero"`
+	Broken string `json:"broken,omitzero"`
 }
 
 // SavedEvent is an event as text.
@@ -30,7 +32,7 @@ func (p *Program) Save() []Saved {
 		if saver, ok := t.body.(Saver); ok {
 			t.guard(func() { s.State = saver.Save() })
 		}
-		s.Broken = t.broken
+		s.Broken, s.Lost = t.broken, t.long
 		for _, e := range t.heard {
 			h := SavedEvent{Type: e.Type}
 			if e.Detail != nil {
@@ -76,6 +78,9 @@ func (t *thread) restore(s Saved) error {
 	if s.Broken != "" {
 		t.breakDown(s.Broken)
 		return nil
+	}
+	if s.Lost {
+		return fmt.Errorf("it has heard more than %d events in one run, which nobody kept", maxHeard)
 	}
 	if saver, ok := t.body.(Saver); ok {
 		var err error

@@ -256,7 +256,7 @@ func TestSpec3_AnInterruptBeatsWaitingAndRequesting(t *testing.T) {
 	both := interrupt(wait("stop"), "stop")
 	both.Request = request("stop").Request
 	s := play(t, once("once", both, request("after")), repeat("repeat", both, request("again")))
-	s.expect("stop")
+	s.Step()
 	equal(t, "interrupted", s.steps[0].Interrupted, []string{"once", "repeat"})
 	equal(t, "advanced", s.steps[0].Advanced, nil)
 	equal(t, "left", len(s.Names()), 0)
@@ -467,7 +467,7 @@ func TestSpec7_AMillionStepsOfStraightLineCode(t *testing.T) {
 	p := New(nil)
 	p.Add(Thread{Name: "ticks", Start: func() Behavior { return &counter{million} }})
 	p.Add(Thread{Name: "straight", Repeat: true, Start: Straight(func(sync Sync) {
-		for range 50 {
+		for range 500 {
 			sync(wait("tick"))
 		}
 	})})
@@ -758,16 +758,16 @@ func TestSpec11_AThreadThatPanicsBlocksItsEventsFromThenOn(t *testing.T) {
 		return Bids{Block: []Ban{{Match: Of("poke"), Why: why}}}
 	}
 	for name, start := range map[string]func() Behavior{
-		"in Start":    func() Behavior { panic("lame") },
-		"in Bids":     func() Behavior { return &lame{points: points{all: []Bids{wait("poke"), {}}}, bids: true} },
-		"in Next":     func() Behavior { return &lame{points: points{all: []Bids{wait("poke"), {}}}, next: true} },
-		"in Block":    once("", Bids{Block: []Ban{{Match: fall("poke")}}}).Start,
-		"in Why":      once("", ban(func(Event) string { panic("lame") })).Start,
-		"in Any":      once("", Bids{Block: []Ban{{Match: Any{Of("x"), fall("poke")}}}}).Start,
-		"in Wait":     once("", Bids{Wait: fall("poke")}).Start,
-		"in Inter":    once("", Bids{Interrupt: fall("poke")}).Start,
-		"at once":     Straight(func(Sync) { panic("lame") }),
-		"in straight": Straight(func(sync Sync) { sync(wait("poke")); panic("lame") }),
+		"in Start":     func() Behavior { panic("lame") },
+		"in Bids":      func() Behavior { return &lame{points: points{all: []Bids{wait("poke"), {}}}, bids: true} },
+		"in Next":      func() Behavior { return &lame{points: points{all: []Bids{wait("poke"), {}}}, next: true} },
+		"in Block":     once("", Bids{Block: []Ban{{Match: fall("poke")}}}).Start,
+		"in Why":       once("", ban(func(Event) string { panic("lame") })).Start,
+		"in Any":       once("", Bids{Block: []Ban{{Match: Any{Of("x"), fall("poke")}}}}).Start,
+		"in Wait":      once("", Bids{Wait: fall("poke")}).Start,
+		"in Interrupt": once("", Bids{Interrupt: fall("poke")}).Start,
+		"at once":      Straight(func(Sync) { panic("lame") }),
+		"in straight":  Straight(func(sync Sync) { sync(wait("poke")); panic("lame") }),
 		"at its end": Straight(func(sync Sync) {
 			defer func() { panic("lame") }()
 			sync(wait("poke"))
@@ -913,4 +913,46 @@ func BenchmarkSelection50Threads(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "selections/s")
+}
+
+// A straight-line thread that goes round within one run is not remembered for
+// ever, and cannot be saved any more.
+func TestSpec7StraightLineLoop(t *testing.T) {
+	p := New(nil)
+	left := million
+	if err := p.Add(Thread{Name: "loop", Start: Straight(func(sync Sync) {
+		for ; left > 0; left-- {
+			sync(Bids{Request: []Event{{Type: "a"}}})
+		}
+		sync(Bids{})
+	})}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 * maxHeard {
+		p.Step()
+	}
+	before := memory()
+	p.Run()
+	if after := memory(); after.HeapAlloc > before.HeapAlloc+128<<10 {
+		t.Errorf("the heap grew from %d to %d bytes", before.HeapAlloc, after.HeapAlloc)
+	}
+	if left != 0 {
+		t.Errorf("%d steps are left", left)
+	}
+	if _, err := p.Clone(); err == nil || !strings.Contains(err.Error(), "which nobody kept") {
+		t.Errorf("got %v", err)
+	}
+	p.Close()
+}
+
+func TestAConditionLooksIntoListsOfObjects(t *testing.T) {
+	t.Parallel()
+	e := event(t, "x", `{"files":[{"path":"a/b"},{"name":"x"},{"path":"secret/key"}],"none":[]}`)
+	c := Condition{Path: []string{"files", "path"}, Prefix: []string{"secret"}}
+	if c.holds(e) != Yes {
+		t.Error("the path in the list is not seen")
+	}
+	if got := e.Field([]string{"none", "path"}); got.Kind != Missing {
+		t.Errorf("got %v", got)
+	}
 }

@@ -48,8 +48,9 @@ type Behavior interface {
 }
 
 // Saver is a Behavior that can write down where it stands. One that cannot is
-// brought back by telling it again what it has heard since it began, so it
-// should not run long.
+// brought back by telling it again what it has heard since it began, unless that
+// was more than a few thousand events: then it cannot be, and Restore says so. Let
+// it end and repeat instead of going round.
 type Saver interface {
 	Save() string
 	Restore(saved string) error
@@ -139,8 +140,10 @@ type thread struct {
 	order int
 	body  Behavior // nil once it has ended
 	bids  Bids
-	// heard are the events of this run, kept unless body is a Saver.
+	// heard are the events of this run, kept unless body is a Saver; long says
+	// that they were too many to be kept.
 	heard []Event
+	long  bool
 	// broken says why it broke down, empty while it has not.
 	broken string
 }
@@ -178,9 +181,20 @@ func (t *thread) hear(e Event) {
 	case !more:
 		t.end()
 	default:
-		if _, ok := t.body.(Saver); !ok {
-			t.heard = append(t.heard, e)
-		}
+		t.remember(e)
+	}
+}
+
+// maxHeard is how many events of one run are kept. A thread that goes round
+// within a run, instead of repeating, would take memory without end.
+const maxHeard = 4096
+
+func (t *thread) remember(e Event) {
+	if _, ok := t.body.(Saver); ok || t.long {
+		return
+	}
+	if t.heard = append(t.heard, e); len(t.heard) > maxHeard {
+		t.heard, t.long = nil, true
 	}
 }
 
@@ -189,7 +203,7 @@ func (t *thread) end() {
 	if s, ok := t.body.(interface{ Stop() }); ok {
 		s.Stop()
 	}
-	t.body, t.bids, t.heard = nil, Bids{}, nil
+	t.body, t.bids, t.heard, t.long = nil, Bids{}, nil, false
 }
 
 // guard runs code of the thread's. If it panics the thread is broken, and blocks

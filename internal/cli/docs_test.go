@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"lyceum/internal/behavior"
 	"lyceum/internal/event"
+	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 )
 
@@ -19,7 +21,8 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 	}
 	page := string(data)
 	for prefix, v := range map[string]any{
-		"": questJSON{}, "a": agentJSON{}, "o": originJSON{}, "l": event.Limits{}, "r": runtime.Report{}, "difference.": runtime.Difference{},
+		"": questJSON{}, "a": agentJSON{}, "o": originJSON{}, "l": event.Limits{}, "s": event.Share{}, "r": runtime.Report{}, "difference.": runtime.Difference{},
+		"b": builtinJSON{}, "c": checkJSON{}, "x": quest.Explanation{}, "xa": quest.AgentExplanation{}, "p": quest.Proposal{}, "d": behavior.Description{}, "by": behavior.Blocker{},
 	} {
 		typ := reflect.TypeOf(v)
 		for i := range typ.NumField() {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
 
 	"lyceum/internal/behavior"
 	"lyceum/internal/event"
@@ -157,21 +157,20 @@ func policiesOf(path string) ([]event.PolicySpec, error) {
 	if err != nil {
 		return nil, usagef("read the policies: %w", err)
 	}
-	name := filepath.Base(path)
-	chosen, err := policy.ParseFile(path, data)
-	if err != nil && strings.HasPrefix(name, "quest.") {
+	if isQuest.Match(data) {
 		// A quest.yaml is more than its policies, and may name files of them.
-		spec, specErr := quest.ParseSpec(path, data)
-		if specErr != nil {
-			return nil, specErr
+		spec, err := quest.ParseSpec(path, data)
+		if err != nil {
+			return nil, err
 		}
-		root, rootErr := os.OpenRoot(filepath.Dir(path))
-		if rootErr != nil {
-			return nil, rootErr
+		root, err := os.OpenRoot(filepath.Dir(path))
+		if err != nil {
+			return nil, err
 		}
 		defer root.Close()
 		return runtime.Policies(root, spec.Policies)
 	}
+	chosen, err := policy.ParseFile(path, data)
 	if err != nil {
 		return nil, err
 	}
@@ -181,6 +180,9 @@ func policiesOf(path string) ([]event.PolicySpec, error) {
 	}
 	return all, nil
 }
+
+// isQuest tells a quest.yaml from a file of policies.
+var isQuest = regexp.MustCompile(`(?m)^(problem|problem_file)\s*:`)
 
 func (a *app) policyExplainCommand() *cobra.Command {
 	var asJSON bool

@@ -23,15 +23,27 @@ import (
 type specFlags struct {
 	name, model, seed, problem string
 	noThinking                 bool
-	cost, duration             string
-	turns, tokens              int64
+	quest, agent               limitFlags
+}
+
+// limitFlags are those of a quest, or of each of its agents.
+type limitFlags struct {
+	prefix         string
+	cost, duration string
+	turns, tokens  int64
 }
 
 func (f *specFlags) limits(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.cost, "max-cost", "", "stop when this many US dollars are spent, such as 2.50")
-	cmd.Flags().Int64Var(&f.turns, "max-turns", 0, "stop after this many model calls")
-	cmd.Flags().Int64Var(&f.tokens, "max-tokens", 0, "stop after this many tokens")
-	cmd.Flags().StringVar(&f.duration, "max-duration", "", "stop after this much running time, such as 30m")
+	f.quest, f.agent = limitFlags{prefix: "max-"}, limitFlags{prefix: "max-agent-"}
+	f.quest.add(cmd, "")
+	f.agent.add(cmd, ", for each agent")
+}
+
+func (l *limitFlags) add(cmd *cobra.Command, whose string) {
+	cmd.Flags().StringVar(&l.cost, l.prefix+"cost", "", "stop when this many US dollars are spent, such as 2.50"+whose)
+	cmd.Flags().Int64Var(&l.turns, l.prefix+"turns", 0, "stop after this many model calls"+whose)
+	cmd.Flags().Int64Var(&l.tokens, l.prefix+"tokens", 0, "stop after this many tokens"+whose)
+	cmd.Flags().StringVar(&l.duration, l.prefix+"duration", "", "stop after this much running time, such as 30m"+whose)
 }
 
 func (f *specFlags) spec(cmd *cobra.Command) {
@@ -42,35 +54,47 @@ func (f *specFlags) spec(cmd *cobra.Command) {
 
 // bounds reads the limits that were given; one that was not stays as it is.
 func (f *specFlags) bounds(cmd *cobra.Command) (b quest.Bounds, err error) {
-	if cmd.Flags().Changed("max-cost") {
-		c, err := quest.ParseUSD(f.cost)
+	if b.Share, err = f.quest.share(cmd); err != nil {
+		return b, err
+	}
+	each, err := f.agent.share(cmd)
+	if each != (quest.Share{}) {
+		b.Agent = &each
+	}
+	return b, err
+}
+
+func (l *limitFlags) share(cmd *cobra.Command) (s quest.Share, err error) {
+	given := func(name string) bool { return cmd.Flags().Changed(l.prefix + name) }
+	if given("cost") {
+		c, err := quest.ParseUSD(l.cost)
 		if err != nil {
-			return b, usagef("--max-cost: %w", err)
+			return s, usagef("--%scost: %w", l.prefix, err)
 		}
-		b.Cost = &c
+		s.Cost = &c
 	}
-	if cmd.Flags().Changed("max-duration") {
-		d, err := quest.ParseDuration(f.duration)
+	if given("duration") {
+		d, err := quest.ParseDuration(l.duration)
 		if err != nil {
-			return b, usagef("--max-duration: %w", err)
+			return s, usagef("--%sduration: %w", l.prefix, err)
 		}
-		b.Duration = &d
+		s.Duration = &d
 	}
-	if cmd.Flags().Changed("max-turns") {
-		b.Turns = &f.turns
+	if given("turns") {
+		s.Turns = &l.turns
 	}
-	if cmd.Flags().Changed("max-tokens") {
-		b.Tokens = &f.tokens
+	if given("tokens") {
+		s.Tokens = &l.tokens
 	}
 	for _, limit := range []struct {
 		flag  string
 		value *int64
-	}{{"max-duration", (*int64)(b.Duration)}, {"max-turns", b.Turns}, {"max-tokens", b.Tokens}} {
+	}{{"duration", (*int64)(s.Duration)}, {"turns", s.Turns}, {"tokens", s.Tokens}} {
 		if limit.value != nil && (*limit.value < 0 || *limit.value > maxLimit) {
-			return b, usagef("--%s: want 0 or more, up to 2^53; leave it out for no limit", limit.flag)
+			return s, usagef("--%s%s: want 0 or more, up to 2^53; leave it out for no limit", l.prefix, limit.flag)
 		}
 	}
-	return b, nil
+	return s, nil
 }
 
 // maxLimit is the greatest number that an event can hold.
@@ -142,21 +166,6 @@ func (a *app) create(ctx context.Context, plan runtime.Plan) (*quest.State, erro
 	return a.rt.Create(orBackground(ctx), plan)
 }
 
-func merge(to *quest.Bounds, by quest.Bounds) {
-	if by.Cost != nil {
-		to.Cost = by.Cost
-	}
-	if by.Turns != nil {
-		to.Turns = by.Turns
-	}
-	if by.Tokens != nil {
-		to.Tokens = by.Tokens
-	}
-	if by.Duration != nil {
-		to.Duration = by.Duration
-	}
-}
-
 // isFile tells a quest.yaml from a quest's name.
 func isFile(arg string) bool {
 	return strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".yaml") || strings.HasSuffix(arg, ".yml")
@@ -170,7 +179,7 @@ func (a *app) plan(arg string, f *specFlags, bounds quest.Bounds) (runtime.Plan,
 	case isFile(arg):
 		plan, err := planFromFile(arg, f)
 		if err == nil {
-			merge(&plan.Spec.Limits, bounds)
+			plan.Spec.Limits.Override(bounds)
 		}
 		return plan, err
 	case f.name != "":

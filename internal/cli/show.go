@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
+	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 
 	"github.com/spf13/cobra"
@@ -132,8 +134,14 @@ func (a *app) list(ctx context.Context) ([]*questJSON, error) {
 	for _, h := range heads {
 		s, err := a.rt.Load(ctx, h.Quest)
 		if err != nil {
-			// One damaged quest does not hide the others.
-			out = append(out, &questJSON{Quest: h.Quest, Status: "damaged", Reason: err.Error(), Events: h.Seq, Hash: h.Hash.String(), Agents: []agentJSON{}})
+			// One quest that cannot be read does not hide the others.
+			status := "damaged"
+			if other, ok := errors.AsType[*quest.UnknownRulesError](err); ok {
+				status, err = "other rules", other
+			} else if other, ok := errors.AsType[*policy.UnknownError](err); ok {
+				status, err = "other rules", other
+			}
+			out = append(out, &questJSON{Quest: h.Quest, Status: status, Reason: err.Error(), Events: h.Seq, Hash: h.Hash.String(), Agents: []agentJSON{}})
 			continue
 		}
 		q, err := a.describe(ctx, h.Quest, s, false)

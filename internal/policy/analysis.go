@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"lyceum/internal/behavior"
 	"lyceum/internal/event"
@@ -74,11 +75,16 @@ func (s *analysisFirst) artifact(f *Facts) string {
 		return ""
 	case slices.Contains(pathArguments, s.Artifact):
 		return behavior.CleanPath(v.Text)
-	case len(v.Text) > 200:
-		return event.HashOf([]byte(v.Text)).String()
+	case len(v.Text) > maxArtifact:
+		// Longer than any that stands for itself: what a text has passed as is not
+		// to be had by analysing another.
+		return strings.ToValidUTF8(v.Text[:maxArtifact], "") + "… (" + event.HashOf([]byte(v.Text)).String() + ")"
 	}
 	return v.Text
 }
+
+// maxArtifact is how many bytes of an artifact that is no path stand for itself.
+const maxArtifact = 200
 
 // passes are the artifacts of each agent that have passed.
 type passes struct {
@@ -168,9 +174,18 @@ func (p *passes) changed(f *Facts) {
 		return
 	}
 	touched, all := paths(f)
+	if slices.Contains(p.set.Execution, f.Tool) || f.Args.field([]string{"cwd"}).Kind != behavior.Missing {
+		all = false // where a program writes is its own affair
+	}
 	hit := func(what string) bool {
 		if len(touched) == 0 || !all {
 			return true
+		}
+		if !slices.Contains(pathArguments, p.set.Artifact) {
+			if len(what) > maxArtifact {
+				return true
+			}
+			what = behavior.CleanPath(what) // it may be a path all the same
 		}
 		return slices.ContainsFunc(touched, func(t string) bool { return behavior.Under(what, t) || behavior.Under(t, what) })
 	}

@@ -91,6 +91,9 @@ func (a *Args) raw() string {
 // values, in at most max bytes. It is empty if the arguments are no JSON object,
 // or nothing of them would be left.
 func Outline(args string, max int) string {
+	if _, err := behavior.JSONDetail(args); err != nil {
+		return "" // what cannot be read whole is not to look as if it could
+	}
 	for _, longest := range []int{1024, 256, 64} {
 		out, err := outline(jsontext.Value(args), longest)
 		if err != nil {

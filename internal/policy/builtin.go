@@ -102,7 +102,10 @@ func Complete(chosen []event.PolicySpec) ([]event.PolicySpec, error) {
 	}
 	out = append(out, chosen...)
 	size := 0
-	for _, p := range out {
+	for i, p := range out {
+		if slices.ContainsFunc(out[:i], func(o event.PolicySpec) bool { return o.Name == p.Name }) {
+			return nil, fmt.Errorf("there are two policies named %s: give one of them another name (every quest has budget and repetition)", p.Name)
+		}
 		size += len(p.Name) + len(p.Use) + 2*len(p.Settings)
 	}
 	if size > MaxSize {
@@ -184,7 +187,7 @@ func (s *allowedTools) thread() (behavior.Thread, error) {
 			return e.Type == "tool.call" && (Role(f.Agent) == s.Role || f.Agent == s.Role) && !slices.Contains(s.Tools, f.Tool)
 		}},
 		Why: func(e behavior.Event) string {
-			return fmt.Sprintf("You, as %s, may not use %s. You may use: %s.", s.Role, facts(e).Tool, allowed)
+			return fmt.Sprintf("You, as %s, may not use %s. You may use: %s.", s.Role, toolName(facts(e)), allowed)
 		},
 	}), nil
 }
@@ -196,20 +199,78 @@ func (s *own) check() error {
 	if err := s.Definition.Check(); err != nil {
 		return err
 	}
-	for _, p := range s.Steps {
-		for _, b := range p.Block {
-			for _, t := range b.Types {
-				if t != "*" && !slices.Contains(Proposals, t) {
-					return fmt.Errorf("%s cannot be blocked: it is not a proposal; those are %s", t, list(Proposals))
-				}
+	if s.Per != "" {
+		if err := checkField(s.Per); err != nil {
+			return err
+		}
+	}
+	rests := false
+	for i, p := range s.Steps {
+		if err := checkPoint(p); err != nil {
+			return &stepError{i, err}
+		}
+		rests = rests || len(p.Request) == 0
+	}
+	if s.Repeat && !rests {
+		return errors.New("it repeats and only requests: it would do so without end; let one of its steps wait")
+	}
+	return nil
+}
+
+// stepError says which step of a thread is wrong.
+type stepError struct {
+	step int
+	err  error
+}
+
+func (e *stepError) Error() string { return fmt.Sprintf("step %d: %v", e.step+1, e.err) }
+
+func checkPoint(p behavior.Point) error {
+	for _, list := range [][]behavior.PatternDef{p.Wait, p.Block, p.Interrupt} {
+		for _, pattern := range list {
+			if err := checkPattern(pattern); err != nil {
+				return err
 			}
 		}
-		for _, r := range p.Request {
-			d, err := behavior.JSONDetail(r.Detail)
-			if r.Type != "message.sent" || err != nil || d.Field(fieldText).Kind != behavior.Text || d.Field(fieldText).Text == "" {
-				return errors.New("a policy can request one thing: a message.sent with a text, and to whom")
+	}
+	for _, b := range p.Block {
+		for _, t := range b.Types {
+			if t != "*" && !slices.Contains(Proposals, t) {
+				return fmt.Errorf("%s cannot be blocked: it is not a proposal; those are %s", t, list(Proposals))
 			}
 		}
+	}
+	for _, r := range p.Request {
+		d, err := behavior.JSONDetail(r.Detail)
+		if r.Type != "message.sent" || err != nil || d.Field(fieldText).Kind != behavior.Text || d.Field(fieldText).Text == "" {
+			return errors.New("a policy can request one thing: a message.sent with a text, and to whom")
+		}
+	}
+	return nil
+}
+
+// checkPattern refuses what no event is or has: a guard that waits for it would
+// never do anything.
+func checkPattern(p behavior.PatternDef) error {
+	for _, t := range p.Types {
+		if t != "*" && event.New(event.Type(t)) == nil {
+			return fmt.Errorf("there is no event %.40q; docs/events.md has them all", t)
+		}
+	}
+	for _, c := range p.Where {
+		if err := checkField(c.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkField refuses a field that no event has: a guard that asks for it would
+// never block anything.
+func checkField(path string) error {
+	name, _, _ := strings.Cut(path, ".")
+	if !slices.Contains(Fields, name) {
+		return fmt.Errorf("there is no field %.40q; there are %s", name, list(Fields))
 	}
 	return nil
 }

@@ -17,9 +17,27 @@ import (
 // turn, nor a tool, nor an answer, would pass. The tools, paths and results that
 // it tries are those the policies name, and one of each that they do not.
 //
-// An agent that has used up its limits or goes round in circles is meant to come
-// to rest: that is no trap.
+// The policies that every quest has are left out: they bring an agent to rest that
+// has used up its limits or goes round in circles, which is no trap.
 func Check(policies []event.PolicySpec, opts behavior.CheckOptions) (behavior.Verdict, error) {
+	if _, err := New(policies); err != nil {
+		return behavior.Verdict{}, err
+	}
+	var chosen []event.PolicySpec
+	for _, p := range policies {
+		if !always(p) {
+			chosen = append(chosen, p)
+		}
+	}
+	return check(chosen, opts)
+}
+
+// always reports whether a policy is one that every quest has.
+func always(p event.PolicySpec) bool {
+	return slices.ContainsFunc(Builtins(), func(b Builtin) bool { return b.Always && b.Use == p.Use })
+}
+
+func check(policies []event.PolicySpec, opts behavior.CheckOptions) (behavior.Verdict, error) {
 	g, err := New(policies)
 	if err != nil {
 		return behavior.Verdict{}, err
@@ -30,36 +48,16 @@ func Check(policies []event.PolicySpec, opts behavior.CheckOptions) (behavior.Ve
 	}
 	err = g.program.Add(behavior.Thread{
 		Name: "an agent", Priority: 1 << 20, Repeat: true,
-		Start: func() behavior.Behavior { return &actor{world: w, at: state{Turn: 1}} },
+		Start: func() behavior.Behavior { return &actor{world: w, at: state{Turn: 2}} },
 	})
 	if err != nil {
 		return behavior.Verdict{}, err
-	}
-	if opts.Accept == nil {
-		opts.Accept = func(s behavior.Status) bool { return atRest(s, policies) }
 	}
 	v, err := g.program.Check(opts)
 	if err != nil {
 		return v, fmt.Errorf("check policies: %w", err)
 	}
 	return v, nil
-}
-
-// atRest reports whether an agent has come to the rest that a budget or the rule
-// against repetition means it to come to.
-func atRest(s behavior.Status, policies []event.PolicySpec) bool {
-	for _, b := range s.Blocked {
-		if b.Event.Type != "model.call" {
-			return false
-		}
-		for _, by := range b.By {
-			i := slices.IndexFunc(policies, func(p event.PolicySpec) bool { return p.Name == by.Thread })
-			if i < 0 || !strings.HasPrefix(policies[i].Use, "budget/") && !strings.HasPrefix(policies[i].Use, "repetition/") {
-				return false
-			}
-		}
-	}
-	return len(s.Blocked) > 0
 }
 
 // world is what an agent that is only played can do, and what can come of it.
@@ -151,6 +149,17 @@ func worldOf(policies []event.PolicySpec) (*world, error) {
 		w.read(s)
 	}
 	return w.world()
+}
+
+// Tools are the tools that a policy names.
+func Tools(p event.PolicySpec) ([]string, error) {
+	s, err := settingsOf(p)
+	if err != nil {
+		return nil, err
+	}
+	w := &words{tools: map[string]bool{}, paths: map[string]bool{}, args: map[string]map[string]bool{}, output: map[string]map[string]bool{}}
+	w.read(s)
+	return sorted(w.tools), nil
 }
 
 func (w *words) read(s settings) {

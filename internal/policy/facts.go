@@ -15,9 +15,11 @@ import (
 type Facts struct {
 	Agent string
 	Tool  string
-	// To is who a message is for, Text what was said.
-	To   string
-	Text string
+	// To is who a message is for, Text what was said. Hidden says that it is too
+	// long to be seen.
+	To     string
+	Text   string
+	Hidden bool
 	// Call is the seq of the tool.call, once it has been made.
 	Call uint64
 	// Args and Output are those of a tool call.
@@ -85,6 +87,9 @@ func (f *Facts) Field(path []string) behavior.Value {
 	case "to":
 		return text(f.To)
 	case "text":
+		if f.Hidden {
+			return behavior.Value{Kind: behavior.Unknown}
+		}
 		return text(f.Text)
 	case "proposal":
 		return text(string(f.Refused))
@@ -179,19 +184,32 @@ func (f *Facts) output(path []string) behavior.Value {
 	return d.Field(path)
 }
 
+// rawOutput is what a tool put out as one text, for comparing.
+func rawOutput(f *Facts) string {
+	switch {
+	case f.Output == nil:
+		return ""
+	case f.Output.Ref != nil:
+		return f.Output.Ref.Hash.String()
+	}
+	return f.Output.Text
+}
+
 // JSON implements behavior.Detail.
 func (f *Facts) JSON() string {
 	b, err := json.Marshal(struct {
 		Agent    string     `json:"agent,omitzero"`
 		Args     string     `json:"args,omitzero"`
 		Call     uint64     `json:"call,omitzero"`
+		Changed  bool       `json:"changed,omitzero"`
 		Error    bool       `json:"error,omitzero"`
+		Output   string     `json:"output,omitzero"`
 		Proposal event.Type `json:"proposal,omitzero"`
 		Text     string     `json:"text,omitzero"`
 		To       string     `json:"to,omitzero"`
 		Tool     string     `json:"tool,omitzero"`
 		Turn     int64      `json:"turn,omitzero"`
-	}{f.Agent, f.Args.raw(), f.Call, f.Error, f.Refused, f.Text, f.To, f.Tool, f.Turn})
+	}{f.Agent, f.Args.raw(), f.Call, f.Changed, f.Error, rawOutput(f), f.Refused, f.Text, f.To, f.Tool, f.Turn})
 	if err != nil {
 		return "{}" // a text that is not UTF-8, which no event holds
 	}

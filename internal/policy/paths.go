@@ -8,7 +8,7 @@ import (
 )
 
 // pathArguments are the names under which tools take paths.
-var pathArguments = []string{"path", "paths", "file", "files", "folder", "dir", "cwd", "from", "to", "source", "target", "destination"}
+var pathArguments = []string{"path", "paths", "file", "files", "folder", "dir", "cwd", "from", "to", "source", "target", "destination", "file_path", "filename", "src", "dst", "output", "root"}
 
 // pathFields are the same as paths of fields.
 var pathFields = func() (out [][]string) {
@@ -37,13 +37,15 @@ func findPaths(a *Args) (out []string, all bool) {
 		switch v.Kind {
 		case behavior.Text:
 			out = append(out, behavior.CleanPath(v.Text))
-		case behavior.Unknown:
-			all = false
+		case behavior.Unknown, behavior.List, behavior.Object:
+			all = false // what is in there, nobody has looked at
 		}
 	}
 	for _, name := range pathFields {
 		v := a.field(name)
-		take(v)
+		if v.Kind != behavior.List {
+			take(v)
+		}
 		for _, item := range v.Items {
 			take(item)
 		}
@@ -67,7 +69,7 @@ func checkFolders(key string, folders []string) error {
 		return fmt.Errorf("%s: name at least one folder or file", key)
 	}
 	if slices.Contains(folders, "") {
-		return fmt.Errorf("%s: one of them is empty; the whole workspace is .", key)
+		return fmt.Errorf("%s: one of them is empty; . is the whole workspace", key)
 	}
 	return nil
 }
@@ -84,7 +86,11 @@ type noTouch struct {
 func (s *noTouch) check() error { return checkFolders("paths", s.Paths) }
 
 func (s *noTouch) thread() (behavior.Thread, error) {
-	return guard(fmt.Sprintf("No tool may be given a path in %s.", list(s.Paths)), behavior.Ban{
+	who := "No tool"
+	if len(s.Tools) > 0 {
+		who = "None of " + list(s.Tools)
+	}
+	return guard(fmt.Sprintf("%s may be given a path in %s.", who, list(s.Paths)), behavior.Ban{
 		Match: when{"tool.call with a path in " + list(s.Paths), func(e behavior.Event) bool {
 			f := facts(e)
 			if e.Type != "tool.call" || len(s.Tools) > 0 && !slices.Contains(s.Tools, f.Tool) {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"lyceum/internal/behavior"
 	"lyceum/internal/event"
@@ -94,31 +95,37 @@ func (c *circles) Restore(saved string) error {
 	if err := c.tally.Restore(saved); err != nil {
 		return err
 	}
-	c.pending()
+	c.warn = nil
+	for _, name := range c.names() {
+		if c.of(name).Warning != "" {
+			c.warn = append(c.warn, name)
+		}
+	}
 	return nil
 }
 
-// pending finds the agents that are about to be warned.
-func (c *circles) pending() {
-	c.warn = nil
-	for _, name := range c.names() {
-		if c.known(name).Warning != "" {
-			c.warn = append(c.warn, name)
-		}
+// say has an agent warned; an empty text, no longer.
+func (c *circles) say(agent, text string) {
+	c.of(agent).Warning = text
+	i, there := slices.BinarySearch(c.warn, agent)
+	switch {
+	case text == "" && there:
+		c.warn = slices.Delete(c.warn, i, i+1)
+	case text != "" && !there:
+		c.warn = slices.Insert(c.warn, i, agent)
 	}
 }
 
 func (c *circles) Next(e behavior.Event) bool {
-	if agent, _, ok := anew(e); ok {
+	if agent, all, ok := anew(e); ok {
 		c.forget(agent)
-		c.pending()
+		c.warn = slices.DeleteFunc(c.warn, func(name string) bool { return all || name == agent })
 		return true
 	}
 	f := facts(e)
 	switch {
 	case e.Type == "message.sent":
-		c.of(f.To).Warning = ""
-		c.pending()
+		c.say(f.To, "")
 	case e.Type == "policy.blocked" && f.Refused != "quest.finished":
 		// A refused tool call is counted with its answer.
 	default:
@@ -139,13 +146,12 @@ func (c *circles) count(f *Facts) {
 			return
 		}
 		o.Count, o.Turn = o.Count+1, f.Turn
-		what := "answered in the same way, and was refused,"
+		what := "answered in the same way, and been refused,"
 		if f.Refused != "quest.finished" {
 			what = "called " + toolName(f) + " in the same way, with the same result,"
 		}
 		if o.Count == c.set.Warn {
-			t.Warning = fmt.Sprintf("You have %s %d times, with nothing new in between. Doing it again will not change it: try something else, or answer with what you have.", what, o.Count)
-			c.pending()
+			c.say(f.Agent, fmt.Sprintf("You have %s %d times, with nothing new in between. Doing it again will not change it: try something else, or answer with what you have.", what, o.Count))
 		}
 		if o.Count == c.set.Park {
 			t.Parked = fmt.Sprintf("%s has %s %d times, with nothing new in between.", f.Agent, what, o.Count)
@@ -172,14 +178,7 @@ func toolName(f *Facts) string {
 // outcomeOf is equal for the same done with the same result.
 func outcomeOf(f *Facts) event.Hash {
 	b := make([]byte, 0, 512)
-	out := ""
-	if f.Output != nil {
-		out = f.Output.Text
-		if f.Output.Ref != nil {
-			out = f.Output.Ref.Hash.String()
-		}
-	}
-	for _, s := range []string{f.Tool, string(f.Refused), f.Args.raw(), out, f.Text} {
+	for _, s := range []string{f.Tool, string(f.Refused), f.Args.raw(), rawOutput(f), f.Text} {
 		b = binary.AppendUvarint(b, uint64(len(s)))
 		b = append(b, s...)
 	}

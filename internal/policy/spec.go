@@ -97,10 +97,26 @@ func readOwn(n ast.Node) (Item, error) {
 	}
 	s := &own{*d}
 	if err := s.check(); err != nil {
-		return Item{}, strictyaml.Wrap(n, err)
+		at := stepNode(n, err)
+		if step, ok := errors.AsType[*stepError](err); ok {
+			err = step.err // the place says which
+		}
+		return Item{}, strictyaml.Wrap(at, err)
 	}
 	p, err := pin(d.Name, "thread/1", s)
 	return Item{Policy: p}, strictyaml.Wrap(n, err)
+}
+
+// stepNode is the step that an error is about, or the whole thread.
+func stepNode(n ast.Node, err error) ast.Node {
+	e, ok := errors.AsType[*stepError](err)
+	pairs, _ := strictyaml.Pairs(n)
+	for _, p := range pairs {
+		if list, is := p.Value.(*ast.SequenceNode); ok && is && p.Key.String() == "steps" && e.step < len(list.Values) {
+			return list.Values[e.step]
+		}
+	}
+	return n
 }
 
 func readBuiltin(n ast.Node, pairs []*ast.MappingValueNode, use ast.Node) (Item, error) {
@@ -124,6 +140,12 @@ func readBuiltin(n ast.Node, pairs []*ast.MappingValueNode, use ast.Node) (Item,
 			if !event.ValidName(name) {
 				return Item{}, strictyaml.At(p.Value, "name %.40q: want %s", name, event.NameRule)
 			}
+		case "warn", "park", "max":
+			// The parser would make one of 2.5 and of "2".
+			if err := strictyaml.Integer(new(int64), 0)(p.Value); err != nil {
+				return Item{}, err
+			}
+			rest.Values = append(rest.Values, p)
 		default:
 			rest.Values = append(rest.Values, p)
 		}

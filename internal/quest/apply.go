@@ -117,7 +117,15 @@ func (s *State) run(l event.Limits, now event.Time) {
 	override(&s.Limits.Tokens, l.Tokens)
 	override(&s.Limits.Turns, l.Turns)
 	if l.Agent != nil {
-		s.Limits.Agent = l.Agent
+		share := event.Share{}
+		if s.Limits.Agent != nil {
+			share = *s.Limits.Agent
+		}
+		override(&share.Cost, l.Agent.Cost)
+		override(&share.Duration, l.Agent.Duration)
+		override(&share.Tokens, l.Agent.Tokens)
+		override(&share.Turns, l.Agent.Turns)
+		s.Limits.Agent = &share
 	}
 	s.Answer = nil
 	for _, a := range s.Agents {

@@ -137,7 +137,7 @@ func (s *State) attend(e event.Event) {
 			err = s.gate.Sent(b.Policy, b.Text.Text)
 			break
 		}
-		s.gate.Tell(e.Type, &policy.Facts{To: b.To, Text: b.Text.Text})
+		s.gate.Tell(e.Type, &policy.Facts{Agent: b.To, To: b.To, Text: b.Text.Text, Hidden: b.Text.Ref != nil})
 	case *event.PolicyFailed:
 		s.gate.Break(b.Policy, b.Reason)
 	case *event.QuestStarted, *event.QuestResumed, *event.UserMessage:
@@ -155,7 +155,7 @@ func (s *State) attend(e event.Event) {
 func (s *State) happened(e event.Event) *policy.Facts {
 	switch b := e.Body.(type) {
 	case *event.UserMessage:
-		return &policy.Facts{To: b.To, Text: b.Text.Text}
+		return &policy.Facts{Agent: b.To, To: b.To, Text: b.Text.Text, Hidden: b.Text.Ref != nil}
 	case *event.ModelResult:
 		return &policy.Facts{Agent: e.Actor, Ended: true, Error: b.Error != nil}
 	case *event.ToolResult:
@@ -226,7 +226,7 @@ type useKey struct {
 }
 
 func answerFacts(agent string, b *event.QuestFinished) *policy.Facts {
-	return &policy.Facts{Agent: agent, Text: b.Answer.Text}
+	return &policy.Facts{Agent: agent, Text: b.Answer.Text, Hidden: b.Answer.Ref != nil}
 }
 
 func (s *State) modelFacts(a *agent.Agent, now event.Time) *policy.Facts {

@@ -287,6 +287,7 @@ func TestAgentLimitsParkTheAgent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			more := new(int64(1000))
 			s := tell(t, "[]", event.Limits{Agent: &share}, nil)
 			s.expect(s.start(), "ask 1")
 			s.take("agent-0", &event.ModelResult{Call: s.open("model.call")[0], Cost: 10, Duration: 3, Stop: model.StopTools, Usage: event.Usage{Input: 6, Output: 4},
@@ -295,7 +296,7 @@ func TestAgentLimitsParkTheAgent(t *testing.T) {
 			if len(got) != 2 || got[0] != "block model.call by budget" || !strings.Contains(got[1], "agent-0 has used") {
 				t.Errorf("got %q", got)
 			}
-			s.expect(s.take("person", &event.QuestResumed{Limits: event.Limits{Agent: &event.Share{}}}), "ask 2")
+			s.expect(s.take("person", &event.QuestResumed{Limits: event.Limits{Agent: &event.Share{Turns: more, Cost: more, Tokens: more, Duration: more}}}), "ask 2")
 		})
 	}
 }

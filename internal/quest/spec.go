@@ -35,19 +35,44 @@ type Spec struct {
 
 // Bounds are the limits of a Spec, in the units that people use.
 type Bounds struct {
+	Share `yaml:",inline"`
+	Agent *Share `yaml:"agent,omitempty" json:"agent,omitempty" jsonschema:"what each agent may use of it; its duration is the time that its calls take"`
+}
+
+// Share is a set of limits: a quest's, or those of each agent.
+type Share struct {
 	Cost     *USD      `yaml:"cost,omitempty" json:"cost,omitempty" jsonschema:"US dollars, such as 2.50"`
 	Turns    *int64    `yaml:"turns,omitempty" json:"turns,omitempty" jsonschema:"model calls"`
 	Tokens   *int64    `yaml:"tokens,omitempty" json:"tokens,omitempty" jsonschema:"tokens read and written by models"`
 	Duration *Duration `yaml:"duration,omitempty" json:"duration,omitempty" jsonschema:"running time, such as 90s, 30m or 2h"`
-	Agent    *Share    `yaml:"agent,omitempty" json:"agent,omitempty" jsonschema:"what each agent may use of it"`
 }
 
-// Share is the part of the limits that each agent has.
-type Share struct {
-	Cost     *USD      `yaml:"cost,omitempty" json:"cost,omitempty" jsonschema:"US dollars, such as 2.50"`
-	Turns    *int64    `yaml:"turns,omitempty" json:"turns,omitempty" jsonschema:"model calls"`
-	Tokens   *int64    `yaml:"tokens,omitempty" json:"tokens,omitempty" jsonschema:"tokens read and written by its model"`
-	Duration *Duration `yaml:"duration,omitempty" json:"duration,omitempty" jsonschema:"time that its calls take, such as 90s, 30m or 2h"`
+// Override takes over the limits that by sets.
+func (s *Share) Override(by Share) {
+	if by.Cost != nil {
+		s.Cost = by.Cost
+	}
+	if by.Turns != nil {
+		s.Turns = by.Turns
+	}
+	if by.Tokens != nil {
+		s.Tokens = by.Tokens
+	}
+	if by.Duration != nil {
+		s.Duration = by.Duration
+	}
+}
+
+// Override takes over the limits that by sets.
+func (b *Bounds) Override(by Bounds) {
+	b.Share.Override(by.Share)
+	if by.Agent == nil {
+		return
+	}
+	if b.Agent == nil {
+		b.Agent = &Share{}
+	}
+	b.Agent.Override(*by.Agent)
 }
 
 // USD is an amount of money in nanodollars, written as a decimal number. It
@@ -168,10 +193,9 @@ func (s *Spec) check() *fault {
 	case s.Window > math.MaxInt32:
 		return &fault{"window", fmt.Sprintf("window %d: no model reads that much", s.Window)}
 	}
-	l := &s.Limits
-	shares := []Share{{Turns: l.Turns, Tokens: l.Tokens, Duration: l.Duration}}
-	if l.Agent != nil {
-		shares = append(shares, *l.Agent)
+	shares := []Share{s.Limits.Share}
+	if s.Limits.Agent != nil {
+		shares = append(shares, *s.Limits.Agent)
 	}
 	for _, share := range shares {
 		if f := share.check(); f != nil {

@@ -145,6 +145,9 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 		return nil, err
 	}
 	b.Agents = []event.AgentSpec{a}
+	if err := checkTools(b.Policies, a.ToolNames); err != nil {
+		return nil, err
+	}
 	if size := b.Problem.Size(); size/4 > a.Window/2 {
 		return nil, badPlan("the question has %d bytes, more than half of a window of %d tokens: shorten it, or give a larger window", size, a.Window)
 	}
@@ -194,6 +197,22 @@ func Policies(root *os.Root, list policy.List) ([]event.PolicySpec, error) {
 		return nil, &PlanError{err}
 	}
 	return all, nil
+}
+
+// checkTools refuses a policy about a tool that nobody has: it would guard nothing.
+func checkTools(policies []event.PolicySpec, have []string) error {
+	for _, p := range policies {
+		names, err := policy.Tools(p)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if !slices.Contains(have, name) {
+				return badPlan("the policy %s is about the tool %.60q, which no agent of this quest has: they have %s", p.Name, name, strings.Join(have, ", "))
+			}
+		}
+	}
+	return nil
 }
 
 // pins reads the files that a model's name refers to, and tries the model, so

@@ -120,11 +120,11 @@ func TestSimulation(t *testing.T) {
 		t.Error("some kind of trouble never came up")
 	}
 	for _, name := range []string{"budget", "repetition", "max-calls", "same-error", "allowed-tools", "no-touch", "analysis-first", "look-first"} {
-		if *simSeed == 0 && total.Blocked[name] == 0 {
+		if last-first >= 1000 && total.Blocked[name] == 0 {
 			t.Errorf("the policy %s never blocked anything", name)
 		}
 	}
-	if *simSeed == 0 && (total.Waited == 0 || total.Warned == 0) {
+	if last-first >= 100 && (total.Waited == 0 || total.Warned == 0) {
 		t.Error("no policy had a call wait, or an agent warned")
 	}
 }
