@@ -107,6 +107,9 @@ func (c cell) model() (model.Model, error) {
 		t := &http.Transport{MaxIdleConnsPerHost: c.N, MaxIdleConns: c.N}
 		return &httpModel{url: c.Server, steps: int64(c.K), client: &http.Client{Transport: t}}, nil
 	}
+	if c.Model == "claude" {
+		return claude(c.Server, "anthropic/claude-bench", 64)
+	}
 	return c.script("usage: {input: 100, output: 30}")
 }
 
@@ -132,6 +135,9 @@ var look = tool.Tool{
 // measureCell runs rounds of the cell until it has lasted long enough to mean
 // something.
 func measureCell(c cell) (r reading, err error) {
+	if c.Loop == "streams" {
+		return streams(c)
+	}
 	m, err := c.model()
 	if err != nil {
 		return r, err

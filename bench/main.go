@@ -21,10 +21,11 @@ import (
 )
 
 func main() {
-	only := flag.String("only", "ledger,turns,policies,idle,open", "which parts to run")
+	only := flag.String("only", "ledger,turns,policies,models,idle,open", "which parts to run")
 	quick := flag.Bool("quick", false, "smaller sizes, for a first look")
 	full := flag.Bool("full", false, "the whole matrix of turns, which takes half an hour more")
 	server := flag.Bool("serve", false, "be the model server (used by bench itself)")
+	claude := flag.Bool("serve-claude", false, "be a server that speaks as Anthropic does (used by bench itself)")
 	one := flag.String("cell", "", "measure one cell (used by bench itself)")
 	dir := flag.String("dir", "", "where to put the files (default: a temporary folder)")
 	flag.Parse()
@@ -32,6 +33,8 @@ func main() {
 	switch {
 	case *server:
 		err = serve()
+	case *claude:
+		err = serveClaude()
 	case *one != "":
 		err = printCell(*one)
 	default:
@@ -80,7 +83,7 @@ func run(only, dir string, quick, full bool) error {
 	for _, p := range []struct {
 		name string
 		run  func() error
-	}{{"ledger", b.ledger}, {"turns", b.turns}, {"policies", b.policies}, {"idle", b.idle}, {"open", b.open}} {
+	}{{"ledger", b.ledger}, {"turns", b.turns}, {"policies", b.policies}, {"models", b.models}, {"idle", b.idle}, {"open", b.open}} {
 		if slices.Contains(parts, p.name) {
 			if err := p.run(); err != nil {
 				return fmt.Errorf("%s: %w", p.name, err)

@@ -135,8 +135,11 @@ func runCell(c cell) (r reading, err error) {
 }
 
 // startServer starts the model server in a process of its own.
-func startServer() (url string, stop func(), err error) {
-	cmd := exec.Command(os.Args[0], "-serve")
+func startServer() (url string, stop func(), err error) { return startProcess("-serve") }
+
+// startProcess starts this program as a server, and returns its address.
+func startProcess(flag string) (url string, stop func(), err error) {
+	cmd := exec.Command(os.Args[0], flag)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -132,6 +132,9 @@ func (a *Agent) Heard(seq uint64, r *event.ModelResult) {
 	a.Stop = r.Stop
 	a.Cost += r.Cost
 	a.Tokens += r.Usage.Input + r.Usage.Output
+	if r.Wasted != nil {
+		a.Tokens += r.Wasted.Input + r.Wasted.Output
+	}
 	a.Duration += r.Duration
 	if r.Error != nil {
 		if r.Error.Kind == string(model.ContextTooLong) {

@@ -23,8 +23,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 	"lyceum/internal/ledger/sqlite"
-	"lyceum/internal/model"
-	"lyceum/internal/model/script"
+	"lyceum/internal/model/provider"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/society/solo"
@@ -162,7 +161,7 @@ it at any step, take it elsewhere.
 		a.controlCommand("pause", "Pause a quest: what is under way comes in, nothing new begins", func() event.Body { return &event.QuestPaused{Reason: "paused by a person"} }),
 		a.resumeCommand(), a.messageCommand(), a.cleanCommand(),
 		a.traceCommand(), a.verifyCommand(), a.replayCommand(), a.forkCommand(),
-		a.exportCommand(), a.importCommand(), a.policyCommand(), a.versionCommand(),
+		a.exportCommand(), a.importCommand(), a.policyCommand(), a.modelsCommand(), a.versionCommand(),
 	)
 	return root
 }
@@ -180,7 +179,7 @@ func (a *app) open(mayCreate bool) error {
 	if a.config, err = config.Load(home); err != nil {
 		return err
 	}
-	rt, closeAll, err := openRuntime(home)
+	rt, closeAll, err := openRuntime(home, a.config)
 	if err != nil {
 		return err
 	}
@@ -190,9 +189,13 @@ func (a *app) open(mayCreate bool) error {
 }
 
 // openRuntime opens the parts that quests in a home run on.
-func openRuntime(home string) (*runtime.Runtime, func() error, error) {
+func openRuntime(home string, conf *config.Config) (*runtime.Runtime, func() error, error) {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, nil, fmt.Errorf("make the home %s: %w", home, err)
+	}
+	found, err := provider.New(&provider.Options{Config: conf})
+	if err != nil {
+		return nil, nil, usageError{err}
 	}
 	blobs, err := blobfs.Open(filepath.Join(home, "blobs"), nil)
 	if err != nil {
@@ -203,26 +206,17 @@ func openRuntime(home string) (*runtime.Runtime, func() error, error) {
 		return nil, nil, errors.Join(err, blobs.Close())
 	}
 	rt := &runtime.Runtime{
-		Ledger: store, Blobs: blob.Store(blobs), Models: models, Tools: tool.Builtin(),
+		Ledger: store, Blobs: blob.Store(blobs), Models: finder(found), Known: known(found), Secrets: found.Secrets, Tools: tool.Builtin(),
 		Societies: societies(), Clock: runtime.SystemClock, Home: home, Version: Version,
 	}
-	return rt, func() error { return errors.Join(store.Close(), blobs.Close()) }, nil
+	return rt, func() error {
+		found.Close()
+		return errors.Join(store.Close(), blobs.Close())
+	}, nil
 }
 
 // societies are the rules this binary knows.
 func societies() []quest.Society { return []quest.Society{solo.Society{}} }
-
-// models finds a model by its name.
-func models(name string, pin func(string) ([]byte, error)) (model.Model, error) {
-	if file, ok := strings.CutPrefix(name, "script:"); ok {
-		data, err := pin(name)
-		if err != nil {
-			return nil, err
-		}
-		return script.Parse(file, data)
-	}
-	return nil, fmt.Errorf("there is no such model: there is script:<file>, a script beside quest.yaml")
-}
 
 // signals returns a context that the second interrupt ends, and a channel that
 // the first one closes.

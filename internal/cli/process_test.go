@@ -24,6 +24,8 @@ type home struct {
 	dir string
 	// work is the folder that the processes stand in.
 	work string
+	// env are variables of theirs besides this process's.
+	env []string
 }
 
 // newHome makes a home and a folder with files to work in.
@@ -37,7 +39,7 @@ func newHome(t *testing.T, files map[string]string) *home {
 }
 
 // in is the same home in a subtest.
-func (h *home) in(t *testing.T) *home { return &home{t: t, dir: h.dir, work: h.work} }
+func (h *home) in(t *testing.T) *home { return &home{t: t, dir: h.dir, work: h.work, env: h.env} }
 
 func must(t *testing.T, err error) {
 	t.Helper()
@@ -97,6 +99,7 @@ func (h *home) start(args ...string) *process {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	p := &process{t: h.t, cmd: command(ctx, h.dir, h.work, args...), cancel: cancel}
+	p.cmd.Env = append(p.cmd.Env, h.env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.errOut
 	must(h.t, p.cmd.Start())
 	return p

@@ -192,11 +192,23 @@ type ModelResult struct {
 	Duration int64       `json:"duration,omitzero"`
 	Error    *ModelError `json:"error,omitzero"`
 	Parts    []Part      `json:"parts,omitempty"`
+	// Price is what the tokens cost when the call was made.
+	Price *Price `json:"price,omitzero"`
 	// Stop is why the model stopped: end, tools, length, refusal.
 	Stop string `json:"stop,omitzero"`
 	// Unpriced says that the model has no known price, and Cost means nothing.
 	Unpriced bool  `json:"unpriced,omitzero"`
 	Usage    Usage `json:"usage"`
+	// Wasted is what attempts that failed used besides. It is part of the cost.
+	Wasted *Usage `json:"wasted,omitzero"`
+}
+
+// Price is what tokens cost, in nanodollars for a million of them.
+type Price struct {
+	CacheWrites int64 `json:"cache_writes,omitzero"`
+	Cached      int64 `json:"cached,omitzero"`
+	Input       int64 `json:"input,omitzero"`
+	Output      int64 `json:"output,omitzero"`
 }
 
 // ModelError is why a model gave no answer.
@@ -238,6 +250,15 @@ type Usage struct {
 	Input       int64 `json:"input,omitzero"`
 	Output      int64 `json:"output,omitzero"`
 	Thinking    int64 `json:"thinking,omitzero"`
+}
+
+// Add adds what something else used.
+func (u *Usage) Add(o Usage) {
+	u.CacheWrites += o.CacheWrites
+	u.Cached += o.Cached
+	u.Input += o.Input
+	u.Output += o.Output
+	u.Thinking += o.Thinking
 }
 
 // ToolCall asks the world to run a tool, or shows that the rules themselves are

@@ -89,6 +89,10 @@ type Part struct {
 	Error bool
 }
 
+// Restart is the kind of a Delta that says: what came so far of this answer is
+// void, it begins anew.
+const Restart = "restart"
+
 // Delta is a piece of an answer that is still being made.
 type Delta struct {
 	Kind string
@@ -101,9 +105,13 @@ type Answer struct {
 	Usage event.Usage
 	// Stop is why it stopped: StopEnd, StopTools, StopLength or StopRefusal.
 	Stop string
-	// Cost in nanodollars. Unpriced says that nobody knows it.
+	// Wasted is what attempts that failed used besides.
+	Wasted event.Usage
+	// Cost in nanodollars, of all attempts. Unpriced says that nobody knows it;
+	// otherwise Price is what it was reckoned by.
 	Cost     int64
 	Unpriced bool
+	Price    *event.Price
 }
 
 // The reasons to stop.

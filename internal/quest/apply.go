@@ -202,11 +202,10 @@ func (s *State) heard(e event.Event, b *event.ModelResult) {
 	if b.Unpriced {
 		s.Spent.Unpriced++
 	}
-	s.Spent.Usage.Input += b.Usage.Input
-	s.Spent.Usage.Cached += b.Usage.Cached
-	s.Spent.Usage.CacheWrites += b.Usage.CacheWrites
-	s.Spent.Usage.Output += b.Usage.Output
-	s.Spent.Usage.Thinking += b.Usage.Thinking
+	s.Spent.Usage.Add(b.Usage)
+	if b.Wasted != nil {
+		s.Spent.Usage.Add(*b.Wasted)
+	}
 	if a := s.Agent(c.Agent); a != nil {
 		a.Heard(e.Seq, b)
 	}

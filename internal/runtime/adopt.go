@@ -84,6 +84,9 @@ func removeIfThere(path string) error {
 // Post puts a command into a quest's inbox. One that would not fit an event once
 // it has its number is refused here, where somebody can still mend it.
 func (r *Runtime) Post(ctx context.Context, name string, c ledger.Command) (int64, error) {
+	if m, ok := c.Body.(*event.UserMessage); ok {
+		m.Text.Text = r.redact(m.Text.Text)
+	}
 	body, err := event.EncodeBody(c.Body)
 	if err == nil {
 		var copied event.Body

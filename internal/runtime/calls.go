@@ -66,7 +66,7 @@ func (l *live) request(ctx context.Context, a *agent.Agent, c *event.ModelCall) 
 		return nil, err
 	}
 	return &model.Request{
-		Agent: a.Name, Model: c.Model, Turn: c.Turn, System: pinned.system, Tools: pinned.tools,
+		Quest: l.key, Agent: a.Name, Model: c.Model, Turn: c.Turn, System: pinned.system, Tools: pinned.tools,
 		Messages: messages, Thinking: c.Thinking,
 	}, nil
 }
@@ -122,6 +122,25 @@ func (ps *prompts) put(key [2]event.Hash, p *prompt) {
 		ps.read = map[[2]event.Hash]*prompt{}
 	}
 	ps.read[key] = p
+}
+
+// openModels finds the models of all agents, so that a missing key or a wrong
+// name is told before anything is recorded.
+func (l *live) openModels(ctx context.Context) error {
+	var names []string
+	for _, a := range l.state.Agents {
+		names = append(names, a.Model)
+		m, err := l.rt.Models(a.Model, l.pin(ctx))
+		if err != nil {
+			return badPlan("model %s: %w", a.Model, err)
+		}
+		l.models[a.Model] = m
+	}
+	limits := l.state.Limits
+	if l.opts.Limits.Cost != nil {
+		limits.Cost = l.opts.Limits.Cost
+	}
+	return l.rt.checkCost(names, limits.Cost)
 }
 
 // model finds a model once for each name.
@@ -185,10 +204,13 @@ func (l *live) pack(ctx context.Context, seq uint64, a *model.Answer, failed err
 	out := &event.ModelResult{Call: seq}
 	if a != nil {
 		out.Cost, out.Unpriced, out.Stop = count(a.Cost), a.Unpriced, oneOf(a.Stop, model.StopEnd, model.StopTools, model.StopLength, model.StopRefusal)
-		out.Usage = event.Usage{CacheWrites: count(a.Usage.CacheWrites), Cached: count(a.Usage.Cached), Input: count(a.Usage.Input), Output: count(a.Usage.Output), Thinking: count(a.Usage.Thinking)}
+		out.Usage, out.Price = counted(a.Usage), a.Price
+		if a.Wasted != (event.Usage{}) {
+			out.Wasted = new(counted(a.Wasted))
+		}
 	}
 	if failed != nil {
-		return event.Draft{Body: asFailed(out, failed)}, nil
+		return event.Draft{Body: l.asFailed(out, failed)}, nil
 	}
 	t := &texts{rt: l.rt, ctx: ctx}
 	var all []*event.Text
@@ -197,7 +219,7 @@ func (l *live) pack(ctx context.Context, seq uint64, a *model.Answer, failed err
 		if s == "" {
 			return nil
 		}
-		x := &event.Text{Text: clean(s)}
+		x := &event.Text{Text: clean(l.rt.redact(s))}
 		all = append(all, x)
 		return x
 	}
@@ -208,7 +230,7 @@ func (l *live) pack(ctx context.Context, seq uint64, a *model.Answer, failed err
 		}
 		if part.Kind == event.PartToolCall || part.Text != nil || part.Opaque != nil {
 			out.Parts = append(out.Parts, part)
-			args = append(args, p.Args)
+			args = append(args, l.rt.redact(p.Args))
 		}
 	}
 	if len(out.Parts) <= maxParts {
@@ -220,7 +242,7 @@ func (l *live) pack(ctx context.Context, seq uint64, a *model.Answer, failed err
 	}
 	tooMuch := &model.Error{Kind: model.Invalid, Text: fmt.Sprintf("the answer has %d parts, more than fit into an event", len(out.Parts))}
 	out.Parts = nil
-	return event.Draft{Body: asFailed(out, tooMuch)}, nil
+	return event.Draft{Body: l.asFailed(out, tooMuch)}, nil
 }
 
 // maxOutlines is how much of an event the outlines of arguments take, together.
@@ -244,18 +266,22 @@ func outlineArgs(r *event.ModelResult, args []string) {
 	}
 }
 
-func asFailed(r *event.ModelResult, err error) *event.ModelResult {
+func (l *live) asFailed(r *event.ModelResult, err error) *event.ModelResult {
 	text := err.Error()
 	if e, ok := errors.AsType[*model.Error](err); ok {
 		text = e.Text
 	}
-	r.Error = &event.ModelError{Kind: atMost(string(model.KindOf(err)), 32), Text: atMost(text, 2000)}
+	r.Error = &event.ModelError{Kind: atMost(string(model.KindOf(err)), 32), Text: atMost(l.rt.redact(text), 2000)}
 	return r
 }
 
 // count bounds a number of the world: nothing is negative, and an event holds
 // integers up to 2^53.
 func count(n int64) int64 { return min(max(n, 0), 1<<50) }
+
+func counted(u event.Usage) event.Usage {
+	return event.Usage{CacheWrites: count(u.CacheWrites), Cached: count(u.Cached), Input: count(u.Input), Output: count(u.Output), Thinking: count(u.Thinking)}
+}
 
 // oneOf returns s if it is one of the words, and the first of them otherwise.
 func oneOf(s string, words ...string) string {

@@ -123,7 +123,7 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 			b.Texts = append(b.Texts, t)
 		}
 	}
-	if b.Spec, err = c.texts.put(c.plan.Source); err != nil {
+	if b.Spec, err = c.texts.put([]byte(c.rt.redact(string(c.plan.Source)))); err != nil {
 		return nil, err
 	}
 	if b.Policies, err = Policies(root, spec.Policies); err != nil {
@@ -146,6 +146,9 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	}
 	b.Agents = []event.AgentSpec{a}
 	if err := checkTools(b.Policies, a.ToolNames); err != nil {
+		return nil, err
+	}
+	if err := c.rt.checkCost([]string{spec.Model}, b.Limits.Cost); err != nil {
 		return nil, err
 	}
 	if size := b.Problem.Size(); size/4 > a.Window/2 {
@@ -282,8 +285,12 @@ func (c *creation) data(ctx context.Context, root *os.Root) (*event.TreeRef, err
 func (c *creation) agent(soc quest.Society, name string) (event.AgentSpec, error) {
 	spec := c.plan.Spec
 	a := event.AgentSpec{Name: name, Model: spec.Model, Window: spec.Window}
+	known := c.rt.known(spec.Model)
 	if a.Window == 0 {
 		a.Window = quest.DefaultWindow
+		if room := known.Context * 9 / 10; room >= quest.MinWindow && room < a.Window {
+			a.Window = room // its answer must fit as well
+		}
 	}
 	names := spec.Tools
 	if names == nil {

@@ -72,6 +72,9 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 		l.opts.Grace = 30 * time.Second
 	}
 	defer l.close()
+	if err := l.openModels(ctx); err != nil {
+		return l.state, fmt.Errorf("run quest %s: %w", name, err)
+	}
 	if err := l.run(ctx); err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}

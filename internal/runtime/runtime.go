@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
@@ -25,7 +26,16 @@ import (
 // with, by name.
 type Models func(name string, pin func(name string) ([]byte, error)) (model.Model, error)
 
-// Runtime is what quests run on. All exported fields must be set.
+// Known is what is known of a model before it is asked.
+type Known struct {
+	// Priced says whether its cost will be known.
+	Priced bool
+	// Context is how many tokens it can see, 0 if nobody knows.
+	Context int64
+}
+
+// Runtime is what quests run on. All exported fields must be set, but Known and
+// Secrets.
 type Runtime struct {
 	Ledger    ledger.Store
 	Blobs     blob.Store // those too large for the ledger's own database
@@ -37,8 +47,46 @@ type Runtime struct {
 	Home string
 	// Version is this binary's, noted in the ledger.
 	Version string
+	// Known tells of a model; nil knows every price and no context.
+	Known func(model string) Known
+	// Secrets are texts that must not get into a ledger, a blob or a prompt,
+	// whoever says them.
+	Secrets func() []string
 
 	prompts prompts
+}
+
+func (r *Runtime) known(name string) Known {
+	if r.Known == nil {
+		return Known{Priced: true}
+	}
+	return r.Known(name)
+}
+
+// redact takes secrets out of a text of the world.
+func (r *Runtime) redact(s string) string {
+	if r.Secrets == nil {
+		return s
+	}
+	for _, secret := range r.Secrets() {
+		if len(secret) >= minSecret && strings.Contains(s, secret) {
+			s = strings.ReplaceAll(s, secret, "[key]")
+		}
+	}
+	return s
+}
+
+// minSecret is how long a secret is at least; a shorter one would take words apart.
+const minSecret = 8
+
+// checkCost refuses a limit on the cost where nobody would know the cost.
+func (r *Runtime) checkCost(models []string, limit *int64) error {
+	for _, m := range models {
+		if limit != nil && !r.known(m).Priced {
+			return badPlan("a limit on the cost means nothing with the model %s, whose price nobody knows: give its price in config.yaml, or limit turns or tokens instead", m)
+		}
+	}
+	return nil
 }
 
 // QuestDir is where a quest's files stand.

@@ -42,7 +42,7 @@ func (t *texts) put(data []byte) (event.Ref, error) {
 
 // of returns s as a text that takes at most max bytes of an event.
 func (t *texts) of(s string, max int) (event.Text, error) {
-	s = clean(s)
+	s = clean(t.rt.redact(s))
 	if weight(s) <= max {
 		return event.Text{Text: s}, nil
 	}
@@ -53,7 +53,7 @@ func (t *texts) of(s string, max int) (event.Text, error) {
 // shown returns a tool's output as the agent sees it: whole if it is short, its
 // beginning and end if not, with a pointer to the whole.
 func (t *texts) shown(s string) (event.Text, error) {
-	s = clean(s)
+	s = clean(t.rt.redact(s))
 	if weight(s) <= maxInline {
 		return event.Text{Text: s}, nil
 	}

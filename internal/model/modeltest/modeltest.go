@@ -9,6 +9,7 @@ package modeltest
 
 import (
 	"net/http"
+	"time"
 
 	"lyceum/internal/event"
 	"lyceum/internal/model"
@@ -43,6 +44,10 @@ type Seen struct {
 	// CachedMessages is how many messages are before the last cache point that the
 	// request sets itself; -1 if it sets none.
 	CachedMessages int
+	// CachePoints says, for a format where one can tell, how many blocks are before
+	// each cache point of the request. The blocks are the tools, the system prompt
+	// and the parts of the messages, in this order.
+	CachePoints []int
 }
 
 // Reply is what the server answers. Opaque parts are without a mark.
@@ -78,4 +83,11 @@ type Driver struct {
 	Model string
 	// What the format has.
 	Thinking, Images, CachePoints bool
+	// Unsigned says that thoughts come without a signature and do not go back.
+	Unsigned bool
+	// Counts is what of a usage the format can tell; nil is all of it.
+	Counts func(event.Usage) event.Usage
+	// OpenQuiet is Open with a limit to how long the server may say nothing; nil
+	// leaves that out of the suite.
+	OpenQuiet func(base, key string, silence time.Duration) model.Model
 }

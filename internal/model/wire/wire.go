@@ -38,6 +38,10 @@ const (
 	maxTotal = 256 << 20
 )
 
+// ErrEnough is what a reader of events returns when the answer is whole. The stream
+// ends there, whether the server has closed it or not.
+var ErrEnough = errors.New("the answer is whole")
+
 // Client speaks with one provider.
 type Client struct {
 	// Provider is its name, for messages.
@@ -71,9 +75,10 @@ var shared = &http.Client{Transport: &http.Transport{
 }}
 
 // Stream posts body and hands each server-sent event to each: its name, which may
-// be empty, and its data. It returns nil once the stream has ended; whether it
-// was whole, the caller must see. An error of each is returned as it is, one of
-// the way as a *model.Error, and the context's own when that has ended.
+// be empty, and its data. It returns nil once the stream has ended or each returns
+// ErrEnough; whether it was whole, the caller must see. Another error of each is
+// returned as it is, one of the way as a *model.Error, and the context's own when
+// that has ended. A redirect is not followed: it would take the key elsewhere.
 func (c *Client) Stream(ctx context.Context, path string, body any, each func(name string, data []byte) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -84,29 +89,42 @@ func (c *Client) Stream(ctx context.Context, path string, body any, each func(na
 	var quiet atomic.Bool
 	watch := time.AfterFunc(silence, func() { quiet.Store(true); cancel() })
 	defer watch.Stop()
-	err := c.stream(ctx, path, body, func(name string, data []byte) error {
-		watch.Reset(silence)
-		return each(name, data)
-	})
+	err := c.stream(ctx, path, body, func(body io.Reader) io.Reader { return &heard{body, watch, silence} }, each)
 	if err != nil && quiet.Load() {
 		return &model.Error{Kind: model.Unavailable, Text: fmt.Sprintf("%s has said nothing for %s", c.Provider, silence)}
 	}
 	return err
 }
 
-func (c *Client) stream(ctx context.Context, path string, body any, each func(string, []byte) error) error {
+// heard lets the watch run only while a read waits: any byte is a sign of life, and
+// a caller who takes its time is not the server's silence.
+type heard struct {
+	io.Reader
+	watch   *time.Timer
+	silence time.Duration
+}
+
+func (h *heard) Read(p []byte) (int, error) {
+	h.watch.Reset(h.silence)
+	defer h.watch.Stop()
+	return h.Reader.Read(p)
+}
+
+func (c *Client) stream(ctx context.Context, path string, body any, listen func(io.Reader) io.Reader, each func(string, []byte) error) error {
 	resp, err := c.post(ctx, path, body)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
+	in := bufio.NewReaderSize(io.LimitReader(listen(resp.Body), maxTotal), 16<<10)
 	if resp.StatusCode != http.StatusOK {
-		return c.failed(ctx, resp)
+		return c.failed(ctx, resp, in)
 	}
-	in := bufio.NewReaderSize(io.LimitReader(resp.Body, maxTotal), 16<<10)
-	if err := events(in, each); err != nil {
-		var way *wayError
-		if errors.As(err, &way) {
+	if err := c.sniff(ctx, in); err != nil {
+		return err
+	}
+	if err := events(in, each); err != nil && !errors.Is(err, ErrEnough) {
+		if way, ok := errors.AsType[*wayError](err); ok {
 			return c.broke(ctx, way.error)
 		}
 		return err
@@ -114,24 +132,45 @@ func (c *Client) stream(ctx context.Context, path string, body any, each func(st
 	return ctx.Err()
 }
 
+// sniff refuses what begins as no stream of events does: a page of a proxy or of
+// another program at the address, an answer that is not streamed.
+func (c *Client) sniff(ctx context.Context, in *bufio.Reader) error {
+	first, err := in.Peek(1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return c.broke(ctx, err)
+	}
+	if len(first) == 0 || !strings.ContainsRune("<{[", rune(first[0])) {
+		return nil
+	}
+	body, _ := io.ReadAll(io.LimitReader(in, maxError)) // as much as comes
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if first[0] == '<' {
+		return c.Garbled("a web page (check the base URL)")
+	}
+	return c.Garbled("not a stream, but: %s (check the base URL)", c.message(body))
+}
+
 func (c *Client) post(ctx context.Context, path string, body any) (*http.Response, error) {
-	data, err := json.Marshal(body, json.Deterministic(true))
+	data, err := json.Marshal(body, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return nil, &model.Error{Kind: model.Invalid, Text: "the request cannot be written as JSON: " + err.Error()}
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Base+path, bytes.NewReader(data))
 	if err != nil {
-		return nil, &model.Error{Kind: model.Invalid, Text: c.redact(fmt.Sprintf("the address of %s is no address: %v", c.Provider, err))}
+		return nil, &model.Error{Kind: model.Invalid, Text: c.redact(fmt.Sprintf("the base URL of %s is no address: %v", c.Provider, unaddressed(err)))}
 	}
 	for name, values := range c.Header {
 		req.Header[name] = values
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream")
-	client := c.HTTP
-	if client == nil {
-		client = shared
+	client := *shared
+	if c.HTTP != nil {
+		client = *c.HTTP
 	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, c.broke(ctx, err)
@@ -152,7 +191,9 @@ func events(in *bufio.Reader, each func(string, []byte) error) error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return &wayError{err}
 		}
-		ended := err != nil
+		if err != nil {
+			return nil // an event that was not ended does not count
+		}
 		switch {
 		case len(line) == 0:
 			if has {
@@ -178,9 +219,6 @@ func events(in *bufio.Reader, each func(string, []byte) error) error {
 				}
 			}
 		}
-		if ended {
-			return nil // an event that was not ended does not count
-		}
 	}
 }
 
@@ -200,8 +238,8 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 }
 
 // failed says what a response that is no answer means.
-func (c *Client) failed(ctx context.Context, resp *http.Response) error {
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxError))
+func (c *Client) failed(ctx context.Context, resp *http.Response, in io.Reader) error {
+	body, err := io.ReadAll(io.LimitReader(in, maxError))
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -214,7 +252,7 @@ func (c *Client) failed(ctx context.Context, resp *http.Response) error {
 			e.Kind = k
 		}
 	}
-	e.Text = c.redact(fmt.Sprintf("%s answered %d: %s%s", c.Provider, resp.StatusCode, message(body), advice(resp.StatusCode)))
+	e.Text = c.redact(fmt.Sprintf("%s answered %d: %s%s", c.Provider, resp.StatusCode, c.message(body), advice(resp.StatusCode)))
 	return e
 }
 
@@ -231,6 +269,8 @@ func kindOf(status int) model.Kind {
 // advice is what a person can do about a status.
 func advice(status int) string {
 	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return " (it sends elsewhere: check the base URL)"
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return " (check the key)"
 	case http.StatusNotFound:
@@ -241,8 +281,9 @@ func advice(status int) string {
 	return ""
 }
 
-// message finds the sentence in the body of an error.
-func message(body []byte) string {
+// message finds the sentence in the body of an error. It takes keys out before it
+// cuts, so that no piece of one is left at the end.
+func (c *Client) message(body []byte) string {
 	var shape struct {
 		Error   jsontext.Value `json:"error"`
 		Message string         `json:"message"`
@@ -265,7 +306,7 @@ func message(body []byte) string {
 			text = shape.Detail
 		}
 	}
-	text = strings.ToValidUTF8(text, "\uFFFD")
+	text = c.redact(strings.ToValidUTF8(text, "\uFFFD"))
 	if r := []rune(text); len(r) > 500 {
 		text = string(r[:500]) + "…"
 	}
@@ -296,11 +337,7 @@ func (c *Client) broke(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	e := &model.Error{Kind: model.Unavailable}
-	text := err.Error()
-	var u *url.Error
-	if errors.As(err, &u) {
-		text = u.Err.Error() // without the address, which may hold a key
-	}
+	text := unaddressed(err).Error()
 	var dns *net.DNSError
 	var cert *tls.CertificateVerificationError
 	var unknown x509.UnknownAuthorityError
@@ -312,12 +349,23 @@ func (c *Client) broke(ctx context.Context, err error) error {
 		text += "; check the base URL and the network"
 	case strings.Contains(text, "connection refused"):
 		text += "; is the server running, and the base URL right?"
+	case strings.Contains(text, "unsupported protocol scheme"), strings.Contains(text, "no Host in request URL"):
+		e.Kind = model.Invalid
+		text += "; give the base URL with https://"
 	case strings.Contains(text, "HTTP response to HTTPS"):
 		e.Kind = model.Invalid
 		text += "; the server speaks http: give the base URL with http://"
 	}
 	e.Text = c.redact(fmt.Sprintf("%s at %s: %s", c.Provider, host(c.Base), text))
 	return e
+}
+
+// unaddressed is an error without the address it is about, which may hold a key.
+func unaddressed(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
+	}
+	return err
 }
 
 // host is the part of an address that is no secret.
@@ -332,17 +380,41 @@ func host(base string) string {
 // redact takes keys out of a message, whatever form they have in it.
 func (c *Client) redact(text string) string { return Redact(text, c.Secrets) }
 
-// Redact takes secrets out of a text.
+// Redact takes secrets out of a text, and pieces of them where a text was cut or
+// escaped in a way of its own: whatever has eight bytes in a row of a secret.
 func Redact(text string, secrets []string) string {
+	const least = 8
+	inner := func(quoted string) string { return quoted[1 : len(quoted)-1] }
+	grams := map[string]bool{}
 	for _, s := range secrets {
 		if len(s) < 4 {
 			continue // it would take words apart, and is no key
 		}
-		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s)} {
-			text = strings.ReplaceAll(text, form, "[key]")
+		quoted, _ := jsontext.AppendQuote(nil, s) // it is a form even if s is not UTF-8
+		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s), inner(string(quoted)), inner(strconv.Quote(s)), inner(strconv.QuoteToASCII(s))} {
+			if len(form) < least {
+				text = strings.ReplaceAll(text, form, "[key]")
+			}
+			for i := range len(form) - least + 1 {
+				grams[form[i:i+least]] = true
+			}
 		}
 	}
-	return text
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		end := i
+		for j := i; j+least <= len(text) && grams[text[j:j+least]]; j++ {
+			end = j + least
+		}
+		if end == i {
+			b.WriteByte(text[i])
+			i++
+			continue
+		}
+		b.WriteString("[key]")
+		i = end
+	}
+	return b.String()
 }
 
 // Cut says that a stream ended before its answer was whole.

@@ -1,0 +1,160 @@
+package cli_test
+
+import (
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"lyceum/internal/event"
+	"lyceum/internal/model"
+	"lyceum/internal/model/modeltest"
+)
+
+// wires are the providers' formats, and a model that speaks each.
+var wires = map[string]struct {
+	wire                 modeltest.Wire
+	model, baseVar, path string
+	keyVar               string
+}{
+	"anthropic": {&modeltest.AnthropicWire{}, "claude-sonnet-5", "ANTHROPIC_BASE_URL", "", "ANTHROPIC_API_KEY"},
+	"responses": {&modeltest.ResponsesWire{}, "gpt-5", "OPENAI_BASE_URL", "/v1", "OPENAI_API_KEY"},
+	"chat":      {&modeltest.ChatWire{}, "mistral-large-latest", "MISTRAL_BASE_URL", "/v1", "MISTRAL_API_KEY"},
+	"gemini":    {modeltest.GeminiWire{}, "gemini-2.5-pro", "GEMINI_BASE_URL", "/v1beta", "GEMINI_API_KEY"},
+}
+
+const canaryKey = "sk-canary-Zq7Xw2Vt9Lm4Rb6Kp1Ns8"
+
+// provided is a home whose processes know a key and the address of a server.
+func provided(t *testing.T, wire string, handler http.Handler) *home {
+	t.Helper()
+	w := wires[wire]
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	h := newHome(t, map[string]string{
+		"quest.yaml":  "name: q\nproblem: What is six times seven?\nmodel: " + w.model + "\n",
+		"config.yaml": "retry: 1s\n",
+	})
+	must(t, os.MkdirAll(h.dir, 0o700))
+	must(t, os.WriteFile(filepath.Join(h.dir, "config.yaml"), []byte("retry: 1s\n"), 0o600))
+	h.env = []string{w.baseVar + "=" + server.URL + w.path, w.keyVar + "=" + canaryKey}
+	return h
+}
+
+// hasNoKey looks through everything that was kept and said.
+func (h *home) hasNoKey(said ...lyceum) {
+	h.t.Helper()
+	for _, l := range said {
+		if strings.Contains(l.out+l.errOut, canaryKey) {
+			h.t.Errorf("the key was printed:\n%s%s", l.out, l.errOut)
+		}
+	}
+	must(h.t, filepath.WalkDir(h.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err == nil && strings.Contains(string(data), canaryKey) {
+			h.t.Errorf("the key is in %s", path)
+		}
+		return err
+	}))
+}
+
+// TestEveryProviderFromQuestionToProof runs a quest with each provider's format,
+// and replays it without a request.
+func TestEveryProviderFromQuestionToProof(t *testing.T) {
+	t.Parallel()
+	for name, w := range wires {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var requests atomic.Int64
+			h := provided(t, name, modeltest.Handler(w.wire, func(seen *modeltest.Seen) (modeltest.Reply, modeltest.Failure) {
+				usage := event.Usage{Input: 1000, Cached: 200, Output: 100}
+				if seen.Key != canaryKey {
+					return modeltest.Reply{}, modeltest.BadKey
+				}
+				if requests.Add(1) == 1 {
+					return modeltest.Reply{Usage: usage, Stop: model.StopTools, Parts: []model.Part{
+						{Kind: event.PartText, Text: "I compute. My key is " + seen.Key + "."},
+						{Kind: event.PartToolCall, ID: "call_1", Name: "calculate", Args: `{"code":"print(6*7)"}`},
+					}}, ""
+				}
+				return modeltest.Reply{Usage: usage, Stop: model.StopEnd, Parts: []model.Part{{Kind: event.PartText, Text: "It is 42."}}}, ""
+			}))
+			run := h.run("run", "quest.yaml")
+			run.want(t, 0, "It is 42.")
+			if requests.Load() != 2 {
+				t.Errorf("%d requests, want 2", requests.Load())
+			}
+			h.sound("q") // replay and verify
+			if requests.Load() != 2 {
+				t.Errorf("replay made %d requests", requests.Load()-2)
+			}
+			trace := h.run("trace", "q", "--jsonl")
+			if !strings.Contains(trace.out, `"price":{`) || strings.Contains(trace.out, `"cost":0,`) {
+				t.Errorf("the price is not in the ledger:\n%s", trace.out)
+			}
+			h.hasNoKey(run, trace, h.run("show", "q", "--json"))
+		})
+	}
+}
+
+// TestNoFailureShowsTheKey: a provider that repeats the key in what it says.
+func TestNoFailureShowsTheKey(t *testing.T) {
+	t.Parallel()
+	for name := range wires {
+		for what, handler := range map[string]http.HandlerFunc{
+			"InAnError": func(w http.ResponseWriter, r *http.Request) {
+				http.Error(w, `{"error":{"message":"the key `+canaryKey+` is not good"}}`, http.StatusUnauthorized)
+			},
+			"InGarbage": func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = w.Write([]byte("data: {" + canaryKey + "\n\n"))
+			},
+			"InARedirect": func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, "/"+canaryKey, http.StatusTemporaryRedirect)
+			},
+		} {
+			t.Run(name+what, func(t *testing.T) {
+				t.Parallel()
+				h := provided(t, name, handler)
+				run := h.run("run", "quest.yaml")
+				run.want(t, 1)
+				h.hasNoKey(run, h.run("trace", "q", "--jsonl"), h.run("show", "q"))
+			})
+		}
+	}
+}
+
+// TestWhatIsWrongWithAModelIsToldFirst: before anything is recorded, and with what
+// to do.
+func TestWhatIsWrongWithAModelIsToldFirst(t *testing.T) {
+	t.Parallel()
+	none := http.NotFoundHandler()
+	h := provided(t, "anthropic", none)
+	ask := func(model string, args ...string) lyceum {
+		return h.run(append([]string{"run", "quest.yaml", "--name", "x", "--model", model}, args...)...)
+	}
+	ask("claude-sonet-5").want(t, 2, "claude-sonnet-5")
+	ask("gtp-5").want(t, 2, "gpt-5")
+	ask("gpt-5").want(t, 2, "OPENAI_API_KEY")
+	ask("claude-not-in-the-table-9", "--max-cost", "1").want(t, 2, "whose price nobody knows", "config.yaml")
+	ask("demo:x").want(t, 2, "is not a seed")
+	if l := h.run("show", "x"); l.code == 0 {
+		t.Errorf("a quest was made: %s", l.out)
+	}
+	h.env = []string{"ANTHROPIC_API_KEY=" + canaryKey, "ANTHROPIC_BASE_URL=http://127.0.0.1:1"}
+	h.run("run", "quest.yaml").want(t, 1, "connection refused", "is the server running")
+	// A quest that exists is not disturbed by a key that is gone.
+	before := h.run("trace", "q").out
+	h.env = []string{"ANTHROPIC_API_KEY="}
+	h.run("run", "q").want(t, 2, "ANTHROPIC_API_KEY")
+	if after := h.run("trace", "q").out; after != before {
+		t.Errorf("something was recorded:\n%s", after)
+	}
+}

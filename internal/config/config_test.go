@@ -1,0 +1,166 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lyceum/internal/strictyaml"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	if c, err := Load(home); err != nil || !cmp.Equal(c, new(Config)) {
+		t.Errorf("a home without: %+v, %v", c, err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "config.yaml"), []byte("model: gpt-5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Load(home); err != nil || c.Model != "gpt-5" {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	c, err := Parse("config.yaml", []byte(`
+# Everything there is.
+model: claude-opus-5
+retry: 5m
+providers:
+  vllm:
+    api: openai
+    url: http://10.0.0.5:8000/v1/
+    key_variable: VLLM_API_KEY
+    insecure: true
+    concurrency: 16
+  anthropic: {url: "https://proxy.example"}
+models:
+  vllm/qwen3: {context: 131072, input: 0.10, output: "0.30", cached: 0, cache_write: 0.000000001}
+  gpt-5: {input: 1, output: 2.5}
+  gpt-5-mini: {context: 1000}
+`))
+	want := &Config{
+		Model: "claude-opus-5", Retry: 5 * time.Minute,
+		Providers: map[string]Provider{
+			"vllm":      {API: "openai", URL: "http://10.0.0.5:8000/v1", KeyVariable: "VLLM_API_KEY", Insecure: true, Concurrency: 16},
+			"anthropic": {URL: "https://proxy.example"},
+		},
+		Models: map[string]Model{
+			"vllm/qwen3": {Context: 131072, Price: &Price{Input: 100_000_000, Output: 300_000_000, CacheWrite: 1}},
+			"gpt-5":      {Price: &Price{Input: 1e9, Output: 25e8, Cached: 1e9, CacheWrite: 1e9}},
+			"gpt-5-mini": {Context: 1000},
+		},
+	}
+	if diff := cmp.Diff(want, c); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+func TestParseNothing(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "\n", "# only words\n", "---\n", "---\n# words\n", "{}", "null", "~"} {
+		if c, err := Parse("config.yaml", []byte(text)); err != nil || !cmp.Equal(c, new(Config)) {
+			t.Errorf("%q: %+v, %v", text, c, err)
+		}
+	}
+}
+
+func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"model: a\nmodle: b":               `c.yaml:2:1: unknown key "modle"; a config.yaml has model, models, providers, retry`,
+		"model: [a, b]":                    "c.yaml:1:8: model: it must be a text",
+		"model: ''":                        "model: it is empty",
+		"- a":                              "a config.yaml must be a mapping",
+		"model: a\nmodel: b":               "c.yaml:2:1: ",
+		"retry: soon":                      "retry: \"soon\" is no time",
+		"retry: -1m":                       "is no time",
+		"retry: 5":                         "is no time",
+		"providers: [a]":                   "providers must be a mapping",
+		"providers: {Mine: {api: openai}}": "cannot name a provider",
+		"providers: {a/b: {api: openai}}":  "cannot name a provider",
+		"providers: {mine: {api: soap}}":   "none of openai, responses, anthropic, gemini",
+		"providers: {mine: {url: 'example.org'}}":                 "a base URL is like",
+		"providers: {mine: {url: 'ftp://example.org'}}":           "a base URL is like",
+		"providers: {mine: {url: 'https://'}}":                    "a base URL is like",
+		"providers: {mine: {url: 'https://u:p@h/v1'}}":            "no user or password",
+		"providers: {mine: {url: 'https://h/v1?key=1'}}":          "no ? or #",
+		"providers: {mine: {concurrency: 0}}":                     "whole number from 1",
+		"providers: {mine: {concurrency: 1000000}}":               "at most 10000",
+		"providers: {mine: {insecure: maybe}}":                    "true or false",
+		"providers: {mine: {uri: x}}":                             `unknown key "uri"`,
+		"models: {a: {input: 1}}":                                 "both input and output",
+		"models: {a: {cached: 1}}":                                "both input and output",
+		"models: {a: {input: -1, output: 1}}":                     "no amount",
+		"models: {a: {input: 1e3, output: 1}}":                    "no amount",
+		"models: {a: {input: .5, output: 1}}":                     "no amount",
+		"models: {a: {input: 5., output: 1}}":                     "no amount",
+		"models: {a: {input: 0.0000000001, output: 1}}":           "no amount",
+		"models: {a: {input: 99999999999999999999, output: 1}}":   "no amount",
+		"models: {a: {input: 1000001, output: 1}}":                "no amount",
+		"models: {a: {input: $1, output: 1}}":                     "no amount",
+		"models: {a: {context: 0}}":                               "whole number from 1",
+		"models: {a: {context: 10.5}}":                            "whole number",
+		"models: {a: {tokens: 10}}":                               `unknown key "tokens"`,
+		"model: &x a":                                             "anchors",
+		"providers: {mine: {key_variable: [VLLM_API_KEY]}}":       "it must be a text",
+		"providers: {mine: {key_variable: vllm_key}}":             "the name of an environment variable",
+		"providers: {mine: {key_variable: 'VLLM KEY'}}":           "the name of an environment variable",
+		"providers: {mine: {key_variable: AKIAIOSFODNN7EXAMPLE}}": "the name of an environment variable",
+	} {
+		_, err := Parse("c.yaml", []byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+		if e, ok := errors.AsType[*strictyaml.Error](err); !ok || e.Line == 0 || e.File != "c.yaml" {
+			t.Errorf("%s: the error has no place: %v", text, err)
+		}
+	}
+}
+
+func TestKeysAreNotKeptInTheFile(t *testing.T) {
+	t.Parallel()
+	const key = "sk-ant-hunter2-0123456789"
+	for _, text := range []string{
+		"api_key: " + key, "providers: {openai: {api_key: " + key + "}}", "providers: {openai: {key: " + key + "}}", "providers: {openai: {token: " + key + "}}",
+		"providers: {openai: {key_variable: " + key + "}}", "providers: {openai: {Authorization: Bearer " + key + "}}", "ANTHROPIC_API_KEY: " + key,
+		"providers: {openai: {url: 'https://" + key + "@host/v1'}}", "providers: {openai: {url: 'https://host/v1?key=" + key + "'}}", "models: {gpt-5: {secret: " + key + "}}",
+	} {
+		_, err := Parse("c.yaml", []byte(text))
+		if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "keyring") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestLoopback(t *testing.T) {
+	t.Parallel()
+	for base, want := range map[string]bool{
+		"http://localhost:1/v1": true, "http://LOCALHOST": true, "http://127.0.0.1": true, "http://127.9.9.9": true, "http://[::1]:80": true, "http://a.localhost": true,
+		"http://localhost.example.org": false, "http://127.0.0.1.example.org": false, "http://10.0.0.1": false, "http://0.0.0.0": false, "http://[::]": false,
+		"http://localhost@evil.example": false, "http://evil.example/localhost": false, "http://[fe80::1]": false, "": false, "http://%zz": false,
+	} {
+		if Loopback(base) != want {
+			t.Errorf("Loopback(%s) is not %t", base, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("model: a\nproviders: {v: {api: openai, url: 'http://x', key_variable: A_B}}\nmodels: {a: {input: 1, output: 2}}")
+	f.Add("model: [")
+	f.Add("? a\n: b")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := Parse("c.yaml", []byte(text))
+		if (c == nil) == (err == nil) {
+			t.Errorf("%v, %v", c, err)
+		}
+	})
+}

@@ -1,0 +1,126 @@
+package config
+
+import (
+	"net"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"lyceum/internal/strictyaml"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// The ways to speak with a server.
+const (
+	APIOpenAI    = "openai"    // chat completions, which most servers understand
+	APIResponses = "responses" // OpenAI's Responses
+	APIAnthropic = "anthropic"
+	APIGemini    = "gemini"
+)
+
+// Provider is a server of models.
+type Provider struct {
+	// API is how it is spoken with; "" is as Lyceum knows it.
+	API string
+	// URL is its base; "" is as Lyceum knows it.
+	URL string
+	// KeyVariable is the environment variable that holds the key, and the name of
+	// the key in the keyring. "" is as Lyceum knows it, or none.
+	KeyVariable string
+	// Insecure lets the key go over http to another machine.
+	Insecure bool
+	// Concurrency is how many calls may be under way; 0 leaves it to the program.
+	Concurrency int64
+}
+
+var (
+	providerName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
+	variableName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]{0,63}$`)
+)
+
+func readProvider(name string, n ast.Node) (Provider, error) {
+	var p Provider
+	if !providerName.MatchString(name) {
+		return p, strictyaml.At(n, "%.40q cannot name a provider: small letters, digits, - and _ can, at most 32", name)
+	}
+	err := fields(n, "a provider", map[string]func(ast.Node) error{
+		"api":          strictyaml.Choice(&p.API, APIOpenAI, APIResponses, APIAnthropic, APIGemini),
+		"url":          address(&p.URL),
+		"key_variable": variable(&p.KeyVariable),
+		"insecure":     truth(&p.Insecure),
+		"concurrency":  strictyaml.Integer(&p.Concurrency, 1),
+	})
+	if err == nil && p.Concurrency > 10_000 {
+		err = strictyaml.At(n, "concurrency: it must be at most 10000")
+	}
+	return p, err
+}
+
+// variable reads the name of an environment variable. What does not look like one
+// may be the key itself, and is not repeated.
+func variable(to *string) func(ast.Node) error {
+	return func(n ast.Node) error {
+		text, err := strictyaml.Scalar(n)
+		if err != nil {
+			return err
+		}
+		word := strings.Contains(text, "_") || len(text) < 16
+		if !variableName.MatchString(text) || !word {
+			return strictyaml.At(n, "it must be the name of an environment variable, such as VLLM_API_KEY. If it is the key itself, take it out of this file, make a new one, and put that into the variable or the keyring")
+		}
+		*to = text
+		return nil
+	}
+}
+
+func address(to *string) func(ast.Node) error {
+	return func(n ast.Node) error {
+		text, err := strictyaml.Scalar(n)
+		if err != nil {
+			return err
+		}
+		if fault := AddressFault(text); fault != "" {
+			return strictyaml.At(n, "%s", fault)
+		}
+		*to = strings.TrimRight(text, "/")
+		return nil
+	}
+}
+
+// AddressFault says what is wrong with a base URL, "" if nothing is. It does not
+// repeat the URL, which may hold a secret.
+func AddressFault(text string) string {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.Opaque != "":
+		return "a base URL is like https://host/v1 or http://localhost:8000/v1"
+	case u.User != nil:
+		return "a base URL has no user or password in it: a key goes into the environment or the keyring"
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return "a base URL has no ? or # in it: a key goes into the environment or the keyring"
+	}
+	return ""
+}
+
+// Loopback reports whether a base URL stays on this machine.
+func Loopback(base string) bool {
+	u, err := url.Parse(base)
+	if err != nil {
+		return false
+	}
+	host := strings.ToLower(u.Hostname())
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+}
+
+func truth(to *bool) func(ast.Node) error {
+	return func(n ast.Node) error {
+		b, ok := n.(*ast.BoolNode)
+		if !ok {
+			return strictyaml.At(n, "it must be true or false")
+		}
+		*to = b.Value
+		return nil
+	}
+}

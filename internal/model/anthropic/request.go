@@ -1,0 +1,312 @@
+package anthropic
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"lyceum/internal/event"
+	"lyceum/internal/model"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+type request struct {
+	Model     string    `json:"model"`
+	MaxTokens int64     `json:"max_tokens"`
+	Stream    bool      `json:"stream"`
+	Thinking  *thinking `json:"thinking,omitzero"`
+	Output    *output   `json:"output_config,omitzero"`
+	Tools     []tool    `json:"tools,omitempty"`
+	System    []block   `json:"system,omitempty"`
+	Messages  []message `json:"messages"`
+}
+
+type thinking struct {
+	Type    string `json:"type"`
+	Budget  int64  `json:"budget_tokens,omitzero"`
+	Display string `json:"display,omitzero"`
+}
+
+type output struct {
+	Effort string `json:"effort"`
+}
+
+type tool struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description,omitzero"`
+	Schema      jsontext.Value `json:"input_schema"`
+	Point       *point         `json:"cache_control,omitzero"`
+}
+
+type message struct {
+	Role    model.Role `json:"role"`
+	Content []block    `json:"content"`
+}
+
+// block is a piece of content, with the fields of every type.
+type block struct {
+	Type      string         `json:"type"`
+	Text      string         `json:"text,omitzero"`
+	Thinking  *string        `json:"thinking,omitzero"`
+	Signature *string        `json:"signature,omitzero"`
+	Data      string         `json:"data,omitzero"`
+	ID        string         `json:"id,omitzero"`
+	Name      string         `json:"name,omitzero"`
+	Input     jsontext.Value `json:"input,omitzero"`
+	ToolUseID string         `json:"tool_use_id,omitzero"`
+	Content   string         `json:"content,omitzero"`
+	IsError   bool           `json:"is_error,omitzero"`
+	Source    *source        `json:"source,omitzero"`
+	Point     *point         `json:"cache_control,omitzero"`
+}
+
+type source struct {
+	Type  string `json:"type"`
+	Media string `json:"media_type"`
+	Data  string `json:"data"`
+}
+
+// point says that what is before it and it are to be cached.
+type point struct {
+	Type string `json:"type"`
+}
+
+var ephemeral = &point{Type: "ephemeral"}
+
+// The types of blocks.
+const (
+	typeText     = "text"
+	typeThinking = "thinking"
+	typeRedacted = "redacted_thinking"
+	typeCall     = "tool_use"
+	typeResult   = "tool_result"
+	typeImage    = "image"
+)
+
+// redacted is how an opaque part begins that holds a whole thought, which only the
+// API can read; others are signatures, and have no colon.
+const redacted = "redacted:"
+
+func (m *Model) request(r *model.Request) *request {
+	out := &request{Model: r.Model, MaxTokens: r.MaxTokens, Stream: true, Messages: m.messages(r.Messages)}
+	if out.MaxTokens == 0 {
+		out.MaxTokens = m.opts.MaxTokens
+	}
+	if m.opts.Effort != "" {
+		out.Output = &output{m.opts.Effort}
+	}
+	if r.Thinking {
+		out.Thinking = m.thinking(r.Model, out)
+	}
+	for _, x := range r.Tools {
+		schema := jsontext.Value(x.Schema)
+		if len(schema) == 0 {
+			schema = jsontext.Value(`{"type":"object"}`)
+		}
+		out.Tools = append(out.Tools, tool{Name: x.Name, Description: x.Description, Schema: schema})
+	}
+	if strings.TrimSpace(r.System) != "" {
+		out.System = []block{{Type: typeText, Text: r.System}}
+	}
+	out.cache()
+	return out
+}
+
+// cache sets the points: behind the tools, the prompt, the last message and the
+// user's message before it. That one is where the request before this had its last
+// point, so what was written then is read now, however many blocks came since; the
+// API looks back from a point over twenty of them only.
+func (r *request) cache() {
+	if n := len(r.Tools); n > 0 {
+		r.Tools[n-1].Point = ephemeral
+	}
+	if n := len(r.System); n > 0 {
+		r.System[n-1].Point = ephemeral
+	}
+	for i := len(r.Messages) - 1; i >= max(len(r.Messages)-3, 0); i -= 2 {
+		content := r.Messages[i].Content
+		content[len(content)-1].Point = ephemeral
+	}
+}
+
+// thinking asks for thoughts, if that is possible.
+func (m *Model) thinking(name string, r *request) *thinking {
+	if m.adapts(name) {
+		return &thinking{Type: "adaptive", Display: "summarized"}
+	}
+	budget := r.MaxTokens / 2
+	if m.opts.ThinkingBudget > 0 {
+		budget = min(budget, m.opts.ThinkingBudget)
+	}
+	if budget < 1024 || !thoughtFirst(r.Messages) {
+		return nil // the API would refuse it
+	}
+	return &thinking{Type: "enabled", Budget: budget}
+}
+
+// thoughtFirst reports whether the loop of tools that the messages end with, if
+// they do, began with a thought. It did not if thoughts were off, or another
+// provider's.
+func thoughtFirst(messages []message) bool {
+	begin := len(messages) - 1
+	for begin > 1 && messages[begin].Content[0].Type == typeResult {
+		begin -= 2
+	}
+	if begin+1 >= len(messages) {
+		return true
+	}
+	first := messages[begin+1].Content[0].Type
+	return first == typeThinking || first == typeRedacted
+}
+
+// messages writes a conversation: roles take turns, the user begins and ends, no
+// message is empty, each call has its result right behind it.
+func (m *Model) messages(in []model.Message) []message {
+	var out []message
+	for _, x := range in {
+		var content []block
+		for _, p := range x.Parts {
+			if b, ok := m.block(x.Role, p); ok {
+				content = append(content, b)
+			}
+		}
+		switch n := len(out); {
+		case len(content) == 0:
+		case n > 0 && out[n-1].Role == x.Role:
+			out[n-1].Content = append(out[n-1].Content, content...)
+		default:
+			out = append(out, message{x.Role, content})
+		}
+	}
+	goOn := message{model.User, []block{{Type: typeText, Text: "Go on."}}}
+	if len(out) == 0 || out[0].Role != model.User {
+		out = slices.Insert(out, 0, goOn)
+	}
+	if last := out[len(out)-1]; last.Role != model.User {
+		if slices.ContainsFunc(last.Content, func(b block) bool { return b.Type == typeCall }) {
+			goOn.Content = nil // the results that pair adds
+		}
+		out = append(out, goOn)
+	}
+	pair(out)
+	return out
+}
+
+// block writes a part, unless there is nothing to say.
+func (m *Model) block(role model.Role, p model.Part) (block, bool) {
+	switch p.Kind {
+	case event.PartText:
+		return block{Type: typeText, Text: p.Text}, strings.TrimSpace(p.Text) != ""
+	case event.PartThinking:
+		signature, own := model.Own(m.opts.Provider, p.Opaque)
+		if data, ok := strings.CutPrefix(signature, redacted); ok {
+			return block{Type: typeRedacted, Data: data}, own && role == model.Assistant
+		}
+		return block{Type: typeThinking, Thinking: &p.Text, Signature: &signature}, own && role == model.Assistant
+	case event.PartToolCall:
+		return block{Type: typeCall, ID: p.ID, Name: legalName(p.Name), Input: object(p.Args)}, role == model.Assistant
+	case model.PartToolResult:
+		b := block{Type: typeResult, ToolUseID: p.ID, Name: p.Name, Content: p.Text, IsError: p.Error}
+		if p.Error && strings.TrimSpace(p.Text) == "" {
+			b.Content = "(it failed and said nothing)"
+		}
+		return b, role == model.User
+	case model.PartImage:
+		return picture(p), role == model.User
+	}
+	return block{}, false
+}
+
+func picture(p model.Part) block {
+	switch p.Media {
+	case "image/jpeg", "image/png", "image/gif", "image/webp":
+		return block{Type: typeImage, Source: &source{"base64", p.Media, base64.StdEncoding.EncodeToString(p.Data)}}
+	}
+	return block{Type: typeText, Text: fmt.Sprintf("(a picture of type %q, which cannot be shown)", p.Media)}
+}
+
+// pair puts the results of calls first into the message behind them, makes up those
+// that are missing, tells those that nobody asked for as text, and gives calls ids
+// that the API takes.
+func pair(messages []message) {
+	used := map[string]bool{}
+	asked, order := map[string]string{}, []string(nil) // the calls of the message before: what their ids became
+	for i, m := range messages {
+		var results, rest []block
+		for _, b := range m.Content {
+			if b.Type != typeResult {
+				rest = append(rest, b)
+				continue
+			}
+			id, ok := asked[b.ToolUseID]
+			if !ok {
+				rest = append(rest, block{Type: typeText, Text: fmt.Sprintf("(an earlier result of %s) %s", b.Name, b.Content)})
+				continue
+			}
+			delete(asked, b.ToolUseID)
+			b.ToolUseID, b.Name = id, ""
+			results = append(results, b)
+		}
+		for _, id := range order {
+			if _, open := asked[id]; open {
+				results = append(results, block{Type: typeResult, ToolUseID: asked[id], Content: "(there is no result)", IsError: true})
+			}
+		}
+		asked, order = map[string]string{}, nil
+		for j, b := range rest {
+			if b.Type == typeCall {
+				rest[j].ID = legalID(b.ID, used)
+				asked[b.ID], order = rest[j].ID, append(order, b.ID)
+			}
+		}
+		messages[i].Content = append(results, rest...)
+	}
+}
+
+var illegal = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
+// legalID returns an id that the API takes and that is not used yet.
+func legalID(id string, used map[string]bool) string {
+	if id == "" || len(id) > 128 || illegal.MatchString(id) {
+		sum := sha256.Sum256([]byte(id))
+		id = "id_" + hex.EncodeToString(sum[:8])
+	}
+	fresh := id
+	for n := 2; used[fresh]; n++ {
+		fresh = fmt.Sprintf("%s_%d", id, n)
+	}
+	used[fresh] = true
+	return fresh
+}
+
+// legalName is the name of a tool that was called, as the API takes it. It may be
+// one that no tool has.
+func legalName(name string) string {
+	name = illegal.ReplaceAllString(name, "_")
+	if name == "" {
+		return "_"
+	}
+	return name[:min(len(name), 128)]
+}
+
+// object is the arguments of a call. The API wants an object, whatever the model
+// wrote.
+func object(args string) jsontext.Value {
+	v := jsontext.Value(args)
+	if v.Kind() == '{' && v.IsValid() {
+		return v
+	}
+	if strings.TrimSpace(args) == "" {
+		return jsontext.Value("{}")
+	}
+	quoted, err := jsontext.AppendQuote(nil, strings.ToValidUTF8(args, "\uFFFD"))
+	if err != nil {
+		panic(err) // it is valid UTF-8
+	}
+	return jsontext.Value(`{"_raw":` + string(quoted) + `}`)
+}

@@ -1,0 +1,328 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lyceum/internal/event"
+	"lyceum/internal/model"
+)
+
+// played is a driver that does one thing after the other, and the last for ever.
+type played struct {
+	do    []func(ctx context.Context, emit func(model.Delta)) (*model.Answer, error)
+	at    []time.Duration // when it was called
+	begun time.Time
+}
+
+func (p *played) Generate(ctx context.Context, r *model.Request, emit func(model.Delta)) (*model.Answer, error) {
+	p.at = append(p.at, time.Since(p.begun))
+	do := p.do[min(len(p.at), len(p.do))-1]
+	return do(ctx, emit)
+}
+
+type step = func(ctx context.Context, emit func(model.Delta)) (*model.Answer, error)
+
+func says(text string, u event.Usage) step {
+	return func(_ context.Context, emit func(model.Delta)) (*model.Answer, error) {
+		if emit != nil {
+			emit(model.Delta{Kind: event.PartText, Text: text})
+		}
+		return &model.Answer{Parts: []model.Part{{Kind: event.PartText, Text: text}}, Usage: u, Stop: model.StopEnd}, nil
+	}
+}
+
+func fails(e model.Error) step {
+	return func(context.Context, func(model.Delta)) (*model.Answer, error) { return nil, &e }
+}
+
+func answers(status int, e model.Error) step {
+	return func(ctx context.Context, _ func(model.Delta)) (*model.Answer, error) {
+		note(ctx, status)
+		return nil, &e
+	}
+}
+
+func calling(d *played, random float64) *caller {
+	d.begun = time.Now()
+	return &caller{
+		driver: d, model: "m", provider: "test", line: newLine("test", 4, patience, system{}), clock: system{},
+		rand: func() float64 { return random }, patience: patience, price: &Price{Input: 1e9, Output: 2e9, Cached: 1e9, CacheWrite: 1e9},
+	}
+}
+
+var down = model.Error{Kind: model.Unavailable, Text: "it is down"}
+
+func TestCallTriesAgainWithLongerPauses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &played{do: slices.Concat(slices.Repeat([]step{fails(down)}, 9), []step{says("at last", event.Usage{Input: 1})})}
+		a, err := calling(d, 1).Generate(t.Context(), &model.Request{}, nil)
+		if err != nil || a.Parts[0].Text != "at last" {
+			t.Fatal(a, err)
+		}
+		var pauses []time.Duration
+		for i := range len(d.at) - 1 {
+			pauses = append(pauses, d.at[i+1]-d.at[i])
+		}
+		ms := time.Millisecond
+		want := []time.Duration{500 * ms, 1000 * ms, 2000 * ms, 4000 * ms, 8000 * ms, 16000 * ms, 32000 * ms, 60000 * ms, 60000 * ms}
+		if !slices.Equal(pauses, want) {
+			t.Errorf("pauses %v, want %v", pauses, want)
+		}
+	})
+}
+
+func TestCallTakesARandomPartOfThePause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &played{do: []step{fails(down), fails(down), says("x", event.Usage{Input: 1})}}
+		if _, err := calling(d, 0.25).Generate(t.Context(), &model.Request{}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if d.at[1] != 125*time.Millisecond || d.at[2] != 375*time.Millisecond {
+			t.Error(d.at)
+		}
+	})
+}
+
+func TestCallEndsEvenIfChanceGivesNoPauses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, err := calling(&played{do: []step{fails(down)}}, 0).Generate(t.Context(), &model.Request{}, nil)
+		if err == nil {
+			t.Error("it was answered")
+		}
+	})
+}
+
+func TestCallWaitsAsLongAsItIsAsked(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		later := down
+		later.After = 90 * time.Second
+		d := &played{do: []step{fails(later), says("x", event.Usage{Input: 1})}}
+		if _, err := calling(d, 1).Generate(t.Context(), &model.Request{}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if d.at[1] != 90*time.Second {
+			t.Error(d.at)
+		}
+	})
+}
+
+// What attempts take, and the pauses they are asked for, are part of the time that
+// calls are tried for, however others fare meanwhile.
+func TestCallCountsTheTimeOfItsAttempts(t *testing.T) {
+	t.Parallel()
+	later := down
+	later.After = 4 * time.Minute
+	for name, do := range map[string]step{
+		"SlowAttempts": func(context.Context, func(model.Delta)) (*model.Answer, error) {
+			time.Sleep(4 * time.Minute)
+			return nil, &down
+		},
+		"LongPauses": fails(later),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				d := &played{do: []step{do}}
+				c := calling(d, 0)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				go func() {
+					for ctx.Err() == nil { // others are answered
+						p := c.line.turn("other")
+						if c.line.enter(ctx, p) == nil {
+							c.line.leave(p, answered, 0, "")
+						}
+						_ = c.sleep(ctx, time.Minute)
+					}
+				}()
+				if _, err := c.Generate(ctx, &model.Request{}, nil); model.KindOf(err) != model.Unavailable || len(d.at) != 3 {
+					t.Errorf("%v, %v", d.at, err)
+				}
+			})
+		})
+	}
+}
+
+func TestCallDoesNotWaitForEver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		later := down
+		later.After = time.Hour
+		d := &played{do: []step{fails(later)}}
+		_, err := calling(d, 1).Generate(t.Context(), &model.Request{}, nil)
+		if len(d.at) != 1 || err == nil || model.KindOf(err) != model.Unavailable {
+			t.Fatal(d.at, err)
+		}
+		if !strings.Contains(err.Error(), "asks to wait 1h0m0s, longer than the 10m0s") || !strings.Contains(err.Error(), "after 1 attempt in 0s") {
+			t.Error(err)
+		}
+		if time.Since(d.begun) != 0 {
+			t.Error("it waited all the same")
+		}
+	})
+}
+
+func TestCallGivesUpAfterItsTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		costly := down
+		costly.Usage = event.Usage{Input: 10, Output: 1}
+		d := &played{do: []step{fails(costly)}}
+		a, err := calling(d, 1).Generate(t.Context(), &model.Request{}, nil)
+		e, ok := errors.AsType[*model.Error](err)
+		if !ok || e.Kind != model.Unavailable || !strings.HasPrefix(e.Text, "it is down (after 16 attempts in 9m") {
+			t.Fatal(err)
+		}
+		if gone := time.Since(d.begun); gone > patience || gone < patience-lastPause {
+			t.Errorf("it took %s", gone)
+		}
+		n := int64(len(d.at))
+		if e.Usage != (event.Usage{Input: 10 * n, Output: n}) || a == nil || a.Wasted != e.Usage || a.Usage != (event.Usage{}) || a.Cost != n*12_000 || a.Unpriced {
+			t.Errorf("%d attempts cost %+v, %+v", n, e.Usage, a)
+		}
+	})
+}
+
+func TestCallCountsWhatFailedAttemptsCost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cut := down
+		cut.Usage = event.Usage{Input: 1000, Output: 20, Thinking: 5, Cached: 100, CacheWrites: 7}
+		d := &played{do: []step{fails(cut), fails(cut), says("x", event.Usage{Input: 1000, Output: 50})}}
+		c := calling(d, 1)
+		a, err := c.Generate(t.Context(), &model.Request{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (event.Usage{Input: 2000, Output: 40, Thinking: 10, Cached: 200, CacheWrites: 14}); a.Wasted != want || a.Usage != (event.Usage{Input: 1000, Output: 50}) {
+			t.Errorf("used %+v, wasted %+v", a.Usage, a.Wasted)
+		}
+		if a.Cost != 3000*1000+90*2000 || a.Unpriced || a.Price == nil || *a.Price != (event.Price{Input: 1e9, Output: 2e9, Cached: 1e9, CacheWrites: 1e9}) {
+			t.Errorf("%+v", a)
+		}
+	})
+}
+
+func TestCostIsUnknownWithoutPriceOrUsage(t *testing.T) {
+	t.Parallel()
+	c := calling(&played{do: []step{says("x", event.Usage{})}}, 1)
+	if a, err := c.Generate(t.Context(), &model.Request{}, nil); err != nil || !a.Unpriced || a.Cost != 0 || a.Price != nil {
+		t.Errorf("without usage: %+v, %v", a, err)
+	}
+	c = calling(&played{do: []step{says("x", event.Usage{Input: 5})}}, 1)
+	c.price = nil
+	if a, err := c.Generate(t.Context(), &model.Request{}, nil); err != nil || !a.Unpriced || a.Cost != 0 || a.Usage.Input != 5 {
+		t.Errorf("without price: %+v, %v", a, err)
+	}
+}
+
+func TestCallFailsAtOnceWhereNothingWillChange(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []model.Kind{model.Invalid, model.Refused, model.ContextTooLong} {
+		synctest.Test(t, func(t *testing.T) {
+			d := &played{do: []step{fails(model.Error{Kind: kind, Text: "no"})}}
+			_, err := calling(d, 1).Generate(t.Context(), &model.Request{}, nil)
+			if len(d.at) != 1 || model.KindOf(err) != kind || time.Since(d.begun) != 0 || err.(*model.Error).Text != "no" {
+				t.Errorf("%s: %v %v", kind, d.at, err)
+			}
+			d = &played{do: []step{fails(down), fails(model.Error{Kind: kind, Text: "no"})}}
+			_, err = calling(d, 1).Generate(t.Context(), &model.Request{}, nil)
+			if len(d.at) != 2 || model.KindOf(err) != kind || err.(*model.Error).Text != "no (after 2 attempts in 500ms)" {
+				t.Errorf("%s: %v %v", kind, d.at, err)
+			}
+		})
+	}
+}
+
+func TestWatchersAreToldThatAnAnswerBeginsAnew(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		half := func(_ context.Context, emit func(model.Delta)) (*model.Answer, error) {
+			emit(model.Delta{Kind: event.PartText, Text: "hal"})
+			return nil, &down
+		}
+		d := &played{do: []step{fails(down), half, says("whole", event.Usage{Input: 1})}}
+		var got []string
+		_, err := calling(d, 1).Generate(t.Context(), &model.Request{}, func(d model.Delta) { got = append(got, d.Kind+":"+d.Text) })
+		if want := []string{"text:hal", "restart:", "text:whole"}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v, want %v (%v)", got, want, err)
+		}
+	})
+}
+
+func TestCancelEndsACallAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, do := range map[string]step{
+		"in a pause": fails(down),
+		"in an attempt": func(ctx context.Context, _ func(model.Delta)) (*model.Answer, error) {
+			<-ctx.Done()
+			return nil, &model.Error{Kind: model.Unavailable, Text: "cut"}
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := calling(&played{do: []step{do}}, 1)
+			ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
+			defer cancel()
+			begun := time.Now()
+			a, err := c.Generate(ctx, &model.Request{}, nil)
+			if !errors.Is(err, context.DeadlineExceeded) || a != nil || time.Since(begun) != 700*time.Millisecond {
+				t.Errorf("%s: %v after %s", name, err, time.Since(begun))
+			}
+			if c.line.running != 0 {
+				t.Errorf("%s: %d are still under way", name, c.line.running)
+			}
+		})
+	}
+}
+
+func TestADriverThatPanicsLeavesTheLine(t *testing.T) {
+	t.Parallel()
+	c := calling(&played{do: []step{func(context.Context, func(model.Delta)) (*model.Answer, error) { panic("oh") }}}, 1)
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = c.Generate(t.Context(), &model.Request{}, nil)
+	}()
+	if c.line.running != 0 {
+		t.Error("its place is lost")
+	}
+	c.driver = &played{do: []step{func(context.Context, func(model.Delta)) (*model.Answer, error) { return nil, nil }}}
+	if _, err := c.Generate(t.Context(), &model.Request{}, nil); model.KindOf(err) != model.Invalid {
+		t.Errorf("a driver that returns nothing: %v", err)
+	}
+}
+
+func TestOnlyACrowdMakesTheLineSlower(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status int
+		after  time.Duration
+		slower bool
+	}{
+		{0, 0, false}, {http.StatusInternalServerError, 0, false}, {http.StatusTooManyRequests, 0, true}, {http.StatusServiceUnavailable, 0, true},
+		{statusOverloaded, 0, true}, {0, time.Second, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			e := down
+			e.After = c.after
+			d := &played{do: []step{answers(c.status, e), says("x", event.Usage{Input: 1})}}
+			call := calling(d, 1)
+			if _, err := call.Generate(t.Context(), &model.Request{}, nil); err != nil {
+				t.Fatal(err)
+			}
+			if slower := call.line.cut > 0; slower != c.slower {
+				t.Errorf("%d, %s: slower is %t", c.status, c.after, slower)
+			}
+		})
+	}
+}

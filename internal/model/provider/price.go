@@ -1,0 +1,153 @@
+package provider
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"math"
+	"math/bits"
+	"regexp"
+	"slices"
+	"sync"
+
+	"lyceum/internal/config"
+	"lyceum/internal/event"
+	"lyceum/internal/strictyaml"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+//go:embed prices.yaml
+var prices []byte
+
+// Price is what tokens cost, in nanodollars for a million, and who says so.
+type Price struct {
+	Input, Output, Cached, CacheWrite int64
+	// Date is when the price was last known to hold, such as 2026-08-21; Source is a
+	// URL, or config.yaml.
+	Date, Source string
+}
+
+// Cost returns what u costs in nanodollars: exactly, and where that is no whole
+// number, the next one above, so that no sum of costs is ever too small. Cached
+// input and writes to the cache are parts of the input, thinking is part of the
+// output. A number that no usage has counts as none, and a cost that does not fit
+// as the highest that does.
+func (p Price) Cost(u event.Usage) int64 {
+	cached, written := max(u.Cached, 0), max(u.CacheWrites, 0)
+	plain := uint64(max(u.Input, 0))
+	plain -= min(plain, uint64(cached)+uint64(written))
+	var hi, lo uint64 // together, in nanodollars for a million
+	for _, n := range [4][2]uint64{
+		{plain, nonNegative(p.Input)}, {uint64(cached), nonNegative(p.Cached)},
+		{uint64(written), nonNegative(p.CacheWrite)}, {nonNegative(u.Output), nonNegative(p.Output)},
+	} {
+		h, l := bits.Mul64(n[0], n[1])
+		var carry uint64
+		lo, carry = bits.Add64(lo, l, 0)
+		hi += h + carry // four products below 2^126 fit
+	}
+	const million = 1_000_000
+	if hi >= million {
+		return math.MaxInt64
+	}
+	cost, rest := bits.Div64(hi, lo, million)
+	if rest > 0 && cost < math.MaxUint64 {
+		cost++
+	}
+	return int64(min(cost, math.MaxInt64))
+}
+
+func nonNegative(n int64) uint64 { return uint64(max(n, 0)) }
+
+// entry is what the table knows of a model.
+type entry struct {
+	context int64
+	price   *Price
+}
+
+// builtin is the table of this binary.
+var builtin = sync.OnceValues(func() (map[row]*entry, error) { return readPrices("prices.yaml", prices) })
+
+func readPrices(file string, data []byte) (map[row]*entry, error) {
+	root, err := strictyaml.Document(file, data)
+	if err != nil {
+		return nil, err
+	}
+	out := map[row]*entry{}
+	err = strictyaml.Each(root, "the table", func(n ast.Node) error {
+		k, e, err := readRow(n)
+		if err == nil && out[k] != nil {
+			err = strictyaml.At(n, "%s of %s is there twice", k.model, k.provider)
+		}
+		out[k] = e
+		return err
+	})
+	return out, strictyaml.InFile(file, err)
+}
+
+var dateForm = regexp.MustCompile(`^20\d\d-[01]\d-[0-3]\d$`)
+
+func readRow(n ast.Node) (row, *entry, error) {
+	var k row
+	var e entry
+	var date, source string
+	var amounts config.PriceFields
+	fields := amounts.Fields()
+	fields["name"], fields["provider"] = strictyaml.Word(&k.model), strictyaml.Word(&k.provider)
+	fields["context"] = strictyaml.Integer(&e.context, 1)
+	fields["date"], fields["source"] = strictyaml.Word(&date), strictyaml.Word(&source)
+	if err := strictyaml.Fields(n, "a row", fields); err != nil {
+		return k, nil, err
+	}
+	p, err := amounts.Price()
+	if err != nil || p == nil || k.model == "" || k.provider == "" || !dateForm.MatchString(date) || source == "" {
+		return k, nil, strictyaml.At(n, "a row needs a name, a provider, input, output, a date and a source")
+	}
+	e.price = priceOf(p, date, source)
+	return k, &e, nil
+}
+
+func priceOf(p *config.Price, date, source string) *Price {
+	return &Price{Input: p.Input, Output: p.Output, Cached: p.Cached, CacheWrite: p.CacheWrite, Date: date, Source: source}
+}
+
+// table is what is known of models: the binary's, and above it the user's.
+func (r *Registry) table(own map[string]config.Model) (map[row]*entry, error) {
+	all, err := builtin()
+	if err != nil {
+		return nil, err
+	}
+	all = maps.Clone(all)
+	r.rows = all // for the names that are near
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		p, bare, err := r.resolve(name)
+		if err != nil {
+			return nil, fmt.Errorf("config.yaml: models: %w", err)
+		}
+		e := entry{}
+		if old := r.entry(p.name, bare); old != nil {
+			e = *old
+		}
+		if c := own[name]; c.Context > 0 {
+			e.context = c.Context
+		}
+		if c := own[name]; c.Price != nil {
+			e.price = priceOf(c.Price, "", "config.yaml")
+		}
+		all[row{p.name, bare}] = &e
+	}
+	return all, nil
+}
+
+// dated is the end of the name of one state of a model, which costs what the model
+// costs unless the table says otherwise.
+var dated = regexp.MustCompile(`-(20\d{6}|20\d\d-\d\d-\d\d)$`)
+
+// entry finds what is known of a model.
+func (r *Registry) entry(provider, bare string) *entry {
+	if e := r.rows[row{provider, bare}]; e != nil {
+		return e
+	}
+	return r.rows[row{provider, dated.ReplaceAllString(bare, "")}]
+}

@@ -1,0 +1,253 @@
+// Package provider finds the model that a name means, and calls it well: with the
+// right key at the right address, again when the provider is not available, never
+// more at once than the provider bears, and with what it cost.
+//
+// A Registry stands between all agents of a process and the drivers. What it
+// refuses (a name nobody knows, a missing key, a key that would travel in the
+// clear) it refuses before the first call. During a call only the provider can
+// fail; then the call is tried again for as long as that makes sense, and what the
+// failed attempts cost is part of the answer's cost.
+//
+// Keys come from the environment or the keyring of the operating system, and go
+// nowhere but into the requests to their provider. No message repeats one.
+package provider
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"lyceum/internal/config"
+	"lyceum/internal/model"
+	"lyceum/internal/model/wire"
+)
+
+// Options are what a Registry can be given. The zero value is the real world.
+type Options struct {
+	// Config is the user's; nil is an empty one.
+	Config *config.Config
+	// Getenv reads the environment; nil is os.Getenv.
+	Getenv func(string) string
+	// Keyring returns the key that is stored under the name of a variable, "" if
+	// there is none; nil asks the operating system.
+	Keyring func(ctx context.Context, variable string) (string, error)
+	// HTTP speaks with the servers.
+	HTTP *http.Client
+	// Clock is the time; nil is the system's.
+	Clock Clock
+	// Rand returns a number from 0 up to 1, for the length of pauses; nil is random.
+	Rand func() float64
+}
+
+// Registry knows the models. It is safe for use by many at once.
+type Registry struct {
+	clock     Clock
+	rand      func() float64
+	patience  time.Duration
+	getenv    func(string) string
+	http      *http.Client
+	providers map[string]*provider
+	rows      map[row]*entry
+}
+
+// row names a model without doubt.
+type row struct{ provider, model string }
+
+func (k row) compare(other row) int {
+	return cmp.Or(strings.Compare(k.provider, other.provider), strings.Compare(k.model, other.model))
+}
+
+// provider is a server with its key and its line.
+type provider struct {
+	server
+	line *line
+	key  keeper
+}
+
+// Info is what is known of a model.
+type Info struct {
+	// Name is what the model is called in a quest, Model what its provider calls it.
+	Name, Provider, Model string
+	// Context is how many tokens it can see; 0 if nobody knows.
+	Context int64
+	// Price is nil if nobody knows.
+	Price *Price
+	// KeyVariable holds the key; "" if there is no need of one. HasKey says whether
+	// a key is there, or not needed.
+	KeyVariable string
+	HasKey      bool
+}
+
+// patience is how long an unavailable provider is tried.
+const patience = 10 * time.Minute
+
+// New makes a Registry. It fails if the configuration makes no sense.
+func New(opts *Options) (*Registry, error) {
+	o := Options{}
+	if opts != nil {
+		o = *opts
+	}
+	o.fill()
+	r := &Registry{
+		clock: o.Clock, rand: o.Rand, patience: patience, getenv: o.Getenv, http: observed(o.HTTP),
+		providers: map[string]*provider{},
+	}
+	if o.Config.Retry > 0 {
+		r.patience = o.Config.Retry
+	}
+	servers, err := configured(o.Config.Providers)
+	if err != nil {
+		return nil, err
+	}
+	for name, s := range servers {
+		r.providers[name] = &provider{
+			server: s, line: newLine(name, s.concurrency, r.patience, r.clock),
+			key: keeper{server: s, getenv: o.Getenv, keyring: o.Keyring},
+		}
+	}
+	if r.rows, err = r.table(o.Config.Models); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (o *Options) fill() {
+	if o.Config == nil {
+		o.Config = new(config.Config)
+	}
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Keyring == nil {
+		o.Keyring = keyring
+	}
+	if o.HTTP == nil {
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.MaxIdleConnsPerHost = defaultConcurrency
+		o.HTTP = &http.Client{Transport: transport}
+	}
+	if o.Clock == nil {
+		o.Clock = system{}
+	}
+	if o.Rand == nil {
+		o.Rand = rand.Float64
+	}
+}
+
+// Close gives back connections that nobody uses.
+func (r *Registry) Close() { r.http.CloseIdleConnections() }
+
+// Open returns the model of a name. What can be known to be wrong before the first
+// call is told here, as by Check.
+func (r *Registry) Open(name string) (model.Model, Info, error) {
+	p, bare, base, key, err := r.ready(name)
+	if err != nil {
+		return nil, Info{}, err
+	}
+	info := r.info(p, bare)
+	info.HasKey = true
+	client := &wire.Client{
+		Provider: p.name, Base: base, Header: header(p.api, key), Secrets: secrets(key),
+		HTTP: r.http, Clock: r.clock.Now,
+	}
+	driver, err := drive(client, &p.server, info)
+	if err != nil {
+		return nil, Info{}, err
+	}
+	return &caller{
+		driver: driver, model: bare, provider: p.name, price: info.Price, line: p.line,
+		clock: r.clock, rand: r.rand, patience: r.patience,
+	}, info, nil
+}
+
+// Check reports what would keep the model from being called: a name that nobody
+// knows, a missing key, an address that makes no sense or would leak the key.
+func (r *Registry) Check(name string) error {
+	_, _, _, _, err := r.ready(name)
+	return err
+}
+
+func (r *Registry) ready(name string) (p *provider, bare, base, key string, err error) {
+	if p, bare, err = r.resolve(name); err != nil {
+		return nil, "", "", "", err
+	}
+	if base, err = p.address(r.getenv); err != nil {
+		return nil, "", "", "", err
+	}
+	if key, err = p.key.get(context.Background()); err != nil {
+		return nil, "", "", "", fmt.Errorf("model %s: %w", name, err)
+	}
+	return p, bare, base, key, nil
+}
+
+// Priced reports whether it is known what the model costs.
+func (r *Registry) Priced(name string) bool {
+	p, bare, err := r.resolve(name)
+	return err == nil && r.info(p, bare).Price != nil
+}
+
+// Models returns all models whose price or context is known, and says whether
+// their keys are there.
+func (r *Registry) Models() []Info {
+	found := r.keys()
+	var out []Info
+	for _, k := range slices.SortedFunc(maps.Keys(r.rows), row.compare) {
+		info := r.info(r.providers[k.provider], k.model)
+		info.HasKey = found[k.provider]
+		out = append(out, info)
+	}
+	return out
+}
+
+// keys says whose keys are there. A keyring can be slow, so all are asked at once.
+func (r *Registry) keys() map[string]bool {
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	found := map[string]bool{}
+	for name, p := range r.providers {
+		wait.Go(func() {
+			_, err := p.key.get(context.Background())
+			mu.Lock()
+			defer mu.Unlock()
+			found[name] = err == nil
+		})
+	}
+	wait.Wait()
+	return found
+}
+
+// Secrets returns all keys of this process that are known so far, whether or not
+// they were used, for whoever must keep them out of texts.
+func (r *Registry) Secrets() []string {
+	all := map[string]bool{}
+	for _, p := range r.providers {
+		for _, s := range p.key.all() {
+			all[s] = true
+		}
+	}
+	return slices.SortedFunc(maps.Keys(all), func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a) // a key that holds another goes first
+		}
+		return strings.Compare(a, b)
+	})
+}
+
+func (r *Registry) info(p *provider, bare string) Info {
+	info := Info{Name: r.display(p.name, bare), Provider: p.name, Model: bare}
+	if len(p.variables) > 0 {
+		info.KeyVariable = p.variables[0]
+	}
+	if e := r.entry(p.name, bare); e != nil {
+		info.Context, info.Price = e.context, e.price
+	}
+	return info
+}
