@@ -86,6 +86,9 @@ func (p *progress) delta(_ string, d model.Delta) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if d.Kind == model.Restart {
+		p.speech = "" // the answer begins anew
+	}
 	p.speech += d.Text
 	if len(p.speech) > 400 {
 		p.speech = p.speech[len(p.speech)-400:]

@@ -180,7 +180,7 @@ func (l *line) queue(t *turn) {
 	if len(l.waiting[t.quest]) == 0 {
 		l.turns = append(l.turns, t.quest)
 	}
-	at := len(l.waiting[t.quest])
+	at, _ := l.find(t)
 	l.waiting[t.quest] = slices.Insert(l.waiting[t.quest], at, t)
 }
 

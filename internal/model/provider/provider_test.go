@@ -54,8 +54,9 @@ func TestResolve(t *testing.T) {
 		"devstral-latest": "mistral devstral-latest", "magistral-small": "mistral magistral-small", "ministral-8b-latest": "mistral ministral-8b-latest",
 		"moonshot-v1-8k": "moonshot moonshot-v1-8k", "kimi-k3": "moonshot kimi-k3", "deepseek-chat": "deepseek deepseek-chat", "glm-5": "zai glm-5", "step-3.5-flash": "stepfun step-3.5-flash",
 		"openai/gpt-5": "openai gpt-5", "openrouter/anthropic/claude-opus-5": "openrouter anthropic/claude-opus-5", "openrouter/a/b:free": "openrouter a/b:free",
-		"claude-opus-9": "anthropic claude-opus-9", "claude-nova-1": "anthropic claude-nova-1", "gpt-7": "openai gpt-7", "gpt-5-max": "openai gpt-5-max", "gpt-5-2025-08-07": "openai gpt-5-2025-08-07",
-		"glm-6v": "zai glm-6v", "anthropic/claude-sonet-5": "anthropic claude-sonet-5",
+		"claude-opus-9": "anthropic claude-opus-9", "claude-nova-1": "anthropic claude-nova-1", "gpt-7": "openai gpt-7", "gpt-5-max": "openai gpt-5-max", "gpt-5.2-prx": "openai gpt-5.2-prx", // too short to tell a slip
+		"gpt-5-2025-08-07": "openai gpt-5-2025-08-07",
+		"glm-6v":           "zai glm-6v", "anthropic/claude-sonet-5": "anthropic claude-sonet-5",
 		"cerebras/gpt-oss-120b": "cerebras gpt-oss-120b", "ollama/qwen3:8b": "ollama qwen3:8b", "vllm/Qwen/Qwen3-8B": "vllm Qwen/Qwen3-8B",
 	} {
 		p, bare, err := r.resolve(name)
