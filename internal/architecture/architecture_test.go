@@ -155,7 +155,9 @@ func TestOnlyOnePlaceLooksAtTheClock(t *testing.T) {
 				return true
 			}
 			if x, ok := sel.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains([]string{"Now", "Since", "Until"}, sel.Sel.Name) {
-				if path != "runtime/clock.go" {
+				// The line in front of a provider has its own clock: nothing that it says
+				// gets into a ledger.
+				if path != "runtime/clock.go" && path != "model/provider/clock.go" {
 					t.Errorf("%s uses time.%s", path, sel.Sel.Name)
 				}
 				found++
@@ -163,8 +165,8 @@ func TestOnlyOnePlaceLooksAtTheClock(t *testing.T) {
 			return true
 		})
 	})
-	if found != 1 {
-		t.Errorf("%d looks at the clock, want 1", found)
+	if found != 2 {
+		t.Errorf("%d looks at the clock, want 2", found)
 	}
 }
 

@@ -51,7 +51,7 @@ model: "script:plan\u202e.yaml"
 	h.clean("trace", "trap").want(t, 0, "once more �[2J�")
 	h.clean("create", "fault.yaml").want(t, 2, "unknown field")
 	h.clean("create", "tool.yaml").want(t, 2, "there is no tool")
-	h.clean("create", "model.yaml").want(t, 2, "no such model")
+	h.clean("create", "model.yaml").want(t, 2, "cannot be the name of a model")
 	h.clean("show", "\x1b[2J").want(t, 2, "quest name")
 	h.clean("\x1b[2J").want(t, 2, "unknown command")
 	h.clean("list", "--\x1b[2J").want(t, 2, "unknown flag")

@@ -144,12 +144,16 @@ func TestWhatIsWrongWithAModelIsToldFirst(t *testing.T) {
 	ask("gtp-5").want(t, 2, "gpt-5")
 	ask("gpt-5").want(t, 2, "OPENAI_API_KEY")
 	ask("claude-not-in-the-table-9", "--max-cost", "1").want(t, 2, "whose price nobody knows", "config.yaml")
-	ask("demo:x").want(t, 2, "is not a seed")
+	ask("demo:x").want(t, 2, "demo:7")
 	if l := h.run("show", "x"); l.code == 0 {
 		t.Errorf("a quest was made: %s", l.out)
 	}
 	h.env = []string{"ANTHROPIC_API_KEY=" + canaryKey, "ANTHROPIC_BASE_URL=http://127.0.0.1:1"}
 	h.run("run", "quest.yaml").want(t, 1, "connection refused", "is the server running")
+	secure := httptest.NewTLSServer(none)
+	t.Cleanup(secure.Close)
+	h.env = []string{"ANTHROPIC_API_KEY=" + canaryKey, "ANTHROPIC_BASE_URL=" + secure.URL}
+	h.run("run", "q").want(t, 1, "certificate", "check the base URL")
 	// A quest that exists is not disturbed by a key that is gone.
 	before := h.run("trace", "q").out
 	h.env = []string{"ANTHROPIC_API_KEY="}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -292,7 +293,7 @@ second Ctrl-C leaves at once; nothing recorded is lost either way.`,
 			if err != nil {
 				return err
 			}
-			name, fresh, err := a.questToRun(cmd, args[0], f)
+			name, fresh, err := a.questToRun(cmd, args[0], f, bounds)
 			if err != nil {
 				return err
 			}
@@ -307,7 +308,7 @@ second Ctrl-C leaves at once; nothing recorded is lost either way.`,
 }
 
 // questToRun returns the name of a quest that exists, making it if it must be.
-func (a *app) questToRun(cmd *cobra.Command, arg string, f *specFlags) (name string, fresh bool, err error) {
+func (a *app) questToRun(cmd *cobra.Command, arg string, f *specFlags, bounds quest.Bounds) (name string, fresh bool, err error) {
 	if !isFile(arg) {
 		if err := checkName(arg); err != nil {
 			return "", false, err
@@ -324,6 +325,10 @@ func (a *app) questToRun(cmd *cobra.Command, arg string, f *specFlags) (name str
 		return "", false, err
 	}
 	if err := a.open(true); err != nil {
+		return "", false, err
+	}
+	// A limit that this run could not keep is told before there is a quest.
+	if err := a.rt.CheckCost(cmp.Or(plan.Spec.Model, a.config.Model), (*int64)(bounds.Cost)); err != nil {
 		return "", false, err
 	}
 	_, err = a.create(cmd.Context(), plan)

@@ -127,20 +127,21 @@ func (ps *prompts) put(key [2]event.Hash, p *prompt) {
 // openModels finds the models of all agents, so that a missing key or a wrong
 // name is told before anything is recorded.
 func (l *live) openModels(ctx context.Context) error {
-	var names []string
+	cost := l.state.Limits.Cost
+	if l.opts.Limits.Cost != nil {
+		cost = l.opts.Limits.Cost
+	}
 	for _, a := range l.state.Agents {
-		names = append(names, a.Model)
+		if err := l.rt.CheckCost(a.Model, cost); err != nil {
+			return err
+		}
 		m, err := l.rt.Models(a.Model, l.pin(ctx))
 		if err != nil {
 			return badPlan("model %s: %w", a.Model, err)
 		}
 		l.models[a.Model] = m
 	}
-	limits := l.state.Limits
-	if l.opts.Limits.Cost != nil {
-		limits.Cost = l.opts.Limits.Cost
-	}
-	return l.rt.checkCost(names, limits.Cost)
+	return nil
 }
 
 // model finds a model once for each name.

@@ -148,7 +148,7 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	if err := checkTools(b.Policies, a.ToolNames); err != nil {
 		return nil, err
 	}
-	if err := c.rt.checkCost([]string{spec.Model}, b.Limits.Cost); err != nil {
+	if err := c.rt.CheckCost(spec.Model, b.Limits.Cost); err != nil {
 		return nil, err
 	}
 	if size := b.Problem.Size(); size/4 > a.Window/2 {

@@ -79,14 +79,13 @@ func (r *Runtime) redact(s string) string {
 // minSecret is how long a secret is at least; a shorter one would take words apart.
 const minSecret = 8
 
-// checkCost refuses a limit on the cost where nobody would know the cost.
-func (r *Runtime) checkCost(models []string, limit *int64) error {
-	for _, m := range models {
-		if limit != nil && !r.known(m).Priced {
-			return badPlan("a limit on the cost means nothing with the model %s, whose price nobody knows: give its price in config.yaml, or limit turns or tokens instead", m)
-		}
+// CheckCost refuses a limit on the cost of a model where nobody would know the
+// cost. A limit that is nil is none.
+func (r *Runtime) CheckCost(model string, limit *int64) error {
+	if limit == nil || model == "" || r.known(model).Priced {
+		return nil
 	}
-	return nil
+	return badPlan("a limit on the cost means nothing with the model %s, whose price nobody knows: give its price in config.yaml, or limit turns or tokens instead", model)
 }
 
 // QuestDir is where a quest's files stand.
