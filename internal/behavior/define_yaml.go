@@ -25,7 +25,7 @@ func ReadDefinition(n ast.Node) (*Definition, error) {
 		"name":     strictyaml.Word(&d.Name),
 		"text":     strictyaml.Word(&d.Text),
 		"per":      strictyaml.Word(&d.Per),
-		"repeat":   truth(&d.Repeat),
+		"repeat":   strictyaml.Truth(&d.Repeat),
 		"priority": whole(&d.Priority, 0, maxPriority),
 		"steps": func(n ast.Node) error {
 			return strictyaml.Each(n, "steps", func(n ast.Node) error {
@@ -110,7 +110,7 @@ func readPattern(n ast.Node) (p PatternDef, err error) {
 	err = strictyaml.Fields(n, "it", map[string]func(ast.Node) error{
 		"type":   words(&p.Types),
 		"reason": strictyaml.Word(&p.Reason),
-		"later":  truth(&p.Later),
+		"later":  strictyaml.Truth(&p.Later),
 		"where": func(n ast.Node) error {
 			pairs, ok := strictyaml.Pairs(n)
 			if !ok || len(pairs) == 0 {
@@ -271,17 +271,6 @@ func whole(to *int64, least, most int64) func(ast.Node) error {
 			return strictyaml.At(n, "it must be a whole number from %d to %d", least, most)
 		}
 		*to = v
-		return nil
-	}
-}
-
-func truth(to *bool) func(ast.Node) error {
-	return func(n ast.Node) error {
-		b, ok := n.(*ast.BoolNode)
-		if !ok {
-			return strictyaml.At(n, "it must be true or false")
-		}
-		*to = b.Value
 		return nil
 	}
 }

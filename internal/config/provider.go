@@ -48,7 +48,7 @@ func readProvider(name string, n ast.Node) (Provider, error) {
 		"api":          strictyaml.Choice(&p.API, APIOpenAI, APIResponses, APIAnthropic, APIGemini),
 		"url":          address(&p.URL),
 		"key_variable": variable(&p.KeyVariable),
-		"insecure":     truth(&p.Insecure),
+		"insecure":     strictyaml.Truth(&p.Insecure),
 		"concurrency":  strictyaml.Integer(&p.Concurrency, 1),
 	})
 	if err == nil && p.Concurrency > 10_000 {
@@ -112,15 +112,4 @@ func Loopback(base string) bool {
 	host := strings.ToLower(u.Hostname())
 	ip := net.ParseIP(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
-}
-
-func truth(to *bool) func(ast.Node) error {
-	return func(n ast.Node) error {
-		b, ok := n.(*ast.BoolNode)
-		if !ok {
-			return strictyaml.At(n, "it must be true or false")
-		}
-		*to = b.Value
-		return nil
-	}
 }

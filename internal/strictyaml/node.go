@@ -208,3 +208,15 @@ func Integer(to *int64, least int64) func(ast.Node) error {
 		return nil
 	}
 }
+
+// Truth reads true or false.
+func Truth(to *bool) func(ast.Node) error {
+	return func(n ast.Node) error {
+		b, ok := n.(*ast.BoolNode)
+		if !ok {
+			return At(n, "it must be true or false")
+		}
+		*to = b.Value
+		return nil
+	}
+}
