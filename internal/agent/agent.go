@@ -144,6 +144,11 @@ func (a *Agent) Heard(seq uint64, r *event.ModelResult) {
 		return
 	}
 	a.Overflows = 0
+	if empty(r.Parts) && r.Stop == model.StopRefusal {
+		a.Failed = &event.ModelError{Kind: string(model.Refused), Text: "the model refused to answer"}
+		a.flushQueue()
+		return
+	}
 	if empty(r.Parts) {
 		a.Empty++
 		a.flushQueue()

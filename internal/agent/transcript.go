@@ -138,9 +138,13 @@ func (m *Message) sum() event.Hash {
 // measured takes the provider's count for everything said so far.
 func (t *Transcript) measured(u event.Usage) {
 	if u.Input > 0 {
-		t.Reported, t.Counted = u.Input+u.Output, t.End()
+		// A count far above any estimate is not believed either.
+		t.Reported, t.Counted = min(u.Input+u.Output, 16*t.Size+maxUnseen), t.End()
 	}
 }
+
+// maxUnseen is how many tokens a system prompt and tools may have, at most.
+const maxUnseen = 1_000_000
 
 // estimate adds up the messages a window holds from number from on.
 func (t *Transcript) estimate(head, first, from int64) (sum int64) {

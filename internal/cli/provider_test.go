@@ -131,6 +131,29 @@ func TestNoFailureShowsTheKey(t *testing.T) {
 	}
 }
 
+// TestAKeyInAnyWordStaysOut: as the name and the id of a tool call, in a policy, in
+// a script, in a file of data, in a person's word.
+func TestAKeyInAnyWordStaysOut(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int64
+	h := provided(t, "anthropic", modeltest.Handler(wires["anthropic"].wire, func(seen *modeltest.Seen) (modeltest.Reply, modeltest.Failure) {
+		if requests.Add(1) == 1 {
+			return modeltest.Reply{Stop: model.StopTools, Parts: []model.Part{{Kind: event.PartToolCall, ID: canaryKey, Name: canaryKey, Args: `{"a":"` + canaryKey + `"}`}}}, ""
+		}
+		return modeltest.Reply{Stop: model.StopEnd, Parts: []model.Part{{Kind: event.PartText, Text: "Done."}}}, ""
+	}))
+	must(t, writeFolder(h.work, map[string]string{
+		"quest.yaml": "name: q\nproblem: Do not use " + canaryKey + ".\nmodel: claude-sonnet-5\npolicies: [{use: no-touch, paths: [" + canaryKey + "]}]\n",
+		"data.yaml":  "name: d\nproblem: Look.\nmodel: claude-sonnet-5\ndata: data\n",
+		"data/.env":  "KEY=" + canaryKey + "\n",
+	}))
+	run := h.run("run", "quest.yaml")
+	run.want(t, 0, "Done.")
+	h.run("run", "data.yaml").want(t, 2, ".env holds a key")
+	h.run("message", "q", "The key is "+canaryKey+".").want(t, 0)
+	h.hasNoKey(run, h.run("trace", "q", "--jsonl"))
+}
+
 // TestWhatIsWrongWithAModelIsToldFirst: before anything is recorded, and with what
 // to do.
 func TestWhatIsWrongWithAModelIsToldFirst(t *testing.T) {

@@ -143,7 +143,7 @@ func TestKeysAreNotKeptInTheFile(t *testing.T) {
 func TestLoopback(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]bool{
-		"http://localhost:1/v1": true, "http://LOCALHOST": true, "http://127.0.0.1": true, "http://127.9.9.9": true, "http://[::1]:80": true, "http://a.localhost": true,
+		"http://localhost:1/v1": true, "http://LOCALHOST": true, "http://127.0.0.1": true, "http://127.9.9.9": true, "http://[::1]:80": true, "http://LOCALHOST:1": true,
 		"http://localhost.example.org": false, "http://127.0.0.1.example.org": false, "http://10.0.0.1": false, "http://0.0.0.0": false, "http://[::]": false,
 		"http://localhost@evil.example": false, "http://evil.example/localhost": false, "http://[fe80::1]": false, "": false, "http://%zz": false,
 	} {

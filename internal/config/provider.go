@@ -111,5 +111,5 @@ func Loopback(base string) bool {
 	}
 	host := strings.ToLower(u.Hostname())
 	ip := net.ParseIP(host)
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

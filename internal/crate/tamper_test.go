@@ -233,11 +233,6 @@ func TestAForgedRunIsFound(t *testing.T) {
 				b.Agents[0].System.Size, b.Agents[0].Tools.Size = 1<<53, 1<<53
 			}
 		}, "bytes"},
-		"NoAgents": {func(_ event.Event, d *event.Draft) {
-			if b, ok := d.Body.(*event.QuestCreated); ok {
-				b.Agents = nil
-			}
-		}, ""},
 		"AWindowOfNothing": {func(_ event.Event, d *event.Draft) {
 			if b, ok := d.Body.(*event.QuestCreated); ok {
 				b.Agents[0].Window = math.MinInt32

@@ -58,6 +58,9 @@ func (s *analysisFirst) thread() (behavior.Thread, error) {
 						if what == "" {
 							return fmt.Sprintf("%s needs the argument %s, and an analysis of it by %s that passed.", facts(e).Tool, s.Artifact, list(s.Analysis))
 						}
+						if r := []rune(what); len(r) > 100 {
+							what = string(r[:100]) + "…"
+						}
 						return fmt.Sprintf("%s has not passed an analysis since it was last changed. Analyse it with %s first.", what, list(s.Analysis))
 					},
 				}},

@@ -106,7 +106,7 @@ func Complete(chosen []event.PolicySpec) ([]event.PolicySpec, error) {
 		if slices.ContainsFunc(out[:i], func(o event.PolicySpec) bool { return o.Name == p.Name }) {
 			return nil, fmt.Errorf("there are two policies named %s: give one of them another name (every quest has budget and repetition)", p.Name)
 		}
-		size += len(p.Name) + len(p.Use) + 2*len(p.Settings)
+		size += len(p.Name) + len(p.Use) + 2*len(p.Settings) + 40
 	}
 	if size > MaxSize {
 		return nil, fmt.Errorf("the policies take %d bytes, more than the %d that a quest has room for: shorten them", size, MaxSize)
@@ -268,9 +268,19 @@ func checkPattern(p behavior.PatternDef) error {
 // checkField refuses a field that no event has: a guard that asks for it would
 // never block anything.
 func checkField(path string) error {
-	name, _, _ := strings.Cut(path, ".")
+	name, rest, nested := strings.Cut(path, ".")
 	if !slices.Contains(Fields, name) {
 		return fmt.Errorf("there is no field %.40q; there are %s", name, list(Fields))
+	}
+	inner := map[string][]string{
+		"spent": {"cost", "duration", "tokens", "turns"}, "agent_spent": {"cost", "duration", "tokens", "turns"}, "over": {"limit", "of"},
+	}[name]
+	switch {
+	case name == "args" || name == "output":
+	case inner == nil && nested:
+		return fmt.Errorf("the field %s has nothing in it: %.40q means nothing", name, path)
+	case inner != nil && !slices.Contains(inner, rest):
+		return fmt.Errorf("there is no field %.40q; of %s there are %s", path, name, list(inner))
 	}
 	return nil
 }

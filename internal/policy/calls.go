@@ -36,11 +36,11 @@ func (s *maxCalls) thread() (behavior.Thread, error) {
 				return e.Type == "tool.call" && slices.Contains(s.Tools, facts(e).Tool)
 			}}
 			c.bids = behavior.Bids{
-				Wait: behavior.Any{match, behavior.Of("user.message")},
+				Wait: behavior.Any{match, behavior.Of("tool.result", "tool.answered", "user.message", "quest.forked")},
 				Block: []behavior.Ban{{
 					Match: when{match.text + " beyond the limit", func(e behavior.Event) bool {
 						n := c.known(facts(e).Agent)
-						return n != nil && *n >= s.Max && match.f(e)
+						return n != nil && n.Made >= s.Max && match.f(e)
 					}},
 					Reason: fmt.Sprintf("You have made all %d calls of %s that this task allows. Answer with what you have.", s.Max, list(s.Tools)),
 				}},
@@ -51,7 +51,7 @@ func (s *maxCalls) thread() (behavior.Thread, error) {
 }
 
 type callCount struct {
-	tally[int64]
+	tally[callsMade]
 	set  *maxCalls
 	bids behavior.Bids
 }
@@ -59,12 +59,31 @@ type callCount struct {
 func (c *callCount) Bids() behavior.Bids { return c.bids }
 
 func (c *callCount) Next(e behavior.Event) bool {
-	if e.Type == "user.message" {
-		c.forget(facts(e).To)
-		return true
+	f := facts(e)
+	switch e.Type {
+	case "user.message":
+		c.forget(f.To)
+	case "tool.call":
+		n := c.of(f.Agent)
+		n.Made++
+		n.Open = append(n.Open, f.Call)
+	case "quest.forked": // what was under way, the fork calls again
+		for _, name := range c.names() {
+			n := c.of(name)
+			n.Made, n.Open = n.Made-int64(len(n.Open)), nil
+		}
+	default:
+		if n := c.known(f.Agent); n != nil {
+			n.Open = slices.DeleteFunc(n.Open, func(call uint64) bool { return call == f.Call })
+		}
 	}
-	*c.of(facts(e).Agent)++
 	return true
+}
+
+// callsMade is how many calls an agent has made, and which are under way.
+type callsMade struct {
+	Made int64    `json:"made"`
+	Open []uint64 `json:"open,omitempty"`
 }
 
 // sameError closes a tool to an agent when it has given it the same error

@@ -86,11 +86,11 @@ type noTouch struct {
 func (s *noTouch) check() error { return checkFolders("paths", s.Paths) }
 
 func (s *noTouch) thread() (behavior.Thread, error) {
-	who := "No tool"
+	who := "No tool may"
 	if len(s.Tools) > 0 {
-		who = "None of " + list(s.Tools)
+		who = list(s.Tools) + " may not"
 	}
-	return guard(fmt.Sprintf("%s may be given a path in %s.", who, list(s.Paths)), behavior.Ban{
+	return guard(fmt.Sprintf("%s be given a path in %s.", who, list(s.Paths)), behavior.Ban{
 		Match: when{"tool.call with a path in " + list(s.Paths), func(e behavior.Event) bool {
 			f := facts(e)
 			if e.Type != "tool.call" || len(s.Tools) > 0 && !slices.Contains(s.Tools, f.Tool) {

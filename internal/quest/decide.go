@@ -140,7 +140,7 @@ func (s *State) submit(a *agent.Agent, e event.Event, drafts []event.Draft) []ev
 		if !ok {
 			continue
 		}
-		switch v := s.judge(e, "quest.finished", answerFacts(a.Name, b)); {
+		switch v := s.judge(e, "quest.finished", s.answerFacts(a.Name, b)); {
 		case v.passes:
 		case v.instead != nil:
 			return v.instead

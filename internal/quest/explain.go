@@ -53,7 +53,7 @@ func (s *State) Explain() Explanation {
 		for _, name := range a.ToolNames {
 			x.Proposals = append(x.Proposals, s.weighAny(a, name))
 		}
-		x.Proposals = append(x.Proposals, s.weigh("quest.finished", &policy.Facts{Agent: a.Name}, ""))
+		x.Proposals = append(x.Proposals, s.weigh("quest.finished", s.answerFacts(a.Name, &event.QuestFinished{}), ""))
 		out.Agents = append(out.Agents, x)
 	}
 	return out
@@ -92,11 +92,11 @@ func (s *State) weigh(t event.Type, f *policy.Facts, args string) Proposal {
 // some would be blocked, it depends.
 func (s *State) weighAny(a *agent.Agent, tool string) Proposal {
 	unseen := &policy.Args{Text: event.Text{Ref: &event.Ref{}}}
-	p := s.weigh("tool.call", &policy.Facts{Agent: a.Name, Tool: tool, Turn: a.Turns, Args: unseen}, "")
+	p := s.weigh("tool.call", &policy.Facts{Agent: a.Name, Tool: tool, Turn: a.Turns, Args: unseen, Spent: s.used(s.Time), AgentSpent: usedBy(a)}, "")
 	if p.Verdict == "enabled" {
 		return p
 	}
-	none := s.weigh("tool.call", &policy.Facts{Agent: a.Name, Tool: tool, Turn: a.Turns, Args: &policy.Args{}}, "")
+	none := s.weigh("tool.call", &policy.Facts{Agent: a.Name, Tool: tool, Turn: a.Turns, Args: &policy.Args{}, Spent: s.used(s.Time), AgentSpent: usedBy(a)}, "")
 	if len(none.By) < len(p.By) {
 		p.Verdict = "depends"
 		for i := range p.By {

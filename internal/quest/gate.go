@@ -3,6 +3,7 @@ package quest
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
@@ -27,6 +28,7 @@ type verdict struct {
 func (s *State) judge(e event.Event, t event.Type, f *policy.Facts) verdict {
 	by := s.gate.Blocked(t, f)
 	v := verdict{passes: len(by) == 0, waits: len(by) > 0 && s.busy()}
+	room := maxReasons / max(1, min(len(by), maxBlockers))
 	for _, b := range by {
 		if b.Fault != "" {
 			v.instead = []event.Draft{After(e, "core", "", &event.PolicyFailed{Policy: b.Thread, Reason: b.Fault})}
@@ -34,17 +36,37 @@ func (s *State) judge(e event.Event, t event.Type, f *policy.Facts) verdict {
 		}
 		v.waits = v.waits && b.Later
 		if len(v.by) < maxBlockers {
-			v.by = append(v.by, event.Blocker{Policy: b.Thread, Reason: shortTo(b.Reason, maxReason)})
+			v.by = append(v.by, event.Blocker{Policy: b.Thread, Reason: fitted(b.Reason, room)})
 		}
 	}
 	return v
 }
 
-// maxBlockers and maxReason are what a policy.blocked has room for.
+// maxBlockers and maxReasons are what a policy.blocked has room for: so many
+// policies, and so many bytes of JSON for what they say. What an agent is told of
+// it must fit an event too.
 const (
 	maxBlockers = 8
-	maxReason   = 600
+	maxReasons  = 6 << 10
 )
+
+// fitted cuts a text so that it takes at most n bytes of JSON.
+func fitted(s string, n int) string {
+	for i, r := range s {
+		switch {
+		case r < 0x20 || r == utf8.RuneError:
+			n -= 6
+		case r == '"' || r == '\\':
+			n -= 2
+		default:
+			n -= utf8.RuneLen(r)
+		}
+		if n < 0 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
 
 // busy reports whether something is under way that will come back: only then is
 // there something to wait for.
@@ -69,7 +91,7 @@ func (s *State) news(e event.Event) []event.Draft {
 	switch {
 	case !ok:
 		return nil
-	case s.nags >= maxNags:
+	case s.nags[name] >= maxNags:
 		return []event.Draft{After(e, "core", "", &event.PolicyFailed{Policy: name, Reason: "it asks for one message after another and never waits"})}
 	}
 	if s.Agent(to) == nil {
@@ -81,7 +103,7 @@ func (s *State) news(e event.Event) []event.Draft {
 	return []event.Draft{After(e, "core", "", &event.MessageSent{Policy: name, Text: event.Text{Text: text}, To: to})}
 }
 
-// maxNags is how many messages policies may want between two inputs.
+// maxNags is how many messages a policy may want between two inputs.
 const maxNags = 16
 
 // afterBlock says what follows from a refusal.
@@ -116,7 +138,8 @@ func refusal(b *event.PolicyBlocked) string {
 func (s *State) attend(e event.Event) {
 	if e.Input() {
 		// Whoever was told to wait is asked again whenever something has come in.
-		s.Cause, s.moving, s.all, s.nags = e.Seq, e.Actor, s.gate.Couples(), 0
+		s.Cause, s.moving, s.all = e.Seq, e.Actor, s.gate.Couples()
+		clear(s.nags)
 	}
 	var err error
 	switch b := e.Body.(type) {
@@ -129,11 +152,11 @@ func (s *State) attend(e event.Event) {
 		f.Call = e.Seq
 		err = s.gate.Took(e.Type, f)
 	case *event.QuestFinished:
-		err = s.gate.Took(e.Type, answerFacts(e.Actor, b))
+		err = s.gate.Took(e.Type, s.answerFacts(e.Actor, b))
 	case *event.MessageSent:
 		s.all = s.all || b.To != s.moving
 		if b.Policy != "" {
-			s.nags++
+			s.nags[b.Policy]++
 			err = s.gate.Sent(b.Policy, b.Text.Text)
 			break
 		}
@@ -194,6 +217,7 @@ func (s *State) useFacts(name string, which func(*agent.Use) bool) *policy.Facts
 	if a == nil {
 		return f
 	}
+	f.Spent, f.AgentSpent = s.used(s.Time), usedBy(a)
 	for i := range a.Open {
 		if u := &a.Open[i]; which(u) {
 			f.Turn, f.Args = a.Turns, s.args(u)
@@ -207,7 +231,7 @@ func (s *State) useFacts(name string, which func(*agent.Use) bool) *policy.Facts
 }
 
 func (s *State) toolFacts(a *agent.Agent, u *agent.Use, name string) *policy.Facts {
-	return &policy.Facts{Agent: a.Name, Tool: name, Turn: a.Turns, Args: s.args(u)}
+	return &policy.Facts{Agent: a.Name, Tool: name, Turn: a.Turns, Args: s.args(u), Spent: s.used(s.Time), AgentSpent: usedBy(a)}
 }
 
 // args are those of a use. The last ones are kept, read or not: a call is judged,
@@ -225,8 +249,12 @@ type useKey struct {
 	part   int64
 }
 
-func answerFacts(agent string, b *event.QuestFinished) *policy.Facts {
-	return &policy.Facts{Agent: agent, Text: b.Answer.Text, Hidden: b.Answer.Ref != nil}
+func (s *State) answerFacts(name string, b *event.QuestFinished) *policy.Facts {
+	f := &policy.Facts{Agent: name, Text: b.Answer.Text, Hidden: b.Answer.Ref != nil, Spent: s.used(s.Time)}
+	if a := s.Agent(name); a != nil {
+		f.Turn, f.AgentSpent = a.Turns, usedBy(a)
+	}
+	return f
 }
 
 func (s *State) modelFacts(a *agent.Agent, now event.Time) *policy.Facts {
@@ -254,6 +282,10 @@ func (s *State) over(a *agent.Agent, now event.Time) *policy.Over {
 	l := &s.Limits
 	if o := reached("quest", event.Share{Cost: l.Cost, Duration: l.Duration, Tokens: l.Tokens, Turns: l.Turns}, s.used(now)); o != nil {
 		return o
+	}
+	if l.Cost != nil && s.Spent.Unpriced > 0 {
+		// Nobody can tell any more how much of it is left.
+		return &policy.Over{Of: "quest", Limit: "cost", Max: *l.Cost, Used: s.Spent.Cost}
 	}
 	if a == nil || l.Agent == nil {
 		return nil

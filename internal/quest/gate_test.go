@@ -454,3 +454,87 @@ func TestExplainSaysWhatIsEnabledAndWhoBlocksTheRest(t *testing.T) {
 		t.Errorf("policies %+v", x.Policies)
 	}
 }
+
+// refused returns why quest.New does not take a quest.
+func refused(t *testing.T, change func(*event.QuestCreated)) string {
+	t.Helper()
+	s := tell(t, "[]", event.Limits{}, nil)
+	b := *s.events[0].Body.(*event.QuestCreated)
+	change(&b)
+	e, err := event.Seal("q", 1, event.Hash{}, event.Draft{Actor: "person", Body: &b})
+	must(t, err)
+	if _, err := quest.New(e, []quest.Society{s.society}); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+func TestAQuestThatCouldNotBeRunIsRefused(t *testing.T) {
+	t.Parallel()
+	for want, change := range map[string]func(*event.QuestCreated){
+		"at least one agent": func(b *event.QuestCreated) { b.Agents = nil },
+		"keeps its limits":   func(b *event.QuestCreated) { b.Policies = b.Policies[1:] },
+		"repetition/9": func(b *event.QuestCreated) {
+			b.Policies = append([]event.PolicySpec{{Name: "x", Use: "repetition/9"}}, b.Policies...)
+		},
+		"cannot be read": func(b *event.QuestCreated) {
+			b.Policies = append([]event.PolicySpec{{Name: "x", Use: "no-touch/1", Settings: "{"}}, b.Policies...)
+		},
+	} {
+		if got := refused(t, change); !strings.Contains(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestARefusalAlwaysFitsAnEvent: however long the reasons are that an agent brings
+// about.
+func TestARefusalAlwaysFitsAnEvent(t *testing.T) {
+	t.Parallel()
+	var policies string
+	for i := range 10 {
+		policies += fmt.Sprintf("- {use: analysis-first, name: a%d, analysis: [look], execution: [write]}\n", i)
+	}
+	s := tell(t, policies, event.Limits{}, nil)
+	s.start()
+	got := s.calls(`write{"path":"` + strings.Repeat(`\u0001`, 1200) + `"}`)
+	if len(got) != 3 || !strings.HasPrefix(got[0], "block tool.call by a0, a1, a2") {
+		t.Errorf("got %.300q", got)
+	}
+}
+
+func TestManyPoliciesMayEachSaySomething(t *testing.T) {
+	t.Parallel()
+	var policies string
+	for i := range 20 {
+		policies += fmt.Sprintf("- {name: p%d, steps: [{request: {type: message.sent, with: {text: t%d}}}]}\n", i, i)
+	}
+	s := tell(t, policies, event.Limits{}, nil)
+	if got := s.start(); len(got) != 21 || got[20] != "ask 1" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestACallThatTheForkMakesAgainCountsOnce(t *testing.T) {
+	t.Parallel()
+	s := tell(t, "[{use: max-calls, max: 1, tools: [look]}]", event.Limits{}, nil)
+	s.start()
+	s.expect(s.calls(`look{}`), "use look")
+	s.take("person", &event.QuestForked{At: s.state.Seq, From: "q", Hash: s.state.Hash, Name: "q"})
+	s.expect(s.take("person", &event.QuestResumed{}), "use look")
+}
+
+func TestALimitOnACostThatNobodyKnowsIsReached(t *testing.T) {
+	t.Parallel()
+	s := tell(t, "[]", event.Limits{Cost: new(int64(1_000_000))}, nil)
+	s.start()
+	s.expect(s.take("agent-0", &event.ModelResult{Call: s.open("model.call")[0], Unpriced: true, Stop: model.StopLength,
+		Parts: []event.Part{{Kind: event.PartText, Text: &event.Text{Text: "I begin"}}}}), "say: ", "exceeded cost")
+}
+
+func TestARefusalWithoutAWordIsNotAskedForAgain(t *testing.T) {
+	t.Parallel()
+	s := tell(t, "[]", event.Limits{}, nil)
+	s.start()
+	s.expect(s.take("agent-0", &event.ModelResult{Call: s.open("model.call")[0], Stop: model.StopRefusal}), "failed: the model refused to answer")
+}

@@ -13,7 +13,9 @@
 package quest
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"lyceum/internal/agent"
@@ -89,7 +91,7 @@ type State struct {
 	// since. They matter between an input and the next one only.
 	moving string
 	all    bool
-	nags   int
+	nags   map[string]int
 
 	// lastArgs are the arguments of lastUse, for those who ask again.
 	lastUse  useKey
@@ -161,7 +163,13 @@ func New(created event.Event, societies []Society) (*State, error) {
 		}
 		names[a.Name] = true
 	}
-	s := &State{Calls: map[uint64]Call{}, Texts: map[string]string{}}
+	if len(b.Agents) == 0 {
+		return nil, errors.New("a quest has at least one agent")
+	}
+	if !slices.ContainsFunc(b.Policies, func(p event.PolicySpec) bool { return strings.HasPrefix(p.Use, "budget/") }) {
+		return nil, errors.New("the quest has no policy that keeps its limits (budget): it was not made by lyceum")
+	}
+	s := &State{Calls: map[uint64]Call{}, Texts: map[string]string{}, nags: map[string]int{}}
 	if err := s.adopt(b.Rules, societies); err != nil {
 		return nil, err
 	}
@@ -213,6 +221,7 @@ func Decode(data []byte, societies []Society) (*State, error) {
 		return nil, fmt.Errorf("decode state: format %d, want %d", snap.Format, snapshotFormat)
 	}
 	s := snap.State
+	s.nags = map[string]int{}
 	if err := s.adopt(s.Rules, societies); err != nil {
 		return nil, err
 	}

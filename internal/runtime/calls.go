@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -131,6 +130,12 @@ func (l *live) openModels(ctx context.Context) error {
 	if l.opts.Limits.Cost != nil {
 		cost = l.opts.Limits.Cost
 	}
+	if a := l.state.Limits.Agent; cost == nil && a != nil {
+		cost = a.Cost
+	}
+	if a := l.opts.Limits.Agent; cost == nil && a != nil {
+		cost = a.Cost
+	}
 	for _, a := range l.state.Agents {
 		if err := l.rt.CheckCost(a.Model, cost); err != nil {
 			return err
@@ -185,7 +190,7 @@ func (l *live) emitter(name string) func(model.Delta) {
 func generate(ctx context.Context, m model.Model, r *model.Request, emit func(model.Delta)) (a *model.Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &model.Error{Kind: model.Invalid, Text: fmt.Sprintf("the model driver panicked: %v\n%s", p, debug.Stack())}
+			err = &model.Error{Kind: model.Invalid, Text: fmt.Sprintf("the model driver panicked: %v", p)}
 		}
 	}()
 	a, err = m.Generate(ctx, r, emit)
@@ -226,8 +231,8 @@ func (l *live) pack(ctx context.Context, seq uint64, a *model.Answer, failed err
 	}
 	for _, p := range a.Parts {
 		part := event.Part{
-			Args: keep(p.Args), ID: atMost(p.ID, 128), Kind: oneOf(p.Kind, event.PartText, event.PartThinking, event.PartToolCall),
-			Name: atMost(p.Name, 64), Opaque: keep(p.Opaque), Text: keep(p.Text),
+			Args: keep(p.Args), ID: atMost(l.rt.redact(p.ID), 128), Kind: oneOf(p.Kind, event.PartText, event.PartThinking, event.PartToolCall),
+			Name: atMost(l.rt.redact(p.Name), 64), Opaque: keep(p.Opaque), Text: keep(p.Text),
 		}
 		if part.Kind == event.PartToolCall || part.Text != nil || part.Opaque != nil {
 			out.Parts = append(out.Parts, part)

@@ -129,6 +129,9 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	if b.Policies, err = Policies(root, spec.Policies); err != nil {
 		return nil, err
 	}
+	for i := range b.Policies {
+		b.Policies[i].Settings = c.rt.redact(b.Policies[i].Settings)
+	}
 	if b.Pins, err = c.pins(root, spec.Model); err != nil {
 		return nil, err
 	}
@@ -148,7 +151,11 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	if err := checkTools(b.Policies, a.ToolNames); err != nil {
 		return nil, err
 	}
-	if err := c.rt.CheckCost(spec.Model, b.Limits.Cost); err != nil {
+	cost := b.Limits.Cost
+	if share := b.Limits.Agent; cost == nil && share != nil {
+		cost = share.Cost
+	}
+	if err := c.rt.CheckCost(spec.Model, cost); err != nil {
 		return nil, err
 	}
 	if size := b.Problem.Size(); size/4 > a.Window/2 {
@@ -231,6 +238,7 @@ func (c *creation) pins(root *os.Root, modelName string) ([]event.Pin, error) {
 		if err != nil {
 			return nil, badPlan("model %s: %w", modelName, err)
 		}
+		script = []byte(c.rt.redact(string(script)))
 		ref, err := c.texts.put(script)
 		if err != nil {
 			return nil, err
@@ -272,6 +280,9 @@ func (c *creation) data(ctx context.Context, root *os.Root) (*event.TreeRef, err
 		return nil, badPlan("data: %w", inFolder(root, name, err))
 	}
 	defer dir.Close()
+	if err := c.rt.noSecrets(dir); err != nil {
+		return nil, badPlan("data: %w", err)
+	}
 	tree, _, skipped, err := blob.Snapshot(ctx, c.rt.Blobs, dir, nil)
 	if err != nil {
 		return nil, fmt.Errorf("data: %w", err)

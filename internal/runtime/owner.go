@@ -89,9 +89,24 @@ func (o *owner) feed(in event.Draft) error {
 		o.batch.Events = append(o.batch.Events, e)
 		o.batch.Blobs = append(o.batch.Blobs, o.queue[i].Blobs...)
 		o.state.Apply(e)
-		o.queue = append(o.queue, quest.Decide(o.state, e)...)
+		more, err := decide(o.state, e)
+		if err != nil {
+			return err
+		}
+		o.queue = append(o.queue, more...)
 	}
 	return nil
+}
+
+// decide has the rules decide. A ledger may be a stranger's, and made to have them
+// fall over: that is the quest's failure, and nobody else's.
+func decide(s *quest.State, e event.Event) (drafts []event.Draft, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the rules cannot decide what follows from event %d (%s): %v", e.Seq, e.Type, p)
+		}
+	}()
+	return quest.Decide(s, e), nil
 }
 
 // inboxOf returns the number of the command that an input was made of, 0 if it

@@ -179,7 +179,11 @@ func (p *replayer) replay(e event.Event) *Difference {
 	if d := p.accept(e); d != nil {
 		return d
 	}
-	p.queue = append(p.queue, quest.Decide(p.state, e)...)
+	more, err := decide(p.state, e)
+	if err != nil {
+		return &Difference{Seq: e.Seq, What: err.Error()}
+	}
+	p.queue = append(p.queue, more...)
 	return nil
 }
 

@@ -8,9 +8,13 @@
 package runtime
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -74,6 +78,52 @@ func (r *Runtime) redact(s string) string {
 		}
 	}
 	return s
+}
+
+// noSecrets refuses a folder in which a file holds a secret.
+func (r *Runtime) noSecrets(dir *os.Root) error {
+	if r.Secrets == nil || len(r.Secrets()) == 0 {
+		return nil
+	}
+	return fs.WalkDir(dir.FS(), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		f, err := dir.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		found, err := holdsOneOf(f, r.Secrets())
+		if err == nil && found {
+			err = fmt.Errorf("%s holds a key that this process uses: take it out, agents would see it", path)
+		}
+		return err
+	})
+}
+
+// holdsOneOf looks for texts in a stream, also where two reads meet.
+func holdsOneOf(in io.Reader, texts []string) (bool, error) {
+	const step = 1 << 20
+	var buf []byte
+	for {
+		old := len(buf)
+		buf = append(buf, make([]byte, step)...)
+		n, err := io.ReadFull(in, buf[old:])
+		buf = buf[:old+n]
+		for _, t := range texts {
+			if len(t) >= minSecret && bytes.Contains(buf, []byte(t)) {
+				return true, nil
+			}
+		}
+		if err != nil {
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				return false, nil
+			}
+			return false, err
+		}
+		buf = append(buf[:0], buf[max(0, len(buf)-1024):]...)
+	}
 }
 
 // minSecret is how long a secret is at least; a shorter one would take words apart.

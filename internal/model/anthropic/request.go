@@ -235,7 +235,7 @@ func picture(p model.Part) block {
 // that the API takes.
 func pair(messages []message) {
 	used := map[string]bool{}
-	asked, order := map[string]string{}, []string(nil) // the calls of the message before: what their ids became
+	var asked []askedCall // the calls of the message before
 	for i, m := range messages {
 		var results, rest []block
 		for _, b := range m.Content {
@@ -243,29 +243,36 @@ func pair(messages []message) {
 				rest = append(rest, b)
 				continue
 			}
-			id, ok := asked[b.ToolUseID]
-			if !ok {
+			// Calls may have had the same id: their results come in their order.
+			at := slices.IndexFunc(asked, func(a askedCall) bool { return a.was == b.ToolUseID && !a.answered })
+			if at < 0 {
 				rest = append(rest, block{Type: typeText, Text: fmt.Sprintf("(an earlier result of %s) %s", b.Name, b.Content)})
 				continue
 			}
-			delete(asked, b.ToolUseID)
-			b.ToolUseID, b.Name = id, ""
+			asked[at].answered = true
+			b.ToolUseID, b.Name = asked[at].is, ""
 			results = append(results, b)
 		}
-		for _, id := range order {
-			if _, open := asked[id]; open {
-				results = append(results, block{Type: typeResult, ToolUseID: asked[id], Content: "(there is no result)", IsError: true})
+		for _, a := range asked {
+			if !a.answered {
+				results = append(results, block{Type: typeResult, ToolUseID: a.is, Content: "(there is no result)", IsError: true})
 			}
 		}
-		asked, order = map[string]string{}, nil
+		asked = nil
 		for j, b := range rest {
 			if b.Type == typeCall {
 				rest[j].ID = legalID(b.ID, used)
-				asked[b.ID], order = rest[j].ID, append(order, b.ID)
+				asked = append(asked, askedCall{was: b.ID, is: rest[j].ID})
 			}
 		}
 		messages[i].Content = append(results, rest...)
 	}
+}
+
+// askedCall is a call that waits for its result: what its id was, and became.
+type askedCall struct {
+	was, is  string
+	answered bool
 }
 
 var illegal = regexp.MustCompile(`[^a-zA-Z0-9_-]`)

@@ -237,3 +237,22 @@ func TestABudgetNeedsAThoughtAtTheBeginningOfALoop(t *testing.T) {
 		})
 	}
 }
+
+// TestCallsOfOneIDKeepTheirResults: some servers give every call the same id.
+func TestCallsOfOneIDKeepTheirResults(t *testing.T) {
+	t.Parallel()
+	got := New(&wire.Client{}, Options{}).messages([]model.Message{
+		{Role: model.User, Parts: []model.Part{{Kind: event.PartText, Text: "q"}}},
+		{Role: model.Assistant, Parts: []model.Part{{Kind: event.PartToolCall, ID: "a", Name: "x", Args: "{}"}, {Kind: event.PartToolCall, ID: "a", Name: "y", Args: "{}"}}},
+		{Role: model.User, Parts: []model.Part{{Kind: model.PartToolResult, ID: "a", Name: "x", Text: "of x"}, {Kind: model.PartToolResult, ID: "a", Name: "y", Text: "of y"}}},
+	})
+	calls, results := got[1].Content, got[2].Content
+	if len(calls) != 2 || len(results) != 2 || calls[0].ID == calls[1].ID {
+		t.Fatalf("%+v\n%+v", calls, results)
+	}
+	for i, want := range []string{"of x", "of y"} {
+		if results[i].ToolUseID != calls[i].ID || results[i].Content != want {
+			t.Errorf("call %+v has the result %+v", calls[i], results[i])
+		}
+	}
+}

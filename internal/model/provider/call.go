@@ -38,9 +38,14 @@ type attempts struct {
 	count int
 	// spent is the time of attempts and pauses, without that in line.
 	spent time.Duration
-	// wasted is what those that failed used.
+	// wasted is what those that failed used, paid how many of them used something.
 	wasted event.Usage
+	paid   int
 }
+
+// maxPaid is how many attempts that cost something may fail: money is not spent on
+// trying for ever.
+const maxPaid = 3
 
 // Generate implements model.Model. When it fails after attempts that cost something,
 // it returns an answer without parts beside the error, which tells the cost.
@@ -62,8 +67,9 @@ func (c *caller) Generate(ctx context.Context, r *model.Request, emit func(model
 			c.bill(answer, answer.Usage)
 			return answer, nil
 		}
-		if e, ok := errors.AsType[*model.Error](err); ok {
+		if e, ok := errors.AsType[*model.Error](err); ok && e.Usage != (event.Usage{}) {
 			at.wasted.Add(sane(e.Usage))
+			at.paid++
 		}
 		pause, err := c.pause(&at, err)
 		if err != nil || ctx.Err() != nil {
@@ -119,7 +125,7 @@ func (c *caller) attempt(ctx context.Context, place *turn, r *model.Request, emi
 
 // pause says how long to wait before the next attempt, or why there is none.
 func (c *caller) pause(at *attempts, err error) (time.Duration, error) {
-	if model.KindOf(err) != model.Unavailable {
+	if model.KindOf(err) != model.Unavailable || at.paid >= maxPaid {
 		return 0, err
 	}
 	most := lastPause
@@ -158,7 +164,7 @@ func (c *caller) failed(ctx context.Context, at *attempts, err error) (*model.An
 		}
 		out.Text += fmt.Sprintf(" (after %d %s in %s)", at.count, word, c.clock.Now().Sub(at.begun).Round(100*time.Millisecond))
 	}
-	if at.wasted == (event.Usage{}) {
+	if at.wasted == (event.Usage{}) && (c.price != nil || at.count == 0) {
 		return nil, out
 	}
 	answer := &model.Answer{Wasted: at.wasted}

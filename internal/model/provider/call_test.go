@@ -176,10 +176,8 @@ func TestCallDoesNotWaitForEver(t *testing.T) {
 func TestCallGivesUpAfterItsTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		costly := down
-		costly.Usage = event.Usage{Input: 10, Output: 1}
-		d := &played{do: []step{fails(costly)}}
-		a, err := calling(d, 1).Generate(t.Context(), &model.Request{}, nil)
+		d := &played{do: []step{fails(down)}}
+		_, err := calling(d, 1).Generate(t.Context(), &model.Request{}, nil)
 		e, ok := errors.AsType[*model.Error](err)
 		if !ok || e.Kind != model.Unavailable || !strings.HasPrefix(e.Text, "it is down (after 16 attempts in 9m") {
 			t.Fatal(err)
@@ -187,7 +185,26 @@ func TestCallGivesUpAfterItsTime(t *testing.T) {
 		if gone := time.Since(d.begun); gone > patience || gone < patience-lastPause {
 			t.Errorf("it took %s", gone)
 		}
+	})
+}
+
+// TestCallDoesNotPayForFailuresWithoutEnd: a provider that fails and charges for it
+// is not tried as long as one that is only away.
+func TestCallDoesNotPayForFailuresWithoutEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		costly := down
+		costly.Usage = event.Usage{Input: 10, Output: 1}
+		d := &played{do: []step{fails(costly)}}
+		a, err := calling(d, 1).Generate(t.Context(), &model.Request{}, nil)
+		e, ok := errors.AsType[*model.Error](err)
+		if !ok || e.Kind != model.Unavailable {
+			t.Fatal(err)
+		}
 		n := int64(len(d.at))
+		if n != maxPaid {
+			t.Errorf("it was tried %d times", n)
+		}
 		if e.Usage != (event.Usage{Input: 10 * n, Output: n}) || a == nil || a.Wasted != e.Usage || a.Usage != (event.Usage{}) || a.Cost != n*12_000 || a.Unpriced {
 			t.Errorf("%d attempts cost %+v, %+v", n, e.Usage, a)
 		}

@@ -19,6 +19,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -132,6 +133,13 @@ func (o *Options) fill() {
 	if o.HTTP == nil {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
 		transport.MaxIdleConnsPerHost = defaultConcurrency
+		proxy := transport.Proxy
+		transport.Proxy = func(r *http.Request) (*url.URL, error) {
+			if config.Loopback(r.URL.String()) {
+				return nil, nil // what stays on this machine goes by no proxy
+			}
+			return proxy(r)
+		}
 		o.HTTP = &http.Client{Transport: transport}
 	}
 	if o.Clock == nil {

@@ -448,3 +448,21 @@ func TestEveryProviderGetsItsKey(t *testing.T) {
 		server.Close()
 	}
 }
+
+// TestWhatStaysOnThisMachineGoesByNoProxy: a key over plain http is for this
+// machine, however its name is written.
+func TestWhatStaysOnThisMachineGoesByNoProxy(t *testing.T) {
+	t.Setenv("HTTP_PROXY", "http://127.0.0.1:9")
+	o := Options{}
+	o.fill()
+	transport := o.HTTP.Transport.(*http.Transport)
+	for _, address := range []string{"http://LOCALHOST:8000/v1", "http://localhost/v1", "http://127.0.0.1:1", "http://[::1]:1"} {
+		r, err := http.NewRequest(http.MethodPost, address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if proxy, err := transport.Proxy(r); proxy != nil || err != nil {
+			t.Errorf("%s goes by %v, %v", address, proxy, err)
+		}
+	}
+}

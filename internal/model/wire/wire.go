@@ -66,7 +66,6 @@ type Client struct {
 
 // shared keeps connections for all drivers of a process.
 var shared = &http.Client{Transport: &http.Transport{
-	Proxy:               http.ProxyFromEnvironment,
 	MaxIdleConnsPerHost: 64,
 	IdleConnTimeout:     90 * time.Second,
 	TLSHandshakeTimeout: 15 * time.Second,
@@ -89,12 +88,22 @@ func (c *Client) Stream(ctx context.Context, path string, body any, each func(na
 	var quiet atomic.Bool
 	watch := time.AfterFunc(silence, func() { quiet.Store(true); cancel() })
 	defer watch.Stop()
-	err := c.stream(ctx, path, body, func(body io.Reader) io.Reader { return &heard{body, watch, silence} }, each)
+	// A server that only keeps the line open is not silent, but says nothing either.
+	idle := time.AfterFunc(idleFactor*silence, func() { quiet.Store(true); cancel() })
+	defer idle.Stop()
+	err := c.stream(ctx, path, body, func(body io.Reader) io.Reader { return &heard{body, watch, silence} }, func(name string, data []byte) error {
+		idle.Reset(idleFactor * silence)
+		return each(name, data)
+	})
 	if err != nil && quiet.Load() {
 		return &model.Error{Kind: model.Unavailable, Text: fmt.Sprintf("%s has said nothing for %s", c.Provider, silence)}
 	}
 	return err
 }
+
+// idleFactor is how much longer a server may keep the line open without an event
+// than it may be silent.
+const idleFactor = 6
 
 // heard lets the watch run only while a read waits: any byte is a sign of life, and
 // a caller who takes its time is not the server's silence.

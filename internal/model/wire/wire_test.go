@@ -295,3 +295,20 @@ func TestStream(t *testing.T) {
 		}
 	})
 }
+
+// TestCommentsAloneDoNotHoldACallForEver: a server may keep the line open for a
+// while, but not without end.
+func TestCommentsAloneDoNotHoldACallForEver(t *testing.T) {
+	t.Parallel()
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			write(w, ": still here\n\n")
+			time.Sleep(10 * time.Millisecond)
+		}
+	})
+	c.Silence = 100 * time.Millisecond
+	err := c.Stream(t.Context(), "/", 1, none)
+	if e, ok := errors.AsType[*model.Error](err); !ok || e.Kind != model.Unavailable || !strings.Contains(e.Text, "has said nothing") {
+		t.Errorf("got %v", err)
+	}
+}
