@@ -3,7 +3,9 @@ package behavior
 import (
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 )
 
 // CheckOptions bound a check.
@@ -17,6 +19,10 @@ type CheckOptions struct {
 	// Never are events that must not be selected. One that it may match counts as
 	// one that it does. Nil is none.
 	Never Matcher
+	// Reach are events of which one must stay possible: a state from which none can
+	// come any more, whatever is selected, is wrong, though there may be much to do
+	// in it. Nil is none.
+	Reach Matcher
 }
 
 // Result is what a check found.
@@ -57,7 +63,7 @@ func (p *Program) Check(opts CheckOptions) (Verdict, error) {
 	if opts.States == 0 {
 		opts.States = 100_000
 	}
-	c := &checker{opts: opts, threads: map[string]*thread{}, seen: map[[sha256.Size]byte]bool{}}
+	c := &checker{opts: opts, threads: map[string]*thread{}, seen: map[[sha256.Size]byte]int{}}
 	for _, t := range p.threads {
 		c.threads[t.Name] = t
 	}
@@ -68,8 +74,20 @@ func (p *Program) Check(opts CheckOptions) (Verdict, error) {
 type checker struct {
 	opts    CheckOptions
 	threads map[string]*thread
-	seen    map[[sha256.Size]byte]bool
+	seen    map[[sha256.Size]byte]int // the number of each state
 	ways    []way
+	// places is what is known of each state besides.
+	places []place
+}
+
+// place is where a state leads.
+type place struct {
+	// from are the states that lead to it.
+	from []int
+	// good says that an event of Reach can be selected there, or that it need not
+	// be; open, that nobody has looked further. by are those who block it.
+	good, open bool
+	by         []string
 }
 
 // way is how a state was first reached: by which event, from which state. The
@@ -94,9 +112,9 @@ func (c *checker) run(p *Program) (Verdict, error) {
 		return Verdict{}, err
 	}
 	defer first.Close()
-	c.seen[sha256.Sum256([]byte(keyOf(saved)))] = true
-	c.ways = []way{{}}
-	enabled, wrong := c.look(first)
+	c.seen[sha256.Sum256([]byte(keyOf(saved)))] = 0
+	enabled, at, wrong := c.look(first)
+	c.ways, c.places = []way{{}}, []place{at}
 	if wrong != "" {
 		return c.verdict(Fails, wrong), nil
 	}
@@ -104,6 +122,9 @@ func (c *checker) run(p *Program) (Verdict, error) {
 		var next []checkpoint
 		for _, from := range level {
 			found, v, err := c.expand(from)
+			if v.Result == CutOff {
+				return c.unless(v), nil
+			}
 			if err != nil || v.Result != "" {
 				return v, err
 			}
@@ -111,7 +132,47 @@ func (c *checker) run(p *Program) (Verdict, error) {
 		}
 		level = next
 	}
-	return c.verdict(Holds, ""), nil
+	return c.unless(c.verdict(Holds, "")), nil
+}
+
+// unless returns the verdict, unless there is a state from which nothing of Reach
+// can come any more. States that nobody has looked further from may still lead
+// there.
+func (c *checker) unless(v Verdict) Verdict {
+	if c.opts.Reach == nil {
+		return v
+	}
+	var queue []int
+	for i := range c.places {
+		if c.places[i].good || c.places[i].open {
+			queue = append(queue, i)
+		}
+	}
+	reaches := make([]bool, len(c.places))
+	for len(queue) > 0 {
+		i := queue[0]
+		queue = queue[1:]
+		if !reaches[i] {
+			reaches[i] = true
+			queue = append(queue, c.places[i].from...)
+		}
+	}
+	trap := slices.Index(reaches, false) // the nearest: states are numbered as they were found
+	if trap < 0 {
+		return v
+	}
+	by := map[string]bool{}
+	for i, ok := range reaches {
+		for _, name := range c.places[i].by {
+			by[name] = by[name] || !ok
+		}
+	}
+	v.Result, v.Trace = Fails, c.trace(trap)
+	v.Reason = fmt.Sprintf("from here on %s can never come", c.opts.Reach)
+	if len(by) > 0 {
+		v.Reason += ": it is blocked by " + strings.Join(slices.Sorted(maps.Keys(by)), ", ")
+	}
+	return v
 }
 
 // expand tries all that can be selected at a place, and returns the places that
@@ -120,8 +181,10 @@ func (c *checker) expand(from checkpoint) (found []checkpoint, _ Verdict, _ erro
 	if len(from.enabled) == 0 {
 		return nil, Verdict{}, nil
 	}
+	c.places[from.way].open = false
 	depth := c.ways[from.way].depth + 1
 	if depth > c.opts.Depth {
+		c.places[from.way].open = true
 		return nil, c.verdict(CutOff, fmt.Sprintf("there is more than %d selections away", c.opts.Depth)), nil
 	}
 	p, err := c.at(from.saved)
@@ -136,16 +199,20 @@ func (c *checker) expand(from checkpoint) (found []checkpoint, _ Verdict, _ erro
 			v.Depth = max(v.Depth, depth)
 			return nil, v, nil
 		}
-		to, wrong, err := c.follow(p, from.saved, e)
+		to, at, wrong, err := c.follow(p, from.saved, e)
 		switch {
 		case err != nil:
 			return nil, Verdict{}, err
 		case to.saved == nil:
+			c.places[to.way].from = append(c.places[to.way].from, from.way)
 			continue
 		case len(c.ways) == c.opts.States:
+			c.places[from.way].open = true
 			return nil, c.verdict(CutOff, fmt.Sprintf("there are more than %d states", c.opts.States)), nil
 		}
 		c.ways = append(c.ways, way{from.way, depth, e})
+		at.from = []int{from.way}
+		c.places = append(c.places, at)
 		if wrong != "" {
 			return nil, c.verdict(Fails, wrong), nil
 		}
@@ -155,9 +222,9 @@ func (c *checker) expand(from checkpoint) (found []checkpoint, _ Verdict, _ erro
 	return found, Verdict{}, nil
 }
 
-// follow selects e at p, which stays where it is, and returns the place where
-// that leads, empty if it is known, and what is wrong there.
-func (c *checker) follow(p *Program, saved []Saved, e Event) (to checkpoint, wrong string, err error) {
+// follow selects e at p, which stays where it is, and returns the state where
+// that leads, only its number if it is known, and what is wrong there.
+func (c *checker) follow(p *Program, saved []Saved, e Event) (to checkpoint, at place, wrong string, err error) {
 	after := New(nil)
 	after.threads = slices.Clone(p.threads)
 	// Only the threads that the event concerns will change; the others serve both.
@@ -173,7 +240,7 @@ func (c *checker) follow(p *Program, saved []Saved, e Event) (to checkpoint, wro
 		}
 		n, err := t.again(saved[i])
 		if err != nil {
-			return checkpoint{}, "", err
+			return checkpoint{}, place{}, "", err
 		}
 		own = append(own, n)
 		after.threads[i] = n
@@ -181,38 +248,47 @@ func (c *checker) follow(p *Program, saved []Saved, e Event) (to checkpoint, wro
 	after.choose(e, "")
 	to.saved = after.Save()
 	key := sha256.Sum256([]byte(keyOf(to.saved)))
-	if c.seen[key] {
-		return checkpoint{}, "", nil
+	if known, ok := c.seen[key]; ok {
+		return checkpoint{way: known}, place{}, "", nil
 	}
-	c.seen[key] = true
-	to.enabled, wrong = c.look(after)
-	return to, wrong, nil
+	c.seen[key] = len(c.ways)
+	to.enabled, at, wrong = c.look(after)
+	return to, at, wrong, nil
 }
 
 // look returns what can be selected at p, or what is wrong there.
-func (c *checker) look(p *Program) (enabled []Event, wrong string) {
+func (c *checker) look(p *Program) (enabled []Event, at place, wrong string) {
+	at.open = true
 	for _, b := range p.Broken() {
-		return nil, fmt.Sprintf("thread %s broke down: %s", b.Thread, b.Reason)
+		return nil, at, fmt.Sprintf("thread %s broke down: %s", b.Thread, b.Reason)
 	}
 	for _, r := range p.Requested() {
 		by := p.Blocked(r.Event)
 		for _, b := range by {
 			if b.Fault != "" {
-				return nil, fmt.Sprintf("thread %s breaks down over %s: %s", b.Thread, r.Event, b.Fault)
+				return nil, at, fmt.Sprintf("thread %s breaks down over %s: %s", b.Thread, r.Event, b.Fault)
 			}
 		}
+		meant := c.opts.Reach != nil && c.opts.Reach.Match(r.Event) == Yes
 		if len(by) == 0 {
 			enabled = append(enabled, r.Event)
+			at.good = at.good || meant
+		}
+		for _, b := range by {
+			if meant {
+				at.by = append(at.by, b.Thread)
+			}
 		}
 	}
 	if len(enabled) > 0 {
-		return enabled, ""
+		return enabled, at, ""
 	}
+	at.good = true // it has come to its end
 	s := p.Status()
 	if s.Standing == Deadlock && (c.opts.Accept == nil || !c.opts.Accept(s)) {
-		return nil, s.String()
+		return nil, at, s.String()
 	}
-	return nil, ""
+	return nil, at, ""
 }
 
 // at returns a program at a place.

@@ -14,7 +14,7 @@ import (
 
 // Check plays every agent that could meet these policies, as deep as the options
 // say, and looks for a trap: a point where nothing that it could do, neither a
-// turn, nor a tool, nor an answer, would pass. The tools, paths and results that
+// turn, nor a tool, nor an answer, would pass, or from which no answer ever would. The tools, paths and results that
 // it tries are those the policies name, and one of each that they do not.
 //
 // The policies that every quest has are left out: they bring an agent to rest that
@@ -52,6 +52,9 @@ func check(policies []event.PolicySpec, opts behavior.CheckOptions) (behavior.Ve
 	})
 	if err != nil {
 		return behavior.Verdict{}, err
+	}
+	if opts.Reach == nil {
+		opts.Reach = behavior.Of("quest.finished")
 	}
 	v, err := g.program.Check(opts)
 	if err != nil {

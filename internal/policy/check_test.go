@@ -81,6 +81,13 @@ func TestATrapIsFoundWithTheShortestWayIntoIt(t *testing.T) {
 - name: no-answer
   steps: [{block: {type: quest.finished}}]
 - {use: allowed-tools, role: agent, tools: []}`, "no-answer", 1},
+		"TwoThatLetItWorkButNeverAnswer": {`
+- {use: max-calls, max: 1, tools: [calculate]}
+- name: compute-twice
+  steps: [{wait: {type: tool.result, where: {tool: calculate, error: false}}, times: 2, block: {type: quest.finished}}]`, "from here on quest.finished can never come: it is blocked by compute-twice", 0},
+		"OneAfterWhichWorkLeadsNowhere": {`
+- name: no-way-back
+  steps: [{wait: {type: tool.result, where: {error: true}}}, {block: {type: quest.finished}}]`, "from here on quest.finished can never come: it is blocked by no-way-back", 3},
 		"OneThatNeverLetsTheModelSpeakAgain": {`
 - name: once
   steps: [{wait: {type: tool.result, where: {error: true}}}, {block: {type: model.call}}]`, "once", 3},
