@@ -15,6 +15,7 @@ import (
 	"lyceum/internal/crate"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 
@@ -114,7 +115,7 @@ func gist(b event.Body) string {
 	case *event.PolicyFailed:
 		return oneLine(b.Policy+" broke down: "+b.Reason, 80)
 	case *event.BudgetExceeded:
-		return fmt.Sprintf("%s: %d of %d", b.Limit, b.Used, b.Max)
+		return fmt.Sprintf("%s: %s of %s", b.Limit, policy.Amount(b.Limit, b.Used), policy.Amount(b.Limit, b.Max))
 	case *event.TimerSet:
 		return b.Purpose + " at " + b.At.String()
 	}
@@ -173,7 +174,7 @@ func (a *app) examineCommand(use, short, long, good string, examine func(*runtim
 
 func (a *app) verifyCommand() *cobra.Command {
 	return a.examineCommand("verify", "Check that nothing of a quest was changed",
-		"Check the hash chain, the form of every event, every blob and workspace that is\nnamed, and the files of the quest's folder. Exits 1 at the first that does not hold.",
+		"Check the hash chain, the form of every event, every blob and workspace that was\nrecorded, and the files of the quest's folder. The homes of agents, as they stand now, are\nnot looked at: they are the agents' own. Exits 1 at the first that does not hold.",
 		"unchanged", (*runtime.Runtime).Verify)
 }
 

@@ -157,7 +157,7 @@ it at any step, take it elsewhere.
 	})
 	root.AddCommand(
 		a.createCommand(), a.runCommand(), a.listCommand(), a.showCommand(),
-		a.controlCommand("stop", "Stop a quest for good; run it again to go on all the same", func() event.Body { return &event.QuestStopped{Reason: "stopped by a person"} }),
+		a.controlCommand("stop", "Stop a quest; lyceum run goes on with it", func() event.Body { return &event.QuestStopped{Reason: "stopped by a person"} }),
 		a.controlCommand("pause", "Pause a quest: what is under way comes in, nothing new begins", func() event.Body { return &event.QuestPaused{Reason: "paused by a person"} }),
 		a.resumeCommand(), a.messageCommand(), a.cleanCommand(),
 		a.traceCommand(), a.verifyCommand(), a.replayCommand(), a.forkCommand(),

@@ -37,6 +37,16 @@ func finder(found *provider.Registry) runtime.Models {
 // isDemo reports whether a name means the demo: demo, or demo:7 with a seed.
 func isDemo(name string) bool { return name == "demo" || strings.HasPrefix(name, "demo:") }
 
+// costs reports whether a model of a quest may cost something.
+func costs(s *quest.State) bool {
+	for _, g := range s.Agents {
+		if !strings.HasPrefix(g.Model, "script:") && !isDemo(g.Model) {
+			return true
+		}
+	}
+	return false
+}
+
 // known tells what is known of a model before it is asked.
 func known(found *provider.Registry) func(string) runtime.Known {
 	return func(name string) runtime.Known {
@@ -152,7 +162,5 @@ func (a *app) printModels(list []modelJSON) {
 		}
 		fmt.Fprintf(a.out, "%-32s %-11s %9s %9s %9s %9s  %s\n", printable(m.Name), m.Provider, context, in, cached, out, key)
 	}
-	if len(list) == 0 {
-		fmt.Fprintln(a.out, "None of the models with known prices is like that. Others can be used as well: provider/model.")
-	}
+	fmt.Fprintln(a.out, "\nPrices are in US dollars for a million tokens. Besides these there are demo (offline, no key, not a\nlanguage model), script:<file>, ollama/<model>, and any other model of a provider: provider/model.")
 }

@@ -12,6 +12,7 @@ import (
 	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/tool"
 
 	"github.com/spf13/cobra"
 )
@@ -168,7 +169,15 @@ func policiesOf(path string) ([]event.PolicySpec, error) {
 			return nil, err
 		}
 		defer root.Close()
-		return runtime.Policies(root, spec.Policies)
+		all, err := runtime.Policies(root, spec.Policies)
+		if err != nil {
+			return nil, err
+		}
+		names := spec.Tools
+		if names == nil {
+			names = tool.Builtin().Names()
+		}
+		return all, runtime.CheckTools(all, names)
 	}
 	chosen, err := policy.ParseFile(path, data)
 	if err != nil {

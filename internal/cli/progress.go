@@ -11,6 +11,7 @@ import (
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
 	"lyceum/internal/model"
+	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 
 	"golang.org/x/term"
@@ -41,6 +42,18 @@ func newProgress(a *app, name string, quiet bool) *progress {
 	}
 	p.read = func(ref event.Ref) ([]byte, error) { return a.rt.Blob(context.Background(), ref) }
 	return p
+}
+
+// trouble says what is no event, and should be known all the same.
+func (p *progress) trouble(line string) {
+	if p.quiet {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	fmt.Fprintf(p.app.err, "       %s\n", line)
+	p.draw()
 }
 
 // event is told of each event that is durable.
@@ -80,7 +93,11 @@ func doing(s *quest.State) string {
 	return "waiting"
 }
 
-func (p *progress) delta(_ string, d model.Delta) {
+func (p *progress) delta(name string, d model.Delta) {
+	if d.Kind == model.Retry {
+		p.trouble(name + ": " + oneLine(d.Text, 200))
+		return
+	}
 	if !p.tty || p.quiet {
 		return
 	}
@@ -112,7 +129,7 @@ func (p *progress) line(e event.Event, s *quest.State) string {
 	case *event.QuestFinished:
 		return "finished"
 	case *event.BudgetExceeded:
-		return fmt.Sprintf("the limit on %s is reached (%d of %d)", b.Limit, b.Used, b.Max)
+		return fmt.Sprintf("the limit on %s is reached (%s of %s)", b.Limit, policy.Amount(b.Limit, b.Used), policy.Amount(b.Limit, b.Max))
 	case *event.UserMessage:
 		return "person: " + p.text(b.Text)
 	case *event.MessageSent:

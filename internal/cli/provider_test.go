@@ -87,7 +87,7 @@ func TestEveryProviderFromQuestionToProof(t *testing.T) {
 				return modeltest.Reply{Usage: usage, Stop: model.StopEnd, Parts: []model.Part{{Kind: event.PartText, Text: "It is 42."}}}, ""
 			}))
 			run := h.run("run", "quest.yaml")
-			run.want(t, 0, "It is 42.")
+			run.want(t, 0, "It is 42.", "No limit is set")
 			if requests.Load() != 2 {
 				t.Errorf("%d requests, want 2", requests.Load())
 			}

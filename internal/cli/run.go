@@ -386,6 +386,9 @@ func (a *app) run(name string, fresh bool, limits event.Limits, asJSON bool) err
 		}
 		return a.printQuest(ctx, name, s, asJSON)
 	}
+	if !asJSON && costs(s) && s.Limits == (event.Limits{}) && limits == (event.Limits{}) {
+		fmt.Fprintln(a.err, "No limit is set: the quest runs until it has an answer. --max-cost, --max-turns or --max-duration set one.")
+	}
 	p := newProgress(a, name, asJSON)
 	s, err = a.rt.Run(ctx, name, runtime.RunOptions{Limits: limits, Interrupt: interrupt, OnEvent: p.event, OnDelta: p.delta})
 	p.end()

@@ -259,6 +259,17 @@ func (a *app) printOutcome(ctx context.Context, name string, s *quest.State, asJ
 	return nil
 }
 
+// agentLimit is the limit that an agent has come up against, if that is why the
+// quest rests.
+func agentLimit(s *quest.State) string {
+	for _, g := range s.Agents {
+		if o := s.Over(g); g.Parked != "" && o != nil && o.Of == "agent" {
+			return o.Limit
+		}
+	}
+	return ""
+}
+
 func (a *app) printEnd(ctx context.Context, name string, s *quest.State) error {
 	q, err := a.describe(ctx, name, s, true)
 	if err != nil {
@@ -270,6 +281,10 @@ func (a *app) printEnd(ctx context.Context, name string, s *quest.State) error {
 	case quest.Exceeded:
 		fmt.Fprintf(a.out, "\nStopped: the limit on %s is reached. Go on with a higher one: lyceum run %s --max-%s …\n", s.Reason, name, s.Reason)
 	case quest.Failed:
+		if limit := agentLimit(s); limit != "" {
+			fmt.Fprintf(a.out, "\nFailed: %s\nGo on with a higher limit: lyceum run %s --max-agent-%s …\n", printable(s.Reason), name, limit)
+			break
+		}
 		fmt.Fprintf(a.out, "\nFailed: %s\nTry again from here with: lyceum run %s\n", printable(s.Reason), name)
 	default:
 		fmt.Fprintf(a.out, "\nThe quest is %s. Go on with: lyceum run %s\n", s.Status, name)

@@ -93,6 +93,27 @@ type Part struct {
 // void, it begins anew.
 const Restart = "restart"
 
+// Retry is the kind of a Delta that tells of trouble: an attempt has failed, and
+// another will be made.
+const Retry = "retry"
+
+// hurry is the key of what WithHurry adds.
+type hurry struct{}
+
+// WithHurry returns a context for a call that is not to be tried again once wanted
+// has ended: the quest rests, and nobody waits for more than what is under way.
+func WithHurry(ctx, wanted context.Context) context.Context {
+	return context.WithValue(ctx, hurry{}, wanted)
+}
+
+// Wanted returns the context that WithHurry was given, and ctx itself without one.
+func Wanted(ctx context.Context) context.Context {
+	if wanted, ok := ctx.Value(hurry{}).(context.Context); ok {
+		return wanted
+	}
+	return ctx
+}
+
 // Delta is a piece of an answer that is still being made.
 type Delta struct {
 	Kind string

@@ -43,7 +43,7 @@ func Builtins() []Builtin {
 	return []Builtin{
 		{"budget/1", "No model is called once a limit of the quest or of the agent is reached.", true, func() settings { return &budget{} }},
 		{"repetition/1", "An agent that does the same with the same result is warned, and parked if it goes on.", true, func() settings { return &repetition{Warn: 3, Park: 6} }},
-		{"max-calls/1", "An agent may call certain tools so many times for a task.", false, func() settings { return &maxCalls{Tools: []string{"exec", "start"}} }},
+		{"max-calls/1", "An agent may call tools, or certain of them, so many times for a task.", false, func() settings { return &maxCalls{} }},
 		{"same-error/1", "A tool that gives the same error several times is closed until something else has worked.", false, func() settings { return &sameError{Max: 3} }},
 		{"allowed-tools/1", "Agents of a role may use certain tools only.", false, func() settings { return &allowedTools{} }},
 		{"no-touch/1", "No tool may be given a path in certain folders.", false, func() settings { return &noTouch{} }},
@@ -135,13 +135,13 @@ func (*budget) thread() (behavior.Thread, error) {
 			if f.Over.Of == "agent" {
 				who = f.Agent
 			}
-			return fmt.Sprintf("%s has used %s of %s.", who, amount(f.Over.Limit, f.Over.Used), amount(f.Over.Limit, f.Over.Max))
+			return fmt.Sprintf("%s has used %s of %s.", who, Amount(f.Over.Limit, f.Over.Used), Amount(f.Over.Limit, f.Over.Max))
 		},
 	}), nil
 }
 
-// amount writes a sum with its unit.
-func amount(limit string, n int64) string {
+// Amount writes a sum of a limit with its unit.
+func Amount(limit string, n int64) string {
 	switch limit {
 	case "cost":
 		return "$" + trimmed(fixed(n, 9), 2)

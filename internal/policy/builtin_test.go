@@ -424,11 +424,11 @@ func TestMaxCallsCountsPerAgentAndTask(t *testing.T) {
 	}
 }
 
-func TestMaxCallsIsAboutExecAndStartUnlessSet(t *testing.T) {
+func TestMaxCallsIsAboutAllToolsUnlessSet(t *testing.T) {
 	t.Parallel()
 	s := play(t, "[{use: max-calls, max: 1}]")
 	s.call("agent-0", "exec", "{}")
-	for tool, refused := range map[string]bool{"exec": true, "start": true, "write_file": false, "": false} {
+	for tool, refused := range map[string]bool{"exec": true, "start": true, "write_file": true, "": true} {
 		equal(t, tool, s.why("agent-0", tool, "{}") != "", refused)
 	}
 }

@@ -12,28 +12,37 @@ import (
 // maxCalls bounds how often an agent may call certain tools for a task, which is
 // what a person's word begins.
 type maxCalls struct {
-	Max   int64    `json:"max" yaml:"max"`
-	Tools []string `json:"tools" yaml:"tools"`
+	Max int64 `json:"max" yaml:"max"`
+	// Tools are those that count; nil means all.
+	Tools []string `json:"tools,omitempty" yaml:"tools"`
+}
+
+// which names the tools that count.
+func (s *maxCalls) which() string {
+	if s.Tools == nil {
+		return "tools"
+	}
+	return list(s.Tools)
 }
 
 func (s *maxCalls) check() error {
 	switch {
 	case s.Max < 1:
 		return errors.New("max: say how many calls are allowed, at least 1")
-	case len(s.Tools) == 0:
-		return errors.New("tools: name at least one")
+	case s.Tools != nil && len(s.Tools) == 0:
+		return errors.New("tools: name at least one, or leave it out for all")
 	}
 	return nil
 }
 
 func (s *maxCalls) thread() (behavior.Thread, error) {
 	return behavior.Thread{
-		Text:  fmt.Sprintf("An agent may make %d calls of %s for a task.", s.Max, list(s.Tools)),
+		Text:  fmt.Sprintf("An agent may make %d calls of %s for a task.", s.Max, s.which()),
 		Scope: behavior.Of("tool.call"),
 		Start: func() behavior.Behavior {
 			c := &callCount{set: s}
-			match := when{"tool.call of " + list(s.Tools), func(e behavior.Event) bool {
-				return e.Type == "tool.call" && slices.Contains(s.Tools, facts(e).Tool)
+			match := when{"tool.call of " + s.which(), func(e behavior.Event) bool {
+				return e.Type == "tool.call" && (s.Tools == nil || slices.Contains(s.Tools, facts(e).Tool))
 			}}
 			c.bids = behavior.Bids{
 				Wait: behavior.Any{match, behavior.Of("tool.result", "tool.answered", "user.message", "quest.forked")},
@@ -42,7 +51,7 @@ func (s *maxCalls) thread() (behavior.Thread, error) {
 						n := c.known(facts(e).Agent)
 						return n != nil && n.Made >= s.Max && match.f(e)
 					}},
-					Reason: fmt.Sprintf("You have made all %d calls of %s that this task allows. Answer with what you have.", s.Max, list(s.Tools)),
+					Reason: fmt.Sprintf("You have made all %d calls of %s that this task allows. Answer with what you have.", s.Max, s.which()),
 				}},
 			}
 			return c

@@ -141,7 +141,7 @@ var settings = map[string]string{
 	"use: repetition": `repetition repetition/1 {"warn":3,"park":6}`,
 	"{use: repetition, name: loops, warn: 0}":                                          `loops repetition/1 {"warn":0,"park":6}`,
 	"{use: repetition, warn: 0x2, park: 1_000}":                                        `repetition repetition/1 {"warn":2,"park":1000}`,
-	"{use: max-calls, max: 5}":                                                         `max-calls max-calls/1 {"max":5,"tools":["exec","start"]}`,
+	"{use: max-calls, max: 5}":                                                         `max-calls max-calls/1 {"max":5}`,
 	"{use: max-calls, max: 5, tools: [a, 1]}":                                          `max-calls max-calls/1 {"max":5,"tools":["a","1"]}`,
 	"use: same-error":                                                                  `same-error same-error/1 {"max":3}`,
 	"{use: same-error, max: 1, tools: [a]}":                                            `same-error same-error/1 {"max":1,"tools":["a"]}`,

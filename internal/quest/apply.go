@@ -40,7 +40,7 @@ func (s *State) Apply(e event.Event) {
 	case *event.BudgetExceeded:
 		s.rest(Exceeded, b.Limit, e.Time)
 	case *event.QuestForked:
-		s.fork(b, e.Time)
+		s.fork(b)
 	case *event.UserMessage:
 		s.told(b)
 		s.took(b.Inbox)
@@ -146,8 +146,8 @@ func (s *State) rest(to Status, why string, now event.Time) {
 
 // fork makes the rest of the ledger another quest's. The origin's open calls
 // stay the origin's.
-func (s *State) fork(b *event.QuestForked, now event.Time) {
-	s.rest(Paused, "forked", now)
+func (s *State) fork(b *event.QuestForked) {
+	s.rest(Paused, "forked", s.Time) // the origin's clock stood still since then
 	s.Name, s.Origin = b.Name, b
 	if b.Reseed {
 		s.Seed = b.Seed

@@ -193,7 +193,8 @@ func (s *State) happened(e event.Event) *policy.Facts {
 		if a := s.Agent(e.Actor); a != nil {
 			f.Turn = a.Turns
 			if b.Proposal == "quest.finished" {
-				f.Output = new(a.Said())
+				// What matters is that it was refused again, not how it was worded.
+				f.Output = &event.Text{Text: refusal(b)}
 			}
 		}
 		return f
@@ -275,6 +276,9 @@ func (s *State) used(now event.Time) policy.Spent {
 func usedBy(a *agent.Agent) policy.Spent {
 	return policy.Spent{Cost: a.Cost, Turns: a.Turns, Tokens: a.Tokens, Duration: a.Duration}
 }
+
+// Over says which limit keeps an agent from its next turn, nil for none.
+func (s *State) Over(a *agent.Agent) *policy.Over { return s.over(a, s.Time) }
 
 // over says which limit is reached, the quest's before those of the agent, which
 // may be nil.

@@ -538,3 +538,34 @@ func TestARefusalWithoutAWordIsNotAskedForAgain(t *testing.T) {
 	s.start()
 	s.expect(s.take("agent-0", &event.ModelResult{Call: s.open("model.call")[0], Stop: model.StopRefusal}), "failed: the model refused to answer")
 }
+
+// TestAForkIsNotChargedForTheTimeSinceItsOrigin: nobody ran it then.
+func TestAForkIsNotChargedForTheTimeSinceItsOrigin(t *testing.T) {
+	t.Parallel()
+	s := tell(t, "[]", event.Limits{Duration: new(int64(1_000_000))}, nil)
+	s.start()
+	s.now += 500_000
+	s.calls(`look{}`)
+	s.now += 3600_000_000
+	s.take("person", &event.QuestForked{At: s.state.Seq, From: "q", Hash: s.state.Hash, Name: "q"})
+	if s.state.Ran != 501_000 {
+		t.Errorf("the fork has run %d µs", s.state.Ran)
+	}
+	s.expect(s.take("person", &event.QuestResumed{}), "timer.set", "use look")
+}
+
+// TestAnswersThatAreRefusedAgainAndAgainPark: however they are worded.
+func TestAnswersThatAreRefusedAgainAndAgainPark(t *testing.T) {
+	t.Parallel()
+	s := tell(t, "[{name: never, steps: [{block: {type: quest.finished, reason: No.}}]}]", event.Limits{}, nil)
+	s.start()
+	for i := range 5 {
+		if got := s.says(fmt.Sprint("answer ", i)); len(got) < 3 {
+			t.Fatalf("got %q", got)
+		}
+	}
+	got := s.says("the last")
+	if n := len(got); !strings.Contains(got[n-1], "agent-0 is parked") {
+		t.Errorf("got %q", got)
+	}
+}

@@ -27,6 +27,10 @@ func (l *live) startModel(ctx context.Context, seq uint64, name string, c *event
 	}
 	m, resolveErr := l.model(ctx, c.Model)
 	emit := l.emitter(name)
+	l.settleDown()
+	if l.enough != nil {
+		ctx = model.WithHurry(ctx, l.wanted)
+	}
 	l.launch(ctx, seq, func(ctx context.Context) (event.Draft, error) {
 		begun := l.rt.Clock()
 		answer, err := (*model.Answer)(nil), resolveErr

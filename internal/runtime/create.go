@@ -148,7 +148,7 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 		return nil, err
 	}
 	b.Agents = []event.AgentSpec{a}
-	if err := checkTools(b.Policies, a.ToolNames); err != nil {
+	if err := CheckTools(b.Policies, a.ToolNames); err != nil {
 		return nil, err
 	}
 	cost := b.Limits.Cost
@@ -209,8 +209,8 @@ func Policies(root *os.Root, list policy.List) ([]event.PolicySpec, error) {
 	return all, nil
 }
 
-// checkTools refuses a policy about a tool that nobody has: it would guard nothing.
-func checkTools(policies []event.PolicySpec, have []string) error {
+// CheckTools refuses a policy about a tool that nobody has: it would guard nothing.
+func CheckTools(policies []event.PolicySpec, have []string) error {
 	for _, p := range policies {
 		names, err := policy.Tools(p)
 		if err != nil {
@@ -229,7 +229,7 @@ func checkTools(policies []event.PolicySpec, have []string) error {
 // that a typing error shows before any work is done.
 func (c *creation) pins(root *os.Root, modelName string) ([]event.Pin, error) {
 	if modelName == "" {
-		return nil, badPlan("no model: give model in quest.yaml, or --model")
+		return nil, badPlan("no model: give model in quest.yaml, in config.yaml, or --model (demo needs no key)")
 	}
 	var pins []event.Pin
 	data := map[string][]byte{}

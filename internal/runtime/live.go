@@ -121,6 +121,10 @@ type live struct {
 	writing sync.Mutex
 	trees   map[string]*blob.Index
 
+	// wanted ends when the quest comes to rest: no call is tried again then.
+	wanted context.Context
+	enough context.CancelFunc
+
 	before      int64 // the last command that came before this run
 	interrupted bool
 	leaving     bool // the grace period has begun
@@ -141,6 +145,7 @@ func (l *live) run(ctx context.Context) error {
 	grace := time.NewTimer(1 << 62)
 	defer grace.Stop()
 	for !l.over() {
+		l.settleDown()
 		if l.resting() {
 			if !l.leaving {
 				l.leaving = true
@@ -176,6 +181,18 @@ func (l *live) run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// settleDown tells the calls under way whether another attempt is still wanted.
+func (l *live) settleDown() {
+	running := l.state.Status == quest.Running
+	switch {
+	case running && l.enough == nil:
+		l.wanted, l.enough = context.WithCancel(context.Background())
+	case !running && l.enough != nil:
+		l.enough()
+		l.enough = nil
+	}
 }
 
 // over reports whether there is nothing left to wait for.
@@ -301,6 +318,9 @@ func (l *live) snapshot() {
 // close gives up what is still under way. Nobody waits for it any more; what it
 // would have answered is asked for again by the next owner.
 func (l *live) close() {
+	if l.enough != nil {
+		l.enough()
+	}
 	if l.stop != nil {
 		l.stop()
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -30,6 +31,8 @@ type caller struct {
 	clock    Clock
 	rand     func() float64
 	patience time.Duration
+	// local says that the server is on this machine.
+	local bool
 }
 
 // attempts is what a call has tried.
@@ -71,15 +74,19 @@ func (c *caller) Generate(ctx context.Context, r *model.Request, emit func(model
 			at.wasted.Add(sane(e.Usage))
 			at.paid++
 		}
-		pause, err := c.pause(&at, err)
+		failure := err
+		pause, err := c.pause(&at, failure)
 		if err != nil || ctx.Err() != nil {
 			return c.failed(ctx, &at, err)
 		}
 		if said {
 			emit(model.Delta{Kind: model.Restart})
 		}
-		if err := c.sleep(ctx, pause); err != nil {
-			return c.failed(ctx, &at, err)
+		if emit != nil {
+			emit(model.Delta{Kind: model.Retry, Text: fmt.Sprintf("%s; trying again in %s, for up to %s", textOf(failure), pause.Round(100*time.Millisecond), c.lasting(failure))})
+		}
+		if !c.sleep(ctx, pause) {
+			return c.failed(ctx, &at, failure)
 		}
 		at.spent += pause
 	}
@@ -133,11 +140,11 @@ func (c *caller) pause(at *attempts, err error) (time.Duration, error) {
 		most = min(most, firstPause<<(at.count-1))
 	}
 	pause := max(time.Duration(c.rand()*float64(most)), shortestPause)
-	left := c.patience - at.spent
+	left := c.lasting(err) - at.spent
 	if e, ok := errors.AsType[*model.Error](err); ok && e.After > 0 {
 		if e.After > left {
 			failed := *e
-			failed.Text += fmt.Sprintf("; it asks to wait %s, longer than the %s that calls are tried for", e.After.Round(time.Second), c.patience)
+			failed.Text += fmt.Sprintf("; it asks to wait %s, longer than the %s that calls are tried for", e.After.Round(time.Second), c.lasting(err))
 			return 0, &failed
 		}
 		pause = max(pause, e.After)
@@ -185,16 +192,29 @@ func (c *caller) bill(a *model.Answer, told event.Usage) {
 	a.Price = &event.Price{Input: c.price.Input, Output: c.price.Output, Cached: c.price.Cached, CacheWrites: c.price.CacheWrite}
 }
 
-func (c *caller) sleep(ctx context.Context, d time.Duration) error {
+// lasting is how long a call is tried that fails in this way. A server on this
+// machine that is not there does not come by itself.
+func (c *caller) lasting(err error) time.Duration {
+	if c.local && strings.Contains(textOf(err), "connection refused") {
+		return min(c.patience, absence)
+	}
+	return c.patience
+}
+
+const absence = 10 * time.Second
+
+// sleep waits between two attempts. It returns false if there is to be no other.
+func (c *caller) sleep(ctx context.Context, d time.Duration) bool {
 	done := make(chan struct{})
 	stop := c.clock.AfterFunc(d, func() { close(done) })
 	defer stop()
 	select {
 	case <-done:
-		return nil
+		return true
+	case <-model.Wanted(ctx).Done():
 	case <-ctx.Done():
-		return ctx.Err()
 	}
+	return false
 }
 
 // sane is a usage without numbers that none has.

@@ -272,7 +272,10 @@ func TestWatchersAreToldThatAnAnswerBeginsAnew(t *testing.T) {
 		d := &played{do: []step{fails(down), half, says("whole", event.Usage{Input: 1})}}
 		var got []string
 		_, err := calling(d, 1).Generate(t.Context(), &model.Request{}, func(d model.Delta) { got = append(got, d.Kind+":"+d.Text) })
-		if want := []string{"text:hal", "restart:", "text:whole"}; err != nil || !slices.Equal(got, want) {
+		if want := []string{
+			"retry:it is down; trying again in 500ms, for up to 10m0s", "text:hal", "restart:",
+			"retry:it is down; trying again in 1s, for up to 10m0s", "text:whole",
+		}; err != nil || !slices.Equal(got, want) {
 			t.Errorf("%v, want %v (%v)", got, want, err)
 		}
 	})
@@ -342,4 +345,39 @@ func TestOnlyACrowdMakesTheLineSlower(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNoOtherAttemptIsMadeOnceNobodyWantsIt: a quest that rests does not wait for a
+// provider to come back.
+func TestNoOtherAttemptIsMadeOnceNobodyWantsIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		wanted, enough := context.WithCancel(t.Context())
+		d := &played{do: []step{fails(down)}}
+		time.AfterFunc(20*time.Second, enough)
+		_, err := calling(d, 1).Generate(model.WithHurry(t.Context(), wanted), &model.Request{}, nil)
+		if e, ok := errors.AsType[*model.Error](err); !ok || e.Kind != model.Unavailable || !strings.HasPrefix(e.Text, "it is down") {
+			t.Errorf("got %v", err)
+		}
+		if gone := time.Since(d.begun); gone != 20*time.Second {
+			t.Errorf("it ended after %s", gone)
+		}
+	})
+}
+
+// TestAServerOfThisMachineThatIsNotThereIsNotWaitedForLong: it does not come by
+// itself.
+func TestAServerOfThisMachineThatIsNotThereIsNotWaitedForLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &played{do: []step{fails(model.Error{Kind: model.Unavailable, Text: "connection refused"})}}
+		c := calling(d, 1)
+		c.local = true
+		if _, err := c.Generate(t.Context(), &model.Request{}, nil); err == nil {
+			t.Fatal("it answered")
+		}
+		if gone := time.Since(d.begun); gone > absence {
+			t.Errorf("it took %s", gone)
+		}
+	})
 }

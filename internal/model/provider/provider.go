@@ -15,7 +15,6 @@ package provider
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -172,7 +171,7 @@ func (r *Registry) Open(name string) (model.Model, Info, error) {
 	}
 	return &caller{
 		driver: driver, model: bare, provider: p.name, price: info.Price, line: p.line,
-		clock: r.clock, rand: r.rand, patience: r.patience,
+		clock: r.clock, rand: r.rand, patience: r.patience, local: config.Loopback(base),
 	}, info, nil
 }
 
@@ -191,7 +190,7 @@ func (r *Registry) ready(name string) (p *provider, bare, base, key string, err 
 		return nil, "", "", "", err
 	}
 	if key, err = p.key.get(context.Background()); err != nil {
-		return nil, "", "", "", fmt.Errorf("model %s: %w", name, err)
+		return nil, "", "", "", err
 	}
 	return p, bare, base, key, nil
 }
