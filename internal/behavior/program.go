@@ -19,7 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Program is a set of threads and where they stand.
@@ -342,7 +341,3 @@ func (p *Program) Broken() (out []Blocker) {
 
 // Names returns the names of the threads that have not ended, in order.
 func (p *Program) Names() []string { return names(p.threads) }
-
-func (p *Program) String() string {
-	return strings.Join(p.Names(), ", ")
-}

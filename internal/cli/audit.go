@@ -40,6 +40,9 @@ func (a *app) traceCommand() *cobra.Command {
 			}
 			events := a.rt.Ledger.Read(ctx, args[0], max(from, 1))
 			if follow {
+				if s, err := a.rt.Load(ctx, args[0]); err == nil && s.Status != quest.Running && !jsonl {
+					fmt.Fprintf(a.err, "Quest %s is %s: what comes later is printed too. Ctrl-C leaves.\n", args[0], s.Status)
+				}
 				events = a.rt.Ledger.Follow(ctx, args[0], max(from, 1))
 			}
 			for e, err := range events {

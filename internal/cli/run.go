@@ -400,6 +400,10 @@ func (a *app) run(name string, fresh bool, limits event.Limits, asJSON bool) err
 			// The answer is recorded, whatever else could not be written.
 			return errors.Join(a.printOutcome(ctx, name, s, asJSON), err)
 		}
+		if errors.Is(err, runtime.ErrInterrupted) && asJSON && s != nil {
+			// A program wants to know how it stands, whoever stopped it.
+			return errors.Join(a.printQuest(context.Background(), name, s, true), err)
+		}
 		if errors.Is(err, runtime.ErrInterrupted) || errors.Is(err, context.Canceled) {
 			fmt.Fprintf(a.err, "Quest %s is recorded up to here. Go on with: lyceum run %s\n", name, name)
 		}
