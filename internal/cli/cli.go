@@ -156,7 +156,7 @@ it at any step, take it elsewhere.
 		return usagef("%w\nSee: %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		a.createCommand(), a.runCommand(), a.listCommand(), a.showCommand(),
+		a.askCommand(), a.createCommand(), a.runCommand(), a.listCommand(), a.showCommand(),
 		a.controlCommand("stop", "Stop a quest; lyceum run goes on with it", func() event.Body { return &event.QuestStopped{Reason: "stopped by a person"} }),
 		a.controlCommand("pause", "Pause a quest: what is under way comes in, nothing new begins", func() event.Body { return &event.QuestPaused{Reason: "paused by a person"} }),
 		a.resumeCommand(), a.messageCommand(), a.cleanCommand(),

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"lyceum/internal/ledger"
+	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) askCommand() *cobra.Command {
+	f := &specFlags{}
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "ask <question>",
+		Short: "Ask a question without writing a file, and run it until it has its answer",
+		Long: `Make a quest of a question, with the model of config.yaml or --model, and run it. It
+is named by its first words; everything that can be done with a quest can be done
+with it.
+
+  lyceum ask "What is pi to 50 digits?" --model demo`,
+		Args: exactArgs(1, "a question, in quotes"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			bounds, err := f.bounds(cmd)
+			if err != nil {
+				return err
+			}
+			if strings.TrimSpace(args[0]) == "" || len(args[0]) > maxSpec {
+				return usagef("ask wants a question of at most %d bytes", maxSpec)
+			}
+			if err := a.open(true); err != nil {
+				return err
+			}
+			name, err := a.ask(cmd.Context(), args[0], f, bounds)
+			if err != nil {
+				return err
+			}
+			return a.run(name, true, bounds.Limits(), asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&f.name, "name", "", "name of the quest, instead of one made of the question")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the outcome as JSON, as show does, and nothing else")
+	f.spec(cmd)
+	f.limits(cmd)
+	return cmd
+}
+
+// ask makes a quest of a question, and returns its name.
+func (a *app) ask(ctx context.Context, question string, f *specFlags, bounds quest.Bounds) (string, error) {
+	spec := &quest.Spec{Problem: strings.ToValidUTF8(question, "\uFFFD"), Limits: bounds}
+	if err := f.apply(spec); err != nil {
+		return "", err
+	}
+	var err error
+	if spec.Name == "" {
+		if spec.Name, err = a.nameFor(question); err != nil {
+			return "", err
+		}
+	}
+	if err := checkName(spec.Name); err != nil {
+		return "", err
+	}
+	source, err := yaml.Marshal(spec)
+	if err != nil {
+		return "", fmt.Errorf("write the question down: %w", err)
+	}
+	_, err = a.create(ctx, runtime.Plan{Spec: spec, Source: source, Dir: "."})
+	return spec.Name, err
+}
+
+// nameFor makes a name of the first words of a question that no quest has yet.
+func (a *app) nameFor(question string) (string, error) {
+	base := strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return '-'
+	}, question), "-")
+	for strings.Contains(base, "--") {
+		base = strings.ReplaceAll(base, "--", "-")
+	}
+	if len(base) > 40 {
+		base = base[:40]
+		if i := strings.LastIndexByte(base, '-'); i > 10 {
+			base = base[:i] // at the end of a word
+		}
+	}
+	if base = strings.Trim(base, "-"); base == "" {
+		base = "question"
+	}
+	for n := 1; ; n++ {
+		name := base
+		if n > 1 {
+			name = fmt.Sprintf("%s-%d", base, n)
+		}
+		_, err := a.rt.Ledger.Head(context.Background(), name)
+		if errors.Is(err, ledger.ErrNoQuest) {
+			return name, nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
