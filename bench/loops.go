@@ -107,6 +107,9 @@ func (c cell) model() (model.Model, error) {
 		t := &http.Transport{MaxIdleConnsPerHost: c.N, MaxIdleConns: c.N}
 		return &httpModel{url: c.Server, steps: int64(c.K), client: &http.Client{Transport: t}}, nil
 	}
+	if c.Model == "claude" && c.Loop == "bare" {
+		return &rawClaude{c.Server}, nil
+	}
 	if c.Model == "claude" {
 		return claude(c.Server, "anthropic/claude-bench", 64)
 	}
