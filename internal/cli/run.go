@@ -328,11 +328,7 @@ func (a *app) questToRun(cmd *cobra.Command, arg string, f *specFlags, bounds qu
 		return "", false, err
 	}
 	// A limit that this run could not keep is told before there is a quest.
-	cost := bounds.Cost
-	if cost == nil && bounds.Agent != nil {
-		cost = bounds.Agent.Cost
-	}
-	if err := a.rt.CheckCost(cmp.Or(plan.Spec.Model, a.config.Model), (*int64)(cost)); err != nil {
+	if err := a.rt.CheckCost(cmp.Or(plan.Spec.Model, a.config.Model), bounds.Limits()); err != nil {
 		return "", false, err
 	}
 	_, err = a.create(cmd.Context(), plan)

@@ -114,11 +114,6 @@ func Complete(chosen []event.PolicySpec) ([]event.PolicySpec, error) {
 	return out, nil
 }
 
-// defers reports whether a policy may tell a proposal to wait.
-func defers(p event.PolicySpec) bool {
-	return strings.HasPrefix(p.Use, "one-at-a-time/") || strings.HasPrefix(p.Use, "thread/") && strings.Contains(p.Settings, `"later":true`)
-}
-
 // budget stands for the limits, which are the quest's own affair: they can be
 // raised when it is resumed. What is known of a model call says which is reached.
 type budget struct{}
@@ -283,6 +278,13 @@ func checkField(path string) error {
 		return fmt.Errorf("there is no field %.40q; of %s there are %s", path, name, list(inner))
 	}
 	return nil
+}
+
+// defers reports whether it may tell a proposal to wait.
+func (s *own) defers() bool {
+	return slices.ContainsFunc(s.Steps, func(p behavior.Point) bool {
+		return slices.ContainsFunc(p.Block, func(b behavior.PatternDef) bool { return b.Later })
+	})
 }
 
 // thread makes a block of everything one of every proposal: what has happened

@@ -44,14 +44,20 @@ func (e *UnknownError) Error() string {
 func New(policies []event.PolicySpec, more ...behavior.Thread) (*Gate, error) {
 	g := &Gate{program: behavior.New(nil)}
 	for _, p := range policies {
-		t, err := thread(p)
+		s, err := settingsOf(p)
+		if err != nil {
+			return nil, err
+		}
+		t, err := threadOf(p, s)
 		if err != nil {
 			return nil, err
 		}
 		if err := g.program.Add(t); err != nil {
 			return nil, fmt.Errorf("policies: %w", err)
 		}
-		g.couples = g.couples || defers(p)
+		if d, ok := s.(interface{ defers() bool }); ok && d.defers() {
+			g.couples = true
+		}
 	}
 	for _, t := range more {
 		if err := g.program.Add(t); err != nil {
@@ -67,6 +73,10 @@ func thread(p event.PolicySpec) (behavior.Thread, error) {
 	if err != nil {
 		return behavior.Thread{}, err
 	}
+	return threadOf(p, s)
+}
+
+func threadOf(p event.PolicySpec, s settings) (behavior.Thread, error) {
 	t, err := s.thread()
 	if err != nil {
 		return behavior.Thread{}, fmt.Errorf("policy %s: %w", p.Name, err)

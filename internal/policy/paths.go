@@ -116,6 +116,9 @@ type oneAtATime struct {
 	Shared bool `json:"shared,omitzero" yaml:"shared"`
 }
 
+// defers says that it tells a proposal to wait.
+func (s *oneAtATime) defers() bool { return true }
+
 func (s *oneAtATime) check() error { return checkFolders("domains", s.Domains) }
 
 func (s *oneAtATime) thread() (behavior.Thread, error) {

@@ -109,7 +109,7 @@ func (s *State) callTools(a *agent.Agent, e event.Event) []event.Draft {
 		}
 		from := e
 		from.Seq = u.Answer
-		switch v := s.judge(e, "tool.call", s.toolFacts(a, u, name)); {
+		switch v := s.judge(e, "tool.call", s.toolFacts(a, u)); {
 		case v.passes:
 			return []event.Draft{After(from, a.Name, name, &event.ToolCall{Answer: u.Answer, ID: u.ID, Part: u.Part})}
 		case v.instead != nil:
@@ -185,14 +185,7 @@ func After(e event.Event, actor, tool string, b event.Body) event.Draft {
 	return event.Draft{Parent: e.Seq, Time: e.Time, Actor: actor, Tool: tool, Body: b}
 }
 
-func short(s string) string { return shortTo(s, 60) }
-
-func shortTo(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return s
-}
+func short(s string) string { return event.Shorten(s, 120) }
 
 func list(names []string) string {
 	if len(names) == 0 {

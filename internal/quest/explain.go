@@ -46,7 +46,7 @@ func (s *State) Explain() Explanation {
 		x := AgentExplanation{Name: a.Name, Phase: a.Phase().String(), Parked: a.Parked}
 		for i := range a.Open {
 			if u := &a.Open[i]; u.Call == 0 && !u.Done {
-				x.Proposals = append(x.Proposals, s.weigh("tool.call", s.toolFacts(a, u, known(a, u.Name)), short(policyText(u))))
+				x.Proposals = append(x.Proposals, s.weigh("tool.call", s.toolFacts(a, u), short(policyText(u))))
 			}
 		}
 		x.Proposals = append(x.Proposals, s.weigh("model.call", s.modelFacts(a, s.Time), ""))
@@ -92,11 +92,11 @@ func (s *State) weigh(t event.Type, f *policy.Facts, args string) Proposal {
 // some would be blocked, it depends.
 func (s *State) weighAny(a *agent.Agent, tool string) Proposal {
 	unseen := &policy.Args{Text: event.Text{Ref: &event.Ref{}}}
-	p := s.weigh("tool.call", &policy.Facts{Agent: a.Name, Tool: tool, Turn: a.Turns, Args: unseen, Spent: s.used(s.Time), AgentSpent: usedBy(a)}, "")
+	p := s.weigh("tool.call", s.callFacts(a, tool, unseen), "")
 	if p.Verdict == "enabled" {
 		return p
 	}
-	none := s.weigh("tool.call", &policy.Facts{Agent: a.Name, Tool: tool, Turn: a.Turns, Args: &policy.Args{}, Spent: s.used(s.Time), AgentSpent: usedBy(a)}, "")
+	none := s.weigh("tool.call", s.callFacts(a, tool, &policy.Args{}), "")
 	if len(none.By) < len(p.By) {
 		p.Verdict = "depends"
 		for i := range p.By {

@@ -3,7 +3,6 @@ package quest
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
@@ -36,7 +35,7 @@ func (s *State) judge(e event.Event, t event.Type, f *policy.Facts) verdict {
 		}
 		v.waits = v.waits && b.Later
 		if len(v.by) < maxBlockers {
-			v.by = append(v.by, event.Blocker{Policy: b.Thread, Reason: fitted(b.Reason, room)})
+			v.by = append(v.by, event.Blocker{Policy: b.Thread, Reason: event.Shorten(b.Reason, room)})
 		}
 	}
 	return v
@@ -49,24 +48,6 @@ const (
 	maxBlockers = 8
 	maxReasons  = 6 << 10
 )
-
-// fitted cuts a text so that it takes at most n bytes of JSON.
-func fitted(s string, n int) string {
-	for i, r := range s {
-		switch {
-		case r < 0x20 || r == utf8.RuneError:
-			n -= 6
-		case r == '"' || r == '\\':
-			n -= 2
-		default:
-			n -= utf8.RuneLen(r)
-		}
-		if n < 0 {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
 
 // busy reports whether something is under way that will come back: only then is
 // there something to wait for.
@@ -160,7 +141,7 @@ func (s *State) attend(e event.Event) {
 			err = s.gate.Sent(b.Policy, b.Text.Text)
 			break
 		}
-		s.gate.Tell(e.Type, &policy.Facts{Agent: b.To, To: b.To, Text: b.Text.Text, Hidden: b.Text.Ref != nil})
+		s.gate.Tell(e.Type, saidFacts(b.To, b.Text))
 	case *event.PolicyFailed:
 		s.gate.Break(b.Policy, b.Reason)
 	case *event.QuestStarted, *event.QuestResumed, *event.UserMessage:
@@ -178,7 +159,7 @@ func (s *State) attend(e event.Event) {
 func (s *State) happened(e event.Event) *policy.Facts {
 	switch b := e.Body.(type) {
 	case *event.UserMessage:
-		return &policy.Facts{Agent: b.To, To: b.To, Text: b.Text.Text, Hidden: b.Text.Ref != nil}
+		return saidFacts(b.To, b.Text)
 	case *event.ModelResult:
 		return &policy.Facts{Agent: e.Actor, Ended: true, Error: b.Error != nil}
 	case *event.ToolResult:
@@ -213,26 +194,32 @@ func (s *State) resultFacts(e event.Event, call uint64, output *event.Text, fail
 
 // useFacts is what is known of a use of a tool.
 func (s *State) useFacts(name string, which func(*agent.Use) bool) *policy.Facts {
-	f := &policy.Facts{Agent: name}
-	a := s.Agent(name)
-	if a == nil {
-		return f
-	}
-	f.Spent, f.AgentSpent = s.used(s.Time), usedBy(a)
-	for i := range a.Open {
-		if u := &a.Open[i]; which(u) {
-			f.Turn, f.Args = a.Turns, s.args(u)
-			f.Tool = known(a, u.Name)
-			if u.Refused != "" {
-				f.Refused = "tool.call"
-			}
+	if a := s.Agent(name); a != nil {
+		if i := slices.IndexFunc(a.Open, func(u agent.Use) bool { return which(&u) }); i >= 0 {
+			return s.toolFacts(a, &a.Open[i])
 		}
+	}
+	return &policy.Facts{Agent: name}
+}
+
+// toolFacts are the same when a call is judged and when it is made: nothing has
+// been applied in between.
+func (s *State) toolFacts(a *agent.Agent, u *agent.Use) *policy.Facts {
+	f := s.callFacts(a, known(a, u.Name), s.args(u))
+	if u.Refused != "" {
+		f.Refused = "tool.call"
 	}
 	return f
 }
 
-func (s *State) toolFacts(a *agent.Agent, u *agent.Use, name string) *policy.Facts {
-	return &policy.Facts{Agent: a.Name, Tool: name, Turn: a.Turns, Args: s.args(u), Spent: s.used(s.Time), AgentSpent: usedBy(a)}
+// callFacts is what is known of a call with some arguments.
+func (s *State) callFacts(a *agent.Agent, tool string, args *policy.Args) *policy.Facts {
+	return &policy.Facts{Agent: a.Name, Tool: tool, Turn: a.Turns, Args: args, Spent: s.used(s.Time), AgentSpent: usedBy(a)}
+}
+
+// saidFacts is what is known of a message to an agent, or to all of them.
+func saidFacts(to string, t event.Text) *policy.Facts {
+	return &policy.Facts{Agent: to, To: to, Text: t.Text, Hidden: t.Ref != nil}
 }
 
 // args are those of a use. The last ones are kept, read or not: a call is judged,

@@ -130,19 +130,11 @@ func (ps *prompts) put(key [2]event.Hash, p *prompt) {
 // openModels finds the models of all agents, so that a missing key or a wrong
 // name is told before anything is recorded.
 func (l *live) openModels(ctx context.Context) error {
-	cost := l.state.Limits.Cost
-	if l.opts.Limits.Cost != nil {
-		cost = l.opts.Limits.Cost
-	}
-	if a := l.state.Limits.Agent; cost == nil && a != nil {
-		cost = a.Cost
-	}
-	if a := l.opts.Limits.Agent; cost == nil && a != nil {
-		cost = a.Cost
-	}
 	for _, a := range l.state.Agents {
-		if err := l.rt.CheckCost(a.Model, cost); err != nil {
-			return err
+		for _, limits := range []event.Limits{l.state.Limits, l.opts.Limits} {
+			if err := l.rt.CheckCost(a.Model, limits); err != nil {
+				return err
+			}
 		}
 		m, err := l.rt.Models(a.Model, l.pin(ctx))
 		if err != nil {
@@ -268,7 +260,7 @@ func outlineArgs(r *event.ModelResult, args []string) {
 			continue
 		}
 		p.Outline = policy.Outline(clean(args[i]), room/2)
-		room -= weight(p.Outline)
+		room -= event.Weight(p.Outline)
 		if _, err := event.EncodeBody(r); err != nil {
 			p.Outline = ""
 			return

@@ -151,11 +151,7 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	if err := CheckTools(b.Policies, a.ToolNames); err != nil {
 		return nil, err
 	}
-	cost := b.Limits.Cost
-	if share := b.Limits.Agent; cost == nil && share != nil {
-		cost = share.Cost
-	}
-	if err := c.rt.CheckCost(spec.Model, cost); err != nil {
+	if err := c.rt.CheckCost(spec.Model, b.Limits); err != nil {
 		return nil, err
 	}
 	if size := b.Problem.Size(); size/4 > a.Window/2 {

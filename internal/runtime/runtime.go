@@ -129,10 +129,11 @@ func holdsOneOf(in io.Reader, texts []string) (bool, error) {
 // minSecret is how long a secret is at least; a shorter one would take words apart.
 const minSecret = 8
 
-// CheckCost refuses a limit on the cost of a model where nobody would know the
-// cost. A limit that is nil is none.
-func (r *Runtime) CheckCost(model string, limit *int64) error {
-	if limit == nil || model == "" || r.known(model).Priced {
+// CheckCost refuses limits on the cost of a model, be it the quest's or each
+// agent's, where nobody would know the cost.
+func (r *Runtime) CheckCost(model string, limits event.Limits) error {
+	bounded := limits.Cost != nil || limits.Agent != nil && limits.Agent.Cost != nil
+	if !bounded || model == "" || r.known(model).Priced {
 		return nil
 	}
 	return badPlan("a limit on the cost means nothing with the model %s, whose price nobody knows: give its price in config.yaml, or limit turns or tokens instead", model)

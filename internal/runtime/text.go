@@ -43,7 +43,7 @@ func (t *texts) put(data []byte) (event.Ref, error) {
 // of returns s as a text that takes at most max bytes of an event.
 func (t *texts) of(s string, max int) (event.Text, error) {
 	s = clean(t.rt.redact(s))
-	if weight(s) <= max {
+	if event.Weight(s) <= max {
 		return event.Text{Text: s}, nil
 	}
 	ref, err := t.put([]byte(s))
@@ -54,16 +54,16 @@ func (t *texts) of(s string, max int) (event.Text, error) {
 // beginning and end if not, with a pointer to the whole.
 func (t *texts) shown(s string) (event.Text, error) {
 	s = clean(t.rt.redact(s))
-	if weight(s) <= maxInline {
+	if event.Weight(s) <= maxInline {
 		return event.Text{Text: s}, nil
 	}
 	ref, err := t.put([]byte(s))
 	if err != nil {
 		return event.Text{}, err
 	}
-	head := s[:weighed(s, shownHead)]
+	head := event.Cut(s, shownHead)
 	tail := clipFront(s[max(len(head), len(s)-shownTail):])
-	if weight(tail) > shownTail {
+	if event.Weight(tail) > shownTail {
 		tail = ""
 	}
 	note := fmt.Sprintf("\n[… %d of %d bytes left out; the whole output is blob sha256:%s …]\n", len(s)-len(head)-len(tail), len(s), ref.Hash)
@@ -75,12 +75,12 @@ func (t *texts) shown(s string) (event.Text, error) {
 func (t *texts) fit(b event.Body, all []*event.Text) (bool, error) {
 	total := 0
 	for _, x := range all {
-		total += weight(x.Text)
+		total += event.Weight(x.Text)
 	}
 	if total+200*len(all) <= maxBody {
 		return true, nil // surely, whatever else it holds
 	}
-	slices.SortStableFunc(all, func(a, b *event.Text) int { return cmp.Compare(weight(b.Text), weight(a.Text)) })
+	slices.SortStableFunc(all, func(a, b *event.Text) int { return cmp.Compare(event.Weight(b.Text), event.Weight(a.Text)) })
 	for _, x := range all {
 		if _, err := event.EncodeBody(b); err == nil && total <= maxBody {
 			return true, nil
@@ -88,7 +88,7 @@ func (t *texts) fit(b event.Body, all []*event.Text) (bool, error) {
 		if len(x.Text) < 128 {
 			break // a reference would be no shorter
 		}
-		total -= weight(x.Text)
+		total -= event.Weight(x.Text)
 		ref, err := t.put([]byte(x.Text))
 		if err != nil {
 			return false, err
@@ -102,33 +102,6 @@ func (t *texts) fit(b event.Body, all []*event.Text) (bool, error) {
 // clean makes text of the world fit for a ledger.
 func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-// weight is how many bytes s takes in JSON, at most: control characters take six.
-func weight(s string) int {
-	n := len(s)
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c < 0x20:
-			n += 5
-		case c == '"', c == '\\':
-			n++
-		}
-	}
-	return n
-}
-
-// weighed returns how long a beginning of s takes at most n bytes in JSON. It
-// ends between two characters.
-func weighed(s string, n int) int {
-	end := 0
-	for i, r := range s {
-		if n -= weight(s[i : i+utf8.RuneLen(r)]); n < 0 {
-			break
-		}
-		end = i + utf8.RuneLen(r)
-	}
-	return end
-}
-
 func clipFront(s string) string {
 	for len(s) > 0 && !utf8.RuneStart(s[0]) {
 		s = s[1:]
@@ -137,10 +110,4 @@ func clipFront(s string) string {
 }
 
 // atMost shortens a text, such as an error's, to n bytes of a ledger.
-func atMost(s string, n int) string {
-	s = clean(s)
-	if end := weighed(s, n); end < len(s) {
-		return s[:end] + "…"
-	}
-	return s
-}
+func atMost(s string, n int) string { return event.Shorten(clean(s), n) }

@@ -153,7 +153,8 @@ func (o *Options) fill() {
 func (r *Registry) Close() { r.http.CloseIdleConnections() }
 
 // Open returns the model of a name. What can be known to be wrong before the first
-// call is told here, as by Check.
+// call is told here: a name that nobody knows, a missing key, an address that makes
+// no sense or would leak the key.
 func (r *Registry) Open(name string) (model.Model, Info, error) {
 	p, bare, base, key, err := r.ready(name)
 	if err != nil {
@@ -175,13 +176,6 @@ func (r *Registry) Open(name string) (model.Model, Info, error) {
 	}, info, nil
 }
 
-// Check reports what would keep the model from being called: a name that nobody
-// knows, a missing key, an address that makes no sense or would leak the key.
-func (r *Registry) Check(name string) error {
-	_, _, _, _, err := r.ready(name)
-	return err
-}
-
 func (r *Registry) ready(name string) (p *provider, bare, base, key string, err error) {
 	if p, bare, err = r.resolve(name); err != nil {
 		return nil, "", "", "", err
@@ -195,10 +189,13 @@ func (r *Registry) ready(name string) (p *provider, bare, base, key string, err 
 	return p, bare, base, key, nil
 }
 
-// Priced reports whether it is known what the model costs.
-func (r *Registry) Priced(name string) bool {
+// Info tells what is known of a model, without looking for its key.
+func (r *Registry) Info(name string) (Info, error) {
 	p, bare, err := r.resolve(name)
-	return err == nil && r.info(p, bare).Price != nil
+	if err != nil {
+		return Info{}, err
+	}
+	return r.info(p, bare), nil
 }
 
 // Models returns all models whose price or context is known, and says whether
