@@ -5,6 +5,13 @@ import (
 	"os"
 
 	"lyceum/internal/cli"
+	"lyceum/internal/computer/helper"
 )
 
-func main() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	// Inside a computer this same program is the helper, and nothing else.
+	if len(os.Args) > 1 && os.Args[1] == helper.Role {
+		os.Exit(helper.Main(os.Args[2:]))
+	}
+	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

@@ -9,6 +9,8 @@ package agent
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"lyceum/internal/event"
 	"lyceum/internal/model"
@@ -44,6 +46,11 @@ type Agent struct {
 	Stop string
 	// Tree is the agent's workspace as last recorded.
 	Tree *event.TreeRef
+	// Computer is the fingerprint of its computer, once that has been started.
+	Computer event.Hash `json:",omitzero"`
+	// Commands are those that have begun in it and not ended, by their ids, and
+	// those that have ended while the call they were run for is open.
+	Commands map[string]Command `json:",omitempty"`
 	// Cost, Tokens and Duration are what the agent has used: nanodollars, and
 	// microseconds of its calls.
 	Cost, Tokens, Duration int64
@@ -66,10 +73,25 @@ type Use struct {
 	Call uint64
 	// Refused is what the agent is to be told, if the use was blocked.
 	Refused string `json:",omitzero"`
+	// Changed says that the call has changed the agent's files.
+	Changed bool `json:",omitzero"`
 	Done    bool
 	Output  event.Text
 	Error   bool
 }
+
+// Command is one that was begun in an agent's computer.
+type Command struct {
+	// Call is the tool.call it was run for.
+	Call uint64
+	// Keep says that it may outlive its call.
+	Keep bool `json:",omitzero"`
+	// Ended says that it has; it is remembered so that it does not a second time.
+	Ended bool `json:",omitzero"`
+}
+
+// MaxCommands is how many commands of an agent are kept account of.
+const MaxCommands = 256
 
 // New returns an agent as a quest begins with it.
 func New(spec event.AgentSpec, thinking bool) *Agent {
@@ -202,10 +224,8 @@ func (a *Agent) Retry() { a.Failed, a.Empty, a.Parked = nil, 0, "" }
 
 // Got takes the result of a tool in. When it is the last one, the agent is told
 // all of them at once, in the order of the calls, and then what waited.
-func (a *Agent) Got(call uint64, output event.Text, failed bool, tree *event.TreeRef) {
-	if tree != nil {
-		a.Tree = tree
-	}
+func (a *Agent) Got(call uint64, output event.Text, failed bool) {
+	maps.DeleteFunc(a.Commands, func(_ string, c Command) bool { return c.Ended && c.Call == call })
 	waiting := false
 	for i := range a.Open {
 		if u := &a.Open[i]; u.Call == call && !u.Done {
@@ -227,6 +247,36 @@ func (a *Agent) Got(call uint64, output event.Text, failed bool, tree *event.Tre
 	a.Transcript.add(model.User, parts)
 }
 
+// Ran notes that a command has begun.
+func (a *Agent) Ran(b *event.CliRun) {
+	if a.Commands == nil {
+		a.Commands = map[string]Command{}
+	}
+	a.Commands[b.Command] = Command{Call: b.Call, Keep: b.Keep}
+}
+
+// Exited notes that a command has ended. One that has outlived its call is
+// forgotten: none can be begun for that call any more.
+func (a *Agent) Exited(b *event.CliExit) {
+	if !slices.ContainsFunc(a.Open, func(u Use) bool { return u.Call == b.Call && !u.Done }) {
+		delete(a.Commands, b.Command)
+		return
+	}
+	c := a.Commands[b.Command]
+	c.Ended = true
+	a.Commands[b.Command] = c
+}
+
+// Wrote notes that the agent's files are others, and which call did it, if one did.
+func (a *Agent) Wrote(b *event.FileDiff) {
+	a.Tree = &b.After
+	for i := range a.Open {
+		if u := &a.Open[i]; b.Call != 0 && u.Call == b.Call {
+			u.Changed = true
+		}
+	}
+}
+
 func (a *Agent) flushQueue() {
 	queue := a.Queue
 	a.Queue = nil
@@ -237,8 +287,10 @@ func (a *Agent) flushQueue() {
 
 // Abandon forgets what the agent waits for, as a fork does: the calls of the
 // origin are not the fork's. A turn that had no answer is taken again, and tools
-// that had no result are called for again.
+// that had no result are called for again. The origin's computer, and what runs in
+// it, are the origin's too.
 func (a *Agent) Abandon() {
+	a.Computer, a.Commands = event.Hash{}, nil
 	if a.Asked != 0 {
 		a.Asked = 0
 		a.Turns--
@@ -246,7 +298,7 @@ func (a *Agent) Abandon() {
 	}
 	for i := range a.Open {
 		if !a.Open[i].Done {
-			a.Open[i].Call, a.Open[i].Refused = 0, ""
+			a.Open[i].Call, a.Open[i].Refused, a.Open[i].Changed = 0, "", false
 		}
 	}
 }

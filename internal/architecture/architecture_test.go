@@ -30,36 +30,46 @@ var clockwork = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc",
 // layers says who may import whom: a package may import those listed, and what
 // is below them. Front ends and drivers stand above the rest.
 var layers = map[string][]string{
-	"event":             {},
-	"strictyaml":        {},
-	"model":             {"event"},
-	"ledger":            {"event"},
-	"blob":              {"event"},
-	"agent":             {"event", "model"},
-	"behavior":          {"strictyaml"},
-	"policy":            {"event", "behavior", "strictyaml"},
-	"quest":             {"event", "agent", "behavior", "model", "policy", "strictyaml"},
-	"society/solo":      {"event", "agent", "behavior", "model", "quest"},
-	"tool":              {"model"},
-	"model/script":      {"event", "model", "strictyaml"},
-	"ledger/sqlite":     {"event", "ledger"},
-	"blob/fs":           {"event", "blob"},
-	"ledger/ledgertest": {"event", "ledger"},
-	"blob/blobtest":     {"event", "blob"},
-	"runtime":           {"event", "ledger", "blob", "agent", "model", "policy", "quest", "tool"},
-	"crate":             {"event", "ledger", "blob", "agent", "quest", "runtime"},
-	"config":            {"strictyaml"},
-	"model/wire":        {"event", "model"},
-	"model/anthropic":   {"event", "model", "model/wire"},
-	"model/openai":      {"event", "model", "model/wire"},
-	"model/gemini":      {"event", "model", "model/wire"},
-	"model/demo":        {"event", "model"},
-	"model/provider":    {"event", "model", "model/wire", "model/anthropic", "model/openai", "model/gemini", "config", "strictyaml"},
-	"model/modeltest":   {"event", "model", "model/wire"},
-	"cli":               {"event", "behavior", "policy", "model/provider", "model/demo", "ledger", "ledger/sqlite", "blob", "blob/fs", "agent", "model", "model/script", "quest", "society/solo", "runtime", "crate", "tool", "config", "strictyaml"},
-	"event/eventdoc":    {"event"},
-	"quest/questschema": {"quest"},
-	"architecture":      {},
+	"event":            {},
+	"strictyaml":       {},
+	"model":            {"event"},
+	"ledger":           {"event"},
+	"blob":             {"event"},
+	"agent":            {"event", "model"},
+	"behavior":         {"strictyaml"},
+	"policy":           {"event", "behavior", "strictyaml"},
+	"quest":            {"event", "agent", "behavior", "model", "policy", "strictyaml"},
+	"society/solo":     {"event", "agent", "behavior", "model", "quest"},
+	"tool":             {"model", "computer"},
+	"computer":         {"computer/link"},
+	"computer/link":    {},
+	"computer/confine": {},
+	"computer/cgroup":  {},
+	"computer/proxy":   {"computer"},
+	"computer/helper":  {"computer/confine", "computer/link"},
+	// A driver starts the helper inside; what it shares with it is its name.
+	"computer/bubblewrap":   {"computer", "computer/cgroup", "computer/helper", "computer/link"},
+	"computer/docker":       {"computer", "computer/cgroup", "computer/helper", "computer/link"},
+	"computer/computertest": {"blob", "blob/fs", "computer", "computer/helper", "computer/link", "event"},
+	"model/script":          {"event", "model", "strictyaml"},
+	"ledger/sqlite":         {"event", "ledger"},
+	"blob/fs":               {"event", "blob"},
+	"ledger/ledgertest":     {"event", "ledger"},
+	"blob/blobtest":         {"event", "blob"},
+	"runtime":               {"event", "ledger", "blob", "agent", "computer", "computer/proxy", "model", "policy", "quest", "tool"},
+	"crate":                 {"event", "ledger", "blob", "agent", "quest", "runtime"},
+	"config":                {"strictyaml"},
+	"model/wire":            {"event", "model"},
+	"model/anthropic":       {"event", "model", "model/wire"},
+	"model/openai":          {"event", "model", "model/wire"},
+	"model/gemini":          {"event", "model", "model/wire"},
+	"model/demo":            {"event", "model"},
+	"model/provider":        {"event", "model", "model/wire", "model/anthropic", "model/openai", "model/gemini", "config", "strictyaml"},
+	"model/modeltest":       {"event", "model", "model/wire"},
+	"cli":                   {"event", "computer", "computer/bubblewrap", "computer/docker", "computer/cgroup", "computer/helper", "behavior", "policy", "model/provider", "model/demo", "ledger", "ledger/sqlite", "blob", "blob/fs", "agent", "model", "model/script", "quest", "society/solo", "runtime", "crate", "tool", "config", "strictyaml"},
+	"event/eventdoc":        {"event"},
+	"quest/questschema":     {"quest"},
+	"architecture":          {},
 }
 
 func TestImportsPointOneWay(t *testing.T) {
@@ -155,18 +165,22 @@ func TestOnlyOnePlaceLooksAtTheClock(t *testing.T) {
 				return true
 			}
 			if x, ok := sel.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains([]string{"Now", "Since", "Until"}, sel.Sel.Name) {
-				// The line in front of a provider has its own clock: nothing that it says
-				// gets into a ledger.
-				if path != "runtime/clock.go" && path != "model/provider/clock.go" {
-					t.Errorf("%s uses time.%s", path, sel.Sel.Name)
+				// What waits for a provider, a program or a connection has its own clock: of
+				// what it says, only how long something took gets into a ledger.
+				switch path {
+				case "runtime/clock.go", "model/provider/clock.go", "computer/clock.go", "computer/helper/clock.go", "computer/proxy/clock.go":
+					found++
+				default:
+					if !strings.HasPrefix(path, "computer/computertest/") {
+						t.Errorf("%s uses time.%s", path, sel.Sel.Name)
+					}
 				}
-				found++
 			}
 			return true
 		})
 	})
-	if found != 2 {
-		t.Errorf("%d looks at the clock, want 2", found)
+	if found != 5 {
+		t.Errorf("%d looks at the clock, want 5", found)
 	}
 }
 

@@ -122,7 +122,7 @@ func gist(b event.Body) string {
 	case *event.TimerSet:
 		return b.Purpose + " at " + b.At.String()
 	}
-	return ""
+	return gistComputer(b)
 }
 
 func gistAnswer(b *event.ModelResult) string {

@@ -19,6 +19,8 @@ import (
 
 	"lyceum/internal/blob"
 	blobfs "lyceum/internal/blob/fs"
+	"lyceum/internal/computer"
+	"lyceum/internal/computer/bubblewrap"
 	"lyceum/internal/config"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
@@ -207,13 +209,17 @@ func openRuntime(home string, conf *config.Config) (*runtime.Runtime, func() err
 	}
 	rt := &runtime.Runtime{
 		Ledger: store, Blobs: blob.Store(blobs), Models: finder(found), Known: known(found), Secrets: found.Secrets, Tools: tool.Builtin(),
-		Societies: societies(), Clock: runtime.SystemClock, Home: home, Version: Version,
+		Societies: societies(), Computers: drivers(), Clock: runtime.SystemClock, Home: home, Version: Version,
 	}
 	return rt, func() error {
 		found.Close()
 		return errors.Join(store.Close(), blobs.Close())
 	}, nil
 }
+
+// drivers are the kinds of sandbox this binary knows, in the order in which auto
+// tries them.
+func drivers() []computer.Driver { return []computer.Driver{bubblewrap.New(bubblewrap.Options{})} }
 
 // societies are the rules this binary knows.
 func societies() []quest.Society { return []quest.Society{solo.Society{}} }

@@ -25,7 +25,7 @@ func (a *app) post(name string, body event.Body) (*quest.State, bool, error) {
 		return nil, false, err
 	}
 	// What the quest would refuse must not be said to have been recorded.
-	if err := s.Check(body); err != nil {
+	if err := s.Check("person", body); err != nil {
 		return nil, false, usageError{err}
 	}
 	if _, err := a.rt.Post(ctx, name, ledger.Command{Key: rand.Text(), Body: body}); err != nil {

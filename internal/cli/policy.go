@@ -175,7 +175,7 @@ func policiesOf(path string) ([]event.PolicySpec, error) {
 		}
 		names := spec.Tools
 		if names == nil {
-			names = tool.Builtin().Names()
+			names = tool.Builtin().Offered(!spec.Computer.IsZero())
 		}
 		return all, runtime.CheckTools(all, names)
 	}

@@ -140,6 +140,17 @@ func (p *progress) line(e event.Event, s *quest.State) string {
 		return p.result(e, b.Output, b.Error)
 	case *event.ToolAnswered:
 		return p.result(e, b.Output, b.Error)
+	case *event.ComputerStarted:
+		return e.Actor + " has a computer: " + gistComputer(b)
+	case *event.FileDiff:
+		return e.Actor + "'s files: " + gistComputer(b)
+	case *event.NetConnection:
+		return e.Actor + " connects to " + gistComputer(b)
+	case *event.CliExit:
+		// How a command ended that its call waited for, the call's result says.
+		if _, open := s.Calls[b.Call]; !open {
+			return e.Actor + "'s command " + gistComputer(b)
+		}
 	}
 	return ""
 }

@@ -386,7 +386,7 @@ func (a *app) run(name string, fresh bool, limits event.Limits, asJSON bool) err
 		fmt.Fprintln(a.err, "No limit is set: the quest runs until it has an answer. --max-cost, --max-turns or --max-duration set one.")
 	}
 	p := newProgress(a, name, asJSON)
-	s, err = a.rt.Run(ctx, name, runtime.RunOptions{Limits: limits, Interrupt: interrupt, OnEvent: p.event, OnDelta: p.delta})
+	s, err = a.rt.Run(ctx, name, runtime.RunOptions{Limits: limits, Interrupt: interrupt, OnEvent: p.event, OnDelta: p.delta, OnProgress: p.trouble})
 	p.end()
 	if err != nil {
 		if errors.Is(err, ledger.ErrClaimed) {

@@ -56,7 +56,7 @@ func TestInventory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := newInventory(store)
-			err := v.add(t.Context(), event.Event{Seq: 7, Type: "tool.result", Body: &event.ToolResult{Tree: &c.tree}})
+			err := v.add(t.Context(), event.Event{Seq: 7, Type: "file.diff", Body: &event.FileDiff{After: c.tree}})
 			if c.want == "" {
 				if err != nil || len(v.held) != 3 || v.held[content.Hash].path != "a/file" {
 					t.Errorf("%v: %v", v.held, err)

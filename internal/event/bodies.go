@@ -11,6 +11,8 @@ package event
 type QuestCreated struct {
 	// Agents in the order in which the rules visit them.
 	Agents []AgentSpec `json:"agents"`
+	// Computer is what each agent works with, if the quest has computers.
+	Computer *ComputerSpec `json:"computer,omitzero"`
 	// Data is the folder that was copied into each agent's home.
 	Data   *TreeRef `json:"data,omitzero"`
 	Limits Limits   `json:"limits"`
@@ -21,7 +23,7 @@ type QuestCreated struct {
 	// they are asked.
 	Policies []PolicySpec `json:"policies,omitempty"`
 	Problem  Text         `json:"problem"`
-	// Rules is the society and the version of its rules, such as solo/2.
+	// Rules is the society and the version of its rules, such as solo/3.
 	Rules string `json:"rules"`
 	Seed  uint64 `json:"seed,string"`
 	// Spec is the quest.yaml as it was given.
@@ -270,15 +272,16 @@ type ToolCall struct {
 	Part   int64  `json:"part"`
 }
 
-// ToolResult is what the world answered to a tool.call.
+// ToolResult is what the world answered to a tool.call. What the call did to the
+// agent's files, a file.diff before it says.
 type ToolResult struct {
-	Call     uint64 `json:"call"`
-	Duration int64  `json:"duration,omitzero"`
+	Call uint64 `json:"call"`
+	// Computer is the fingerprint of the computer that the result depends on.
+	Computer Hash  `json:"computer,omitzero"`
+	Duration int64 `json:"duration,omitzero"`
 	// Error says that Output tells the agent what went wrong.
 	Error  bool `json:"error,omitzero"`
 	Output Text `json:"output"`
-	// Tree is the agent's workspace after the call, if the call changed it.
-	Tree *TreeRef `json:"tree,omitzero"`
 }
 
 // ToolAnswered is what the rules themselves answered to a tool.call: a tool of

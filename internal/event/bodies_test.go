@@ -223,26 +223,33 @@ func TestCatalogue(t *testing.T) {
 	t.Run("NeverTurnsAReleasedTypeFromInputToDerivedOrBack", func(t *testing.T) {
 		t.Parallel()
 		released := map[event.Type]bool{
-			"budget.exceeded": false,
-			"message.sent":    false,
-			"model.call":      false,
-			"model.result":    true,
-			"quest.created":   true,
-			"quest.failed":    false,
-			"quest.finished":  false,
-			"quest.forked":    true,
-			"quest.paused":    true,
-			"quest.resumed":   true,
-			"quest.started":   true,
-			"quest.stopped":   true,
-			"timer.fired":     true,
-			"timer.set":       false,
-			"tool.answered":   false,
-			"policy.blocked":  false,
-			"policy.failed":   false,
-			"tool.call":       false,
-			"tool.result":     true,
-			"user.message":    true,
+			"budget.exceeded":  false,
+			"cli.exit":         true,
+			"cli.run":          true,
+			"cli.stderr":       true,
+			"cli.stdout":       true,
+			"computer.started": true,
+			"file.diff":        true,
+			"net.connection":   true,
+			"message.sent":     false,
+			"model.call":       false,
+			"model.result":     true,
+			"quest.created":    true,
+			"quest.failed":     false,
+			"quest.finished":   false,
+			"quest.forked":     true,
+			"quest.paused":     true,
+			"quest.resumed":    true,
+			"quest.started":    true,
+			"quest.stopped":    true,
+			"timer.fired":      true,
+			"timer.set":        false,
+			"tool.answered":    false,
+			"policy.blocked":   false,
+			"policy.failed":    false,
+			"tool.call":        false,
+			"tool.result":      true,
+			"user.message":     true,
 		}
 		for typ, input := range released {
 			if event.New(typ) == nil {
@@ -260,6 +267,7 @@ func TestRefs(t *testing.T) {
 	ref := func(s string) event.Ref { return event.RefOf([]byte(s)) }
 	long := func(s string) event.Text { r := ref(s); return event.Text{Ref: &r, Text: "short"} }
 	tree := event.TreeRef{Hash: event.HashOf([]byte("tree")), Size: 4}
+	before := event.TreeRef{Hash: event.HashOf([]byte("before")), Size: 6}
 	args, opaque, said := long("args"), long("opaque"), long("said")
 	for name, c := range map[string]struct {
 		body  event.Body
@@ -287,9 +295,12 @@ func TestRefs(t *testing.T) {
 			blobs: []event.Ref{ref("args"), ref("opaque"), ref("said")},
 		},
 		"TellsTreesFromBlobs": {
-			body:  &event.ToolResult{Output: long("output"), Tree: &tree},
-			blobs: []event.Ref{ref("output")},
-			trees: []event.TreeRef{tree},
+			body:  &event.FileDiff{After: tree, Before: &before},
+			trees: []event.TreeRef{tree, before},
+		},
+		"FindsTheOutputsOfACommand": {
+			body:  &event.CliExit{Stderr: event.CommandOutput{Ref: new(ref("stderr"))}, Stdout: event.CommandOutput{Ref: new(ref("stdout"))}},
+			blobs: []event.Ref{ref("stderr"), ref("stdout")},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

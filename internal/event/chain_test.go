@@ -53,7 +53,7 @@ func goldenDrafts() []event.Draft {
 		}},
 		{Parent: 4, Time: noon + 3*second + 1, Actor: "agent-0", Tool: "shell", Body: &event.ToolCall{Answer: 4, ID: "call-1", Part: 1}},
 		{Parent: 5, Time: noon + 4*second, Actor: "computer", Tool: "shell", Body: &event.ToolResult{
-			Call: 5, Duration: 998_999, Output: event.Text{Text: "4\n"}, Tree: &event.TreeRef{Hash: event.HashOf([]byte("tree")), Size: 4},
+			Call: 5, Duration: 998_999, Output: event.Text{Text: "4\n"}, Computer: event.HashOf([]byte("computer")),
 		}},
 		{Parent: 6, Time: noon + 4*second, Actor: "agent-0", Body: &event.QuestFinished{Answer: event.Text{Text: "4"}}},
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // analysisFirst holds execution back until an analysis of the same artifact has
-// passed. A change of the artifact, and a later analysis that fails, take the pass
-// back. A failed analysis never gives one.
+// passed. A change of the agent's files, and a later analysis that fails, take the
+// pass back. A failed analysis never gives one.
 type analysisFirst struct {
 	Analysis  []string `json:"analysis" yaml:"analysis"`
 	Execution []string `json:"execution" yaml:"execution"`
@@ -47,7 +47,7 @@ func (s *analysisFirst) thread() (behavior.Thread, error) {
 		Start: func() behavior.Behavior {
 			p := &passes{set: s}
 			p.bids = behavior.Bids{
-				Wait: behavior.Of("tool.call", "tool.result", "tool.answered", "quest.forked"),
+				Wait: behavior.Of("tool.call", "tool.result", "tool.answered", "file.diff", "quest.forked"),
 				Block: []behavior.Ban{{
 					Match: when{"tool.call of " + list(s.Execution) + " without a passed analysis", func(e behavior.Event) bool {
 						f := facts(e)
@@ -102,8 +102,8 @@ type record struct {
 	Open []analysis `json:"open,omitempty"`
 }
 
-// analysis is one under way. It is stale if its artifact has changed meanwhile:
-// nobody can tell which of the two it saw.
+// analysis is one under way. It is stale if files have changed meanwhile: nobody can
+// tell which of them it saw.
 type analysis struct {
 	Call  uint64 `json:"call"`
 	What  string `json:"what"`
@@ -130,14 +130,10 @@ func (p *passes) Next(e behavior.Event) bool {
 			r := p.of(f.Agent)
 			r.Open = append(r.Open, analysis{Call: f.Call, What: what})
 		}
-	case f.Refused != "": // nothing was done
-	default:
-		if f.Changed {
-			p.changed(f)
-		}
-		if analyses {
-			p.ended(f)
-		}
+	case e.Type == "file.diff":
+		p.changed(f)
+	case analyses && f.Refused == "":
+		p.ended(f)
 	}
 	return true
 }
@@ -169,32 +165,17 @@ func (p *passes) good(f *Facts) bool {
 	return v.Kind == behavior.Bool && v.Text == "true"
 }
 
-// changed takes back the passes of what a call may have changed: what its paths
-// name, or everything, if it names none.
+// changed takes back all passes of an agent whose files are others than before.
+// Which of them changed does not matter: what an artifact links to, or loads, is
+// not known by its name.
 func (p *passes) changed(f *Facts) {
 	r := p.known(f.Agent)
 	if r == nil {
 		return
 	}
-	touched, all := paths(f)
-	if slices.Contains(p.set.Execution, f.Tool) || f.Args.field([]string{"cwd"}).Kind != behavior.Missing {
-		all = false // where a program writes is its own affair
-	}
-	hit := func(what string) bool {
-		if len(touched) == 0 || !all {
-			return true
-		}
-		if !slices.Contains(pathArguments, p.set.Artifact) {
-			if len(what) > maxArtifact {
-				return true
-			}
-			what = behavior.CleanPath(what) // it may be a path all the same
-		}
-		return slices.ContainsFunc(touched, func(t string) bool { return behavior.Under(what, t) || behavior.Under(t, what) })
-	}
-	r.Passed = slices.DeleteFunc(r.Passed, hit)
+	r.Passed = nil
 	for i := range r.Open {
 		// An analysis that writes does not spoil itself.
-		r.Open[i].Stale = r.Open[i].Stale || r.Open[i].Call != f.Call && hit(r.Open[i].What)
+		r.Open[i].Stale = r.Open[i].Stale || r.Open[i].Call != f.Call
 	}
 }

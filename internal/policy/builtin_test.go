@@ -87,6 +87,9 @@ func (s *scene) result(call uint64, output string, set ...func(*policy.Facts)) {
 	for _, set := range set {
 		set(&f)
 	}
+	if f.Changed { // which is known before the result
+		s.Tell("file.diff", &policy.Facts{Agent: f.Agent, Tool: f.Tool, Args: f.Args, Turn: f.Turn, Call: f.Call})
+	}
 	s.Tell("tool.result", &f)
 }
 
@@ -738,7 +741,9 @@ func TestAnalysisFirstLetsPassWhatHasPassedAndNotChanged(t *testing.T) {
 		"ItChangedByAFailure":                {[]func(*scene){pass, does("write", `{"path":"a.py"}`, changed, failed)}, false},
 		"AFolderAboveItChanged":              {[]func(*scene){pass, does("write", `{"folder":"."}`, changed)}, false},
 		"SomethingBelowItChanged":            {[]func(*scene){pass, does("write", `{"path":"a.py/x"}`, changed)}, false},
-		"AnotherChanged":                     {[]func(*scene){pass, does("write", `{"path":"b.py"}`, changed)}, true},
+		"AnotherChanged":                     {[]func(*scene){pass, does("write", `{"path":"b.py"}`, changed)}, false},
+		"SomethingChangedOutsideOfCalls":     {[]func(*scene){pass, func(s *scene) { s.Tell("file.diff", &policy.Facts{Agent: "agent-0"}) }}, false},
+		"AnotherAgentsFilesChangedOutside":   {[]func(*scene){pass, func(s *scene) { s.Tell("file.diff", &policy.Facts{Agent: "agent-1"}) }}, true},
 		"ItIsOneOfSeveralThatChanged":        {[]func(*scene){pass, does("move", `{"from":"b.py","to":"a.py"}`, changed)}, false},
 		"SomethingChanged":                   {[]func(*scene){pass, does("build", `{}`, changed)}, false},
 		"SomethingUnreadableChanged":         {[]func(*scene){pass, does("write", `{"path":"b.py"`, changed)}, false},
@@ -751,7 +756,7 @@ func TestAnalysisFirstLetsPassWhatHasPassedAndNotChanged(t *testing.T) {
 		"ItChangedAndPassedAgain":            {[]func(*scene){pass, does("write", `{"path":"a.py"}`, changed), pass}, true},
 		"ItWasExecutedAndChangedItself":      {[]func(*scene){pass, does("run", `{"path":"a.py"}`, changed)}, false},
 		"TheAnalysisWrote":                   {[]func(*scene){lint("a.py", "fine", changed)}, true},
-		"TheAnalysisOfAnotherWroteThat":      {[]func(*scene){pass, lint("b.py", "fine", changed)}, true},
+		"TheAnalysisOfAnotherWroteThat":      {[]func(*scene){pass, lint("b.py", "fine", changed)}, false},
 		"AFork":                              {[]func(*scene){pass, func(s *scene) { s.happens("quest.forked") }}, true},
 		"APersonsWord":                       {[]func(*scene){pass, func(s *scene) { s.says("") }}, true},
 		"ARefusedCallChangesNothing": {[]func(*scene){pass, func(s *scene) {
@@ -787,7 +792,8 @@ func TestAnalysisFirstDoesNotTrustAnAnalysisDuringWhichItChanged(t *testing.T) {
 	}{
 		"Nothing":          {func(*scene) {}, true},
 		"ItChanged":        {func(s *scene) { s.result(s.call("agent-0", "write", `{"path":"a.py"}`), "", changed) }, false},
-		"AnotherChanged":   {func(s *scene) { s.result(s.call("agent-0", "write", `{"path":"b.py"}`), "", changed) }, true},
+		"AnotherChanged":   {func(s *scene) { s.result(s.call("agent-0", "write", `{"path":"b.py"}`), "", changed) }, false},
+		"OutsideOfCalls":   {func(s *scene) { s.Tell("file.diff", &policy.Facts{Agent: "agent-0"}) }, false},
 		"SomethingChanged": {func(s *scene) { s.result(s.call("agent-0", "build", `{}`), "", changed) }, false},
 		"OfAnotherAgent":   {func(s *scene) { s.result(s.call("agent-1", "write", `{"path":"a.py"}`), "", changed) }, true},
 		"AFork":            {func(s *scene) { s.happens("quest.forked") }, false},

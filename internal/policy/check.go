@@ -63,10 +63,12 @@ func check(policies []event.PolicySpec, opts behavior.CheckOptions) (behavior.Ve
 	return v, nil
 }
 
-// world is what an agent that is only played can do, and what can come of it.
+// world is what an agent that is only played can do, and what can come of it: one
+// of the results, or, if changes are tried, changed files and then the last of them.
 type world struct {
 	calls   []*Facts
 	results []*Facts
+	changes bool
 }
 
 // actor is such an agent. It is asked, does one thing, gets a result, and is asked
@@ -78,8 +80,9 @@ type actor struct {
 
 // state is what an actor is about to do.
 type state struct {
-	// Phase is ask, act or get; Call is which call it waits for in get. Turn is 1
-	// and 2 by turns: all that matters is that it is another one.
+	// Phase is ask, act, get or wrote, which is get once files have changed; Call is
+	// which call it waits for in those. Turn is 1 and 2 by turns: all that matters is
+	// that it is another one.
 	Phase, Call, Turn int
 }
 
@@ -87,6 +90,7 @@ const (
 	ask = iota
 	act
 	get
+	wrote
 )
 
 func (a *actor) Bids() (b behavior.Bids) {
@@ -99,13 +103,31 @@ func (a *actor) Bids() (b behavior.Bids) {
 		}
 		b.Request = append(b.Request, behavior.Event{Type: "quest.finished", Detail: &Facts{Agent: played, Text: "An answer."}})
 	case get:
-		for _, r := range a.world.results {
-			f := *a.world.calls[a.at.Call]
-			f.Turn, f.Ended, f.Error, f.Changed, f.Output = int64(a.at.Turn), true, r.Error, r.Changed, r.Output
-			b.Request = append(b.Request, behavior.Event{Type: "tool.result", Detail: &f})
+		if a.world.changes {
+			b.Request = append(b.Request, behavior.Event{Type: "file.diff", Detail: a.now()})
 		}
+		for _, r := range a.world.results {
+			if !r.Changed {
+				b.Request = append(b.Request, a.result(r))
+			}
+		}
+	case wrote:
+		b.Request = append(b.Request, a.result(a.world.results[len(a.world.results)-1]))
 	}
 	return b
+}
+
+// now is what is known of the call under way.
+func (a *actor) now() *Facts {
+	f := *a.world.calls[a.at.Call]
+	f.Turn = int64(a.at.Turn)
+	return &f
+}
+
+func (a *actor) result(r *Facts) behavior.Event {
+	f := a.now()
+	f.Ended, f.Error, f.Changed, f.Output = true, r.Error, r.Changed, r.Output
+	return behavior.Event{Type: "tool.result", Detail: f}
 }
 
 // played is the name of an agent that is only played.
@@ -117,6 +139,8 @@ func (a *actor) Next(e behavior.Event) bool {
 		a.at = state{Phase: act, Turn: 3 - a.at.Turn}
 	case "tool.call":
 		a.at = state{Phase: get, Turn: a.at.Turn, Call: slices.IndexFunc(a.world.calls, func(f *Facts) bool { return f.JSON() == facts(e).JSON() })}
+	case "file.diff":
+		a.at.Phase = wrote
 	case "tool.result":
 		a.at = state{Phase: ask, Turn: a.at.Turn}
 	default:
@@ -191,6 +215,7 @@ func (w *words) read(s settings) {
 			for _, list := range [][]behavior.PatternDef{p.Wait, p.Block, p.Interrupt} {
 				for _, pattern := range list {
 					w.where(pattern.Where)
+					w.changes = w.changes || slices.Contains(pattern.Types, "file.diff")
 				}
 			}
 		}
@@ -263,7 +288,7 @@ func (w *words) world() (*world, error) {
 	for p := range w.paths {
 		w.arg("path", quoted(p))
 	}
-	out := &world{}
+	out := &world{changes: w.changes}
 	for _, tool := range sorted(w.tools) {
 		for _, args := range append([]string{"{}"}, objects(w.args)...) {
 			f := &Facts{Agent: played, Tool: tool, Args: &Args{Text: event.Text{Text: args}}}

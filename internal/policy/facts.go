@@ -26,7 +26,7 @@ type Facts struct {
 	Args   *Args
 	Output *event.Text
 	// Ended says that a result is there; Error, that it is a failure; Changed,
-	// that the workspace is another one since.
+	// that the call has changed the agent's files.
 	Ended, Error, Changed bool
 	// Refused is the type of proposal that was blocked.
 	Refused event.Type

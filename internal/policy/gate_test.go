@@ -196,7 +196,9 @@ func (w *twins) end() {
 	w.open = slices.Delete(w.open, i, i+1)
 	f.Ended, f.Error, f.Turn = true, w.rnd.IntN(2) == 0, w.turns[f.Agent]
 	f.Output = &event.Text{Text: pick(w.rnd, `{"ok":true}`, `{"ok":true}`, `{"ok":false}`, "error: no")}
-	f.Changed = f.Tool == "write" && w.rnd.IntN(2) == 0
+	if f.Changed = f.Tool == "write" && w.rnd.IntN(2) == 0; f.Changed {
+		w.tell("file.diff", &policy.Facts{Agent: f.Agent, Tool: f.Tool, Args: f.Args, Turn: f.Turn, Call: f.Call})
+	}
 	w.tell(pick(w.rnd, event.Type("tool.result"), "tool.result", "tool.answered"), &f)
 }
 
@@ -443,6 +445,19 @@ func TestAMessageThatNobodyAskedForWasNotSent(t *testing.T) {
 	equal(t, "what is said then", s.warned(), "")
 }
 
+func TestACheckTriesChangedFilesWhereAPolicyWaitsForThem(t *testing.T) {
+	t.Parallel()
+	v, err := policy.Check(parse(t, `
+- name: frozen
+  steps: [{wait: {type: file.diff, where: {tool: write}}}, {block: {type: model.call}}]`), behavior.CheckOptions{Depth: 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Result != behavior.Fails || len(v.Trace) != 4 {
+		t.Errorf("%s after %d steps: %s", v.Result, len(v.Trace), v.Reason)
+	}
+}
+
 func TestACheckTriesEveryKindOfResult(t *testing.T) {
 	t.Parallel()
 	for _, where := range []string{"{changed: true}", "{output.ok: true}", "{error: true}", "{error: false}", "{output.ok: 1}"} {
@@ -454,7 +469,11 @@ func TestACheckTriesEveryKindOfResult(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v.Result != behavior.Fails || len(v.Trace) != 3 {
+		steps := 3
+		if strings.Contains(where, "changed") {
+			steps = 4 // the change itself comes before
+		}
+		if v.Result != behavior.Fails || len(v.Trace) != steps {
 			t.Errorf("%s: %s after %d steps: %s", where, v.Result, len(v.Trace), v.Reason)
 		}
 	}

@@ -74,9 +74,9 @@ func (s *State) applyCall(e event.Event) {
 		if a := s.Agent(s.Calls[b.Call].Agent); a != nil {
 			a.Duration += b.Duration
 		}
-		s.got(e, b.Call, b.Output, b.Error, b.Tree)
+		s.got(e, b.Call, b.Output, b.Error)
 	case *event.ToolAnswered:
-		s.got(e, b.Call, b.Output, b.Error, nil)
+		s.got(e, b.Call, b.Output, b.Error)
 	case *event.TimerSet:
 		for seq, c := range s.Calls {
 			if c.Timer == b.Purpose { // the new one takes its place
@@ -86,12 +86,15 @@ func (s *State) applyCall(e event.Event) {
 		s.Calls[e.Seq] = Call{Kind: e.Type, Timer: b.Purpose, At: b.At}
 	case *event.TimerFired:
 		delete(s.Calls, b.Call)
+	default:
+		s.applyComputer(e)
 	}
 }
 
 func (s *State) create(b *event.QuestCreated, now event.Time) {
 	s.Name, s.Status, s.Rules, s.Seed = b.Name, Created, b.Rules, b.Seed
 	s.Problem, s.Spec, s.Data, s.Pins, s.Limits = b.Problem, b.Spec, b.Data, b.Pins, b.Limits
+	s.Computer = b.Computer
 	s.Policies = b.Policies
 	s.Created = now
 	for _, t := range b.Texts {
@@ -212,10 +215,10 @@ func (s *State) heard(e event.Event, b *event.ModelResult) {
 }
 
 // got takes the result of a tool in. Results carry the actor of their call.
-func (s *State) got(e event.Event, call uint64, output event.Text, failed bool, tree *event.TreeRef) {
+func (s *State) got(e event.Event, call uint64, output event.Text, failed bool) {
 	delete(s.Calls, call)
 	if a := s.Agent(e.Actor); a != nil {
-		a.Got(call, output, failed, tree)
+		a.Got(call, output, failed)
 	}
 }
 
@@ -241,7 +244,7 @@ func (s *State) Fold(e event.Event) (err error) {
 		}
 	}()
 	if e.Input() {
-		if err := s.Check(e.Body); err != nil {
+		if err := s.Check(e.Actor, e.Body); err != nil {
 			return fmt.Errorf("event %d (%s): %w", e.Seq, e.Type, err)
 		}
 	}
@@ -249,9 +252,10 @@ func (s *State) Fold(e event.Event) (err error) {
 	return nil
 }
 
-// Check tells whether an input may come now. It is what keeps a call from
-// having two results, and a command from being taken twice.
-func (s *State) Check(b event.Body) error {
+// Check tells whether an input of an actor may come now. It is what keeps a call
+// from having two results, a command of a computer from having two ends, and one of
+// a person from being taken twice.
+func (s *State) Check(actor string, b event.Body) error {
 	switch b := b.(type) {
 	case *event.QuestCreated:
 		if s.Seq != 0 {
@@ -278,6 +282,8 @@ func (s *State) Check(b event.Body) error {
 			return fmt.Errorf("quest %s has no agent %s", s.Name, b.To)
 		}
 		return s.fresh(b.Inbox)
+	default:
+		return s.checkComputer(actor, b)
 	}
 	return nil
 }

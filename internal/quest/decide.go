@@ -21,6 +21,9 @@ func Decide(s *State, e event.Event) []event.Draft {
 	case *event.UserMessage, *event.MessageSent, *event.ModelCall, *event.ModelResult,
 		*event.ToolCall, *event.ToolResult, *event.ToolAnswered, *event.PolicyFailed:
 		return s.goOn(e)
+	case *event.ComputerStarted, *event.CliRun, *event.CliStdout, *event.CliStderr, *event.CliExit, *event.FileDiff, *event.NetConnection:
+		// They say nothing to an agent. But a policy may have waited for one.
+		return s.goOn(e)
 	case *event.PolicyBlocked:
 		return s.afterBlock(e, b)
 	case *event.TimerFired:

@@ -163,12 +163,17 @@ func (s *State) happened(e event.Event) *policy.Facts {
 	case *event.ModelResult:
 		return &policy.Facts{Agent: e.Actor, Ended: true, Error: b.Error != nil}
 	case *event.ToolResult:
-		f := s.resultFacts(e, b.Call, &b.Output, b.Error)
-		a := s.Agent(e.Actor)
-		f.Changed = b.Tree != nil && (a == nil || a.Tree == nil || a.Tree.Hash != b.Tree.Hash)
-		return f
+		return s.resultFacts(e, b.Call, &b.Output, b.Error)
 	case *event.ToolAnswered:
 		return s.resultFacts(e, b.Call, &b.Output, b.Error)
+	case *event.FileDiff:
+		return s.commandFacts(e.Actor, b.Call)
+	case *event.CliRun:
+		return s.commandFacts(e.Actor, b.Call)
+	case *event.CliExit:
+		f := s.commandFacts(e.Actor, b.Call)
+		f.Ended, f.Error = true, b.Exit != 0
+		return f
 	case *event.PolicyBlocked:
 		f := &policy.Facts{Agent: e.Actor, Tool: e.Tool, Refused: b.Proposal}
 		if a := s.Agent(e.Actor); a != nil {
@@ -189,6 +194,19 @@ func (s *State) happened(e event.Event) *policy.Facts {
 func (s *State) resultFacts(e event.Event, call uint64, output *event.Text, failed bool) *policy.Facts {
 	f := s.useFacts(e.Actor, func(u *agent.Use) bool { return u.Call == call })
 	f.Call, f.Output, f.Ended, f.Error = call, output, true, failed
+	if a := s.Agent(e.Actor); a != nil {
+		if u, err := a.Use(call); err == nil {
+			f.Changed = u.Changed
+		}
+	}
+	return f
+}
+
+// commandFacts is what is known of something that happened in an agent's computer:
+// for which call, as long as that is open.
+func (s *State) commandFacts(name string, call uint64) *policy.Facts {
+	f := s.useFacts(name, func(u *agent.Use) bool { return call != 0 && u.Call == call })
+	f.Call = call
 	return f
 }
 

@@ -49,7 +49,7 @@ func tell(t *testing.T, policies string, limits event.Limits, threads func() []b
 	ref := event.RefOf([]byte("pinned"))
 	s := &story{t: t, society: guarded{threads: threads}}
 	e, err := event.Seal("q", 1, event.Hash{}, event.Draft{Actor: "person", Body: &event.QuestCreated{
-		Name: "q", Rules: "solo/2", Problem: event.Text{Text: "?"}, Spec: ref, Limits: limits, Policies: all,
+		Name: "q", Rules: "solo/3", Problem: event.Text{Text: "?"}, Spec: ref, Limits: limits, Policies: all,
 		Agents: []event.AgentSpec{{Name: "agent-0", Model: "m", System: ref, Tools: ref, ToolNames: []string{"look", "write"}, Window: 200_000}},
 	}})
 	must(t, err)
@@ -74,7 +74,7 @@ func (s *story) record(e event.Event) {
 // take feeds one input and returns what followed.
 func (s *story) take(actor string, b event.Body) []string {
 	s.t.Helper()
-	must(s.t, s.state.Check(b))
+	must(s.t, s.state.Check(actor, b))
 	s.now += 1000
 	queue := []event.Draft{{Time: s.now, Actor: actor, Body: b}}
 	var out []string

@@ -25,9 +25,11 @@ type Spec struct {
 	Model       string   `yaml:"model,omitempty" json:"model,omitempty" jsonschema:"the model, such as script:plan.yaml for a script beside quest.yaml"`
 	Tools       []string `yaml:"tools,omitempty" json:"tools,omitempty" jsonschema:"the tools the agents may use; default: all of them"`
 	Data        string   `yaml:"data,omitempty" json:"data,omitempty" jsonschema:"a folder beside quest.yaml that is copied into each agent's home"`
-	Seed        uint64   `yaml:"seed,omitempty" json:"seed,omitempty" jsonschema:"where the quest's random choices begin; default 0"`
-	Thinking    *bool    `yaml:"thinking,omitempty" json:"thinking,omitempty" jsonschema:"whether models may think before they answer; default true"`
-	Window      int64    `yaml:"window,omitempty" json:"window,omitempty" jsonschema:"how many tokens a request may have, at least 2000; default 200000"`
+	// Computer is a word or a mapping, and so read node by node.
+	Computer Computer `yaml:"computer,omitempty" json:"computer,omitzero" jsonschema:"the sandboxed machine of each agent: none (the default), auto, bubblewrap, docker, or a mapping with more"`
+	Seed     uint64   `yaml:"seed,omitempty" json:"seed,omitempty" jsonschema:"where the quest's random choices begin; default 0"`
+	Thinking *bool    `yaml:"thinking,omitempty" json:"thinking,omitempty" jsonschema:"whether models may think before they answer; default true"`
+	Window   int64    `yaml:"window,omitempty" json:"window,omitempty" jsonschema:"how many tokens a request may have, at least 2000; default 200000"`
 	// Policies are read node by node, for their form depends on what they are.
 	Policies policy.List `yaml:"policies,omitempty" json:"policies,omitempty" jsonschema:"rules that every proposal of an agent must pass: built-in ones with use, threads of your own with steps, and files with more of both; see docs/policies.md"`
 	Limits   Bounds      `yaml:"limits,omitempty" json:"limits,omitzero" jsonschema:"where the quest stops by itself"`
@@ -255,6 +257,7 @@ func Schema() (*jsonschema.Schema, error) {
 		l.Properties["cost"] = &jsonschema.Schema{Types: []string{"number", "string"}, Description: l.Properties["cost"].Description}
 		l.Properties["duration"] = &jsonschema.Schema{Type: "string", Description: l.Properties["duration"].Description}
 	}
+	s.Properties["computer"] = computerSchema(s.Properties["computer"].Description)
 	s.Properties["policies"] = policySchema(s.Properties["policies"].Description)
 	s.Properties["name"].Pattern = "^[a-z0-9][a-z0-9-]{0,62}$"
 	s.Properties["society"].Enum = []any{"solo"}

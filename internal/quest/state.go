@@ -52,9 +52,11 @@ type State struct {
 	Problem event.Text
 	Spec    event.Ref
 	Data    *event.TreeRef
-	Pins    []event.Pin
-	Texts   map[string]string
-	Limits  event.Limits
+	// Computer is what each agent works with, nil if there are no computers.
+	Computer *event.ComputerSpec `json:",omitzero"`
+	Pins     []event.Pin
+	Texts    map[string]string
+	Limits   event.Limits
 	// Policies are the rules that every proposal must pass; Broken are those that
 	// broke down.
 	Policies []event.PolicySpec
@@ -120,7 +122,7 @@ type Spent struct {
 
 // Society is the rules by which agents work together.
 type Society interface {
-	// Rules is the name and version, such as solo/2. A quest names the version
+	// Rules is the name and version, such as solo/3. A quest names the version
 	// it was made with, and only that may decide for it.
 	Rules() string
 	// Texts are what the rules say to agents. They are pinned when a quest is
@@ -193,7 +195,7 @@ func (s *State) adopt(rules string, societies []Society) error {
 }
 
 // snapshotFormat changes whenever the meaning of State does.
-const snapshotFormat = 2
+const snapshotFormat = 3
 
 type snapshot struct {
 	Format int

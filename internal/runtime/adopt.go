@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"lyceum/internal/computer"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
@@ -61,17 +62,38 @@ func (r *Runtime) Clean(ctx context.Context, name string, data bool) error {
 	if _, err := r.Ledger.Head(ctx, name); err != nil {
 		return fmt.Errorf("clean quest %s: %w", name, err)
 	}
-	dir := r.QuestDir(name)
-	if !data {
-		dir = filepath.Join(dir, "agents")
+	if err := r.stopComputers(ctx, name); err != nil {
+		return fmt.Errorf("clean quest %s: %w", name, err)
 	}
-	if err := errors.Join(os.RemoveAll(dir), removeIfThere(r.snapshotPath(name))); err != nil {
+	dir := r.QuestDir(name)
+	gone := []string{dir}
+	if !data {
+		gone = []string{filepath.Join(dir, "agents"), filepath.Join(dir, "computers")}
+	}
+	for _, d := range gone {
+		if err := os.RemoveAll(d); err != nil {
+			return fmt.Errorf("clean quest %s: %w", name, err)
+		}
+	}
+	if err := removeIfThere(r.snapshotPath(name)); err != nil {
 		return fmt.Errorf("clean quest %s: %w", name, err)
 	}
 	if !data {
 		return nil
 	}
 	return r.Ledger.Remove(ctx, name)
+}
+
+// stopComputers ends the computers that a quest's agents have left up.
+func (r *Runtime) stopComputers(ctx context.Context, name string) error {
+	list, err := os.ReadDir(filepath.Join(r.QuestDir(name), "computers"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, e := range list {
+		err = errors.Join(err, computer.StopAt(ctx, r.place(name, e.Name()), r.Computers...))
+	}
+	return err
 }
 
 func removeIfThere(path string) error {

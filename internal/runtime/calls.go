@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 
 	"lyceum/internal/agent"
-	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/policy"
@@ -31,22 +29,22 @@ func (l *live) startModel(ctx context.Context, seq uint64, name string, c *event
 	if l.enough != nil {
 		ctx = model.WithHurry(ctx, l.wanted)
 	}
-	l.launch(ctx, seq, func(ctx context.Context) (event.Draft, error) {
+	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
 		begun := l.rt.Clock()
 		answer, err := (*model.Answer)(nil), resolveErr
 		if err == nil {
 			answer, err = generate(ctx, m, req, emit)
 		}
 		if ctx.Err() != nil {
-			return event.Draft{}, ctx.Err()
+			return nil, ctx.Err()
 		}
 		d, packErr := l.pack(ctx, seq, answer, err)
 		if packErr != nil {
-			return d, packErr
+			return nil, packErr
 		}
 		d.Parent, d.Actor, d.Time = seq, name, l.rt.Clock()
 		d.Body.(*event.ModelResult).Duration = int64(max(d.Time-begun, 0))
-		return d, nil
+		return []event.Draft{d}, nil
 	})
 	return nil
 }
@@ -303,68 +301,71 @@ func (l *live) startTool(ctx context.Context, seq uint64, name, toolName string)
 	if err != nil {
 		return fmt.Errorf("arguments of tool.call %d: %w", seq, err)
 	}
-	l.launch(ctx, seq, func(ctx context.Context) (event.Draft, error) {
+	d, spec := l.desks[name], l.tool(toolName)
+	d.begin()
+	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
 		select {
 		case l.tools <- struct{}{}:
 			defer func() { <-l.tools }()
 		case <-ctx.Done():
-			return event.Draft{}, ctx.Err()
+			d.done(false)
+			return nil, ctx.Err()
 		}
-		begun := l.rt.Clock()
-		body, blobs, err := l.runTool(ctx, name, toolName, args)
+		drafts, err := l.runTool(ctx, d, seq, spec, args)
 		if ctx.Err() != nil {
-			return event.Draft{}, ctx.Err()
+			return nil, ctx.Err()
 		}
 		if err != nil {
-			return event.Draft{}, fmt.Errorf("tool.call %d: %w", seq, err)
+			return nil, fmt.Errorf("tool.call %d: %w", seq, err)
 		}
-		now := l.rt.Clock()
-		body.Call, body.Duration = seq, int64(max(now-begun, 0))
-		return event.Draft{Parent: seq, Time: now, Actor: name, Tool: toolName, Body: body, Blobs: blobs}, nil
+		return drafts, nil
 	})
 	return nil
 }
 
-// home returns an agent's workspace, opened once.
-func (l *live) home(name string) (*os.Root, error) {
-	l.opening.Lock()
-	defer l.opening.Unlock()
-	if h := l.homes[name]; h != nil {
-		return h, nil
-	}
-	h, err := os.OpenRoot(l.rt.agentDir(l.key, name))
-	if err != nil {
-		return nil, fmt.Errorf("open the home of %s in quest %s: %w", name, l.key, err)
-	}
-	l.homes[name] = h
-	return h, nil
+// tool is what is known of a tool. Of one that this binary does not have, the
+// registry tells the agent.
+func (l *live) tool(name string) tool.Tool {
+	t, _ := l.rt.Tools.Lookup(name)
+	t.Name = name
+	return t
 }
 
-// runTool runs it in the agent's workspace. Tools that write run one at a time,
-// so that the tree recorded with each is the tree it left.
-func (l *live) runTool(ctx context.Context, name, toolName, args string) (*event.ToolResult, [][]byte, error) {
-	home, err := l.home(name)
-	if err != nil {
-		return nil, nil, err
+// runTool runs a tool at an agent's desk, and returns what happened: what was
+// changed before by nobody we know, what commands did, what the home holds now, and
+// last the result.
+func (l *live) runTool(ctx context.Context, d *desk, seq uint64, spec tool.Tool, args string) ([]event.Draft, error) {
+	begun := l.rt.Clock()
+	rec := &recorder{desk: d, call: seq}
+	call := tool.Call{ID: commandID(seq), Args: []byte(args), Home: d.home}
+	if l.state.Computer != nil {
+		call.Computer = rec
 	}
-	spec, _ := l.rt.Tools.Lookup(toolName)
 	if spec.Writes {
-		l.writing.Lock()
-		defer l.writing.Unlock()
+		if err := d.lookFirst(ctx); err != nil {
+			d.done(false)
+			return nil, err
+		}
 	}
-	out := l.rt.Tools.Run(ctx, toolName, tool.Call{Args: []byte(args), Home: home})
+	out := l.rt.Tools.Run(ctx, spec.Name, call)
+	look := d.done(spec.Writes)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	t := &texts{rt: l.rt, ctx: ctx}
 	text, err := t.shown(out.Text)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	body := &event.ToolResult{Error: out.Error, Output: text}
-	if spec.Writes {
-		tree, index, _, err := blob.Snapshot(ctx, l.rt.Blobs, home, l.trees[name])
-		if err != nil {
-			return nil, nil, err
-		}
-		body.Tree, l.trees[name] = &tree, index
+	result := d.draft(seq, &event.ToolResult{Call: seq, Error: out.Error, Output: text})
+	result.Tool, result.Blobs = spec.Name, t.small
+	body := result.Body.(*event.ToolResult)
+	body.Duration = int64(max(result.Time-begun, 0))
+	if rec.used {
+		body.Computer = d.fingerprint()
 	}
-	return body, t.small, nil
+	if !look {
+		return append(rec.take(), result), nil
+	}
+	return nil, d.look(ctx, seq, func(diff ...event.Draft) { l.mail.put(slices.Concat(rec.take(), diff, []event.Draft{result})...) })
 }

@@ -14,6 +14,7 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/blob"
+	"lyceum/internal/computer/proxy"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 	"lyceum/internal/policy"
@@ -143,6 +144,9 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 			return nil, err
 		}
 	}
+	if b.Computer, err = c.computer(root); err != nil {
+		return nil, err
+	}
 	a, err := c.agent(soc, "agent-0")
 	if err != nil {
 		return nil, err
@@ -157,6 +161,36 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	if size := b.Problem.Size(); size/4 > a.Window/2 {
 		return nil, badPlan("the question has %d bytes, more than half of a window of %d tokens: shorten it, or give a larger window", size, a.Window)
 	}
+	return b, nil
+}
+
+// maxDockerfile bounds the file that an image is built from.
+const maxDockerfile = 256 << 10
+
+// computer is what the agents' computers are, pinned whole: a binary with other
+// defaults does not change it.
+func (c *creation) computer(root *os.Root) (*event.ComputerSpec, error) {
+	spec := c.plan.Spec.Computer
+	if spec.IsZero() {
+		return nil, nil
+	}
+	if _, err := proxy.Parse(spec.Network.Allow); err != nil {
+		return nil, badPlan("computer: network: %w", err)
+	}
+	var dockerfile *event.Ref
+	if spec.Dockerfile != "" {
+		data, err := readFile(root, spec.Dockerfile, maxDockerfile)
+		if err != nil {
+			return nil, badPlan("computer: dockerfile: %w", err)
+		}
+		ref, err := c.texts.put([]byte(c.rt.redact(string(data))))
+		if err != nil {
+			return nil, err
+		}
+		dockerfile = &ref
+	}
+	b := spec.Spec(dockerfile)
+	b.Limits = recorded(limitsOf(b.Limits))
 	return b, nil
 }
 
@@ -301,7 +335,7 @@ func (c *creation) agent(soc quest.Society, name string) (event.AgentSpec, error
 	}
 	names := spec.Tools
 	if names == nil {
-		names = c.rt.Tools.Names()
+		names = c.rt.Tools.Offered(!spec.Computer.IsZero())
 	}
 	tools, err := c.rt.Tools.Specs(names)
 	if err != nil {

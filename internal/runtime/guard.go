@@ -34,7 +34,6 @@ type simGuard struct {
 	// calls counts those of unsafe since a person last spoke; passed are paths.
 	calls  int
 	passed map[string]bool
-	tree   event.Hash
 	// errs are the last errors of each tool that came without a success between.
 	errs map[string][]event.Text
 	// turns counts those of the agent, which may have most.
@@ -77,6 +76,14 @@ func (g *simGuard) watch(e event.Event) error {
 		for i, p := range b.Parts {
 			if p.Args != nil {
 				g.parts[[2]uint64{e.Seq, uint64(i)}] = json.RawMessage(p.Args.Text)
+			}
+		}
+	case *event.FileDiff:
+		clear(g.passed)
+		for seq, o := range g.open {
+			if seq != b.Call {
+				o.stale = true
+				g.open[seq] = o
 			}
 		}
 	case *event.ToolCall:
@@ -137,20 +144,6 @@ func sameText(a, b event.Text) bool {
 func (g *simGuard) ended(call uint64, b *event.ToolResult) {
 	c := g.open[call]
 	delete(g.open, call)
-	if b.Tree != nil && b.Tree.Hash != g.tree {
-		g.tree = b.Tree.Hash
-		for p := range g.passed {
-			if !c.readable || related(p, c.path) {
-				delete(g.passed, p)
-			}
-		}
-		for seq, o := range g.open {
-			if !c.readable || related(o.path, c.path) {
-				o.stale = true
-				g.open[seq] = o
-			}
-		}
-	}
 	if b.Error {
 		g.errs[c.tool] = append(g.errs[c.tool], b.Output)
 	} else {
@@ -161,8 +154,4 @@ func (g *simGuard) ended(call uint64, b *event.ToolResult) {
 			g.passed[c.path] = true
 		}
 	}
-}
-
-func related(a, b string) bool {
-	return a == b || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
 }

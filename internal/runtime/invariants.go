@@ -24,6 +24,9 @@ func (w *world) check() error {
 		if err := w.count(e); err != nil {
 			return fmt.Errorf("event %d: %w", e.Seq, err)
 		}
+		if err := w.books.count(e, w); err != nil {
+			return fmt.Errorf("event %d: %w", e.Seq, err)
+		}
 		if err := w.guard.watch(e); err != nil {
 			return fmt.Errorf("event %d: %w", e.Seq, err)
 		}
@@ -116,6 +119,9 @@ func (w *world) checkState() error {
 			return fmt.Errorf("call %d is closed without a result", seq)
 		}
 	}
+	if err := w.books.check(s, w.machine); err != nil {
+		return err
+	}
 	for _, a := range s.Agents {
 		for _, u := range a.Open {
 			if u.Call == 0 && s.Status == quest.Running && len(s.Calls) > 0 {
@@ -127,6 +133,89 @@ func (w *world) checkState() error {
 		}
 		if err := checkTranscript(&a.Transcript); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// simBooks keep account of computers, from the events alone.
+type simBooks struct {
+	// ran are the commands that have begun, by id; exits counts their ends.
+	ran   map[string]*event.CliRun
+	exits map[string]int
+	// tree and computer are what the last file.diff and computer.started say.
+	tree     *event.TreeRef
+	computer event.Hash
+}
+
+func newBooks() *simBooks { return &simBooks{ran: map[string]*event.CliRun{}, exits: map[string]int{}} }
+
+// count checks that a command begins once, for a call that is open, and ends at most
+// once, after it has begun.
+func (s *simBooks) count(e event.Event, w *world) error {
+	open := func(call uint64, command string) error {
+		if r := s.ran[command]; r == nil || r.Call != call || s.exits[command] > 0 {
+			return fmt.Errorf("command %s of call %d is not running", command, call)
+		}
+		return nil
+	}
+	switch b := e.Body.(type) {
+	case *event.ComputerStarted:
+		s.computer = b.Fingerprint
+	case *event.CliRun:
+		if s.ran[b.Command] != nil || !w.calls[b.Call] || w.results[b.Call] > 0 {
+			return fmt.Errorf("command %s begins a second time, or for call %d, which is not open", b.Command, b.Call)
+		}
+		s.ran[b.Command] = b
+		w.report.Ran++
+	case *event.CliStdout:
+		return open(b.Call, b.Command)
+	case *event.CliStderr:
+		return open(b.Call, b.Command)
+	case *event.CliExit:
+		err := open(b.Call, b.Command)
+		s.exits[b.Command]++
+		return err
+	case *event.FileDiff:
+		if b.Call != 0 && (!w.calls[b.Call] || w.results[b.Call] > 0) {
+			return fmt.Errorf("call %d changed files after its result", b.Call)
+		}
+		s.tree = &b.After
+		w.report.Diffs++
+	}
+	return nil
+}
+
+// check holds a state against the books: it knows the commands that run, and none
+// other; somebody looks after each; and only what may be kept outlives its call.
+func (s *simBooks) check(state *quest.State, m *simMachine) error {
+	a := state.Agents[0]
+	if (a.Tree == nil) != (s.tree == nil) || a.Tree != nil && *a.Tree != *s.tree {
+		return fmt.Errorf("the state's tree is %v, but %v was recorded last", a.Tree, s.tree)
+	}
+	if a.Computer != s.computer {
+		return fmt.Errorf("the state's computer is %s, but %s was started last", a.Computer, s.computer)
+	}
+	running := 0
+	for command := range s.ran {
+		running += 1 - s.exits[command]
+	}
+	list := state.Processes()
+	if len(list) != running {
+		return fmt.Errorf("%d commands run, and the state knows %d", running, len(list))
+	}
+	for _, p := range list {
+		_, open := state.Calls[p.Call]
+		switch {
+		case !m.knows(p.Command):
+			return fmt.Errorf("command %s runs, and nobody looks after it", p.Command)
+		case !p.Keep && !open:
+			return fmt.Errorf("command %s has outlived its call %d", p.Command, p.Call)
+		}
+	}
+	for id, c := range a.Commands {
+		if _, open := state.Calls[c.Call]; c.Ended && !open {
+			return fmt.Errorf("command %s has ended, and so has its call, and it is still known", id)
 		}
 	}
 	return nil

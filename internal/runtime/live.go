@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
 	"lyceum/internal/agent"
-	"lyceum/internal/blob"
+	"lyceum/internal/computer"
+	"lyceum/internal/computer/proxy"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 	"lyceum/internal/model"
@@ -24,6 +24,8 @@ type RunOptions struct {
 	// says while it speaks. Both are called one at a time and must return soon.
 	OnEvent func(event.Event, *quest.State)
 	OnDelta func(agent string, d model.Delta)
+	// OnProgress is told what takes long before the quest can run, line by line.
+	OnProgress func(line string)
 	// Grace is how long Run waits for calls under way when the quest has come to
 	// rest, 30 seconds if zero. What comes later is asked for again by the next
 	// Run.
@@ -63,7 +65,7 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 		owner: owner{key: name, log: r.Ledger, state: state},
 		rt:    r, opts: opts, mail: newMailbox(), rendered: map[string]*agent.Rendering{},
 		running: map[uint64]bool{}, tools: make(chan struct{}, maxTools),
-		homes: map[string]*os.Root{}, models: map[string]model.Model{}, trees: map[string]*blob.Index{},
+		desks: map[string]*desk{}, models: map[string]model.Model{}, work: ctx,
 	}
 	if n := len(before); n > 0 {
 		l.before = before[n-1].ID
@@ -73,6 +75,12 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 	}
 	defer l.close()
 	if err := l.openModels(ctx); err != nil {
+		return l.state, fmt.Errorf("run quest %s: %w", name, err)
+	}
+	if err := l.openComputers(ctx); err != nil {
+		return l.state, fmt.Errorf("run quest %s: %w", name, err)
+	}
+	if err := l.openDesks(); err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
 	if err := l.run(ctx); err != nil {
@@ -113,13 +121,12 @@ type live struct {
 	models   map[string]model.Model
 	speaking sync.Mutex // held while OnDelta is told
 
-	// opening guards homes, the opened workspaces by agent.
-	opening sync.Mutex
-	homes   map[string]*os.Root
-	// writing is held by a tool that may change a workspace; trees, the indexes
-	// of the last snapshots by agent, belong to its holder.
-	writing sync.Mutex
-	trees   map[string]*blob.Index
+	// desks are the agents' places; they do not change while the quest runs.
+	desks  map[string]*desk
+	driver computer.Driver
+	spec   computer.Spec
+	rules  *proxy.Rules
+	work   context.Context // ends when the run is given up
 
 	// wanted ends when the quest comes to rest: no call is tried again then.
 	wanted context.Context
@@ -133,7 +140,7 @@ type live struct {
 func (l *live) run(ctx context.Context) error {
 	work, cancel := context.WithCancel(ctx)
 	defer cancel()
-	l.stop = cancel
+	l.work, l.stop = work, cancel
 	posted, stop := l.rt.Ledger.Posted(l.key)
 	defer stop()
 	l.saved = l.state.Seq
@@ -150,19 +157,21 @@ func (l *live) run(ctx context.Context) error {
 			if !l.leaving {
 				l.leaving = true
 				grace.Reset(l.opts.Grace)
+				l.endComputers()
 			}
 		} else {
 			l.leaving = false
 		}
 		var inputs []event.Draft
 		var err error
+		durable := func() {}
 		select {
 		case <-grace.C:
 			if l.leaving {
 				return nil
 			}
 		case <-l.mail.ready:
-			inputs, err = l.mail.take()
+			inputs, durable, err = l.mail.take()
 		case <-posted:
 			inputs, err = l.commands(work)
 		case <-interrupt:
@@ -179,6 +188,7 @@ func (l *live) run(ctx context.Context) error {
 		if err := l.take(work, inputs); err != nil {
 			return err
 		}
+		durable()
 	}
 	return nil
 }
@@ -195,8 +205,11 @@ func (l *live) settleDown() {
 	}
 }
 
-// over reports whether there is nothing left to wait for.
-func (l *live) over() bool { return l.resting() && l.busy() == 0 }
+// over reports whether there is nothing left to wait for. When the quest has ended,
+// so have the commands in its computers, and the ledger is to hear how.
+func (l *live) over() bool {
+	return l.resting() && l.busy() == 0 && !(ended(l.state) && len(l.state.Processes()) > 0)
+}
 
 // resting reports whether the run is to end once nothing is under way. A paused
 // quest is held, unless it was paused by the interrupt.
@@ -216,7 +229,8 @@ func (l *live) busy() (n int) {
 
 // begin makes the quest run, and takes up what the last owner left.
 func (l *live) begin(ctx context.Context) error {
-	again, lost := settle(l.state, l.repeatable)
+	again, lost := settle(l.state, func(seq uint64, c quest.Call) bool { return l.mayRepeat(ctx, seq, c) })
+	lost = append(l.takeUpCommands(ctx, again), lost...)
 	for i := range lost {
 		lost[i].Time = l.rt.Clock()
 	}
@@ -236,11 +250,6 @@ func (l *live) begin(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func (l *live) repeatable(name string) bool {
-	t, ok := l.rt.Tools.Lookup(name)
-	return ok && t.Repeatable
 }
 
 func (l *live) input(actor string, b event.Body) event.Draft {
@@ -292,6 +301,7 @@ func (l *live) take(ctx context.Context, inputs []event.Draft) error {
 			delete(l.running, b.Call)
 		case *event.ToolResult:
 			delete(l.running, b.Call)
+			l.forget(e)
 		case *event.TimerFired:
 			delete(l.running, b.Call)
 		}
@@ -325,8 +335,9 @@ func (l *live) close() {
 		l.stop()
 	}
 	l.mail.close()
-	for _, h := range l.homes {
-		_ = h.Close()
+	for _, d := range l.desks {
+		_ = d.leave(ended(l.state))
+		_ = d.home.Close()
 	}
 }
 
@@ -361,12 +372,12 @@ func (l *live) restart(ctx context.Context, seq uint64) error {
 
 // launch runs a call in its own goroutine. Its result goes into the mailbox,
 // unless the call was given up.
-func (l *live) launch(ctx context.Context, seq uint64, call func(context.Context) (event.Draft, error)) {
+func (l *live) launch(ctx context.Context, seq uint64, call func(context.Context) ([]event.Draft, error)) {
 	l.running[seq] = true
 	l.mail.start(func() {
-		d, err := call(ctx)
+		ds, err := call(ctx)
 		if err == nil {
-			l.mail.put(d)
+			l.mail.put(ds...)
 		} else if ctx.Err() == nil {
 			l.mail.fail(err)
 		}
@@ -375,16 +386,16 @@ func (l *live) launch(ctx context.Context, seq uint64, call func(context.Context
 
 func (l *live) startTimer(ctx context.Context, seq uint64, at event.Time) {
 	wait := time.Duration(max(at-l.rt.Clock(), 0)) * time.Microsecond
-	l.launch(ctx, seq, func(ctx context.Context) (event.Draft, error) {
+	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
 		select {
 		case <-timer.C:
 			d := l.input("core", &event.TimerFired{Call: seq})
 			d.Parent = seq
-			return d, nil
+			return []event.Draft{d}, nil
 		case <-ctx.Done():
-			return event.Draft{}, ctx.Err()
+			return nil, ctx.Err()
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"sync"
 
 	"lyceum/internal/event"
@@ -17,6 +18,7 @@ type mailbox struct {
 
 	mu      sync.Mutex
 	results []event.Draft
+	waiting []chan struct{} // those who wait for what they put to be durable
 	err     error
 }
 
@@ -44,11 +46,32 @@ func (m *mailbox) close() {
 	m.calls.Wait()
 }
 
-func (m *mailbox) put(d event.Draft) {
+// put hands results to the owner, which takes them in that order.
+func (m *mailbox) put(ds ...event.Draft) {
+	if len(ds) == 0 {
+		return
+	}
 	m.mu.Lock()
-	m.results = append(m.results, d)
+	m.results = append(m.results, ds...)
 	m.mu.Unlock()
 	m.signal()
+}
+
+// record puts inputs and waits until they are durable. When ctx ends they may be or
+// not.
+func (m *mailbox) record(ctx context.Context, ds ...event.Draft) error {
+	done := make(chan struct{})
+	m.mu.Lock()
+	m.results = append(m.results, ds...)
+	m.waiting = append(m.waiting, done)
+	m.mu.Unlock()
+	m.signal()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // fail notes that a call could not even record its failure: its blobs could not
@@ -69,10 +92,15 @@ func (m *mailbox) signal() {
 	}
 }
 
-func (m *mailbox) take() ([]event.Draft, error) {
+// take returns what was put, and what to call when that is durable.
+func (m *mailbox) take() (out []event.Draft, durable func(), err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := m.results
-	m.results = nil
-	return out, m.err
+	waiting := m.waiting
+	out, m.results, m.waiting = m.results, nil, nil
+	return out, func() {
+		for _, done := range waiting {
+			close(done)
+		}
+	}, m.err
 }

@@ -53,7 +53,7 @@ func (o *owner) step(ctx context.Context, inputs []event.Draft) (done []event.Ev
 	// The last step's events have been told and acted on: their place is free.
 	o.batch = ledger.Batch{Quest: o.key, Events: o.batch.Events[:0]}
 	for _, in := range inputs {
-		if err := o.state.Check(in.Body); err != nil {
+		if err := o.state.Check(in.Actor, in.Body); err != nil {
 			refused = append(refused, err)
 			continue
 		}
@@ -138,11 +138,11 @@ func (o *owner) seal(d event.Draft) (event.Event, error) {
 
 // settle says how to go on after the last owner has gone, with calls open: those
 // to start again, and results for those whose outcome nobody knows. repeatable
-// tells which tools do no harm when they run twice.
-func settle(s *quest.State, repeatable func(tool string) bool) (again []uint64, lost []event.Draft) {
+// tells which tool calls can be made again without harm.
+func settle(s *quest.State, repeatable func(seq uint64, c quest.Call) bool) (again []uint64, lost []event.Draft) {
 	for _, seq := range sortedCalls(s) {
 		c := s.Calls[seq]
-		if c.Kind == "tool.call" && !repeatable(c.Tool) {
+		if c.Kind == "tool.call" && !repeatable(seq, c) {
 			lost = append(lost, event.Draft{Parent: seq, Actor: c.Agent, Tool: c.Tool, Body: &event.ToolResult{
 				Call: seq, Error: true, Output: event.Text{Text: "Interrupted, outcome unknown: the command may or may not have run. Look before you repeat it."},
 			}})

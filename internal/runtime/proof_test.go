@@ -44,7 +44,7 @@ func TestReplayUsesTheTextsTheQuestWasMadeWith(t *testing.T) {
 	t.Run("AndABinaryWithoutTheRulesSaysSo", func(t *testing.T) {
 		l.Societies = nil
 		_, err := l.Replay(t.Context(), name, nil)
-		if err == nil || !strings.Contains(err.Error(), "solo/2") {
+		if err == nil || !strings.Contains(err.Error(), "solo/3") {
 			t.Fatalf("got %v", err)
 		}
 	})
@@ -198,7 +198,7 @@ func TestVerifyDoesNotBreakDownOnNonsense(t *testing.T) {
 			t.Errorf("%s opens", name)
 		}
 	}
-	bad := &event.QuestCreated{Agents: []event.AgentSpec{{Name: "../../up"}}, Name: "bad", Rules: "solo/2"}
+	bad := &event.QuestCreated{Agents: []event.AgentSpec{{Name: "../../up"}}, Name: "bad", Rules: "solo/3"}
 	e, err := event.Seal("bad", 1, event.Hash{}, event.Draft{Actor: "person", Body: bad})
 	must(t, err)
 	if _, err := l.Adopt(t.Context(), "bad", []event.Event{e}); err == nil {
@@ -273,8 +273,8 @@ func TestVerifyFindsEveryChangedByte(t *testing.T) {
 		var tree *event.TreeRef
 		var seq uint64
 		for _, e := range l.events("q") {
-			if b, ok := e.Body.(*event.ToolResult); ok && b.Tree != nil {
-				tree, seq = b.Tree, e.Seq
+			if b, ok := e.Body.(*event.FileDiff); ok {
+				tree, seq = &b.After, e.Seq
 				break
 			}
 		}
@@ -306,8 +306,8 @@ func TestForkAtEverySeq(t *testing.T) {
 	origin := l.events("q")
 	var tree *event.TreeRef
 	for _, e := range origin {
-		if b, ok := e.Body.(*event.ToolResult); ok && b.Tree != nil {
-			tree = b.Tree
+		if b, ok := e.Body.(*event.FileDiff); ok {
+			tree = &b.After
 		}
 		s, err := l.Fork(t.Context(), "q", runtime.ForkOptions{At: e.Seq, Name: fmt.Sprintf("f%d", e.Seq)})
 		must(t, err)
@@ -473,7 +473,7 @@ rules:
     say: "`+strings.Repeat("quote \\\" and \\u0001 ", 1500)+`"
     call:
       - {tool: calculate, args: {code: "print('line ' * 12000)"}}
-      - {tool: write_file, args: {path: big, content: "`+strings.Repeat("0123456789", 3000)+`"}}
+      - {tool: write_file, args: {path: big, content: "`+strings.Repeat("0123456789", 5000)+`"}}
   - on: {turn: 2}
     call: [{tool: read_file, args: {path: big}}]
   - on: {tool: read_file, result: "left out"}

@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"lyceum/internal/blob"
+	"lyceum/internal/computer"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 	"lyceum/internal/model"
@@ -38,14 +39,16 @@ type Known struct {
 	Context int64
 }
 
-// Runtime is what quests run on. All exported fields must be set, but Known and
-// Secrets.
+// Runtime is what quests run on. All exported fields must be set, but Known,
+// Secrets and Computers.
 type Runtime struct {
 	Ledger    ledger.Store
 	Blobs     blob.Store // those too large for the ledger's own database
 	Models    Models
 	Tools     *tool.Registry
 	Societies []quest.Society
+	// Computers are the drivers of sandboxes, in the order in which auto tries them.
+	Computers []computer.Driver
 	Clock     Clock
 	// Home is the folder with quests/ and cache/.
 	Home string

@@ -27,8 +27,9 @@ type SimOptions struct {
 }
 
 // Simulate runs a quest in a made-up world that follows from the seed: a model
-// that says anything, tools that answer late, twice or never, people who pause,
-// stop and talk, a disk that is full at times, and a process that dies. The
+// that says anything, tools that answer late, twice or never, commands that outlive
+// their calls, people who pause, stop and talk, a disk that is full at times, and a
+// process that dies. The
 // code that decides and appends is the one that runs live. After each step it
 // checks what must always hold, and returns the first thing that does not.
 func Simulate(seed uint64, opts SimOptions) (*SimReport, error) {
@@ -38,7 +39,7 @@ func Simulate(seed uint64, opts SimOptions) (*SimReport, error) {
 	w := &world{
 		rng: rand.New(rand.NewPCG(seed, 0x6c796365756d)), opts: opts, log: &simLog{},
 		flying: map[uint64]event.Time{}, begun: map[uint64]int{}, results: map[uint64]int{}, calls: map[uint64]bool{},
-		guard: newGuard(opts.Policies),
+		guard: newGuard(opts.Policies), machine: newMachine(), books: newBooks(),
 	}
 	if err := w.run(); err != nil {
 		return nil, fmt.Errorf("simulation with seed %d, event %d: %w", seed, len(w.log.events), err)
@@ -56,6 +57,9 @@ type SimReport struct {
 	// Waited counts proposals that were told to wait, Warned what policies had
 	// agents told.
 	Waited, Warned int
+	// Ran counts commands of computers, Kept those that were found again after a
+	// crash, Abandoned those that were not, Diffs changes of files.
+	Ran, Kept, Abandoned, Diffs int
 	// Ledger is the quest's lines: the same for the same seed.
 	Ledger []byte
 }
@@ -123,7 +127,8 @@ type world struct {
 	flying map[uint64]event.Time
 	inbox  []ledger.Command
 	// begun counts how often the world was asked for each unsafe command.
-	begun map[uint64]int
+	begun   map[uint64]int
+	machine *simMachine
 
 	checked int // events looked at so far
 	results map[uint64]int
@@ -131,6 +136,7 @@ type world struct {
 	cost    int64
 	taken   int64
 	guard   *simGuard
+	books   *simBooks
 }
 
 const never = event.Time(1) << 60
@@ -201,6 +207,7 @@ func (w *world) turn() error {
 func (w *world) crash() {
 	w.owner = nil
 	clear(w.flying)
+	w.machine.crash()
 	w.report.Crashes++
 }
 
@@ -211,10 +218,11 @@ func (w *world) open() error {
 		return err
 	}
 	w.owner = &owner{key: "sim", log: w.log, state: s}
-	again, lost := settle(s, func(tool string) bool { return tool == "safe" })
+	again, lost := settle(s, func(_ uint64, c quest.Call) bool { return c.Tool == "safe" })
 	for i := range lost {
 		lost[i].Time = w.now
 	}
+	lost = append(w.takeUpCommands(), lost...)
 	for _, seq := range again {
 		w.fly(seq)
 	}
@@ -257,6 +265,9 @@ func (w *world) fly(seq uint64) {
 	if c.Tool == "unsafe" {
 		w.begun[seq]++
 	}
+	if c.Tool != "" {
+		w.plan(seq, c)
+	}
 	switch {
 	case c.Timer != "":
 		w.flying[seq] = c.At
@@ -273,18 +284,22 @@ func (w *world) due() (out []event.Draft) {
 	for _, seq := range sortedCalls(w.owner.state) {
 		at, ok := w.flying[seq]
 		if !ok || at > w.now {
+			if ok && w.chance(30) {
+				out = append(out, w.begin(seq)...)
+			}
 			continue
 		}
-		d := w.result(seq, w.owner.state.Calls[seq])
-		out = append(out, d)
+		c := w.owner.state.Calls[seq]
+		group := append(w.commands(seq, c), w.result(seq, c))
+		out = append(out, group...)
 		if w.chance(5) {
-			out = append(out, d)
+			out = append(out, group...)
 			w.report.Doubled++
 			continue
 		}
 		delete(w.flying, seq)
 	}
-	return out
+	return append(out, w.background()...)
 }
 
 func (w *world) result(seq uint64, c quest.Call) event.Draft {
@@ -296,9 +311,6 @@ func (w *world) result(seq uint64, c quest.Call) event.Draft {
 		r := &event.ToolResult{Call: seq, Error: w.chance(20), Output: w.text()}
 		if w.chance(40) {
 			r.Output = event.Text{Text: "the same"}
-		}
-		if c.Tool == "unsafe" && w.chance(30) {
-			r.Tree = &event.TreeRef{Hash: event.HashOf([]byte(fmt.Sprint(w.rng.IntN(3))))}
 		}
 		d.Body = r
 	default:

@@ -104,6 +104,10 @@ func TestSimulation(t *testing.T) {
 				total.Commands += rep.Commands
 				total.Waited += rep.Waited
 				total.Warned += rep.Warned
+				total.Ran += rep.Ran
+				total.Kept += rep.Kept
+				total.Abandoned += rep.Abandoned
+				total.Diffs += rep.Diffs
 				for name, n := range rep.Blocked {
 					if total.Blocked == nil {
 						total.Blocked = map[string]int{}
@@ -123,6 +127,9 @@ func TestSimulation(t *testing.T) {
 		if last-first >= 1000 && total.Blocked[name] == 0 {
 			t.Errorf("the policy %s never blocked anything", name)
 		}
+	}
+	if last-first >= 100 && (total.Ran == 0 || total.Kept == 0 || total.Abandoned == 0 || total.Diffs == 0) {
+		t.Error("no command ran, was found again, was lost, or changed a file")
 	}
 	if last-first >= 100 && (total.Waited == 0 || total.Warned == 0) {
 		t.Error("no policy had a call wait, or an agent warned")

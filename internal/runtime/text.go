@@ -17,7 +17,9 @@ import (
 const (
 	maxInline = 8 << 10
 	maxBody   = 12 << 10
-	// shownHead and shownTail are what an agent sees of a longer output.
+	// maxShown is up to where an agent sees an output whole; shownHead and shownTail
+	// are what it sees of a longer one.
+	maxShown  = 32 << 10
 	shownHead = 5 << 10
 	shownTail = 2 << 10
 )
@@ -58,8 +60,8 @@ func (t *texts) shown(s string) (event.Text, error) {
 		return event.Text{Text: s}, nil
 	}
 	ref, err := t.put([]byte(s))
-	if err != nil {
-		return event.Text{}, err
+	if err != nil || len(s) <= maxShown {
+		return event.Text{Ref: &ref}, err
 	}
 	head := event.Cut(s, shownHead)
 	tail := clipFront(s[max(len(head), len(s)-shownTail):])

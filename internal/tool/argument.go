@@ -171,7 +171,7 @@ func near(name string, names []string) []string {
 	var close []string
 	for limit := 1; limit <= 3 && len(close) == 0; limit++ {
 		for _, n := range names {
-			if distance(strings.ToLower(name), strings.ToLower(n)) <= min(limit, len(n)/2) {
+			if distance(strings.ToLower(name), strings.ToLower(n)) <= min(limit, (len(n)+1)/3) {
 				close = append(close, n)
 			}
 		}

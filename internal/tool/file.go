@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"lyceum/internal/computer"
 )
 
 // The limits of the file tools.
@@ -19,8 +21,9 @@ const (
 	maxEntries = 100_000
 )
 
-// local returns the path in its plain form. What it lets through may still lead
-// out by a link; that is for os.Root to refuse.
+// local returns the path in its plain form: relative to the home, also if it is
+// written as programs in the agent's computer see it. What it lets through may
+// still lead out by a link; that is for os.Root to refuse.
 func local(home *os.Root, path string) (string, error) {
 	switch {
 	case home == nil:
@@ -29,12 +32,26 @@ func local(home *os.Root, path string) (string, error) {
 		return "", errors.New("the path is empty")
 	case strings.ContainsRune(path, 0):
 		return "", errors.New("the path has a NUL character in it")
+	}
+	path = below(path)
+	switch {
 	case filepath.IsAbs(path) || strings.HasPrefix(path, "~"):
 		return "", fmt.Errorf("%.200q is not relative; give the path from the workspace on, such as notes/a.txt", path)
 	case !filepath.IsLocal(path):
 		return "", fmt.Errorf("%.200q leads out of the workspace", path)
 	}
 	return filepath.Clean(path), nil
+}
+
+// below takes the home's own path, inside a computer, off the front of a path.
+func below(path string) string {
+	if path == computer.HomeDir {
+		return "."
+	}
+	if rest, ok := strings.CutPrefix(path, computer.HomeDir+"/"); ok {
+		return "./" + rest // what follows must not become absolute
+	}
+	return path
 }
 
 // plain puts an error of the file system into words, without the host's paths.

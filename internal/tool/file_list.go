@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -65,10 +64,14 @@ func list(ctx context.Context, home *os.Root, path string) (string, error) {
 	if len(names) == 0 {
 		return "(empty folder)", nil
 	}
+	folder, err := local(home, path)
+	if err != nil {
+		return "", err
+	}
 	slices.Sort(names)
 	var b strings.Builder
 	for _, name := range names[:min(len(names), maxListed)] {
-		b.WriteString(line(home, filepath.Clean(path), name))
+		b.WriteString(line(home, folder, name))
 	}
 	if more := len(names) - maxListed; more > 0 {
 		fmt.Fprintf(&b, "(and %d more)\n", more)
@@ -77,10 +80,7 @@ func list(ctx context.Context, home *os.Root, path string) (string, error) {
 }
 
 func line(home *os.Root, folder, name string) string {
-	shown := name
-	if strings.ContainsFunc(name, func(r rune) bool { return !strconv.IsPrint(r) }) {
-		shown = strconv.Quote(name)
-	}
+	shown := label(name)
 	info, err := home.Lstat(filepath.Join(folder, name))
 	switch {
 	case err != nil: // gone since

@@ -87,7 +87,9 @@ func TestFilesStayInTheWorkspace(t *testing.T) {
 		"Pipe":           {"pipe", "pipe"},
 		"FolderOfParent": {"..", "leads out of the workspace"},
 	} {
-		for tool, rest := range map[string]string{"read_file": "", "write_file": `,"content":"x"`, "list_files": ""} {
+		for tool, rest := range map[string]string{
+			"read_file": "", "write_file": `,"content":"x"`, "list_files": "", "edit_file": `,"old":"s","new":"x"`, "glob": `,"pattern":"**"`, "grep": `,"pattern":"."`,
+		} {
 			t.Run(name+"/"+tool, func(t *testing.T) {
 				t.Parallel()
 				got := w.run(tool, `{"path":`+quote(c.path)+rest+`}`)

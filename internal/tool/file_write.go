@@ -8,18 +8,16 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 
 	"github.com/go-json-experiment/json"
 
 	"lyceum/internal/model"
 )
 
-// WriteFile returns the tool write_file.
-func WriteFile() Tool {
-	// One write at a time, so that the name of the temporary file can be fixed:
-	// what a crash left behind is then replaced by the next write.
-	var writing sync.Mutex
+// WriteFile returns the tool write_file. It holds writing while it writes: with one
+// write at a time the name of the temporary file can be fixed, and what a crash
+// left behind is replaced by the next write.
+func WriteFile(writing *sync.Mutex) Tool {
 	return Tool{
 		Tool: model.Tool{
 			Name:        "write_file",
@@ -49,7 +47,7 @@ func WriteFile() Tool {
 	}
 }
 
-// write replaces a file as a whole: it has the old content or the new.
+// write makes a file of that content.
 func write(home *os.Root, path, content string) error {
 	name, err := local(home, path)
 	if err != nil {
@@ -66,37 +64,47 @@ func write(home *os.Root, path, content string) error {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return plain(path, err)
+	default:
+		if err := writable(path, info); err != nil {
+			return err
+		}
+		mode = info.Mode().Perm()
+	}
+	return replace(home, name, mode, content)
+}
+
+// writable says why an existing file is not to be replaced.
+func writable(path string, info fs.FileInfo) error {
+	switch {
 	case info.IsDir():
 		return fmt.Errorf("%s is a folder; give the path of a file", short(path))
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is %s; it is not written to", short(path), nature(info.Mode()))
-	default:
-		mode = info.Mode().Perm()
+	}
+	return nil
+}
+
+// replace replaces a file as a whole: it has the old content or the new.
+func replace(home *os.Root, name string, mode fs.FileMode, content string) error {
+	o, err := ownerOf(home)
+	if err != nil {
+		return plain(name, err)
 	}
 	folder := filepath.Dir(name)
-	if err := home.MkdirAll(folder, 0o755); err != nil {
+	if err := o.mkdirAll(home, folder); err != nil {
 		return plain(folder, err)
 	}
 	temporary := filepath.Join(folder, ".write_file.tmp")
 	if err := home.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return plain(temporary, err)
 	}
-	if err := fill(home, temporary, mode, content); err != nil {
-		return errors.Join(plain(path, err), remove(home, temporary))
+	if err := o.fill(home, temporary, mode, content); err != nil {
+		return errors.Join(plain(name, err), remove(home, temporary))
 	}
 	if err := home.Rename(temporary, name); err != nil {
-		return errors.Join(plain(path, err), remove(home, temporary))
+		return errors.Join(plain(name, err), remove(home, temporary))
 	}
 	return nil
-}
-
-func fill(home *os.Root, name string, mode fs.FileMode, content string) error {
-	f, err := home.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NONBLOCK, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(content)
-	return errors.Join(err, f.Chmod(mode), f.Close())
 }
 
 func remove(home *os.Root, name string) error {

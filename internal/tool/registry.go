@@ -8,11 +8,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"lyceum/internal/computer"
 	"lyceum/internal/model"
 )
 
@@ -50,9 +52,14 @@ func New(tools ...Tool) (*Registry, error) {
 	return r, nil
 }
 
-// Builtin returns the tools that are always there.
+// Builtin returns the tools that Lyceum brings, those for computers included.
 func Builtin() *Registry {
-	r, err := New(Calculator(), ReadFile(), WriteFile(), ListFiles())
+	var writing sync.Mutex // write_file and edit_file use the same temporary names
+	r, err := New(
+		Calculator(),
+		ReadFile(), WriteFile(&writing), EditFile(&writing), ListFiles(), Glob(), Grep(),
+		Exec(), Start(), Processes(), ReadOutput(), WriteInput(), Kill(),
+	)
 	if err != nil {
 		panic(err) // they are ours
 	}
@@ -93,6 +100,12 @@ func (r *Registry) Lookup(name string) (Tool, bool) {
 
 // Names returns the names of all tools, sorted.
 func (r *Registry) Names() []string { return slices.Clone(r.names) }
+
+// Offered returns the names of the tools that an agent gets if nobody chose any:
+// all, but without a computer none that needs one.
+func (r *Registry) Offered(computers bool) []string {
+	return slices.DeleteFunc(r.Names(), func(name string) bool { return r.entries[name].tool.Computer && !computers })
+}
 
 // Specs returns what a model is told of the named tools, sorted by name.
 func (r *Registry) Specs(names []string) ([]model.Tool, error) {
@@ -149,6 +162,11 @@ func (r *Registry) try(ctx context.Context, name string, c Call) (text string, e
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
+	if e.tool.Computer {
+		if err := ready(name, c); err != nil {
+			return "", err
+		}
+	}
 	c.Args, err = e.arguments(c.Args)
 	if err != nil {
 		return "", fmt.Errorf("%w\nArguments of %s: %s", err, name, signature(e.schema.Schema()))
@@ -163,6 +181,17 @@ func (r *Registry) try(ctx context.Context, name string, c Call) (text string, e
 		err = ctx.Err()
 	}
 	return text, err
+}
+
+// ready says what is missing for a call that needs a computer.
+func ready(name string, c Call) error {
+	switch {
+	case c.Computer == nil:
+		return fmt.Errorf("the tool %s needs a computer, and this quest has none; \"computer: auto\" in its quest.yaml gives it one", name)
+	case !computer.ValidID(c.ID):
+		return fmt.Errorf("the call has no usable id (%.80q); this is a fault of Lyceum, not of your call", c.ID)
+	}
+	return nil
 }
 
 // arguments returns args if they fit the schema.

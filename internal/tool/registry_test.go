@@ -84,8 +84,8 @@ func TestSpecs(t *testing.T) {
 	})
 	for name, c := range map[string]struct{ tool, want string }{
 		"SuggestWhatIsNear":       {"calculat", `there is no tool "calculat"; did you mean calculate?`},
-		"SuggestWhatContainsIt":   {"file", `there is no tool "file"; did you mean list_files or read_file or write_file?`},
-		"ListAllIfNothingIsNear":  {"shell", `there is no tool "shell"; there are calculate, list_files, read_file, write_file`},
+		"SuggestWhatContainsIt":   {"file", `there is no tool "file"; did you mean edit_file or list_files or read_file?`},
+		"ListAllIfNothingIsNear":  {"shell", `there is no tool "shell"; there are calculate, edit_file, exec, glob, grep, kill, list_files, processes, read_file, read_output, start, write_file, write_input`},
 		"DoNotCareAboutTheLetter": {"READ_FILE", `there is no tool "READ_FILE"; did you mean read_file?`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,17 +97,74 @@ func TestSpecs(t *testing.T) {
 	}
 }
 
-func TestBuiltinSaysWhatMayBeRepeated(t *testing.T) {
+func TestBuiltinTools(t *testing.T) {
 	t.Parallel()
 	r := Builtin()
-	for _, name := range []string{"calculate", "list_files", "read_file", "write_file"} {
-		got, ok := r.Lookup(name)
-		if !ok || !got.Repeatable || got.Writes != (name == "write_file") {
-			t.Errorf("%s: found %v, repeatable %v, writes %v", name, ok, got.Repeatable, got.Writes)
+	const repeatable, writes, computer = 1, 2, 4
+	want := map[string]int{
+		"calculate": repeatable, "read_file": repeatable, "list_files": repeatable, "glob": repeatable, "grep": repeatable,
+		"write_file": repeatable | writes, "edit_file": writes,
+		"exec": writes | computer, "start": writes | computer, "write_input": writes | computer, "kill": writes | computer,
+		"read_output": repeatable | computer, "processes": repeatable | computer,
+	}
+	got := map[string]int{}
+	for _, name := range r.Names() {
+		spec, ok := r.Lookup(name)
+		if !ok {
+			t.Errorf("%s is not found", name)
 		}
+		for flag, set := range map[int]bool{repeatable: spec.Repeatable, writes: spec.Writes, computer: spec.Computer} {
+			if set {
+				got[name] |= flag
+			}
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 	if _, ok := r.Lookup("shell"); ok {
 		t.Error("found a tool that is not there")
+	}
+}
+
+func TestOfferedLeavesOutWhatNeedsAComputer(t *testing.T) {
+	t.Parallel()
+	r := Builtin()
+	if diff := cmp.Diff([]string{"calculate", "edit_file", "glob", "grep", "list_files", "read_file", "write_file"}, r.Offered(false)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(r.Names(), r.Offered(true)); diff != "" || len(r.Names()) != 13 {
+		t.Errorf("%d tools; %s", len(r.Names()), diff)
+	}
+}
+
+// TestSchemasAreStrict holds what a model is told against what the tools need:
+// every argument described and of one type, no other taken, texts that end.
+func TestSchemasAreStrict(t *testing.T) {
+	t.Parallel()
+	r := Builtin()
+	for _, name := range r.Names() {
+		e := r.entries[name]
+		s := e.schema.Schema()
+		if n := len(e.tool.Description); n < 40 || n > 800 || !strings.HasSuffix(e.tool.Description, ".") {
+			t.Errorf("%s: its description has %d characters: %s", name, n, e.tool.Description)
+		}
+		if err := e.schema.Validate(map[string]any{"no_such": 1}); err == nil {
+			t.Errorf("%s takes arguments that do not exist", name)
+		}
+		for arg, p := range s.Properties {
+			if p.Type == "" || p.Description == "" || !strings.HasSuffix(p.Description, ".") {
+				t.Errorf("%s: %s is not described", name, arg)
+			}
+			if p.Type == "integer" && (p.Minimum == nil || p.Maximum == nil) {
+				t.Errorf("%s: %s has no bounds", name, arg)
+			}
+		}
+		for _, arg := range s.Required {
+			if s.Properties[arg] == nil {
+				t.Errorf("%s: %s is required and not there", name, arg)
+			}
+		}
 	}
 }
 

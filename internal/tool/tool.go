@@ -4,12 +4,17 @@
 // stranger. Registry.Run checks them against the tool's schema before the tool
 // sees them. Whatever goes wrong, bad arguments and panics included, is an
 // output that the agent can read and act on; it never ends a run.
+//
+// Files are read and written on the host, below the agent's home; programs run in
+// the agent's computer, which sees the same home. So a file may change, or become
+// a link, between any two looks at it: only what was opened can be trusted.
 package tool
 
 import (
 	"context"
 	"os"
 
+	"lyceum/internal/computer"
 	"lyceum/internal/model"
 )
 
@@ -22,16 +27,43 @@ type Tool struct {
 	Repeatable bool
 	// Writes says that the tool may change the agent's workspace.
 	Writes bool
+	// Computer says that the tool needs one.
+	Computer bool
 	// Run does it. The arguments fit the schema. An error is shown to the agent.
 	Run func(ctx context.Context, c Call) (string, error)
 }
 
 // Call is one use of a tool.
 type Call struct {
+	// ID is this call's and no other's in the agent's computer: letters and digits,
+	// such as c17. Commands are named after it.
+	ID string
 	// Args is a JSON object.
 	Args []byte
 	// Home is the agent's workspace. No path can leave it.
 	Home *os.Root
+	// Computer is the agent's, nil if it has none.
+	Computer Computer
+}
+
+// Computer is what tools do with an agent's computer.
+type Computer interface {
+	// Run runs a command to its end. When ctx ends the command is killed.
+	Run(ctx context.Context, c computer.Command) (*computer.Result, error)
+	// Start begins a long command and returns once it has begun.
+	Start(ctx context.Context, c computer.Command) error
+	// Wait returns the result of a command, computer.ErrUnknown if there is none.
+	// When ctx ends it returns ctx's error and the command goes on.
+	Wait(ctx context.Context, id string) (*computer.Result, error)
+	// Processes returns the commands that the computer knows.
+	Processes(ctx context.Context) ([]computer.Process, error)
+	// Read returns up to max lines of a command's log from line from (1...) on; a
+	// negative from counts from the end. It never waits for more to be written.
+	Read(ctx context.Context, id string, from int64, max int) (*computer.Lines, error)
+	// Write gives data to a command's input, and ends the input if end is set.
+	Write(ctx context.Context, id string, data []byte, end bool) error
+	// Kill ends a command and all that it started.
+	Kill(ctx context.Context, id string) error
 }
 
 // Output is what the agent is shown.

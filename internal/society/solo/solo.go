@@ -17,7 +17,7 @@ type Society struct{}
 var _ quest.Society = Society{}
 
 // Rules implements quest.Society.
-func (Society) Rules() string { return "solo/2" }
+func (Society) Rules() string { return "solo/3" }
 
 // Policies implements quest.Society: the quest's own are enough.
 func (Society) Policies() []behavior.Thread { return nil }

@@ -36,7 +36,7 @@ func begin(t *testing.T, limits event.Limits) *story {
 	}
 	s := &story{t: t}
 	created := event.Draft{Actor: "person", Body: &event.QuestCreated{
-		Name: "q", Rules: "solo/2", Policies: policies, Problem: event.Text{Text: "?"}, Spec: ref, Limits: limits, Texts: texts,
+		Name: "q", Rules: "solo/3", Policies: policies, Problem: event.Text{Text: "?"}, Spec: ref, Limits: limits, Texts: texts,
 		Agents: []event.AgentSpec{{Name: "agent-0", Model: "m", System: ref, Tools: ref, ToolNames: []string{"look"}, Window: 2000}},
 	}}
 	e, err := event.Seal("q", 1, event.Hash{}, created)
@@ -53,7 +53,7 @@ func begin(t *testing.T, limits event.Limits) *story {
 // take feeds one input and returns what followed, one word each.
 func (s *story) take(b event.Body) string {
 	s.t.Helper()
-	if err := s.state.Check(b); err != nil {
+	if err := s.state.Check("agent-0", b); err != nil {
 		return "refused"
 	}
 	s.now += 1000

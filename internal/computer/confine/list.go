@@ -1,0 +1,151 @@
+package confine
+
+import (
+	"encoding/json"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/moby/profiles/seccomp"
+	"github.com/opencontainers/runtime-spec/specs-go"
+	"golang.org/x/sys/unix"
+)
+
+// refused are never allowed, whatever Docker's list says, now or in a version to
+// come: they have been ways out of sandboxes, and programs do without them.
+var refused = []string{
+	"add_key", "keyctl", "request_key", // keyrings are not in any namespace
+	"userfaultfd", "perf_event_open", "bpf",
+	"io_uring_setup", "io_uring_enter", "io_uring_register", // does calls past the filter
+	"name_to_handle_at", "open_by_handle_at", // reaches files past the mounts
+	"mount", "umount", "umount2", "mount_setattr", "move_mount", "pivot_root", "chroot",
+	"open_tree", "open_tree_attr", "fsopen", "fsconfig", "fsmount", "fspick",
+	"setns", "unshare", // clone with a new namespace is refused by its flags, clone3 altogether
+	"kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot",
+}
+
+// replaced have rules of our own.
+var replaced = []string{"socket", "socketpair", "ioctl"}
+
+// terminal are the commands of ioctl by which a program types into a terminal that
+// others read (TIOCSTI, TIOCLINUX), or loads a line discipline into the kernel.
+var terminal = []uint32{unix.TIOCSTI, unix.TIOCLINUX, unix.TIOCSETD}
+
+// allowlist is Docker's list as it is for a process without capabilities, and ours.
+// Rules for one call are alternatives; the conditions of a rule must all hold.
+func allowlist() *seccomp.Seccomp {
+	p := seccomp.DefaultProfile()
+	// No other architectures beside the native one, such as i386 on amd64.
+	p.ArchMap = []seccomp.Architecture{{Arch: specs.ArchX86_64}, {Arch: specs.ArchAARCH64}}
+	var kept []*seccomp.Syscall
+	for _, s := range p.Syscalls {
+		if s.Includes != nil && len(s.Includes.Caps) > 0 {
+			continue
+		}
+		if s.Excludes != nil {
+			s.Excludes.Caps = nil
+		}
+		s.Names = slices.DeleteFunc(s.Names, func(name string) bool {
+			return slices.Contains(refused, name) || slices.Contains(replaced, name)
+		})
+		if len(s.Names) > 0 {
+			kept = append(kept, s)
+		}
+	}
+	p.Syscalls = append(kept, sockets()...)
+	p.Syscalls = append(p.Syscalls, allow("socketpair", equal32(0, unix.AF_UNIX)))
+	for _, c := range except(terminal) {
+		p.Syscalls = append(p.Syscalls, allow("ioctl", masked(1, c.mask, c.value)))
+	}
+	return p
+}
+
+// Profile is the filter's list in the form that a Docker engine takes with
+// --security-opt seccomp=. Calls of other architectures are killed there too.
+func Profile() ([]byte, error) { return json.MarshalIndent(allowlist(), "", "\t") }
+
+// sockets are those of families, types and protocols that programs have a use for.
+// The others are little tested code in the kernel, some of which is loaded just by
+// asking for it.
+func sockets() []*seccomp.Syscall {
+	const anyProtocol = math.MaxUint32
+	kinds := []struct {
+		families, types []uint32
+		protocols       []uint32
+	}{
+		{[]uint32{unix.AF_UNIX}, []uint32{unix.SOCK_STREAM, unix.SOCK_DGRAM, unix.SOCK_SEQPACKET}, []uint32{anyProtocol}},
+		{[]uint32{unix.AF_INET, unix.AF_INET6}, []uint32{unix.SOCK_STREAM}, []uint32{0, unix.IPPROTO_TCP, unix.IPPROTO_MPTCP}},
+		{[]uint32{unix.AF_INET}, []uint32{unix.SOCK_DGRAM}, []uint32{0, unix.IPPROTO_UDP, unix.IPPROTO_ICMP}},
+		{[]uint32{unix.AF_INET6}, []uint32{unix.SOCK_DGRAM}, []uint32{0, unix.IPPROTO_UDP, unix.IPPROTO_ICMPV6}},
+		// Raw is netlink's usual type, and means nothing there.
+		{[]uint32{unix.AF_NETLINK}, []uint32{unix.SOCK_RAW, unix.SOCK_DGRAM}, []uint32{unix.NETLINK_ROUTE}},
+	}
+	// The type shares its argument with flags such as SOCK_CLOEXEC.
+	const typeMask = 0xf
+	var list []*seccomp.Syscall
+	for _, k := range kinds {
+		for _, family := range k.families {
+			for _, kind := range k.types {
+				for _, protocol := range k.protocols {
+					args := []specs.LinuxSeccompArg{equal32(0, family), masked(1, typeMask, kind)}
+					if protocol != anyProtocol {
+						args = append(args, equal32(2, protocol))
+					}
+					list = append(list, allow("socket", args...))
+				}
+			}
+		}
+	}
+	return list
+}
+
+func allow(name string, args ...specs.LinuxSeccompArg) *seccomp.Syscall {
+	return &seccomp.Syscall{LinuxSyscall: specs.LinuxSyscall{Names: []string{name}, Action: specs.ActAllow, Args: args}}
+}
+
+func masked(index uint, mask, value uint32) specs.LinuxSeccompArg {
+	return specs.LinuxSeccompArg{Index: index, Op: specs.OpMaskedEqual, Value: uint64(mask), ValueTwo: uint64(value)}
+}
+
+// equal32 looks at the lower half only, as the kernel does with an int: a condition
+// on the whole would miss a value with some bit set above.
+func equal32(index uint, value uint32) specs.LinuxSeccompArg {
+	return masked(index, math.MaxUint32, value)
+}
+
+// cube is the set of all numbers that equal value in the bits of mask.
+type cube struct{ mask, value uint32 }
+
+// except covers every number that is not among the values, and none of them. Engines
+// know no "differs in these bits", and a rule that refuses cannot stand beside one
+// that allows the same call; so the complement is spelled out. Cubes near the values
+// come first, for most commands of ioctl are near them, and the first match ends it.
+func except(values []uint32) []cube {
+	cubes := exceptBelow(values, cube{}, 1<<31)
+	slices.SortStableFunc(cubes, func(a, b cube) int {
+		return bits.OnesCount32(b.mask) - bits.OnesCount32(a.mask)
+	})
+	return cubes
+}
+
+// exceptBelow splits a cube by its highest open bit until a part has none of the
+// values, or is one.
+func exceptBelow(values []uint32, at cube, bit uint32) []cube {
+	if len(values) == 0 {
+		return []cube{at}
+	}
+	if bit == 0 {
+		return nil
+	}
+	var zero, one []uint32
+	for _, v := range values {
+		if v&bit == 0 {
+			zero = append(zero, v)
+		} else {
+			one = append(one, v)
+		}
+	}
+	return slices.Concat(
+		exceptBelow(zero, cube{at.mask | bit, at.value}, bit>>1),
+		exceptBelow(one, cube{at.mask | bit, at.value | bit}, bit>>1))
+}

@@ -1,0 +1,270 @@
+// Package helper is the first process inside a computer.
+//
+// It runs commands for Lyceum, which speaks to it over package link, and as pid 1
+// it is father to all that they leave behind. It has no rights that the commands
+// do not have; what protects it from them is that pid 1 gets no signal it does not
+// handle, and that it cannot be traced or read (see package confine).
+//
+// A command ends when its first process ends, and everything it started ends with
+// it, whatever sessions or parents those have taken. For this each command carries
+// a mark that a process can neither drop nor copy from another: see mark.
+//
+// When Lyceum goes away without a word, commands that are not to be kept are
+// killed at once. The others go on, and what they write waits in a window. A
+// computer that nobody holds ends by itself.
+package helper
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"lyceum/internal/computer/confine"
+	"lyceum/internal/computer/link"
+)
+
+// Role is the name under which the Lyceum binary is the helper, and nothing else.
+const Role = "lyceum-helper"
+
+// Main is the helper. It returns the exit code of the whole computer.
+func Main(args []string) int {
+	if err := run(args); err != nil {
+		fmt.Fprintf(os.Stderr, "%v\n", err)
+		return 1
+	}
+	return 0
+}
+
+func run(args []string) error {
+	if len(args) != 1 {
+		return errors.New("the helper of a computer is started by Lyceum, not by hand")
+	}
+	var c link.Config
+	if err := json.Unmarshal([]byte(args[0]), &c); err != nil {
+		return fmt.Errorf("read the configuration: %w", err)
+	}
+	// First of all, for this starts the program once more.
+	report, err := confine.Apply(confine.Options{Read: c.Read, Write: c.Write})
+	if err != nil {
+		return fmt.Errorf("confine the computer: %w", err)
+	}
+	// Every signal is taken and dropped: those that the language's runtime would die
+	// of could be sent by anything inside.
+	signal.Notify(make(chan os.Signal))
+	// The one we need has a channel of its own: no flood of others can drown it, and
+	// one that waits stands for all that came meanwhile.
+	children := make(chan os.Signal, 1)
+	signal.Notify(children, syscall.SIGCHLD)
+	// What was inherited is for this process alone.
+	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return fmt.Errorf("keep inherited files to ourselves: %w", err)
+	}
+	listener, err := listener(c)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	h := &helper{config: c, report: report, changed: make(chan struct{}), tunnels: make(chan loan)}
+	if c.Proxy != "" {
+		if h.proxy, err = net.Listen("tcp", c.Proxy); err != nil {
+			return fmt.Errorf("listen for programs that want the network: %w", err)
+		}
+		go h.serveProxy()
+	}
+	if err := h.limit(); err != nil {
+		return err
+	}
+	go h.reap(children)
+	go h.watch()
+	go h.expire()
+	return h.serve(listener)
+}
+
+// listener is the socket on which Lyceum is heard: inherited, or asked for.
+func listener(c link.Config) (net.Listener, error) {
+	f := os.NewFile(3, "listener")
+	if c.Bootstrap != "" {
+		var err error
+		if f, err = fetchListener(c.Bootstrap); err != nil {
+			return nil, fmt.Errorf("get the socket from Lyceum: %w", err)
+		}
+	}
+	defer f.Close()
+	l, err := net.FileListener(f)
+	if err != nil {
+		return nil, fmt.Errorf("listen for Lyceum: %w", err)
+	}
+	return l, nil
+}
+
+// fetchListener gets the socket over another one. A container cannot inherit it.
+func fetchListener(path string) (*os.File, error) {
+	c, err := net.Dial("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	oob := make([]byte, syscall.CmsgSpace(4))
+	_, n, _, _, err := c.(*net.UnixConn).ReadMsgUnix(make([]byte, 1), oob)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := syscall.ParseSocketControlMessage(oob[:n])
+	if err != nil || len(messages) != 1 {
+		return nil, errors.Join(errors.New("no socket came"), err)
+	}
+	fds, err := syscall.ParseUnixRights(&messages[0])
+	if err != nil || len(fds) != 1 {
+		return nil, errors.Join(errors.New("no socket came"), err)
+	}
+	syscall.CloseOnExec(fds[0])
+	return os.NewFile(uintptr(fds[0]), "listener"), nil
+}
+
+// helper is the state of a computer. mu guards what is below it.
+type helper struct {
+	config  link.Config
+	report  confine.Report
+	proxy   net.Listener
+	tunnels chan loan
+
+	mu       sync.Mutex
+	commands []*command
+	marks    uint64 // how many marks were given out
+	holders  int    // connections that keep the computer up
+	changed  chan struct{}
+}
+
+// stir tells whoever waits that something changed. mu is held.
+func (h *helper) stir() {
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+func (h *helper) serve(l net.Listener) error {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		go func() {
+			defer c.Close()
+			h.handle(c)
+		}()
+	}
+}
+
+// hold counts somebody who needs the computer, until release is called.
+func (h *helper) hold() (release func()) {
+	count := func(n int) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.holders += n
+		h.stir()
+	}
+	count(1)
+	return func() { count(-1) }
+}
+
+// handle serves one connection.
+func (h *helper) handle(c net.Conn) {
+	r := &link.Reader{R: c}
+	var q link.Request
+	if err := r.JSON(link.KindRequest, &q); err != nil {
+		return
+	}
+	answer := func(a link.Answer, err error) bool {
+		if err != nil {
+			a.Error = err.Error()
+			a.Unknown = errors.Is(err, errUnknown)
+		}
+		return link.WriteJSON(c, link.KindAnswer, a) == nil && err == nil
+	}
+	switch q.Op {
+	case link.OpRun:
+		cmd, attached, err := h.run(&q)
+		if answer(cmd.about(attached), err) {
+			h.attach(cmd, c, r, q.Out, q.Err)
+		} else if err == nil && !attached && !cmd.spec.Keep {
+			// Whoever asked for it left before it could become theirs.
+			h.kill(cmd, "abandoned")
+		}
+	case link.OpAttach:
+		cmd, err := h.find(q.ID)
+		if answer(cmd.about(true), err) {
+			h.attach(cmd, c, r, q.Out, q.Err)
+		}
+	case link.OpInput:
+		answer(link.Answer{}, h.input(&q, r))
+	case link.OpKill:
+		answer(link.Answer{}, h.killID(q.ID))
+	case link.OpForget:
+		answer(link.Answer{}, h.forget(q.ID))
+	case link.OpList:
+		answer(link.Answer{Known: h.list()}, nil)
+	case link.OpHold:
+		defer h.hold()()
+		if answer(link.Answer{}, nil) {
+			_, _ = io.Copy(io.Discard, c)
+		}
+	case link.OpTunnel:
+		h.lend(c)
+	case link.OpPing:
+		answer(link.Answer{Seccomp: h.report.Seccomp, Landlock: h.report.Landlock}, nil)
+	case link.OpStop:
+		answer(link.Answer{}, nil)
+		os.Exit(0)
+	default:
+		answer(link.Answer{}, fmt.Errorf("there is no operation %q", q.Op))
+	}
+}
+
+// expire ends the computer when nobody has held it for long enough. A command that
+// was kept counts until it is forgotten: what it wrote and how it ended is only here
+// until somebody comes for it.
+func (h *helper) expire() {
+	for {
+		h.mu.Lock()
+		held, kept, changed := h.holders > 0, len(h.running()) > 0 || h.keeps(), h.changed
+		h.mu.Unlock()
+		wait := h.config.Idle
+		if kept {
+			wait = h.config.Linger
+		}
+		if held {
+			<-changed
+			continue
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(wait)*time.Millisecond)
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			// Whoever came at the last moment waits for the lock, and gets no answer
+			// from a computer that ends.
+			h.mu.Lock()
+			if h.changed == changed {
+				os.Exit(0)
+			}
+			h.mu.Unlock()
+		}
+		cancel()
+	}
+}
+
+// keeps reports whether there are commands that somebody wanted to be kept. mu is
+// held.
+func (h *helper) keeps() bool {
+	return slices.ContainsFunc(h.commands, func(c *command) bool { return c.spec.Keep })
+}

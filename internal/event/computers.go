@@ -1,0 +1,239 @@
+package event
+
+import "fmt"
+
+// The events of computers are inputs that tell what happened, in the order in which
+// it did. The rules decide nothing by them; they keep account of them. Their actor is
+// the agent whose computer it is.
+
+// ComputerSpec is what a quest's agents have for computers.
+type ComputerSpec struct {
+	// Dockerfile is what the image is built from, where the driver uses images.
+	Dockerfile *Ref `json:"dockerfile,omitzero"`
+	// Driver is auto, bubblewrap or docker.
+	Driver  string          `json:"driver"`
+	Limits  ComputerLimits  `json:"limits"`
+	Network ComputerNetwork `json:"network"`
+}
+
+// ComputerLimits hold for a computer as a whole, apart from Files and Wall. One that
+// is not there is the computer's own default; a computer.started has them all.
+type ComputerLimits struct {
+	// CPUs in thousandths of a core.
+	CPUs int64 `json:"cpus,omitzero"`
+	// Disk is how many bytes the home may hold.
+	Disk int64 `json:"disk,omitzero"`
+	// Files is how many one process may have open.
+	Files int64 `json:"files,omitzero"`
+	// Memory in bytes, of all processes together.
+	Memory int64 `json:"memory,omitzero"`
+	// Processes and threads at one time.
+	Processes int64 `json:"processes,omitzero"`
+	// Wall is the longest that any command may take, in microseconds.
+	Wall int64 `json:"wall,omitzero"`
+}
+
+// ComputerNetwork is where programs can connect to: nowhere, unless it says more.
+type ComputerNetwork struct {
+	// Allow lists the hosts that they reach through the filtering proxy.
+	Allow []string `json:"allow,omitempty"`
+	// Open lets them connect to wherever the host can.
+	Open bool `json:"open,omitzero"`
+}
+
+// ComputerStarted says that an agent's computer is up, and what it is. What its
+// commands do depends on that, besides the command and the home.
+type ComputerStarted struct {
+	Arch string `json:"arch"`
+	// Base is the digest of the image, or of the toolchain folders.
+	Base string `json:"base"`
+	// Confinement is what holds the limits and keeps programs in, such as cgroup v2
+	// or seccomp.
+	Confinement []string `json:"confinement,omitempty"`
+	Driver      string   `json:"driver"`
+	// Fingerprint is the SHA-256 of the canonical form of all other members. Results
+	// that depend on the computer carry it.
+	Fingerprint Hash            `json:"fingerprint,omitzero"`
+	Kernel      string          `json:"kernel"`
+	Limits      ComputerLimits  `json:"limits"`
+	Network     ComputerNetwork `json:"network"`
+}
+
+// Sum is the fingerprint that the other members give.
+func (b *ComputerStarted) Sum() (Hash, error) {
+	rest := *b
+	rest.Fingerprint = Hash{}
+	data, err := encode(&rest)
+	if err != nil {
+		return Hash{}, fmt.Errorf("fingerprint of a computer: %w", err)
+	}
+	return HashOf(data), nil
+}
+
+// CliRun says that a command begins. It is durable before the command is started, or
+// comes with its end.
+type CliRun struct {
+	// Args are the program and its arguments: a JSON array of strings.
+	Args Text `json:"args"`
+	// Call is the tool.call that the command is run for.
+	Call uint64 `json:"call"`
+	// Command is its id in the agent's computer.
+	Command string `json:"command"`
+	// Dir is the folder it starts in, relative to the home, which it is if absent.
+	Dir string `json:"dir,omitzero"`
+	// Keep says that the command may go on when its call has its result, and when
+	// Lyceum goes away.
+	Keep bool `json:"keep,omitzero"`
+	// Timeout in microseconds. Without it only the computer's limit ends it.
+	Timeout int64 `json:"timeout,omitzero"`
+}
+
+// CliStdout is a piece of what a command wrote to its standard output.
+type CliStdout struct {
+	// Call is the one of the command's cli.run.
+	Call    uint64 `json:"call"`
+	Command string `json:"command"`
+	// From is where in the stream the piece begins, in bytes.
+	From int64 `json:"from"`
+	Text Text  `json:"text"`
+}
+
+// CliStderr is a piece of what a command wrote to its standard error.
+type CliStderr struct {
+	// Call is the one of the command's cli.run.
+	Call    uint64 `json:"call"`
+	Command string `json:"command"`
+	// From is where in the stream the piece begins, in bytes.
+	From int64 `json:"from"`
+	Text Text  `json:"text"`
+}
+
+// CliExit says how a command ended. There is one for each cli.run, at the latest when
+// the quest goes on after a crash.
+type CliExit struct {
+	// Call is the one of the command's cli.run.
+	Call     uint64 `json:"call"`
+	Command  string `json:"command"`
+	Duration int64  `json:"duration,omitzero"`
+	// End is why it ended where that was not its own doing: a limit (wall time,
+	// memory, processes, disk), killed, abandoned, stopped, or lost, which means that
+	// nobody can tell.
+	End string `json:"end,omitzero"`
+	// Exit is its exit code, or 128 and the number of the signal that ended it.
+	Exit int64 `json:"exit"`
+	// Fingerprint is that of the computer it ran in.
+	Fingerprint Hash `json:"fingerprint,omitzero"`
+	// Met is a limit that it met and went on.
+	Met string `json:"met,omitzero"`
+	// Signal is the name of the signal that ended it, such as SIGKILL.
+	Signal string        `json:"signal,omitzero"`
+	Stderr CommandOutput `json:"stderr"`
+	Stdout CommandOutput `json:"stdout"`
+}
+
+// CommandOutput is what a command wrote to one stream.
+type CommandOutput struct {
+	// Ref is the whole of it, if events do not have it all.
+	Ref *Ref `json:"ref,omitzero"`
+	// Size is how many bytes it wrote.
+	Size int64 `json:"size"`
+}
+
+// FileDiff says that the files of an agent's home are others than before. It comes
+// before the result of the call that changed them.
+type FileDiff struct {
+	// After is the home as it is now.
+	After TreeRef `json:"after"`
+	// Before is what it was, if that is recorded.
+	Before *TreeRef `json:"before,omitzero"`
+	// Call is the tool.call that changed them, if one did.
+	Call uint64 `json:"call,omitzero"`
+	// Cause is tool, or outside: nobody knows of a call that did it.
+	Cause string `json:"cause"`
+	// Changes are the first of them, by path; More counts those that are not listed.
+	Changes []Change `json:"changes,omitempty"`
+	More    int64    `json:"more,omitzero"`
+	// Skipped are some of what cannot be kept, such as sockets.
+	Skipped []Skipped `json:"skipped,omitempty"`
+}
+
+// The causes of a file.diff.
+const (
+	CauseTool    = "tool"
+	CauseOutside = "outside"
+)
+
+// Change is one file, link or empty folder that is not what it was. The path of a
+// folder ends with a slash.
+type Change struct {
+	// Kind is added, changed or removed.
+	Kind string `json:"kind"`
+	Path string `json:"path"`
+	// Size is that of the file now, or before it was removed; a link has none.
+	Size int64 `json:"size,omitzero"`
+}
+
+// The kinds of changes.
+const (
+	Added   = "added"
+	Changed = "changed"
+	Removed = "removed"
+)
+
+// Skipped is something that a tree does not hold, and why.
+type Skipped struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// How much of a file.diff its lists may take, in bytes of JSON.
+const (
+	maxChanges = 11 << 10
+	maxSkipped = 3 << 10
+)
+
+// Fit shortens the lists so that they fit an event, however long the paths are. What
+// Changes loses, More counts.
+func (b *FileDiff) Fit() {
+	kept, room := 0, maxChanges
+	for _, c := range b.Changes {
+		// What stands around the texts, and the longest number, take less than 70.
+		if room -= 70 + Weight(c.Path); room < 0 {
+			break
+		}
+		kept++
+	}
+	b.More += int64(len(b.Changes) - kept)
+	b.Changes = b.Changes[:kept]
+	kept, room = 0, maxSkipped
+	for _, s := range b.Skipped {
+		if room -= 25 + Weight(s.Path) + Weight(s.Reason); room < 0 {
+			break
+		}
+		kept++
+	}
+	b.Skipped = b.Skipped[:kept]
+}
+
+// NetConnection says that a program of the agent's computer connected to a host
+// through the proxy, or tried to.
+type NetConnection struct {
+	// Address is where it was connected to.
+	Address  string `json:"address,omitzero"`
+	Duration int64  `json:"duration,omitzero"`
+	// Host and Port are what the program asked for.
+	Host     string `json:"host"`
+	Port     int64  `json:"port"`
+	Received int64  `json:"received,omitzero"`
+	// Refused says why it was not connected.
+	Refused string `json:"refused,omitzero"`
+	Sent    int64  `json:"sent,omitzero"`
+}
+
+func (*ComputerStarted) Type() Type { return "computer.started" }
+func (*CliRun) Type() Type          { return "cli.run" }
+func (*CliStdout) Type() Type       { return "cli.stdout" }
+func (*CliStderr) Type() Type       { return "cli.stderr" }
+func (*CliExit) Type() Type         { return "cli.exit" }
+func (*FileDiff) Type() Type        { return "file.diff" }
+func (*NetConnection) Type() Type   { return "net.connection" }

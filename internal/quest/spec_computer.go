@@ -1,0 +1,316 @@
+package quest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"lyceum/internal/event"
+	"lyceum/internal/strictyaml"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Computer is what a quest.yaml says of its agents' computers: a word, or a mapping.
+// The zero value is that they have none.
+type Computer struct {
+	// Driver is one of Drivers; empty means none.
+	Driver string
+	// Dockerfile is a file beside quest.yaml that an image is built from.
+	Dockerfile string
+	// Limits are zero where the spec says nothing: the computer's own default.
+	Limits  event.ComputerLimits
+	Network event.ComputerNetwork
+}
+
+// Drivers are what a quest.yaml can have for a computer.
+var Drivers = []string{"none", "auto", "bubblewrap", "docker"}
+
+// The least that a program can work with, and the most that is believed to be meant.
+const (
+	minMemory    = 16 << 20
+	minDisk      = 1 << 20
+	maxSize      = 1 << 50
+	minProcesses = 4
+	maxProcesses = 1 << 22 // Linux has no more
+	minFiles     = 16
+	maxFiles     = 1 << 20
+	minCPUs      = 50
+	maxCPUs      = 10_000_000
+	minWall      = 1_000_000
+	maxWall      = 1 << 52
+)
+
+// How much a list of hosts may hold. It stands in the quest's first event.
+const (
+	maxAllow      = 100
+	maxHost       = 255
+	maxAllowBytes = 4 << 10
+)
+
+// IsZero reports whether there is no computer.
+func (c Computer) IsZero() bool { return c.Driver == "" || c.Driver == "none" }
+
+// Spec is what quest.created says of it, nil if there is none. dockerfile is the blob
+// of the file that c names.
+func (c Computer) Spec(dockerfile *event.Ref) *event.ComputerSpec {
+	if c.IsZero() {
+		return nil
+	}
+	return &event.ComputerSpec{Dockerfile: dockerfile, Driver: c.Driver, Limits: c.Limits, Network: c.Network}
+}
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (c *Computer) UnmarshalYAML(n ast.Node) error {
+	*c = Computer{}
+	pairs, ok := strictyaml.Pairs(n)
+	if !ok {
+		if _, err := strictyaml.Scalar(n); err != nil {
+			return strictyaml.At(n, "computer must be one of %s, or a mapping", strings.Join(Drivers, ", "))
+		}
+		return strictyaml.Choice(&c.Driver, Drivers...)(n)
+	}
+	c.Driver = "auto"
+	err := strictyaml.Fields(n, "computer", map[string]func(ast.Node) error{
+		"driver":     strictyaml.Choice(&c.Driver, Drivers...),
+		"dockerfile": strictyaml.Word(&c.Dockerfile),
+		"network":    c.readNetwork,
+		"memory":     sized(&c.Limits.Memory, minMemory, "16MiB"),
+		"disk":       sized(&c.Limits.Disk, minDisk, "1MiB"),
+		"processes":  counted(&c.Limits.Processes, minProcesses, maxProcesses),
+		"files":      counted(&c.Limits.Files, minFiles, maxFiles),
+		"cpus":       cores(&c.Limits.CPUs),
+		"wall":       lasting(&c.Limits.Wall),
+	})
+	switch {
+	case err != nil:
+		return err
+	case c.Driver == "none" && len(pairs) > 1:
+		return strictyaml.At(n, "there is no computer, and more is said of it: leave that out, or choose a driver")
+	case c.Driver == "bubblewrap" && c.Dockerfile != "":
+		return strictyaml.At(n, "bubblewrap uses the programs of this machine and no image: leave dockerfile out, or choose docker")
+	}
+	return nil
+}
+
+// readNetwork reads none, open, or a mapping with the hosts to allow.
+func (c *Computer) readNetwork(n ast.Node) error {
+	if _, ok := strictyaml.Pairs(n); ok {
+		return strictyaml.Fields(n, "network", map[string]func(ast.Node) error{"allow": c.readAllow})
+	}
+	mode := ""
+	if err := strictyaml.Choice(&mode, "none", "open")(n); err != nil {
+		return strictyaml.At(n, "it must be none, open, or a mapping with allow, a list of hosts")
+	}
+	c.Network.Open = mode == "open"
+	return nil
+}
+
+// readAllow reads a list of hosts. What they mean, the proxy knows; here they are
+// only kept from being something else than names.
+func (c *Computer) readAllow(n ast.Node) error {
+	size := 0
+	err := strictyaml.Each(n, "allow", func(n ast.Node) error {
+		host, err := strictyaml.Scalar(n)
+		if err != nil {
+			return err
+		}
+		size += event.Weight(host) + 3
+		switch {
+		case host == "" || len(host) > maxHost || !utf8.ValidString(host) || strings.ContainsFunc(host, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }):
+			return strictyaml.At(n, "%.40q is no host: want 1 to %d bytes that can be printed", host, maxHost)
+		case len(c.Network.Allow) == maxAllow:
+			return strictyaml.At(n, "there are more than %d hosts: allow a domain, as *.example.org, or say open", maxAllow)
+		case size > maxAllowBytes:
+			return strictyaml.At(n, "the hosts take more than %d bytes: allow a domain, as *.example.org, or say open", maxAllowBytes)
+		case slices.Contains(c.Network.Allow, host):
+			return strictyaml.At(n, "%s is listed twice", host)
+		}
+		c.Network.Allow = append(c.Network.Allow, host)
+		return nil
+	})
+	if err == nil && len(c.Network.Allow) == 0 {
+		err = strictyaml.At(n, "it is empty: list a host, or say network: none")
+	}
+	return err
+}
+
+// units are those of sizes, and how many times two is in them.
+var units = []struct {
+	name string
+	bits int
+}{{"TiB", 40}, {"GiB", 30}, {"MiB", 20}, {"KiB", 10}}
+
+// ParseSize reads a number of bytes, such as 512MiB, 2GiB or 1500000.
+func ParseSize(s string) (int64, error) {
+	digits, bits := s, 0
+	for _, u := range units {
+		if rest, ok := strings.CutSuffix(s, u.name); ok {
+			digits, bits = rest, u.bits
+		}
+	}
+	n, err := strconv.ParseUint(digits, 10, 63)
+	if err != nil || strings.Contains(digits, "+") || len(digits) > 1 && digits[0] == '0' {
+		return 0, fmt.Errorf("%.40q is not a size, such as 512MiB, 2GiB or 1500000", s)
+	}
+	if n > math.MaxInt64>>bits {
+		return 0, fmt.Errorf("%.40q is more than any machine has", s)
+	}
+	return int64(n) << bits, nil
+}
+
+// formatSize writes a size as ParseSize reads it.
+func formatSize(n int64) string {
+	for _, u := range units {
+		if n > 0 && n%(1<<u.bits) == 0 {
+			return strconv.FormatInt(n>>u.bits, 10) + u.name
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// ParseCPUs reads a number of cores, such as 2 or 1.5, in thousandths. It never passes
+// through a float.
+func ParseCPUs(s string) (int64, error) {
+	whole, frac, point := strings.Cut(s, ".")
+	digits := whole + frac + strings.Repeat("0", max(0, 3-len(frac)))
+	n, err := strconv.ParseUint(digits, 10, 63)
+	if err != nil || whole == "" || point && frac == "" || len(frac) > 3 || strings.Contains(s, "+") {
+		return 0, fmt.Errorf("%.40q is not a number of cores, such as 2 or 1.5, with at most 3 places", s)
+	}
+	return int64(n), nil
+}
+
+func formatCPUs(n int64) string {
+	return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%d.%03d", n/1000, n%1000), "0"), ".")
+}
+
+func sized(to *int64, least int64, words string) func(ast.Node) error {
+	return func(n ast.Node) error {
+		text, err := strictyaml.Scalar(n)
+		if err != nil {
+			return err
+		}
+		if *to, err = ParseSize(text); err == nil && (*to < least || *to > maxSize) {
+			err = fmt.Errorf("%.40s is out of range: want %s to 1024TiB", text, words)
+		}
+		return strictyaml.Wrap(n, err)
+	}
+}
+
+func counted(to *int64, least, most int64) func(ast.Node) error {
+	return func(n ast.Node) error {
+		if err := strictyaml.Integer(to, least)(n); err != nil || *to > most {
+			return strictyaml.At(n, "it must be a whole number from %d to %d", least, most)
+		}
+		return nil
+	}
+}
+
+func cores(to *int64) func(ast.Node) error {
+	return func(n ast.Node) error {
+		text, err := strictyaml.Scalar(n)
+		if err != nil {
+			return err
+		}
+		if *to, err = ParseCPUs(text); err == nil && (*to < minCPUs || *to > maxCPUs) {
+			err = fmt.Errorf("%.40s is out of range: want %s to %s cores", text, formatCPUs(minCPUs), formatCPUs(maxCPUs))
+		}
+		return strictyaml.Wrap(n, err)
+	}
+}
+
+func lasting(to *int64) func(ast.Node) error {
+	return func(n ast.Node) error {
+		text, err := strictyaml.Scalar(n)
+		if err != nil {
+			return err
+		}
+		d, err := ParseDuration(text)
+		if err == nil && (d < minWall || d > maxWall) {
+			err = fmt.Errorf("%.40s is out of range: want at least 1s", text)
+		}
+		*to = int64(d)
+		return strictyaml.Wrap(n, err)
+	}
+}
+
+// MarshalYAML implements yaml.InterfaceMarshaler: what UnmarshalYAML reads.
+func (c Computer) MarshalYAML() (any, error) {
+	w := written{Driver: c.Driver, Dockerfile: c.Dockerfile, Processes: c.Limits.Processes, Files: c.Limits.Files}
+	if c.IsZero() {
+		return "none", nil
+	}
+	switch {
+	case c.Network.Open:
+		w.Network = "open"
+	case len(c.Network.Allow) > 0:
+		w.Network = map[string][]string{"allow": c.Network.Allow}
+	}
+	for _, s := range []struct {
+		to     *string
+		n      int64
+		format func(int64) string
+	}{{&w.Memory, c.Limits.Memory, formatSize}, {&w.Disk, c.Limits.Disk, formatSize}, {&w.CPUs, c.Limits.CPUs, formatCPUs},
+		{&w.Wall, c.Limits.Wall, func(n int64) string { return Duration(n).String() }}} {
+		if s.n > 0 {
+			*s.to = s.format(s.n)
+		}
+	}
+	return w, nil
+}
+
+// written is the form of a Computer in YAML.
+type written struct {
+	Driver     string `yaml:"driver"`
+	Dockerfile string `yaml:"dockerfile,omitempty"`
+	Network    any    `yaml:"network,omitempty"`
+	Memory     string `yaml:"memory,omitempty"`
+	Processes  int64  `yaml:"processes,omitempty"`
+	CPUs       string `yaml:"cpus,omitempty"`
+	Disk       string `yaml:"disk,omitempty"`
+	Files      int64  `yaml:"files,omitempty"`
+	Wall       string `yaml:"wall,omitempty"`
+}
+
+// computerSchema is the form of a Computer.
+func computerSchema(text string) *jsonschema.Schema {
+	var names []any
+	for _, d := range Drivers {
+		names = append(names, d)
+	}
+	closed := func() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.Schema{}} }
+	size := func(text string) *jsonschema.Schema {
+		return &jsonschema.Schema{Types: []string{"integer", "string"}, Pattern: `^(0|[1-9][0-9]*)([KMGT]iB)?$`, Description: text}
+	}
+	allow := &jsonschema.Schema{
+		Type: "object", Required: []string{"allow"}, AdditionalProperties: closed(), Description: "only these hosts, through a proxy that records each connection",
+		Properties: map[string]*jsonschema.Schema{"allow": {
+			Type: "array", MinItems: new(1), MaxItems: new(maxAllow), UniqueItems: true,
+			Items: &jsonschema.Schema{Type: "string", MinLength: new(1), MaxLength: new(maxHost)},
+		}},
+	}
+	return &jsonschema.Schema{Description: text, AnyOf: []*jsonschema.Schema{
+		{Enum: names},
+		{
+			Type: "object", AdditionalProperties: closed(),
+			Properties: map[string]*jsonschema.Schema{
+				"driver":     {Enum: names, Description: "auto, the default here, takes the first that works on this machine"},
+				"dockerfile": {Type: "string", MinLength: new(1), Description: "a file beside quest.yaml or below it that the image is built from, where the driver uses images"},
+				"network": {Description: "where programs can connect to: none (the default), open, or a list of hosts to allow",
+					AnyOf: []*jsonschema.Schema{{Enum: []any{"none", "open"}}, allow}},
+				"memory":    size("memory of all processes together, at least 16MiB, such as 512MiB or 2GiB"),
+				"disk":      size("how much the home may hold, at least 1MiB, such as 10GiB"),
+				"processes": {Type: "integer", Minimum: new(minProcesses * 1.0), Maximum: new(maxProcesses * 1.0), Description: "processes and threads at one time"},
+				"files":     {Type: "integer", Minimum: new(minFiles * 1.0), Maximum: new(maxFiles * 1.0), Description: "files that one process may have open"},
+				"cpus":      {Types: []string{"number", "string"}, Description: "cores, at least 0.05, such as 1.5"},
+				"wall":      {Type: "string", Description: "the longest that any command may take, such as 90s or 1h"},
+			},
+		},
+	}}
+}
