@@ -37,8 +37,8 @@ const (
 // that it knows and the store still has are not read again.
 //
 // A file that is written while it is read is stored as it was read. Holes in a
-// file are stored as the zeros they read as, so a folder can ask for more room
-// than it takes; ctx is what ends that. On an error the tree is not stored; prev
+// file are stored as the zeros they read as; a large file that is almost nothing
+// but holes is left out, or a folder could ask for far more room than it takes. On an error the tree is not stored; prev
 // is unchanged and may be used again.
 func Snapshot(ctx context.Context, store Store, root *os.Root, prev *Index) (event.TreeRef, *Index, []Skipped, error) {
 	// The clock is read before anything else is: whatever changes from here on
@@ -186,6 +186,9 @@ func (s *snapshot) file(ctx context.Context, root *os.Root, at string, info fs.F
 		return Entry{}, err
 	}
 	defer f.Close()
+	if hollow(before) {
+		return Entry{}, s.skip(at, fmt.Sprintf("it is %d bytes long and almost all of that is a hole", before.Size()))
+	}
 	ref, err := s.content(ctx, f, before.Size())
 	if err != nil {
 		return Entry{}, fmt.Errorf("store file %s: %w", quote(at), err)
@@ -196,6 +199,16 @@ func (s *snapshot) file(ctx context.Context, root *os.Root, at string, info fs.F
 	}
 	s.remember(at, after, ref)
 	return fileEntry(info.Name(), after, ref), nil
+}
+
+// sparse is from which size on holes matter.
+const sparse = 64 << 20
+
+// hollow reports whether a large file has next to nothing on the disk. What a disk
+// compresses well is not meant.
+func hollow(info fs.FileInfo) bool {
+	held, ok := allocated(info)
+	return ok && info.Size() > sparse && held < info.Size()/64
 }
 
 func fileEntry(name string, info fs.FileInfo, ref event.Ref) Entry {

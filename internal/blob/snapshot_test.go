@@ -156,6 +156,9 @@ func TestSnapshotSkips(t *testing.T) {
 		"AnOddLink":        {func(p string) error { return os.Symlink("\xfe", p) }, "l", "the target of the link is not UTF-8"},
 		"ASocket":          {listenAt, "s", "it is a socket"},
 		"ACharacterDevice": {makeDevice, "null", "it is a device"},
+		"AHole": {func(p string) error {
+			return errors.Join(os.WriteFile(p, []byte("x"), 0o600), os.Truncate(p, 10<<30))
+		}, "h", "it is 10737418240 bytes long and almost all of that is a hole"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

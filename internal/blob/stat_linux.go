@@ -26,3 +26,12 @@ func stampOf(info fs.FileInfo) (stamp, bool) {
 func nameless(root *os.Root) (*os.File, error) {
 	return root.OpenFile(".", unix.O_TMPFILE|os.O_RDWR, 0o600)
 }
+
+// allocated is how many bytes of a file are on the disk.
+func allocated(info fs.FileInfo) (int64, bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return st.Blocks * 512, true
+}

@@ -21,6 +21,7 @@ import (
 	blobfs "lyceum/internal/blob/fs"
 	"lyceum/internal/computer"
 	"lyceum/internal/computer/bubblewrap"
+	"lyceum/internal/computer/docker"
 	"lyceum/internal/config"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
@@ -164,6 +165,7 @@ it at any step, take it elsewhere.
 		a.resumeCommand(), a.messageCommand(), a.cleanCommand(),
 		a.traceCommand(), a.verifyCommand(), a.replayCommand(), a.forkCommand(),
 		a.exportCommand(), a.importCommand(), a.policyCommand(), a.modelsCommand(), a.versionCommand(),
+		a.doctorCommand(), a.shellCommand(),
 	)
 	return root
 }
@@ -213,13 +215,25 @@ func openRuntime(home string, conf *config.Config) (*runtime.Runtime, func() err
 	}
 	return rt, func() error {
 		found.Close()
-		return errors.Join(store.Close(), blobs.Close())
+		return errors.Join(closeDrivers(rt.Computers), store.Close(), blobs.Close())
 	}, nil
 }
 
 // drivers are the kinds of sandbox this binary knows, in the order in which auto
 // tries them.
-func drivers() []computer.Driver { return []computer.Driver{bubblewrap.New(bubblewrap.Options{})} }
+func drivers() []computer.Driver {
+	return []computer.Driver{bubblewrap.New(bubblewrap.Options{}), docker.New(docker.Options{})}
+}
+
+// closeDrivers lets go of what drivers hold. Computers go on.
+func closeDrivers(all []computer.Driver) (err error) {
+	for _, d := range all {
+		if c, ok := d.(io.Closer); ok {
+			err = errors.Join(err, c.Close())
+		}
+	}
+	return err
+}
 
 // societies are the rules this binary knows.
 func societies() []quest.Society { return []quest.Society{solo.Society{}} }

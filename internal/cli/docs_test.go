@@ -23,7 +23,7 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 	for prefix, v := range map[string]any{
 		"": questJSON{}, "a": agentJSON{}, "o": originJSON{}, "l": event.Limits{}, "s": event.Share{}, "r": runtime.Report{}, "difference.": runtime.Difference{},
 		"b": builtinJSON{}, "c": checkJSON{}, "x": quest.Explanation{}, "xa": quest.AgentExplanation{}, "p": quest.Proposal{}, "d": behavior.Description{}, "by": behavior.Blocker{},
-		"m": modelJSON{}, "mp": priceJSON{},
+		"m": modelJSON{}, "mp": priceJSON{}, "doc": doctorJSON{}, "find": findingJSON{},
 	} {
 		typ := reflect.TypeOf(v)
 		for i := range typ.NumField() {

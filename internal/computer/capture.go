@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lyceum/internal/computer/link"
@@ -31,7 +32,9 @@ type capture struct {
 	conn     net.Conn
 	attached bool
 	before   Meters // what had been met when it began
-	done     chan struct{}
+	// fed is closed when the command has what it was to read first.
+	fed  atomic.Pointer[chan struct{}]
+	done chan struct{}
 
 	mu      sync.Mutex
 	streams [2]stream
@@ -96,6 +99,22 @@ func (k *capture) recognize(a link.Answer) {
 func (k *capture) safe() (out, errs int64) { return k.streams[0].size, k.streams[1].size }
 
 func (c *Computer) logPath(id string) string { return filepath.Join(c.place.Dir, "log", id) }
+
+// isFed waits until the command has read what it was given at its start, or has
+// ended, or the next would be read before it.
+func (k *capture) isFed(ctx context.Context) error {
+	fed := k.fed.Load()
+	if fed == nil {
+		return nil
+	}
+	select {
+	case <-*fed:
+	case <-k.done:
+	case <-ctx.Done():
+		return fmt.Errorf("the command has not read yet what it was given at its start: %w", ctx.Err())
+	}
+	return nil
+}
 
 // take reads what the helper sends until the command has ended.
 func (k *capture) take(r *link.Reader) {
@@ -172,6 +191,8 @@ func (k *capture) flush(last bool) error {
 	if k.log == nil {
 		return nil
 	}
+	before := k.log.size
+	defer func() { k.c.grew(k.log.size - before) }()
 	for i := range k.streams {
 		s := &k.streams[i]
 		n, err := k.log.add(Stream(i+1), s.pending, last)

@@ -38,6 +38,33 @@ type Spec struct {
 	Dockerfile []byte
 }
 
+// check finds what cannot work, whatever the driver.
+func (s Spec) check(driver string, filtered bool) error {
+	if s.Driver != "" && s.Driver != "auto" && s.Driver != driver {
+		return fmt.Errorf("the computer is to be one of %s, not of %s", printable(s.Driver, 50), driver)
+	}
+	l := s.Limits
+	for _, c := range []struct {
+		name         string
+		value, least int64
+	}{
+		// Less than these, and the helper itself would not run.
+		{"memory", l.Memory, 32 << 20}, {"processes", l.Processes, 32}, {"cpus", l.CPUs, 10}, {"files", l.Files, 16}, {"disk", l.Disk, 4096},
+		{"wall", int64(l.Wall), int64(time.Millisecond)},
+	} {
+		if c.value != 0 && c.value < c.least {
+			return fmt.Errorf("the limit %s of a computer is %d; give at least %d, or nothing for the default", c.name, c.value, c.least)
+		}
+	}
+	switch mode := s.Network.Mode(); {
+	case mode == "open" && len(s.Network.Allow) > 0:
+		return errors.New("the network of a computer is open and has a list of hosts; say one of them")
+	case mode == "allow" && !filtered:
+		return errors.New("the network of a computer is to be filtered, and there is no filter")
+	}
+	return nil
+}
+
 // Limits hold for a computer as a whole, apart from Files and Wall. A limit that
 // is zero is the default.
 type Limits struct {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"sort"
 
 	"lyceum/internal/computer/link"
@@ -39,6 +40,7 @@ type logHead struct {
 // logFile is an open log. Its owner's lock guards it.
 type logFile struct {
 	f    *os.File
+	path string
 	head logHead
 	size int64 // bytes in the file
 	last int64 // lines so far
@@ -52,19 +54,26 @@ type logFile struct {
 // mark says that the record at a place begins with a line.
 type mark struct{ at, line int64 }
 
+// createLog makes a log, whole with its head or not at all: it is made under a name
+// that no command can have.
 func createLog(path string, h logHead) (*logFile, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	fresh := filepath.Join(filepath.Dir(path), ".new-"+filepath.Base(path))
+	f, err := os.OpenFile(fresh, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("make a command's log: %w", err)
 	}
-	l := &logFile{f: f, head: h}
+	l := &logFile{f: f, path: path, head: h}
 	b, err := json.Marshal(h)
 	if err == nil {
 		err = l.write(recordHead, 0, 0, b)
 	}
-	if err != nil {
+	if err == nil {
+		// Unlike a rename, this does not take the place of one that is there.
+		err = os.Link(fresh, path)
+	}
+	if err = errors.Join(err, os.Remove(fresh)); err != nil {
 		f.Close()
-		return nil, err
+		return nil, fmt.Errorf("make a command's log: %w", err)
 	}
 	return l, nil
 }
@@ -79,7 +88,7 @@ func openLog(path string, write bool, each func(Stream, []byte)) (*logFile, erro
 	if err != nil {
 		return nil, err
 	}
-	l := &logFile{f: f}
+	l := &logFile{f: f, path: path}
 	err = l.scan(0, func(r record) error { return l.learn(r, each) })
 	if err == nil && l.head.ID == "" {
 		err = errors.New("it has no head")
@@ -274,7 +283,7 @@ const maxRead = 1 << 20
 
 // open reads one stream from the beginning, as far as it has been written by now.
 func (l *logFile) open(s Stream) (io.ReadCloser, error) {
-	f, err := os.Open(l.f.Name())
+	f, err := os.Open(l.path)
 	if err != nil {
 		return nil, err
 	}

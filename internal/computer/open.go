@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -59,6 +60,9 @@ type Computer struct {
 
 	attaching sync.Mutex // held while a command is made ours, so that it is once
 
+	logs     atomic.Int64 // bytes of logs
+	trimming atomic.Bool
+
 	mu       sync.Mutex
 	captures map[string]*capture
 	down     bool
@@ -74,6 +78,9 @@ type saved struct {
 // Open finds the computer of a place, with the commands that were kept in it, or
 // boots a new one if it is not up or not the one that is asked for.
 func Open(ctx context.Context, d Driver, p Place, s Spec, opts Options) (*Computer, error) {
+	if err := s.check(d.Name(), opts.Serve != nil || opts.Found); err != nil {
+		return nil, err
+	}
 	s.Limits = s.Limits.OrDefault()
 	if opts.Progress == nil {
 		opts.Progress = func(string) {}
@@ -108,6 +115,8 @@ func Open(ctx context.Context, d Driver, p Place, s Spec, opts Options) (*Comput
 		return nil, fmt.Errorf("open the home of a computer: %w", err)
 	}
 	c.ctx, c.stop = context.WithCancel(context.Background())
+	_, size := c.countLogs()
+	c.logs.Store(size)
 	if c.held, _, _, err = c.ask(ctx, link.Request{Op: link.OpHold}); err != nil {
 		c.Close()
 		return nil, err

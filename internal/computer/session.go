@@ -84,18 +84,31 @@ func (c *Computer) begin(ctx context.Context, cmd Command) (*capture, error) {
 	if cmd.Terminal != nil {
 		spec.Rows, spec.Cols = int(cmd.Terminal.Rows), int(cmd.Terminal.Cols)
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	// Once it is asked for we must hear whether it runs, or nobody would end it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), launchTime)
+	defer cancel()
 	k, err := c.capture(ctx, link.Request{Op: link.OpRun, ID: cmd.ID, Command: spec})
 	if err != nil {
 		return nil, err
 	}
 	if len(cmd.Stdin) > 0 && !k.attached {
 		// A command that does not read what it is given may still do its work.
-		c.spawn(func() {
+		fed := make(chan struct{})
+		if c.spawn(func() {
+			defer close(fed)
 			_ = c.write(c.ctx, link.Request{Op: link.OpInput, ID: cmd.ID, End: !cmd.Input, Patient: true}, cmd.Stdin)
-		})
+		}) {
+			k.fed.Store(&fed)
+		}
 	}
 	return k, nil
 }
+
+// launchTime is how long it may take to start a command, at the worst.
+const launchTime = 10 * time.Second
 
 // maxCommand is how long a command may be with all its arguments and environment.
 const maxCommand = link.MaxFrame - 4<<10
@@ -120,10 +133,10 @@ func (cmd *Command) check() error {
 		return errors.Join(fmt.Errorf("the command's environment is %d bytes long, at most %d are possible; put the rest into a file", len(b), maxCommand/4), err)
 	}
 	dir := cmd.Dir
-	if path.IsAbs(dir) {
-		dir, _ = strings.CutPrefix(path.Clean(dir)+"/", HomeDir+"/")
+	if !path.IsAbs(dir) {
+		dir = path.Join(HomeDir, dir)
 	}
-	if dir = path.Join(".", dir); len(dir) > 4096 || !filepath.IsLocal(dir) {
+	if !strings.HasPrefix(path.Clean(dir)+"/", HomeDir+"/") || len(dir) > 4096 {
 		return fmt.Errorf("the folder %s is not inside the home; name one that is, such as . for the home itself", printable(cmd.Dir, 100))
 	}
 	return nil
@@ -263,6 +276,11 @@ func endWord(s string) string {
 
 // Write gives a command more to read. end says that there will be no more.
 func (c *Computer) Write(ctx context.Context, id string, data []byte, end bool) error {
+	if k := c.ours(id); k != nil {
+		if err := k.isFed(ctx); err != nil {
+			return err
+		}
+	}
 	return c.write(ctx, link.Request{Op: link.OpInput, ID: id, End: end}, data)
 }
 
@@ -326,19 +344,26 @@ func (c *Computer) Forget(ctx context.Context, id string) error {
 
 // serveTunnels keeps one connection ready for the next program that wants the
 // network.
+//
+// Each costs descriptors; beyond maxTunnels programs wait.
 func (c *Computer) serveTunnels() {
+	turns := make(chan struct{}, maxTunnels)
 	for c.ctx.Err() == nil {
+		turns <- struct{}{}
 		conn, _, _, err := c.ask(c.ctx, link.Request{Op: link.OpTunnel})
 		if err != nil {
 			return
 		}
 		c.spawn(func() {
+			defer func() { <-turns }()
 			defer conn.Close()
 			defer context.AfterFunc(c.ctx, func() { conn.Close() })()
 			c.opts.Serve(c.ctx, conn)
 		})
 	}
 }
+
+const maxTunnels = 128
 
 // meters tells how often limits were met so far.
 func (c *Computer) meters() Meters { return c.driver.Meters(c.saved.Handle) }

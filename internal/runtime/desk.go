@@ -245,16 +245,7 @@ func (l *live) openComputers(ctx context.Context) (err error) {
 	if c == nil {
 		return nil
 	}
-	l.spec = computer.Spec{
-		Driver: c.Driver, Network: computer.Network{Open: c.Network.Open, Allow: c.Network.Allow},
-		Limits: limitsOf(c.Limits),
-	}
-	if c.Dockerfile != nil {
-		if l.spec.Dockerfile, err = l.rt.Blob(ctx, *c.Dockerfile); err != nil {
-			return err
-		}
-	}
-	if l.driver, err = l.rt.driver(ctx, c.Driver); err != nil {
+	if l.driver, l.spec, err = l.rt.machine(ctx, c); err != nil {
 		return err
 	}
 	if l.rules, err = proxy.Parse(c.Network.Allow); err != nil {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -149,6 +151,9 @@ func (d *desk) fingerprint() event.Hash {
 
 // Wait implements tool.Computer.
 func (r *recorder) Wait(ctx context.Context, id string) (*computer.Result, error) {
+	if persons(id) {
+		return nil, computer.ErrUnknown
+	}
 	c, err := r.open(ctx)
 	if err != nil {
 		return nil, err
@@ -162,11 +167,19 @@ func (r *recorder) Processes(ctx context.Context) ([]computer.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Processes(ctx)
+	list, err := c.Processes(ctx)
+	return slices.DeleteFunc(list, func(p computer.Process) bool { return persons(p.ID) }), err
 }
+
+// persons reports whether a command is a person's terminal, which is none of the
+// agent's business.
+func persons(id string) bool { return strings.HasPrefix(id, ShellPrefix) }
 
 // Read implements tool.Computer.
 func (r *recorder) Read(ctx context.Context, id string, from int64, most int) (*computer.Lines, error) {
+	if persons(id) {
+		return nil, computer.ErrUnknown
+	}
 	c, err := r.open(ctx)
 	if err != nil {
 		return nil, err
@@ -176,6 +189,9 @@ func (r *recorder) Read(ctx context.Context, id string, from int64, most int) (*
 
 // Write implements tool.Computer.
 func (r *recorder) Write(ctx context.Context, id string, data []byte, end bool) error {
+	if persons(id) {
+		return computer.ErrUnknown
+	}
 	c, err := r.open(ctx)
 	if err != nil {
 		return err
@@ -185,6 +201,9 @@ func (r *recorder) Write(ctx context.Context, id string, data []byte, end bool) 
 
 // Kill implements tool.Computer.
 func (r *recorder) Kill(ctx context.Context, id string) error {
+	if persons(id) {
+		return computer.ErrUnknown
+	}
 	c, err := r.open(ctx)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -39,6 +40,26 @@ type Tree struct {
 	parents map[string]string
 	// Why tells what is missing, by controller, where something is.
 	Why map[string]string
+
+	once sync.Once
+}
+
+// prefix is what the names of all computers' groups begin with.
+const prefix = "lyceum-"
+
+// sweep takes away groups whose computers have ended by themselves. The kernel keeps
+// those that have processes; one that was just made may not have any yet.
+func (t *Tree) sweep() {
+	for _, parent := range t.parents {
+		old, _ := filepath.Glob(filepath.Join(parent, prefix+"*"))
+		for _, dir := range old {
+			var s unix.Stat_t
+			var now unix.Timespec
+			if unix.Stat(dir, &s) == nil && unix.ClockGettime(unix.CLOCK_REALTIME, &now) == nil && now.Sec-s.Ctim.Sec > 60 {
+				_ = unix.Rmdir(dir)
+			}
+		}
+	}
 }
 
 // Find looks where this process can make groups. root is where the control groups
@@ -151,6 +172,7 @@ type Group struct {
 // Make makes the group of that name. One that an earlier process left behind is
 // ended first: its counts and its limits would be in the way.
 func (t *Tree) Make(name string, l Limits) (g *Group, err error) {
+	t.once.Do(t.sweep)
 	g = &Group{Version: t.Version}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

@@ -20,6 +20,9 @@ func Main(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == helper.Role {
 		os.Exit(helper.Main(os.Args[2:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == AttemptRole {
+		os.Exit(Attempt(os.Args[2:]))
+	}
 	code := m.Run()
 	stopEngine()
 	os.Exit(code)

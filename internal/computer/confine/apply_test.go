@@ -280,20 +280,6 @@ func TestTheSecondStartIsTheSameProcess(t *testing.T) {
 			t.Errorf("got %q", out)
 		}
 	})
-	t.Run("ItsDeathSignal", func(t *testing.T) {
-		t.Parallel()
-		// The signal comes when the thread ends that started the process.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		cmd := s.cmd(t, "helper", "death signal")
-		if cmd.SysProcAttr == nil {
-			cmd.SysProcAttr = &syscall.SysProcAttr{}
-		}
-		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-		if out, _ := cmd.Output(); string(out) != "SIGKILL" {
-			t.Errorf("the signal for the parent's death is %q", out)
-		}
-	})
 	t.Run("WithoutTheMarker", func(t *testing.T) {
 		t.Parallel()
 		if got := s.run(t, "helper", "own environment"); got != "" {

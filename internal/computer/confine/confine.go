@@ -31,9 +31,6 @@ type Options struct {
 	Read []string
 	// Write are those that can be written as well, and whose devices obey ioctl.
 	Write []string
-	// Network says that the network is open. Nothing depends on it: what can be
-	// reached is the network namespace's business, and loopback works in any.
-	Network bool
 }
 
 // Report is what holds from now on.
@@ -67,7 +64,7 @@ func Apply(o Options) (Report, error) {
 			return Report{}, err
 		}
 		if abi > 0 {
-			return Report{}, onMainThread(func() error { return restart(o, abi) })
+			return Report{}, restart(o, abi)
 		}
 	}
 	// A command runs under the same user as the helper. Without this it could read
@@ -99,8 +96,10 @@ func confinedBefore() (abi int, done bool, err error) {
 	return abi, true, nil
 }
 
-// restart returns only if it fails.
+// restart returns only if it fails. The thread it runs on is confined and executes the
+// program again; nobody else gets it if that fails, for it is never unlocked.
 func restart(o Options, abi int) error {
+	runtime.LockOSThread()
 	self, err := unix.Open("/proc/self/exe", unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("find the helper's own program: %w; the sandbox needs /proc", err)
@@ -122,34 +121,6 @@ func noNewPrivileges() error {
 		return fmt.Errorf("give up gaining privileges: %w", err)
 	}
 	return nil
-}
-
-// onMainThread runs f on the process's first thread, and leaves it there. A signal
-// for the death of the parent, which bubblewrap sets, belongs to that thread and
-// would be lost if another one did the exec.
-func onMainThread(f func() error) error {
-	hold := make(chan struct{})
-	defer close(hold)
-	// Each miss keeps its thread busy, so the next try gets another one.
-	for range 64 {
-		missed, result := make(chan struct{}), make(chan error, 1)
-		go func() {
-			runtime.LockOSThread()
-			if unix.Gettid() == unix.Getpid() {
-				result <- f() // never unlocked: nobody else gets a thread confined by half
-				return
-			}
-			close(missed)
-			<-hold
-			runtime.UnlockOSThread()
-		}()
-		select {
-		case err := <-result:
-			return err
-		case <-missed:
-		}
-	}
-	return fmt.Errorf("the first thread is busy: call confine.Apply before anything else in main")
 }
 
 // filterAllThreads installs the filter for each thread there is; later ones inherit

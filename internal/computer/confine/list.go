@@ -21,11 +21,16 @@ var refused = []string{
 	"mount", "umount", "umount2", "mount_setattr", "move_mount", "pivot_root", "chroot",
 	"open_tree", "open_tree_attr", "fsopen", "fsconfig", "fsmount", "fspick",
 	"setns", "unshare", // clone with a new namespace is refused by its flags, clone3 altogether
+	"sched_setaffinity", // where there are no control groups, it is what limits processors
 	"kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot",
 }
 
 // replaced have rules of our own.
-var replaced = []string{"socket", "socketpair", "ioctl"}
+var replaced = []string{
+	"socket", "socketpair", "ioctl",
+	"prlimit64", "setpriority", "ioprio_set", "sched_setscheduler", "sched_setparam", "sched_setattr",
+	"chmod", "fchmod", "fchmodat", "fchmodat2", "open", "openat", "openat2", "creat", "mknod", "mknodat", "fallocate",
+}
 
 // terminal are the commands of ioctl by which a program types into a terminal that
 // others read (TIOCSTI, TIOCLINUX), or loads a line discipline into the kernel.
@@ -54,6 +59,13 @@ func allowlist() *seccomp.Seccomp {
 	}
 	p.Syscalls = append(kept, sockets()...)
 	p.Syscalls = append(p.Syscalls, allow("socketpair", equal32(0, unix.AF_UNIX)))
+	p.Syscalls = append(p.Syscalls, selfish()...)
+	p.Syscalls = append(p.Syscalls, plainModes()...)
+	p.Syscalls = append(p.Syscalls,
+		// Room that is taken without being written is taken faster than anybody looks.
+		deny("fallocate", unix.EOPNOTSUPP),
+		// Its mode stands in memory, where a filter cannot look; programs then use openat.
+		deny("openat2", unix.ENOSYS))
 	for _, c := range except(terminal) {
 		p.Syscalls = append(p.Syscalls, allow("ioctl", masked(1, c.mask, c.value)))
 	}
@@ -97,6 +109,42 @@ func sockets() []*seccomp.Syscall {
 		}
 	}
 	return list
+}
+
+// selfish are the calls by which a process sets limits or priorities: its own, not the
+// helper's, which has the same user.
+func selfish() []*seccomp.Syscall {
+	list := []*seccomp.Syscall{
+		allow("prlimit64", equal32(0, 0)),
+		allow("prlimit64", specs.LinuxSeccompArg{Index: 2, Op: specs.OpEqualTo, Value: 0}), // it only asks
+		allow("setpriority", equal32(1, 0)),
+		allow("ioprio_set", equal32(1, 0)),
+	}
+	for _, name := range []string{"sched_setscheduler", "sched_setparam", "sched_setattr"} {
+		list = append(list, allow(name, equal32(0, 0)))
+	}
+	return list
+}
+
+// plainModes are the calls that give a file its mode: one by which whoever runs it
+// gets its owner's rights has no place in a home that the host can see.
+func plainModes() []*seccomp.Syscall {
+	const setID = unix.S_ISUID | unix.S_ISGID
+	const makes = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY
+	var list []*seccomp.Syscall
+	for _, c := range []struct {
+		name string
+		mode uint // which argument
+	}{{"chmod", 1}, {"fchmod", 1}, {"fchmodat", 2}, {"fchmodat2", 2}, {"creat", 1}, {"mknod", 1}, {"mknodat", 2}, {"open", 2}, {"openat", 3}} {
+		list = append(list, allow(c.name, masked(c.mode, setID, 0)))
+	}
+	// Where nothing is made, the mode is not looked at, and may be anything.
+	return append(list, allow("open", masked(1, makes, 0)), allow("openat", masked(2, makes, 0)))
+}
+
+func deny(name string, errno unix.Errno) *seccomp.Syscall {
+	code := uint(errno)
+	return &seccomp.Syscall{LinuxSyscall: specs.LinuxSyscall{Names: []string{name}, Action: specs.ActErrno, ErrnoRet: &code}}
 }
 
 func allow(name string, args ...specs.LinuxSeccompArg) *seccomp.Syscall {

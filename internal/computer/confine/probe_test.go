@@ -129,7 +129,6 @@ var probes = map[string]func(args []string) error{
 var helperProbes = map[string]func(args []string) error{
 	"threads":         func([]string) error { return threads() },
 	"kill each other": func([]string) error { return killEachOther() },
-	"death signal":    func([]string) error { return deathSignal() },
 	"inherited":       func([]string) error { return inherited() },
 	"own environment": func([]string) error { return errors.New(os.Getenv(marker)) },
 	"pid":             func([]string) error { return errors.New(strconv.Itoa(os.Getpid())) },
@@ -227,18 +226,6 @@ func killEachOther() error {
 		return fmt.Errorf("other command: %s", out)
 	}
 	return nil
-}
-
-// deathSignal is that of the first thread; a goroutine finds its way there.
-func deathSignal() error {
-	return onMainThread(func() error {
-		var signal int32
-		_, _, e := unix.Syscall(unix.SYS_PRCTL, unix.PR_GET_PDEATHSIG, uintptr(unsafe.Pointer(&signal)), 0)
-		if e != 0 {
-			return e
-		}
-		return errors.New(unix.SignalName(unix.Signal(signal)))
-	})
 }
 
 // inherited reads the file that the helper was started with.

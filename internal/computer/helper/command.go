@@ -34,7 +34,8 @@ type command struct {
 	gone    bool // its first process is gone
 	exit    *link.Exit
 	timer   *time.Timer
-	owner   net.Conn // the connection it belongs to
+	owner   net.Conn // the connection it belongs to, and its turn
+	turn    uint64
 }
 
 func (c *command) stir() {
@@ -42,8 +43,8 @@ func (c *command) stir() {
 	c.changed = make(chan struct{})
 }
 
-// run starts a command, or finds the one that has its id.
-func (h *helper) run(q *link.Request) (*command, bool, error) {
+// run starts a command for its owner, or finds the one that has its id.
+func (h *helper) run(q *link.Request, owner net.Conn, turn uint64) (*command, bool, error) {
 	if q.Command == nil || len(q.Command.Args) == 0 {
 		return nil, false, errors.New("there is nothing to run")
 	}
@@ -55,7 +56,7 @@ func (h *helper) run(q *link.Request) (*command, bool, error) {
 	if len(h.commands) >= link.MaxKnown {
 		return nil, false, fmt.Errorf("the computer has %d commands already; end and forget some first", link.MaxKnown)
 	}
-	c := &command{id: q.ID, spec: *q.Command, changed: make(chan struct{}), started: now()}
+	c := &command{id: q.ID, spec: *q.Command, changed: make(chan struct{}), started: now(), owner: owner, turn: turn}
 	if err := h.launch(c); err != nil {
 		return nil, false, err
 	}
@@ -181,7 +182,14 @@ func (h *helper) kill(c *command, why string) {
 		c.end = why
 	}
 	c.mu.Unlock()
-	h.killMarked(func(mark uint64) bool { return mark == c.mark })
+	// A first process that gave itself another command's mark is found by its number.
+	// It is not yet another's: reap takes it off under the lock.
+	h.mu.Lock()
+	if c.pid > 0 {
+		_ = syscall.Kill(c.pid, syscall.SIGKILL)
+	}
+	h.mu.Unlock()
+	h.killMarked(func(mark uint64) bool { return mark == c.mark || h.nobodys(mark) })
 }
 
 // ended is called once a command's first process is gone: what it left behind
@@ -191,10 +199,15 @@ func (h *helper) ended(c *command, status syscall.WaitStatus) {
 	if c.timer != nil {
 		c.timer.Stop()
 	}
+	crowded := h.crowded()
 	c.mu.Lock()
 	c.gone = true
+	if crowded && c.met == "" {
+		c.met = "processes"
+	}
 	c.mu.Unlock()
 	h.killLeftovers()
+	h.sweep()
 	c.drain(time.Second)
 	x := &link.Exit{Code: status.ExitStatus(), Duration: took.Microseconds()}
 	if status.Signaled() {
@@ -203,9 +216,10 @@ func (h *helper) ended(c *command, status syscall.WaitStatus) {
 	if c.input != nil {
 		c.input.Close()
 	}
+	full := x.Code != 0 && h.ranFull()
 	c.mu.Lock()
 	x.End, x.Met = c.end, c.met
-	if x.Met == "" && status.Signaled() && status.Signal() == syscall.SIGXFSZ {
+	if x.Met == "" && (full || x.Signal == "SIGXFSZ") {
 		x.Met = "disk"
 	}
 	x.Out, x.Err = c.streams[0].end(), c.streams[1].end()
@@ -279,13 +293,36 @@ func (c *command) pump(stream int, f *os.File) {
 }
 
 // attach makes a connection the owner of a command, and sends it what the command
-// writes until it has ended.
-func (h *helper) attach(c *command, conn net.Conn, r *link.Reader, out, errs int64) {
+// writes until it has ended. If there is another owner, that one has died and we
+// have not heard of it yet.
+func (h *helper) attach(c *command, conn net.Conn, r *link.Reader, turn uint64, out, errs int64) {
 	c.mu.Lock()
-	if c.owner != nil {
-		c.owner.Close()
+	if turn < c.turn {
+		// It is we who are late, and somebody else has it already.
+		c.mu.Unlock()
+		return
 	}
-	c.owner = conn
+	before := c.owner
+	c.owner, c.turn = conn, turn
+	c.mu.Unlock()
+	if before != nil && before != conn {
+		before.Close()
+		h.abandon(c)
+	}
+	h.follow(c, conn, r, out, errs)
+}
+
+// abandon ends a command whose owner is gone, if it is not one to be kept.
+func (h *helper) abandon(c *command) {
+	if !c.spec.Keep {
+		h.kill(c, "abandoned")
+	}
+}
+
+// follow sends the owner what the command writes. Another may take its place at any
+// time.
+func (h *helper) follow(c *command, conn net.Conn, r *link.Reader, out, errs int64) {
+	c.mu.Lock()
 	c.streams[0].ack(out)
 	c.streams[1].ack(errs)
 	c.stir()
@@ -303,8 +340,8 @@ func (h *helper) attach(c *command, conn net.Conn, r *link.Reader, out, errs int
 	}
 	ended := c.exit != nil
 	c.mu.Unlock()
-	if err != nil && mine && !ended && !c.spec.Keep {
-		h.kill(c, "abandoned")
+	if err != nil && mine && !ended {
+		h.abandon(c)
 	}
 }
 
@@ -409,15 +446,12 @@ func (h *helper) input(q *link.Request, r *link.Reader) error {
 	}
 	switch {
 	case !q.End:
-		return nil
 	case c.tty != nil:
 		// A terminal has no end, but a key for it.
-		_, err = c.input.Write([]byte{4})
+		_, _ = c.input.Write([]byte{4})
 	default:
-		err = c.input.Close()
-	}
-	if err != nil {
-		return errEnded
+		// If the command has ended by now, so has its input.
+		_ = c.input.Close()
 	}
 	return nil
 }

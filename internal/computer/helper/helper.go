@@ -24,8 +24,10 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -51,11 +53,21 @@ func run(args []string) error {
 	if len(args) != 1 {
 		return errors.New("the helper of a computer is started by Lyceum, not by hand")
 	}
+	if os.Getpid() != 1 {
+		// It ends whatever is no command's, which anywhere else is everything.
+		return errors.New("the helper of a computer must be its first process")
+	}
 	var c link.Config
 	if err := json.Unmarshal([]byte(args[0]), &c); err != nil {
 		return fmt.Errorf("read the configuration: %w", err)
 	}
 	// First of all, for this starts the program once more.
+	if c.CPUs > 0 {
+		// Before that: afterwards nobody may any more.
+		if err := pinTo(c.CPUs); err != nil {
+			return err
+		}
+	}
 	report, err := confine.Apply(confine.Options{Read: c.Read, Write: c.Write})
 	if err != nil {
 		return fmt.Errorf("confine the computer: %w", err)
@@ -67,6 +79,13 @@ func run(args []string) error {
 	// one that waits stands for all that came meanwhile.
 	children := make(chan os.Signal, 1)
 	signal.Notify(children, syscall.SIGCHLD)
+	// A thread that waits for a process to start must not be the only one, and from
+	// here on the number stays: changing it stops all.
+	runtime.GOMAXPROCS(4)
+	prepareThreads()
+	if err := ignoreFaults(); err != nil {
+		return err
+	}
 	// What was inherited is for this process alone.
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("keep inherited files to ourselves: %w", err)
@@ -94,8 +113,12 @@ func run(args []string) error {
 
 // listener is the socket on which Lyceum is heard: inherited, or asked for.
 func listener(c link.Config) (net.Listener, error) {
-	f := os.NewFile(3, "listener")
-	if c.Bootstrap != "" {
+	var f *os.File
+	if c.Bootstrap == "" {
+		// Only if it is one: else the number is some other file's, and would be closed
+		// with this one.
+		f = os.NewFile(3, "listener")
+	} else {
 		var err error
 		if f, err = fetchListener(c.Bootstrap); err != nil {
 			return nil, fmt.Errorf("get the socket from Lyceum: %w", err)
@@ -139,6 +162,7 @@ type helper struct {
 	report  confine.Report
 	proxy   net.Listener
 	tunnels chan loan
+	walk    atomic.Int64 // how long it took to look through the home, in nanoseconds
 
 	mu       sync.Mutex
 	commands []*command
@@ -154,14 +178,14 @@ func (h *helper) stir() {
 }
 
 func (h *helper) serve(l net.Listener) error {
-	for {
-		c, err := l.Accept()
+	for turn := uint64(1); ; turn++ {
+		c, err := accept(l)
 		if err != nil {
 			return err
 		}
 		go func() {
 			defer c.Close()
-			h.handle(c)
+			h.handle(c, turn)
 		}()
 	}
 }
@@ -178,8 +202,8 @@ func (h *helper) hold() (release func()) {
 	return func() { count(-1) }
 }
 
-// handle serves one connection.
-func (h *helper) handle(c net.Conn) {
+// handle serves one connection. Turns say in which order they came.
+func (h *helper) handle(c net.Conn, turn uint64) {
 	r := &link.Reader{R: c}
 	var q link.Request
 	if err := r.JSON(link.KindRequest, &q); err != nil {
@@ -194,17 +218,21 @@ func (h *helper) handle(c net.Conn) {
 	}
 	switch q.Op {
 	case link.OpRun:
-		cmd, attached, err := h.run(&q)
-		if answer(cmd.about(attached), err) {
-			h.attach(cmd, c, r, q.Out, q.Err)
-		} else if err == nil && !attached && !cmd.spec.Keep {
-			// Whoever asked for it left before it could become theirs.
-			h.kill(cmd, "abandoned")
+		cmd, attached, err := h.run(&q, c, turn)
+		told := answer(cmd.about(attached), err)
+		switch {
+		case told && attached:
+			h.attach(cmd, c, r, turn, q.Out, q.Err)
+		case told:
+			h.follow(cmd, c, r, q.Out, q.Err)
+		case err == nil && !attached:
+			// Whoever asked for it left before they heard of it.
+			h.abandon(cmd)
 		}
 	case link.OpAttach:
 		cmd, err := h.find(q.ID)
 		if answer(cmd.about(true), err) {
-			h.attach(cmd, c, r, q.Out, q.Err)
+			h.attach(cmd, c, r, turn, q.Out, q.Err)
 		}
 	case link.OpInput:
 		answer(link.Answer{}, h.input(&q, r))

@@ -24,9 +24,14 @@ func (h *helper) limit() error {
 	}{
 		// No core dumps: they are written where the host says.
 		{unix.RLIMIT_CORE, 0},
+		// Nor any way past the host's own processes, which users of sound have.
+		{unix.RLIMIT_RTPRIO, 0},
+		{unix.RLIMIT_NICE, 0},
 		{unix.RLIMIT_NOFILE, orSkip(c.Files)},
 		{unix.RLIMIT_FSIZE, orSkip(c.Disk)},
-		{unix.RLIMIT_DATA, orSkip(c.Memory)},
+		// Memory is watched, which tells whoever takes too much; this is for what is
+		// faster than that.
+		{unix.RLIMIT_DATA, orSkip(2 * c.Memory)},
 		{unix.RLIMIT_NPROC, orSkip(c.Processes)},
 	}
 	for _, s := range set {
@@ -42,9 +47,6 @@ func (h *helper) limit() error {
 		if err := syscall.Setrlimit(s.resource, &syscall.Rlimit{Cur: v, Max: v}); err != nil {
 			return fmt.Errorf("set limit %d: %w", s.resource, err)
 		}
-	}
-	if c.CPUs > 0 {
-		return pinTo(c.CPUs)
 	}
 	return nil
 }
@@ -74,14 +76,23 @@ func pinTo(n int) error {
 			use.Set(cpu)
 		}
 	}
-	tasks, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		return err
-	}
-	for _, t := range tasks {
-		id, _ := strconv.Atoi(t.Name())
-		if err := unix.SchedSetaffinity(id, &use); err != nil && !errors.Is(err, unix.ESRCH) {
-			return fmt.Errorf("keep to %d processors: %w", n, err)
+	// A thread that is made meanwhile by one that is not set yet is found the next time.
+	done := map[int]bool{}
+	for fresh := true; fresh; {
+		fresh = false
+		tasks, err := os.ReadDir("/proc/self/task")
+		if err != nil {
+			return err
+		}
+		for _, t := range tasks {
+			id, _ := strconv.Atoi(t.Name())
+			if done[id] {
+				continue
+			}
+			done[id], fresh = true, true
+			if err := unix.SchedSetaffinity(id, &use); err != nil && !errors.Is(err, unix.ESRCH) {
+				return fmt.Errorf("keep to %d processors: %w", n, err)
+			}
 		}
 	}
 	return nil
@@ -99,30 +110,50 @@ const (
 // watch holds the limits that nothing else holds, while commands run.
 func (h *helper) watch() {
 	diskDue := now()
-	var before int64
+	before, roomThen := int64(-1), int64(0)
+	look := func() (used int64) {
+		began := now()
+		used = h.used() + unnamed(h.config.Home)
+		diskDue = now().Add(max(diskEvery, diskShare*now().Sub(began)))
+		return used
+	}
+	last := roomOf(h.config.Home)
 	for {
 		h.mu.Lock()
 		running, changed := h.running(), h.changed
 		h.mu.Unlock()
 		if len(running) == 0 {
-			before = -1
+			// What a command finds is what the one before it left: what it does before it is
+			// first looked at counts as its own.
+			if h.config.Disk > 0 && (before < 0 || !now().Before(diskDue)) {
+				before, roomThen = look(), roomOf(h.config.Home).bytes
+			}
 			<-changed
 			continue
 		}
 		if h.config.Memory > 0 || h.config.Processes > 0 {
 			h.watchProcesses(running)
 		}
-		if h.config.Disk > 0 && !now().Before(diskDue) {
-			began := now()
-			used := usage(h.config.Home, h.config.Disk)
+		room := roomOf(h.config.Home)
+		// What the host needs is looked at each time, and whoever it was that took it.
+		if room.tight() && (room.bytes < last.bytes || room.files < last.files) {
+			for _, c := range running {
+				h.kill(c, "disk")
+			}
+		}
+		last = room
+		// Looking through the home takes time. A disk that fills up faster than the home
+		// may is a reason not to wait.
+		hasty := before >= 0 && roomThen-room.bytes > max(h.config.Disk-before, hostReserve)/2
+		if h.config.Disk > 0 && (hasty || !now().Before(diskDue)) {
+			used := look()
 			// What shrinks may go on: that is how one gets below the limit again.
-			if (used > h.config.Disk || full(h.config.Home)) && before >= 0 && used > before {
+			if used > h.config.Disk && before >= 0 && used > before {
 				for _, c := range running {
 					h.kill(c, "disk")
 				}
 			}
-			before = used
-			diskDue = now().Add(max(diskEvery, diskShare*now().Sub(began)))
+			before, roomThen = used, room.bytes
 		}
 		time.Sleep(watchEvery)
 	}
@@ -135,7 +166,7 @@ func (h *helper) watchProcesses(running []*command) {
 	var all, tasks int64
 	for _, pid := range pids() {
 		mark, _ := markOf(pid)
-		rss, threads := statm(pid)
+		rss, threads := stat(pid)
 		pages[mark] += rss
 		all += rss
 		tasks += threads
@@ -147,12 +178,11 @@ func (h *helper) watchProcesses(running []*command) {
 			worst = c
 		}
 	}
-	held := all*size + occupied("/tmp") + occupied("/dev/shm")
+	held := all*size + occupied("/tmp") + occupied("/dev/shm") + detached()
 	if h.config.Memory > 0 && held > h.config.Memory {
 		h.kill(worst, "memory")
 	}
-	// This process has a few threads of its own that count as well.
-	if h.config.Processes > 0 && tasks+selfThreads() >= h.config.Processes {
+	if h.fills(tasks) {
 		for _, c := range running {
 			c.mu.Lock()
 			c.met = "processes"
@@ -161,16 +191,28 @@ func (h *helper) watchProcesses(running []*command) {
 	}
 }
 
-func selfThreads() int64 {
-	d, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		return 0
-	}
-	return int64(len(d))
+// fills reports whether that many tasks are all there can be. A few may just have
+// ended, and this process has some threads of its own that count as well.
+func (h *helper) fills(tasks int64) bool {
+	_, own := stat(os.Getpid())
+	return h.config.Processes > 0 && tasks+own+2 >= h.config.Processes
 }
 
-// statm returns how many pages of its own a process holds, and its threads.
-func statm(pid int) (rss, threads int64) {
+// crowded looks whether there are as many tasks as there can be.
+func (h *helper) crowded() bool {
+	if h.config.Processes == 0 {
+		return false
+	}
+	var tasks int64
+	for _, pid := range pids() {
+		_, threads := stat(pid)
+		tasks += threads
+	}
+	return h.fills(tasks)
+}
+
+// stat returns how many pages of its own a process holds, and its threads.
+func stat(pid int) (rss, threads int64) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return 0, 0
@@ -181,6 +223,7 @@ func statm(pid int) (rss, threads int64) {
 		return 0, 0
 	}
 	threads, _ = strconv.ParseInt(f[17], 10, 64)
+	threads = max(threads, 1) // one that waits to be reaped counts as well
 	rss, _ = strconv.ParseInt(f[21], 10, 64)
 	return rss, threads
 }
@@ -191,21 +234,34 @@ func occupied(dir string) int64 {
 	if unix.Statfs(dir, &s) != nil || s.Type != unix.TMPFS_MAGIC {
 		return 0
 	}
-	return int64(s.Blocks-s.Bfree) * s.Bsize
+	// A file takes memory of the kernel's as well, also an empty one.
+	return int64(s.Blocks-s.Bfree)*s.Bsize + int64(s.Files-s.Ffree)<<10
 }
 
-// full reports whether the disk under the home has less left than the host needs.
-func full(dir string) bool {
-	var s unix.Statfs_t
-	return unix.Statfs(dir, &s) == nil && int64(s.Bavail)*s.Bsize < hostReserve && int64(s.Blocks)*s.Bsize > 4*hostReserve
+// used is how many bytes the home takes, and remembers how long it took to look.
+func (h *helper) used() int64 {
+	began := now()
+	n := usage(h.config.Home, h.config.Disk)
+	h.walk.Store(int64(now().Sub(began)))
+	return n
+}
+
+// ranFull reports whether the home is full, for a command that ended badly: most
+// programs end by themselves when they may not write any more. It does not look
+// where that takes long.
+func (h *helper) ranFull() bool {
+	return h.config.Disk > 0 && time.Duration(h.walk.Load()) < watchEvery && h.used() >= h.config.Disk
 }
 
 // usage is how many bytes of disk a folder takes. Too many files are too much.
 func usage(dir string, limit int64) (sum int64) {
 	n := 0
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return nil // unreadable or gone
+			if errors.Is(err, fs.ErrPermission) && d != nil && d.IsDir() {
+				sum += closedUsage(path, d, limit)
+			}
+			return nil // or gone
 		}
 		if n++; n > maxEntries {
 			sum = limit + int64(n)
@@ -213,7 +269,8 @@ func usage(dir string, limit int64) (sum int64) {
 		}
 		if info, err := d.Info(); err == nil {
 			if s, ok := info.Sys().(*syscall.Stat_t); ok {
-				sum += s.Blocks * 512
+				// A hole takes no room here, and does in every copy that Lyceum makes.
+				sum += max(s.Blocks*512, info.Size())
 			}
 		}
 		return nil

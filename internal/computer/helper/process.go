@@ -65,6 +65,7 @@ func (h *helper) launch(c *command) error {
 		s.closeOurs()
 		return err
 	}
+	defer h.hurry(c.mark)()
 	c.pid, err = syscall.ForkExec(program, c.spec.Args, &syscall.ProcAttr{
 		Dir: dir, Env: env, Files: s.theirs(), Sys: &syscall.SysProcAttr{Setsid: true, Setctty: c.tty != nil, Ctty: 0},
 	})
@@ -164,18 +165,21 @@ func pids() []int {
 
 // killLeftovers kills whatever belongs to no command that is running.
 func (h *helper) killLeftovers() {
-	h.killMarked(func(mark uint64) bool {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		for _, c := range h.running() {
-			if c.mark == mark {
-				return false
-			}
+	h.killMarked(h.nobodys)
+}
+
+// nobodys reports whether a mark is that of no command that is running.
+func (h *helper) nobodys(mark uint64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range h.running() {
+		if c.mark == mark {
+			return false
 		}
-		// Between taking the mark and knowing the command the lock is held, so a
-		// command that is being started is not seen here.
-		return true
-	})
+	}
+	// Between taking the mark and knowing the command the lock is held, so a command
+	// that is being started is not seen here.
+	return true
 }
 
 // killMarked kills all processes whose marks are chosen. They are stopped first, so

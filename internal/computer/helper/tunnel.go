@@ -24,13 +24,21 @@ func (h *helper) lend(c net.Conn) {
 
 // serveProxy takes connections of programs inside, and gives each one of
 // Lyceum's.
+//
+// Each costs Lyceum descriptors too. More than a hundred at a time wait to be
+// accepted, which costs only whoever makes them.
 func (h *helper) serveProxy() {
+	turns := make(chan struct{}, 100)
 	for {
-		c, err := h.proxy.Accept()
+		turns <- struct{}{}
+		c, err := accept(h.proxy)
 		if err != nil {
 			return
 		}
-		go h.tunnel(c)
+		go func() {
+			h.tunnel(c)
+			<-turns
+		}()
 	}
 }
 

@@ -482,6 +482,9 @@ func TestTurnsThatAreNotToBeHadAreCounted(t *testing.T) {
 	if wait, unlogged, ok := turns.take(at.Add(time.Minute), time.Second, time.Second); wait != 0 || unlogged != 2 || !ok {
 		t.Error(wait, unlogged, ok)
 	}
+	if _, unlogged, _ := turns.take(at.Add(time.Minute), time.Second, time.Second); unlogged != 0 {
+		t.Error("they are told of twice")
+	}
 }
 
 func TestMoreConnectionsWaitAndAreThenRefused(t *testing.T) {
@@ -532,6 +535,68 @@ func TestAnIdleTunnelEnds(t *testing.T) {
 	<-over
 	if e := w.entry(t); e.Duration < 50*time.Millisecond {
 		t.Errorf("%+v", e)
+	}
+}
+
+func TestLaterHeadsHaveLimitsToo(t *testing.T) {
+	t.Parallel()
+	port, _ := raw(t, noContent)
+	one := "GET http://a.test:" + port + "/ HTTP/1.1\r\n\r\n"
+	w := serve(t, Limits{Header: 200 * time.Millisecond, HeaderBytes: 8 << 10}, "a.test:"+port, "127.0.0.1:"+port)
+	for name, c := range map[string]struct{ say, want string }{
+		"a second request that does not end": {one + "GET http://a.test/", "HTTP/1.1 200"},
+		"no second request":                  {one, "HTTP/1.1 200"},
+		"a second request that is too long":  {one + one[:len(one)-2] + "A: " + strings.Repeat("a", 60<<10) + "\r\n\r\n", "HTTP/1.1 200"},
+		"half a ClientHello":                 {"CONNECT a.test:" + port + " HTTP/1.1\r\n\r\n" + string(hello(t, "a.test")[:99]), "HTTP/1.1 200"},
+	} {
+		if got := w.say(t, c.say); !strings.HasPrefix(got, c.want) || strings.Count(got, " 200 ") != 1 {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+func TestAClientThatOnlyListensIsServed(t *testing.T) {
+	t.Parallel()
+	port, _ := raw(t, noContent)
+	w := serve(t, Limits{}, "a.test:"+port, "127.0.0.1:"+port)
+	c := w.dial(t)
+	fmt.Fprintf(c, "CONNECT a.test:%s HTTP/1.1\r\n\r\n", port)
+	_ = c.CloseWrite()
+	if text, err := io.ReadAll(c); err != nil || !strings.HasSuffix(string(text), noContent) {
+		t.Errorf("%q %v", text, err)
+	}
+}
+
+func TestAClientThatCannotBeHalfClosedIsClosed(t *testing.T) {
+	t.Parallel()
+	port, got := raw(t, speaksFirst)
+	w := serve(t, Limits{}, "a.test:"+port, "127.0.0.1:"+port)
+	client, ours := pipe(t)
+	fmt.Fprintf(client, "CONNECT a.test:%s HTTP/1.1\r\n\r\n", port)
+	w.Serve(t.Context(), struct{ io.ReadWriteCloser }{ours})
+	if text, _ := io.ReadAll(client); !strings.HasSuffix(string(text), speaksFirst) {
+		t.Errorf("%q", text)
+	}
+	<-got
+}
+
+// recorded is a client that has said all, and takes note of how much was heard.
+type recorded struct {
+	*strings.Reader
+	strings.Builder
+	unread int
+}
+
+func (r *recorded) Read(b []byte) (int, error)  { return r.Reader.Read(b) }
+func (r *recorded) Write(b []byte) (int, error) { return r.Builder.Write(b) }
+func (r *recorded) Close() error                { r.unread = r.Reader.Len(); return nil }
+
+func TestAnAnswerIsNotLostToWhatIsUnread(t *testing.T) {
+	t.Parallel()
+	c := &recorded{Reader: strings.NewReader("POST http://b.test/ HTTP/1.1\r\nContent-Length: 200000\r\n\r\n" + strings.Repeat("x", 200000))}
+	(&Proxy{}).Serve(t.Context(), c)
+	if got := c.Builder.String(); !strings.HasPrefix(got, "HTTP/1.1 403") || c.unread != 0 {
+		t.Errorf("%q, %d bytes unread", got, c.unread)
 	}
 }
 

@@ -315,7 +315,7 @@ func TestSOCKS(t *testing.T) {
 		got, _ := io.ReadAll(c1)
 		c1.Close()
 		e := w.entry(t)
-		if !strings.HasPrefix(string(got), c.want) || strings.HasSuffix(c.want, "200") != (e.Refused == "") {
+		if !strings.HasPrefix(string(got), c.want) || strings.HasSuffix(c.want, "200") != (e.Refused == "") || clean(e.Host) != e.Host {
 			t.Errorf("%s: %q, want %q, %+v", name, got, c.want, e)
 		}
 	}

@@ -1,0 +1,240 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// needsSandbox leaves a test out where no computer can be made.
+func needsSandbox(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("bwrap"); err != nil {
+		t.Skip("needs bubblewrap: apt-get install bubblewrap")
+	}
+}
+
+// rawEvents reads a quest's ledger as plain JSON.
+func (h *home) rawEvents(name string) (out []map[string]any) {
+	h.t.Helper()
+	for line := range strings.Lines(h.ok("trace", name, "--json")) {
+		var e map[string]any
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			h.t.Fatalf("%v: %s", err, line)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func body(e map[string]any) map[string]any { b, _ := e["body"].(map[string]any); return b }
+
+func TestAQuestInAComputer(t *testing.T) {
+	t.Parallel()
+	needsSandbox(t)
+	h := newHome(t, map[string]string{
+		"quest.yaml": "name: boxed\nproblem: What is in the box?\nmodel: script:plan.yaml\ncomputer: {driver: bubblewrap, memory: 256MiB}\n",
+		"plan.yaml": `rules:
+  - on: {turn: 1}
+    call:
+      - {tool: exec, args: {command: "echo out; echo err >&2; echo hello > a.txt; mkdir d; touch d/x; exit 3"}}
+  - on: {turn: 2}
+    call:
+      - {tool: start, args: {command: "while read l; do echo got $$l; done", name: echo}}
+      - {tool: read_file, args: {path: a.txt}}
+  - on: {turn: 3}
+    call: [{tool: exec, args: {command: "head -c 300000 /dev/zero | tr '\\0' x; rm a.txt"}}]
+  - on: {turn: 4}
+    say: done
+`,
+	})
+	h.ok("run", "quest.yaml")
+	seen := map[string][]map[string]any{}
+	for _, e := range h.rawEvents("boxed") {
+		kind := e["type"].(string)
+		seen[kind] = append(seen[kind], body(e))
+	}
+	started := seen["computer.started"]
+	if len(started) != 1 || started[0]["driver"] != "bubblewrap" || started[0]["limits"].(map[string]any)["memory"] != float64(256<<20) {
+		t.Errorf("computer.started: %v", started)
+	}
+	if n := len(seen["cli.run"]); n != 3 || len(seen["cli.exit"]) != 3 {
+		t.Errorf("%d commands began, %d ended; want 3 and 3", n, len(seen["cli.exit"]))
+	}
+	exits := map[string]map[string]any{}
+	for _, x := range seen["cli.exit"] {
+		exits[x["command"].(string)] = x
+		if x["fingerprint"] != started[0]["fingerprint"] {
+			t.Errorf("%v has not the fingerprint of its computer", x)
+		}
+	}
+	if x := exits["c5"]; x["exit"] != float64(3) || x["stdout"].(map[string]any)["size"] != float64(4) {
+		t.Errorf("the first command: %v", x)
+	}
+	var stopped bool
+	for id, x := range exits {
+		stopped = stopped || strings.HasSuffix(id, "-echo") && x["end"] == "stopped"
+		if out := x["stdout"].(map[string]any); out["size"] == float64(300000) && out["ref"] == nil {
+			t.Errorf("a long output is nowhere: %v", x)
+		}
+	}
+	if !stopped {
+		t.Errorf("what was running at the end was not stopped: %v", exits)
+	}
+	changes := fmt.Sprint(seen["file.diff"])
+	for _, want := range []string{"kind:added path:a.txt", "kind:added path:d/x", "kind:removed path:a.txt"} {
+		if !strings.Contains(changes, want) {
+			t.Errorf("no file.diff says %q: %s", want, changes)
+		}
+	}
+	h.ok("replay", "boxed")
+	h.ok("verify", "boxed")
+	if left := helpers(t, h.dir); len(left) > 0 {
+		t.Errorf("computers that are still up: %v", left)
+	}
+}
+
+// helpers are the processes of a home's computers that live.
+func helpers(t *testing.T, home string) (out []int) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(home, "quests", "*", "computers", "*", "computer.json"))
+	must(t, err)
+	for _, f := range files {
+		var saved struct{ Handle string }
+		var handle struct{ PID int }
+		b, err := os.ReadFile(f)
+		must(t, err)
+		must(t, json.Unmarshal(b, &saved))
+		must(t, json.Unmarshal([]byte(saved.Handle), &handle))
+		b, err = os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", handle.PID))
+		if err == nil && strings.Contains(string(b), "lyceum-helper") {
+			out = append(out, handle.PID)
+		}
+	}
+	return out
+}
+
+// TestKilledWhileCommandsRun kills lyceum at random moments of a quest whose agent
+// runs one command after another, and one that is kept besides. Each command must run
+// once, have one outcome, and lose no line.
+func TestKilledWhileCommandsRun(t *testing.T) {
+	t.Parallel()
+	needsSandbox(t)
+	const turns = 12
+	h := newHome(t, map[string]string{
+		"quest.yaml": "name: killed\nproblem: How often does it run?\nmodel: script:plan.yaml\ncomputer: bubblewrap\n",
+		"plan.yaml": fmt.Sprintf(`rules:
+  - on: {turn: 1}
+    call: [{tool: start, args: {command: "i=0; while [ $$i -lt 100000 ]; do i=$$((i+1)); echo kept-$$i; sleep 0.01; done", name: kept}}]
+  - on: {turn: %d}
+    say: done
+  - call: [{tool: exec, args: {command: "echo ${turn} >> ran; for i in 1 2 3 4 5 6 7 8 9 10; do echo line-$$i; sleep 0.01; done"}}]
+`, turns),
+	})
+	h.ok("create", "quest.yaml")
+	kills := 0
+	for rounds := 0; ; rounds++ {
+		if rounds > 200 {
+			t.Fatal("the quest does not come to an end")
+		}
+		p := h.start("run", "killed")
+		timer := time.AfterFunc(time.Duration(100+rand.IntN(500))*time.Millisecond, func() { _ = p.cmd.Process.Signal(syscall.SIGKILL) })
+		l := p.wait()
+		timer.Stop()
+		if l.code == 0 {
+			break
+		}
+		kills++
+	}
+	if kills == 0 {
+		t.Fatal("lyceum was never killed: the test shows nothing")
+	}
+	t.Logf("killed %d times", kills)
+	h.ok("replay", "killed")
+	results, runs, exits := map[float64]int{}, map[string]int{}, map[string]int{}
+	kept, lost := "", false
+	for _, e := range h.rawEvents("killed") {
+		b := body(e)
+		switch e["type"] {
+		case "tool.result":
+			results[b["call"].(float64)]++
+		case "cli.run":
+			runs[b["command"].(string)]++
+		case "cli.exit":
+			exits[b["command"].(string)]++
+			lost = lost || strings.HasSuffix(b["command"].(string), "-kept") && b["end"] == "lost"
+		case "cli.stdout":
+			if id := b["command"].(string); strings.HasSuffix(id, "-kept") {
+				text, _ := b["text"].(map[string]any)["text"].(string)
+				kept += text
+			}
+		}
+	}
+	for call, n := range results {
+		if n != 1 {
+			t.Errorf("tool.call %v has %d results", call, n)
+		}
+	}
+	for id, n := range runs {
+		if n != 1 || exits[id] != 1 {
+			t.Errorf("command %s began %d times and ended %d times", id, n, exits[id])
+		}
+	}
+	ran, err := os.ReadFile(filepath.Join(h.dir, "quests", "killed", "agents", "agent-0", "ran"))
+	must(t, err)
+	times := map[string]int{}
+	for _, turn := range strings.Fields(string(ran)) {
+		if times[turn]++; times[turn] > 1 {
+			t.Errorf("the command of turn %s ran %d times", turn, times[turn])
+		}
+	}
+	if len(times) < turns/2 {
+		t.Errorf("only the commands of turns %v ran", times)
+	}
+	if kept == "" && !lost {
+		t.Error("nothing is known of the kept command, and it is not said to be lost")
+	}
+	for i, line := range strings.Fields(kept) {
+		if line != "kept-"+strconv.Itoa(i+1) {
+			t.Fatalf("line %d of the kept command is %q", i+1, line)
+		}
+	}
+	if left := helpers(t, h.dir); len(left) > 0 {
+		t.Errorf("computers that are still up: %v", left)
+	}
+}
+
+// TestWhatAPersonChangesIsRecorded: a home that is not as it was last recorded is
+// told as a change from outside.
+func TestWhatAPersonChangesIsRecorded(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, map[string]string{
+		"quest.yaml": "name: edited\nproblem: Who was it?\nmodel: script:plan.yaml\nlimits: {turns: 1}\n",
+		"plan.yaml": `rules:
+  - on: {turn: 3}
+    say: done
+  - call: [{tool: write_file, args: {path: "file-${turn}", content: x}}]
+`,
+	})
+	h.run("run", "quest.yaml")
+	must(t, os.WriteFile(filepath.Join(h.dir, "quests", "edited", "agents", "agent-0", "by-hand"), []byte("y"), 0o644))
+	h.ok("run", "edited", "--max-turns", "9")
+	var outside []string
+	for _, e := range h.rawEvents("edited") {
+		if b := body(e); e["type"] == "file.diff" && b["cause"] == "outside" {
+			outside = append(outside, fmt.Sprint(b["changes"]))
+		}
+	}
+	if len(outside) != 1 || !strings.Contains(outside[0], "by-hand") {
+		t.Errorf("changes from outside: %q", outside)
+	}
+	h.ok("replay", "edited")
+}

@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"lyceum/internal/computer"
+	"lyceum/internal/computer/cgroup"
+)
+
+// trial is how long a sandbox may take to show that it works.
+const trial = time.Minute
+
+func (d *doctor) lookAtComputers(ctx context.Context) {
+	list := drivers()
+	defer closeDrivers(list)
+	type outcome struct {
+		driver computer.Driver
+		text   string
+		err    error
+	}
+	var all []outcome
+	var chosen computer.Driver
+	for _, driver := range list {
+		o := outcome{driver: driver}
+		o.text, o.err = try(ctx, driver)
+		if o.err == nil && chosen == nil {
+			chosen, d.Driver = driver, driver.Name()
+		}
+		all = append(all, o)
+	}
+	for _, o := range all {
+		if o.err == nil {
+			d.say(fine, o.driver.Name(), o.text, "")
+			continue
+		}
+		// One that works is enough.
+		status := warning
+		if chosen == nil {
+			status = problem
+		}
+		text, fix := o.err.Error(), ""
+		if u, ok := errors.AsType[*computer.Unusable](o.err); ok {
+			text, fix = u.Why, u.Fix
+		}
+		d.say(status, o.driver.Name(), text, fix)
+	}
+	if chosen == nil {
+		d.say(problem, "auto", "no sandbox works here, and agents never run on the bare host", "make one of the above work")
+	} else {
+		d.say(fine, "auto", "computer: auto takes "+chosen.Name(), "")
+	}
+	d.lookAtNamespaces(all[0].err == nil)
+	if d.Driver == "bubblewrap" {
+		d.lookAtUser()
+		d.lookAtLimits()
+		d.lookInside(ctx, chosen)
+	} else if chosen != nil {
+		d.section = "tools"
+		d.say(fine, "image", "programs are those of the image that the quest's Dockerfile makes; look with: lyceum shell <quest> <agent>", "")
+	}
+}
+
+// try has a driver show that it works, and says what it is.
+func try(ctx context.Context, driver computer.Driver) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, trial)
+	defer cancel()
+	if err := driver.Check(ctx); err != nil {
+		return "", err
+	}
+	if e, ok := driver.(interface {
+		Engine(context.Context) (string, error)
+	}); ok {
+		text, err := e.Engine(ctx)
+		return "works: " + oneLine(text, 100), err
+	}
+	return "works: " + bwrapVersion(ctx), nil
+}
+
+func bwrapVersion(ctx context.Context) string {
+	path, err := exec.LookPath("bwrap")
+	if err != nil {
+		return "its version is not known"
+	}
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return path
+	}
+	return oneLine(string(out), 60) + " at " + path
+}
+
+// switches are the settings of the kernel that forbid user namespaces, and the values
+// with which they do.
+var switches = []struct{ file, bad, fix string }{
+	{"/proc/sys/user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000"},
+	{"/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1"},
+	{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "sysctl kernel.apparmor_restrict_unprivileged_userns=0, or install an AppArmor profile for bwrap"},
+}
+
+// lookAtNamespaces says what the kernel's settings are. A sandbox that works is the
+// better witness: a profile may allow to bwrap what is forbidden to others.
+func (d *doctor) lookAtNamespaces(works bool) {
+	for _, s := range switches {
+		value, err := os.ReadFile(s.file)
+		if err != nil || strings.TrimSpace(string(value)) != s.bad || works {
+			continue
+		}
+		status := warning
+		if d.Driver == "" {
+			status = problem
+		}
+		d.say(status, "user namespaces", fmt.Sprintf("the kernel forbids them: %s is %s", s.file, s.bad), s.fix)
+		return
+	}
+	if works {
+		d.say(fine, "user namespaces", "can be made", "")
+	}
+}
+
+func (d *doctor) lookAtUser() {
+	if os.Geteuid() == 0 {
+		d.say(fine, "user", "Lyceum is root here: each agent runs as a user of its own, uid 1342177280 or higher, without any rights", "")
+		return
+	}
+	d.say(fine, "user", fmt.Sprintf("agents run as you (uid %d), in a user namespace without any rights", os.Geteuid()), "")
+}
+
+// lookAtLimits says who holds the limits of computers.
+func (d *doctor) lookAtLimits() {
+	tree := cgroup.Find("/sys/fs/cgroup", "/proc/self/cgroup")
+	fix := "systemd-run --user --scope lyceum run <quest>"
+	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err != nil {
+		fix = "boot with control groups of version 2 (systemd.unified_cgroup_hierarchy=1), or run Lyceum as root"
+	}
+	for _, l := range []struct{ name, controller, instead string }{
+		{"memory", cgroup.Memory, "a limit for each process (RLIMIT_DATA), and a watchdog that kills the largest command when all together have too much"},
+		{"processes", cgroup.Processes, "a limit on the user's processes (RLIMIT_NPROC)"},
+		{"cpu", cgroup.CPU, "computers are pinned to as many processors as they may use"},
+	} {
+		if tree.Has(l.controller) {
+			d.say(fine, l.name, "held by control groups, version "+strconv.Itoa(tree.Version), "")
+		} else {
+			d.say(warning, l.name, tree.Why[l.controller]+"; instead: "+l.instead, fix)
+		}
+	}
+	d.say(fine, "disk", "held by a watchdog in the computer, and a limit on each file (RLIMIT_FSIZE)", "")
+}
+
+// programs are those that agents want most, and what installs them.
+var programs = []struct{ name, install string }{
+	{"sh", "apt-get install dash"}, {"python3", "apt-get install python3"}, {"git", "apt-get install git"},
+	{"node", "apt-get install nodejs"}, {"go", "apt-get install golang-go"},
+}
+
+// lookInside starts a computer and looks around in it.
+func (d *doctor) lookInside(ctx context.Context, driver computer.Driver) {
+	ctx, cancel := context.WithTimeout(ctx, trial)
+	defer cancel()
+	said, confinement, err := visitComputer(ctx, driver)
+	if err != nil {
+		d.say(problem, "inside", err.Error(), "")
+		d.Driver = ""
+		return
+	}
+	for _, layer := range []struct{ name, without string }{
+		{"seccomp", "the computer runs without a filter of system calls; one without is not to be trusted"},
+		{"landlock", "this kernel has no Landlock (it came with Linux 5.13, and must be in lsm=): mounts alone keep programs to their folders"},
+	} {
+		has := ""
+		for _, c := range confinement {
+			if name, version, _ := strings.Cut(c, " "); name == layer.name {
+				has = "in force"
+				if version != "" {
+					has = "in force, ABI " + version
+				}
+			}
+		}
+		if has != "" {
+			d.say(fine, layer.name, has, "")
+		} else {
+			d.say(warning, layer.name, layer.without, "use a kernel that has it")
+		}
+	}
+	d.section = "tools"
+	for i, p := range programs {
+		d.lookAtProgram(p.name, p.install, said[i])
+	}
+}
+
+// lookAtProgram says where a program is inside; path is empty if it is not.
+func (d *doctor) lookAtProgram(name, install, path string) {
+	if path != "" {
+		d.say(fine, name, path, "")
+		return
+	}
+	text := "not in the folders that agents can see"
+	if host, err := exec.LookPath(name); err == nil {
+		text = "this machine has it at " + host + ", which is not in the folders that agents can see (/usr, /bin, /usr/local)"
+	}
+	d.say(warning, name, text, install)
+}
+
+// visitComputer boots a computer, asks where the programs are in it, and how it is
+// confined.
+func visitComputer(ctx context.Context, driver computer.Driver) (paths, confinement []string, err error) {
+	dir, err := os.MkdirTemp("", "lyceum-doctor-")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer os.RemoveAll(dir)
+	home := filepath.Join(dir, "home")
+	if err := os.Mkdir(home, 0o700); err != nil {
+		return nil, nil, err
+	}
+	c, err := computer.Open(ctx, driver, computer.Place{Home: home, Dir: filepath.Join(dir, "computer")}, computer.Spec{}, computer.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, c.Stop(context.WithoutCancel(ctx))) }()
+	script := ""
+	for _, p := range programs {
+		script += "command -v " + p.name + " || echo\n"
+	}
+	r, err := c.Run(ctx, computer.Command{ID: "programs", Args: []string{"sh", "-c", script}})
+	if err != nil {
+		return nil, nil, err
+	}
+	paths = strings.Split(string(r.Stdout.Head), "\n")
+	if len(paths) != len(programs)+1 {
+		return nil, nil, fmt.Errorf("a computer said what nobody understands: %s", oneLine(string(r.Stdout.Head), 200))
+	}
+	for i := range paths {
+		paths[i] = oneLine(paths[i], 200)
+	}
+	return paths, c.Confinement(), nil
+}

@@ -1,0 +1,57 @@
+package docker_test
+
+import (
+	"context"
+	"testing"
+
+	"lyceum/internal/computer"
+	"lyceum/internal/computer/computertest"
+	"lyceum/internal/computer/docker"
+)
+
+// imaged is a driver whose computers have the tests' image, where nothing is said of
+// one.
+type imaged struct {
+	*docker.Driver
+	dockerfile []byte
+}
+
+func (d imaged) Prepare(ctx context.Context, s computer.Spec, progress func(string)) (string, error) {
+	if len(s.Dockerfile) == 0 {
+		s.Dockerfile = d.dockerfile
+	}
+	return d.Driver.Prepare(ctx, s, progress)
+}
+
+func open(t *testing.T) computer.Driver {
+	info := computertest.Engine(t)
+	d := docker.New(docker.Options{Host: info.Host, Temp: t.TempDir()})
+	t.Cleanup(func() { _ = d.Close() })
+	return imaged{d, info.Dockerfile}
+}
+
+var options = computertest.Options{Tools: []string{"sh", "git", "python3"}}
+
+func TestDocker(t *testing.T) { computertest.Exercise(t, open, options) }
+
+func TestDockerAsUser(t *testing.T) {
+	computertest.Engine(t) // which only root can start
+	if computertest.AsUser(t) {
+		computertest.Exercise(t, open, options)
+	}
+}
+
+func TestDockerRounds(t *testing.T) { computertest.Rounds(t, open, options, 3) }
+
+func TestEscape(t *testing.T) {
+	computertest.Escape(t, open, computertest.EscapeOptions{})
+}
+
+func TestEscapeAsUser(t *testing.T) {
+	computertest.Engine(t)
+	if computertest.AsUser(t) {
+		computertest.Escape(t, open, computertest.EscapeOptions{Open: map[string]string{
+			"UsersQuota": "the kernel counts what a user has of some things, such as watches of files, and the agent is that user",
+		}})
+	}
+}
