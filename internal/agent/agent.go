@@ -42,6 +42,8 @@ type Agent struct {
 	Empty, Overflows int64
 	// Failed is the error of the last model call, if it failed.
 	Failed *event.ModelError
+	// Idle counts answers in a row that called for no tool.
+	Idle int64 `json:",omitzero"`
 	// Stop is why the model ended its last answer.
 	Stop string
 	// Tree is the agent's workspace as last recorded.
@@ -55,8 +57,10 @@ type Agent struct {
 	// microseconds of its calls.
 	Cost, Tokens, Duration int64
 	// Parked says why the agent is not to be asked until somebody speaks to it.
-	// It is empty while it may be.
+	// It is empty while it may be. Held says that a policy did it: then only a person
+	// can give it its turn back.
 	Parked string
+	Held   bool `json:",omitzero"`
 }
 
 // Use is one use of a tool.
@@ -75,9 +79,11 @@ type Use struct {
 	Refused string `json:",omitzero"`
 	// Changed says that the call has changed the agent's files.
 	Changed bool `json:",omitzero"`
-	Done    bool
-	Output  event.Text
-	Error   bool
+	// Prepared is what the world found in the arguments, where the rules need that.
+	Prepared *event.ToolPrepared `json:",omitzero"`
+	Done     bool
+	Output   event.Text
+	Error    bool
 }
 
 // Command is one that was begun in an agent's computer.
@@ -186,6 +192,10 @@ func (a *Agent) Heard(seq uint64, r *event.ModelResult) {
 	}
 	a.Transcript.add(model.Assistant, parts)
 	a.Transcript.measured(r.Usage)
+	a.Idle++
+	if len(a.Open) > 0 {
+		a.Idle = 0
+	}
 	if len(a.Open) == 0 {
 		a.flushQueue()
 	}
@@ -220,7 +230,24 @@ func (a *Agent) GaveUp() bool {
 const maxEmpty = 3
 
 // Retry gives the agent another chance, because a person wants it.
-func (a *Agent) Retry() { a.Failed, a.Empty, a.Parked = nil, 0, "" }
+func (a *Agent) Retry() { a.Failed, a.Empty, a.Idle, a.Parked, a.Held = nil, 0, 0, "", false }
+
+// Wake gives the agent another chance, because something has happened that concerns
+// it. What a policy has decided stands.
+func (a *Agent) Wake() {
+	if !a.Held {
+		a.Retry()
+	}
+}
+
+// Prepared notes what the world found in the arguments of a call.
+func (a *Agent) Prepared(b *event.ToolPrepared) {
+	for i := range a.Open {
+		if u := &a.Open[i]; u.Call == b.Call && !u.Done {
+			u.Prepared = b
+		}
+	}
+}
 
 // Got takes the result of a tool in. When it is the last one, the agent is told
 // all of them at once, in the order of the calls, and then what waited.
@@ -298,7 +325,7 @@ func (a *Agent) Abandon() {
 	}
 	for i := range a.Open {
 		if !a.Open[i].Done {
-			a.Open[i].Call, a.Open[i].Refused, a.Open[i].Changed = 0, "", false
+			a.Open[i].Call, a.Open[i].Refused, a.Open[i].Changed, a.Open[i].Prepared = 0, "", false, nil
 		}
 	}
 }

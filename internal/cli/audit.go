@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,7 +123,7 @@ func gist(b event.Body) string {
 	case *event.TimerSet:
 		return b.Purpose + " at " + b.At.String()
 	}
-	return gistComputer(b)
+	return cmp.Or(gistComputer(b), gistLab(b))
 }
 
 func gistAnswer(b *event.ModelResult) string {

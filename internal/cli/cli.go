@@ -29,6 +29,7 @@ import (
 	"lyceum/internal/model/provider"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/society/lab"
 	"lyceum/internal/society/solo"
 	"lyceum/internal/strictyaml"
 	"lyceum/internal/tool"
@@ -57,6 +58,9 @@ type app struct {
 	config *config.Config
 	rt     *runtime.Runtime
 	closes []func() error
+
+	// showing is how a run is shown.
+	showing showing
 }
 
 // usageError is a fault in what was typed.
@@ -159,12 +163,12 @@ it at any step, take it elsewhere.
 		return usagef("%w\nSee: %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		a.askCommand(), a.createCommand(), a.runCommand(), a.listCommand(), a.showCommand(),
+		a.askCommand(), a.createCommand(), a.runCommand(), a.watchCommand(), a.listCommand(), a.showCommand(), a.publicationCommand(),
 		a.controlCommand("stop", "Stop a quest; lyceum run goes on with it", func() event.Body { return &event.QuestStopped{Reason: "stopped by a person"} }),
 		a.controlCommand("pause", "Pause a quest: what is under way comes in, nothing new begins", func() event.Body { return &event.QuestPaused{Reason: "paused by a person"} }),
 		a.resumeCommand(), a.messageCommand(), a.cleanCommand(),
 		a.traceCommand(), a.verifyCommand(), a.replayCommand(), a.forkCommand(),
-		a.exportCommand(), a.importCommand(), a.policyCommand(), a.modelsCommand(), a.versionCommand(),
+		a.exportCommand(), a.importCommand(), a.policyCommand(), a.profileCommand(), a.modelsCommand(), a.versionCommand(),
 		a.doctorCommand(), a.shellCommand(),
 	)
 	return root
@@ -236,7 +240,7 @@ func closeDrivers(all []computer.Driver) (err error) {
 }
 
 // societies are the rules this binary knows.
-func societies() []quest.Society { return []quest.Society{solo.Society{}} }
+func societies() []quest.Society { return []quest.Society{solo.Society{}, lab.Society{}} }
 
 // signals returns a context that the second interrupt ends, and a channel that
 // the first one closes.
@@ -251,7 +255,7 @@ func (a *app) signals() (ctx context.Context, interrupt <-chan struct{}, stop fu
 		select {
 		case <-ch:
 			close(first)
-			fmt.Fprintln(a.err, "\nStopping: what is under way comes in first. Press Ctrl-C again to leave at once.")
+			a.showing.say(a.err, "Stopping: what is under way comes in first. Press Ctrl-C again to leave at once.")
 		case <-ctx.Done():
 			return
 		}

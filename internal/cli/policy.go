@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"lyceum/internal/behavior"
 	"lyceum/internal/event"
@@ -175,9 +176,10 @@ func policiesOf(path string) ([]event.PolicySpec, error) {
 		}
 		names := spec.Tools
 		if names == nil {
-			names = tool.Builtin().Offered(!spec.Computer.IsZero())
+			// What a profile says is known when the quest is made.
+			names = tool.Builtin().Offered(!spec.Computer.None() || spec.ComputerProfile() != "")
 		}
-		return all, runtime.CheckTools(all, names)
+		return all, runtime.CheckTools(all, slices.Concat(names, ownTools(spec.Society)))
 	}
 	chosen, err := policy.ParseFile(path, data)
 	if err != nil {

@@ -152,7 +152,24 @@ func (p *progress) line(e event.Event, s *quest.State) string {
 			return e.Actor + "'s command " + gistComputer(b)
 		}
 	}
-	return ""
+	return lineLab(e, s)
+}
+
+// headline is line for a view of many agents: what each of them says and what its tools
+// gave is left out, where all are seen at once.
+func (p *progress) headline(e event.Event, s *quest.State) string {
+	if s.Lab == nil {
+		return p.line(e, s)
+	}
+	switch b := e.Body.(type) {
+	case *event.ModelResult:
+		if b.Error == nil {
+			return ""
+		}
+	case *event.ToolResult, *event.ToolAnswered, *event.MessageSent, *event.FileDiff, *event.CliExit:
+		return ""
+	}
+	return p.line(e, s)
 }
 
 func (p *progress) answer(e event.Event, b *event.ModelResult) string {

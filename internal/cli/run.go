@@ -9,10 +9,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"lyceum/internal/config"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/profile"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 
@@ -25,6 +28,11 @@ type specFlags struct {
 	name, model, seed, problem string
 	noThinking                 bool
 	quest, agent               limitFlags
+
+	society, profile, computer, dockerfile string
+	agents, reviewers                      int64
+	// given tells whether a flag was; it is nil where there are none of a lab.
+	given func(flag string) bool
 }
 
 // limitFlags are those of a quest, or of each of its agents.
@@ -51,6 +59,17 @@ func (f *specFlags) spec(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.model, "model", "", "the model, instead of the one in quest.yaml")
 	cmd.Flags().StringVar(&f.seed, "seed", "", "the seed, instead of the one in quest.yaml")
 	cmd.Flags().BoolVar(&f.noThinking, "no-thinking", false, "models answer without thinking first")
+}
+
+// lab adds the flags of who works on a quest, and how.
+func (f *specFlags) lab(cmd *cobra.Command) {
+	cmd.Flags().Int64Var(&f.agents, "agents", 0, "make a lab of this many agents that publish papers, review each other and vote")
+	cmd.Flags().Int64Var(&f.reviewers, "reviewers", 0, "how many agents of a lab review each paper (default 3, or all others if they are fewer)")
+	cmd.Flags().StringVar(&f.society, "society", "", "the rules the agents work by: "+strings.Join(quest.Societies, " or "))
+	cmd.Flags().StringVar(&f.profile, "profile", "", "what the agents are good at: see lyceum profile list")
+	cmd.Flags().StringVar(&f.computer, "computer", "", "the sandbox of each agent: "+strings.Join(quest.Drivers, ", ")+" (default: what the profile says)")
+	cmd.Flags().StringVar(&f.dockerfile, "dockerfile", "", "a Dockerfile for the agents' computers, instead of the profile's; they then run in docker")
+	f.given = cmd.Flags().Changed
 }
 
 // bounds reads the limits that were given; one that was not stays as it is.
@@ -108,6 +127,9 @@ func (f *specFlags) apply(s *quest.Spec) error {
 	}
 	if f.model != "" {
 		s.Model = f.model
+		for i := range s.Agents {
+			s.Agents[i].Model = ""
+		}
 	}
 	if f.seed != "" {
 		seed, err := parseSeed(f.seed)
@@ -119,6 +141,86 @@ func (f *specFlags) apply(s *quest.Spec) error {
 	if f.noThinking {
 		s.Thinking = new(false)
 	}
+	return f.applyLab(s)
+}
+
+// applyLab overrides who works on a quest, and how.
+func (f *specFlags) applyLab(s *quest.Spec) error {
+	if f.given == nil {
+		return nil
+	}
+	if f.given("society") {
+		s.Society = f.society
+	}
+	if f.given("agents") {
+		if f.agents < 1 || f.agents > quest.MaxAgents {
+			return usagef("--agents %d: want 1 to %d", f.agents, quest.MaxAgents)
+		}
+		s.Agents, s.Society = quest.Agents{{Count: f.agents}}, cmp.Or(s.Society, "lab")
+	}
+	if f.given("reviewers") {
+		s.Reviewers = &f.reviewers
+	}
+	if f.given("profile") {
+		s.Profile = f.profile
+		for i := range s.Agents {
+			s.Agents[i].Profile = ""
+		}
+	}
+	switch {
+	case f.given("profile") && !event.ValidName(f.profile):
+		return usagef("--profile %.80q: want %s; see: lyceum profile list", f.profile, event.NameRule)
+	case s.IsLab() && len(s.Agents) == 0:
+		return usagef("a lab without agents: say how many, such as --agents 4")
+	case f.given("reviewers") && !s.IsLab():
+		return usagef("--reviewers is for labs: give --agents as well, such as --agents 4")
+	}
+	return nil
+}
+
+// applyComputer overrides what the agents' computers would be otherwise, be it by the
+// spec or by its profile.
+func (a *app) applyComputer(f *specFlags, plan *runtime.Plan) error {
+	if f.computer == "" && f.dockerfile == "" {
+		return nil
+	}
+	driver := f.computer
+	if f.dockerfile != "" {
+		driver = cmp.Or(driver, "docker")
+	}
+	switch {
+	case !slices.Contains(quest.Drivers, driver):
+		return usagef("--computer %.40q: want %s", driver, strings.Join(quest.Drivers, ", "))
+	case f.dockerfile != "" && (driver == "none" || driver == "bubblewrap"):
+		return usagef("--dockerfile and --computer %s: an image is for docker; leave one out", driver)
+	case driver == "none":
+		plan.Spec.Computer = quest.Computer{Driver: driver}
+		return nil
+	}
+	c := plan.Spec.Computer
+	if name := plan.Spec.ComputerProfile(); c.IsZero() && name != "" {
+		home, err := config.Home(a.homeFlag)
+		if err != nil {
+			return err
+		}
+		p, err := profile.Find(home, name)
+		if err != nil {
+			return usageError{err}
+		}
+		c = p.Computer
+	}
+	c.Driver = driver
+	if driver == "bubblewrap" {
+		c.Dockerfile = "" // it has no images
+	}
+	if f.dockerfile != "" {
+		data, err := profile.ReadDockerfile(f.dockerfile)
+		if err != nil {
+			return usagef("--dockerfile: %w", err)
+		}
+		c.Dockerfile, plan.Dockerfile = filepath.Base(f.dockerfile), data
+	}
+	plan.Spec.Computer = c
 	return nil
 }
 
@@ -127,11 +229,13 @@ func (a *app) createCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create <name|quest.yaml>",
 		Short: "Make a quest without running it",
-		Long: `Make a quest: from a quest.yaml, or by name with the question in a file.
+		Long: `Make a quest: from a quest.yaml, or by name with the question in a file. With --agents
+it is a lab: that many agents publish papers, review each other and vote.
 
   lyceum create examples/primes/quest.yaml --name my-primes
   lyceum create riddle --problem riddle.md --model script:plan.yaml
-  echo "What is 6 times 7?" | lyceum create riddle --problem - --model script:plan.yaml`,
+  lyceum create sums --problem sums/ --agents 4 --profile formal-math --model demo
+  echo "What is 6 times 7?" | lyceum create riddle --problem - --model demo`,
 		Args: exactArgs(1, "a name or a quest.yaml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bounds, err := f.bounds(cmd)
@@ -156,6 +260,7 @@ func (a *app) createCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.name, "name", "", "name of the quest, instead of the one in quest.yaml")
 	cmd.Flags().StringVar(&f.problem, "problem", "", "a file with the question, a folder with problem.md (and data/), or - for standard input")
 	f.spec(cmd)
+	f.lab(cmd)
 	f.limits(cmd)
 	return cmd
 }
@@ -167,9 +272,30 @@ func (a *app) create(ctx context.Context, plan runtime.Plan) (*quest.State, erro
 	return a.rt.Create(orBackground(ctx), plan)
 }
 
+// ownTools are the names of those that a society brings itself.
+func ownTools(society string) (names []string) {
+	for _, s := range societies() {
+		d, ok := s.(quest.Domain)
+		if name, _, _ := strings.Cut(s.Rules(), "/"); !ok || name != society {
+			continue
+		}
+		for _, t := range d.Own() {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
 // isFile tells a quest.yaml from a quest's name.
 func isFile(arg string) bool {
 	return strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".yaml") || strings.HasSuffix(arg, ".yml")
+}
+
+// isThere tells a quest.yaml that has another name. One who gives the question
+// besides means a name, whatever files there are.
+func isThere(arg string) bool {
+	info, err := os.Stat(arg)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // plan reads what a quest is to be made of.
@@ -177,10 +303,11 @@ func (a *app) plan(arg string, f *specFlags, bounds quest.Bounds) (runtime.Plan,
 	switch {
 	case isFile(arg) && f.problem != "":
 		return runtime.Plan{}, usagef("--problem goes with a name; the question of a quest.yaml stands in it")
-	case isFile(arg):
+	case isFile(arg), f.problem == "" && isThere(arg):
 		plan, err := planFromFile(arg, f)
 		if err == nil {
 			plan.Spec.Limits.Override(bounds)
+			err = a.applyComputer(f, &plan)
 		}
 		return plan, err
 	case f.name != "":
@@ -214,6 +341,10 @@ func planFromFile(path string, f *specFlags) (runtime.Plan, error) {
 	}
 	if err := checkName(spec.Name); err != nil {
 		return runtime.Plan{}, fmt.Errorf("%w: give name in %s, or --name", err, path)
+	}
+	// What flags have changed may no longer go together.
+	if err := spec.Check(); err != nil {
+		return runtime.Plan{}, usageError{err}
 	}
 	return runtime.Plan{Spec: spec, Source: data, Dir: dir}, nil
 }
@@ -269,11 +400,18 @@ func (a *app) planFromFlags(f *specFlags, bounds quest.Bounds) (runtime.Plan, er
 	if err := f.apply(spec); err != nil {
 		return runtime.Plan{}, err
 	}
-	source, err := yaml.Marshal(spec)
-	if err != nil {
+	if err := spec.Check(); err != nil {
+		return runtime.Plan{}, usageError{err}
+	}
+	plan := runtime.Plan{Spec: spec, Dir: dir}
+	if err := a.applyComputer(f, &plan); err != nil {
 		return runtime.Plan{}, err
 	}
-	return runtime.Plan{Spec: spec, Source: source, Dir: dir}, nil
+	var err error
+	if plan.Source, err = yaml.Marshal(spec); err != nil {
+		return runtime.Plan{}, fmt.Errorf("write the quest down: %w", err)
+	}
+	return plan, nil
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -302,6 +440,7 @@ second Ctrl-C leaves at once; nothing recorded is lost either way.`,
 	}
 	cmd.Flags().StringVar(&f.name, "name", "", "name of the quest, instead of the one in quest.yaml")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the outcome as JSON, as show does, and nothing else")
+	a.showing.flags(cmd)
 	f.spec(cmd)
 	f.limits(cmd)
 	return a.questArg(cmd)
@@ -328,8 +467,10 @@ func (a *app) questToRun(cmd *cobra.Command, arg string, f *specFlags, bounds qu
 		return "", false, err
 	}
 	// A limit that this run could not keep is told before there is a quest.
-	if err := a.rt.CheckCost(cmp.Or(plan.Spec.Model, a.config.Model), bounds.Limits()); err != nil {
-		return "", false, err
+	for _, g := range plan.Spec.Groups() {
+		if err := a.rt.CheckCost(cmp.Or(g.Model, a.config.Model), bounds.Limits()); err != nil {
+			return "", false, err
+		}
 	}
 	_, err = a.create(cmd.Context(), plan)
 	if !errors.Is(err, runtime.ErrExists) {
@@ -385,9 +526,13 @@ func (a *app) run(name string, fresh bool, limits event.Limits, asJSON bool) err
 	if !asJSON && costs(s) && s.Limits == (event.Limits{}) && limits == (event.Limits{}) {
 		fmt.Fprintln(a.err, "No limit is set: the quest runs until it has an answer. --max-cost, --max-turns or --max-duration set one.")
 	}
-	p := newProgress(a, name, asJSON)
-	s, err = a.rt.Run(ctx, name, runtime.RunOptions{Limits: limits, Interrupt: interrupt, OnEvent: p.event, OnDelta: p.delta, OnProgress: p.trouble})
-	p.end()
+	if a.showing.wanted(a, s, asJSON) {
+		s, err = a.showing.run(ctx, a, name, s, runtime.RunOptions{Limits: limits, Interrupt: interrupt})
+	} else {
+		p := newProgress(a, name, asJSON)
+		s, err = a.rt.Run(ctx, name, runtime.RunOptions{Limits: limits, Interrupt: interrupt, OnEvent: p.event, OnDelta: p.delta, OnProgress: p.trouble})
+		p.end()
+	}
 	if err != nil {
 		if errors.Is(err, ledger.ErrClaimed) {
 			return fmt.Errorf("run quest %s: %w", name, ledger.ErrClaimed)

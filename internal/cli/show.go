@@ -2,18 +2,23 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
+	"lyceum/internal/paper"
 	"lyceum/internal/policy"
 	"lyceum/internal/quest"
+	"lyceum/internal/tui"
 
 	"github.com/spf13/cobra"
 )
@@ -42,6 +47,19 @@ type questJSON struct {
 	Answer   *string      `json:"answer,omitempty"`
 	Limits   event.Limits `json:"limits"`
 	Seed     string       `json:"seed"`
+	// Papers and Votes are there for labs. Best is the paper with the most votes, and
+	// Publications are all of them, the latest first; they are there in show.
+	Papers       *paperCounts `json:"papers,omitempty"`
+	Votes        *int         `json:"votes,omitempty"`
+	Best         *paperJSON   `json:"best,omitempty"`
+	Publications []*paperJSON `json:"publications,omitempty"`
+}
+
+// paperCounts are a lab's papers by status.
+type paperCounts struct {
+	Published int64 `json:"published"`
+	Submitted int64 `json:"submitted"`
+	Rejected  int64 `json:"rejected"`
 }
 
 type agentJSON struct {
@@ -50,6 +68,12 @@ type agentJSON struct {
 	Phase string `json:"phase"`
 	Turns int64  `json:"turns"`
 	Tree  string `json:"workspace,omitempty"`
+	// Parked says why the agent gets no turns, if it does not. The rest is there for
+	// labs: OpenReviews are the papers that it is asked to review.
+	Parked      string   `json:"parked,omitempty"`
+	OpenReviews []string `json:"open_reviews,omitempty"`
+	CostUSD     string   `json:"cost_usd,omitempty"`
+	Vote        string   `json:"vote,omitempty"`
 }
 
 type originJSON struct {
@@ -73,17 +97,27 @@ func (a *app) describe(ctx context.Context, name string, s *quest.State, texts b
 		Seconds: float64(s.Elapsed(s.Time)) / 1e6, Created: s.Created, Updated: s.Time, Limits: s.Limits, Seed: fmt.Sprint(s.Seed),
 	}
 	for _, ag := range s.Agents {
-		j := agentJSON{Name: ag.Name, Model: ag.Model, Phase: ag.Phase().String(), Turns: ag.Turns}
+		j := agentJSON{Name: ag.Name, Model: ag.Model, Phase: ag.Phase().String(), Turns: ag.Turns, Parked: ag.Parked}
 		if ag.Tree != nil {
 			j.Tree = ag.Tree.Hash.String()
+		}
+		if s.Lab != nil {
+			j.OpenReviews, j.Vote, j.CostUSD = s.Papers.Asked[ag.Name], s.Papers.Votes[ag.Name], quest.USD(ag.Cost).String()
 		}
 		q.Agents = append(q.Agents, j)
 	}
 	if s.Origin != nil {
 		q.Origin = &originJSON{s.Origin.From, s.Origin.At, s.Origin.Hash.String()}
 	}
+	if s.Lab != nil {
+		q.Papers = &paperCounts{s.Papers.Count(event.Published), s.Papers.Count(event.Submitted), s.Papers.Count(event.Rejected)}
+		q.Votes = new(len(s.Papers.Votes))
+	}
 	if !texts {
 		return q, nil
+	}
+	if err := a.describePapers(ctx, q, s); err != nil {
+		return nil, err
 	}
 	read := func(ref event.Ref) ([]byte, error) { return a.rt.Blob(ctx, ref) }
 	if q.Problem, err = agent.Read(s.Problem, read); err != nil {
@@ -97,6 +131,27 @@ func (a *app) describe(ctx context.Context, name string, s *quest.State, texts b
 		q.Answer = &answer
 	}
 	return q, nil
+}
+
+// describePapers adds a lab's papers, and the best one whole.
+func (a *app) describePapers(ctx context.Context, q *questJSON, s *quest.State) error {
+	if s.Lab == nil {
+		return nil
+	}
+	papers, _ := s.Papers.List(paper.Latest, "", math.MaxInt64, 0)
+	for _, p := range papers {
+		q.Publications = append(q.Publications, a.paperJSON(q.Quest, s, p))
+	}
+	best := s.Papers.Best()
+	if best == nil {
+		return nil
+	}
+	d := tui.NewDocument(&s.Papers, best, a.rt.QuestDir(q.Quest))
+	if err := d.Load(a.readText(ctx)); err != nil {
+		return err
+	}
+	q.Best = a.wholePaper(q.Quest, s, best, d)
+	return nil
 }
 
 func (a *app) listCommand() *cobra.Command {
@@ -159,13 +214,20 @@ func (a *app) printList(quests []*questJSON) error {
 		return nil
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "QUEST\tSOCIETY\tSTATUS\tTURNS\tTOOLS\tTOKENS\tCOST\tAGENTS\tMODEL\tEVENTS")
+	fmt.Fprintln(w, "QUEST\tSOCIETY\tSTATUS\tPAPERS\tVOTES\tCOST\tTOKENS\tAGENTS\tMODEL\tRUNNING")
 	for _, q := range quests {
-		model := "-"
-		if len(q.Agents) > 0 {
-			model = q.Agents[0].Model
+		papers, votes, running := "-", "-", "no"
+		if q.Papers != nil {
+			papers = fmt.Sprintf("%d/%d/%d", q.Papers.Published, q.Papers.Submitted, q.Papers.Rejected)
+			votes = fmt.Sprint(*q.Votes)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%s\t%d\t%s\t%d\n", q.Quest, q.Society, q.state(), q.Turns, q.Tools, q.Tokens, q.cost(), len(q.Agents), printable(model), q.Events)
+		if q.Running {
+			running = "yes"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\n", q.Quest, cmp.Or(q.Society, "-"), q.state(), papers, votes, q.cost(), q.Tokens, len(q.Agents), q.models(), running)
+	}
+	if slices.ContainsFunc(quests, func(q *questJSON) bool { return q.Papers != nil }) {
+		defer fmt.Fprintln(a.out, "Papers: published/submitted/rejected.")
 	}
 	return w.Flush()
 }
@@ -177,6 +239,23 @@ func (q *questJSON) state() string {
 		return "interrupted"
 	}
 	return q.Status
+}
+
+// models names the agents' models, each once.
+func (q *questJSON) models() string {
+	var names []string
+	for _, ag := range q.Agents {
+		if name := oneLine(ag.Model, 60); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	switch len(names) {
+	case 0:
+		return "-"
+	case 1, 2:
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
 }
 
 func (q *questJSON) cost() string {
@@ -229,19 +308,91 @@ func (a *app) printQuest(ctx context.Context, name string, s *quest.State, asJSO
 		fmt.Fprintf(a.out, " (%s)", printable(q.Reason))
 	}
 	fmt.Fprintf(a.out, "\n\n%s\n\n", indent(printable(strings.TrimSpace(q.Problem))))
-	if q.Answer != nil {
-		fmt.Fprintf(a.out, "Answer\n\n%s\n\n", indent(printable(*q.Answer)))
-	}
-	for _, ag := range q.Agents {
-		fmt.Fprintf(a.out, "%-10s %s, %d turns, %s\n", ag.Name, printable(ag.Model), ag.Turns, ag.Phase)
+	if s.Lab != nil {
+		if err := a.printLab(ctx, q, s); err != nil {
+			return err
+		}
+	} else {
+		if q.Answer != nil {
+			fmt.Fprintf(a.out, "Answer\n\n%s\n\n", indent(printable(*q.Answer)))
+		}
+		for _, ag := range q.Agents {
+			fmt.Fprintf(a.out, "%-10s %s, %d turns, %s\n", ag.Name, printable(ag.Model), ag.Turns, ag.Phase)
+		}
 	}
 	fmt.Fprintf(a.out, "%-10s %d turns, %d tool calls, %d tokens, %s, %.1f s\n", "spent", q.Turns, q.Tools, q.Tokens, q.cost(), q.Seconds)
+	if limits := limitsOf(s); limits != "" {
+		fmt.Fprintf(a.out, "%-10s %s\n", "budget", limits)
+	}
 	fmt.Fprintf(a.out, "%-10s %d events, last %s\n", "ledger", q.Events, q.Hash)
 	if q.Origin != nil {
 		fmt.Fprintf(a.out, "%-10s %s at %d\n", "forked", q.Origin.Quest, q.Origin.At)
 	}
 	fmt.Fprintf(a.out, "%-10s %s\n", "folder", a.rt.QuestDir(name))
 	return nil
+}
+
+// printLab says what a lab has found: the best paper first, then all of them and the
+// agents.
+func (a *app) printLab(ctx context.Context, q *questJSON, s *quest.State) error {
+	if best := s.Papers.Best(); best != nil {
+		if err := a.printBest(ctx, q.Quest, s, best, true); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprint(a.out, "No paper is published yet.\n\n")
+	}
+	if papers, _ := s.Papers.List(paper.Latest, "", math.MaxInt64, 0); len(papers) > 0 {
+		if err := a.paperTable(papers); err != nil {
+			return err
+		}
+		fmt.Fprintln(a.out)
+	}
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "AGENT\tTURNS\tPHASE\tOPEN REVIEWS\tCOST\tVOTE\tMODEL\tPARKED")
+	for _, ag := range q.Agents {
+		vote, parked := "-", "-"
+		if ag.Vote != "" {
+			vote = ag.Vote[:min(len(ag.Vote), 12)]
+		}
+		if ag.Parked != "" {
+			parked = oneLine(ag.Parked, 80)
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s\t%d\t$%s\t%s\t%s\t%s\n", ag.Name, ag.Turns, ag.Phase, len(ag.OpenReviews), ag.CostUSD, vote, oneLine(ag.Model, 60), parked)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "\n%-10s %d published, %d submitted, %d rejected; %d of %d agents have voted\n", "papers", q.Papers.Published, q.Papers.Submitted, q.Papers.Rejected, *q.Votes, len(q.Agents))
+	return nil
+}
+
+func (a *app) printBest(ctx context.Context, name string, s *quest.State, best *paper.Paper, reviews bool) error {
+	d := tui.NewDocument(&s.Papers, best, a.rt.QuestDir(name))
+	if !reviews {
+		d.Reviews = nil
+	}
+	if err := d.Load(a.readText(ctx)); err != nil {
+		return err
+	}
+	width, look := a.paperLook(false)
+	fmt.Fprintf(a.out, "Best paper\n\n%s\n", d.Render(width, look))
+	return nil
+}
+
+// limitsOf says how much of each limit of a quest is used.
+func limitsOf(s *quest.State) string {
+	var out []string
+	add := func(limit string, used int64, most *int64) {
+		if most != nil {
+			out = append(out, policy.Amount(limit, used)+" of "+policy.Amount(limit, *most))
+		}
+	}
+	add("cost", s.Spent.Cost, s.Limits.Cost)
+	add("turns", s.Spent.Turns, s.Limits.Turns)
+	add("tokens", s.Spent.Usage.Input+s.Spent.Usage.Output, s.Limits.Tokens)
+	add("duration", s.Elapsed(s.Time), s.Limits.Duration)
+	return strings.Join(out, ", ")
 }
 
 // printOutcome is what run ends with. A quest without an answer is a failure.
@@ -275,9 +426,17 @@ func (a *app) printEnd(ctx context.Context, name string, s *quest.State) error {
 	if err != nil {
 		return err
 	}
+	if best := s.Papers.Best(); s.Lab != nil && best != nil {
+		fmt.Fprintln(a.out)
+		if err := a.printBest(ctx, name, s, best, false); err != nil {
+			return err
+		}
+	}
 	switch s.Status {
 	case quest.Finished:
-		fmt.Fprintf(a.out, "\n%s\n\n", printable(*q.Answer))
+		if s.Lab == nil && q.Answer != nil {
+			fmt.Fprintf(a.out, "\n%s\n\n", printable(*q.Answer))
+		}
 	case quest.Exceeded:
 		fmt.Fprintf(a.out, "\nStopped: the limit on %s is reached. Go on with a higher one: lyceum run %s --max-%s …\n", s.Reason, name, s.Reason)
 	case quest.Failed:

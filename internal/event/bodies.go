@@ -14,7 +14,9 @@ type QuestCreated struct {
 	// Computer is what each agent works with, if the quest has computers.
 	Computer *ComputerSpec `json:"computer,omitzero"`
 	// Data is the folder that was copied into each agent's home.
-	Data   *TreeRef `json:"data,omitzero"`
+	Data *TreeRef `json:"data,omitzero"`
+	// Lab is how a lab works.
+	Lab    *LabSpec `json:"lab,omitzero"`
 	Limits Limits   `json:"limits"`
 	Name   string   `json:"name"`
 	// Pins are other files the quest was made with, such as a model's script.
@@ -33,8 +35,23 @@ type QuestCreated struct {
 	Thinking bool        `json:"thinking,omitzero"`
 }
 
-// AgentSpec is how an agent begins.
+// LabSpec is how the agents of a lab judge each other's papers.
+type LabSpec struct {
+	// Deadline is how many turns a reviewer has for a review.
+	Deadline int64 `json:"deadline"`
+	// Decision is majority or unanimous.
+	Decision string `json:"decision"`
+	// Reviewers is how many agents review a paper.
+	Reviewers int64 `json:"reviewers"`
+}
+
+// AgentSpec is how an agent begins, or each of a group of agents.
 type AgentSpec struct {
+	// Count is how many agents there are of the kind, and First the number of the
+	// first: with a count of 2 and a first of 3, agent stands for agent-3 and agent-4.
+	// Without a count there is one, and Name is its whole name.
+	Count int64  `json:"count,omitzero"`
+	First int64  `json:"first,omitzero"`
 	Model string `json:"model"`
 	Name  string `json:"name"`
 	// System is the system prompt, rendered once at creation.

@@ -250,6 +250,19 @@ func TestCatalogue(t *testing.T) {
 			"tool.call":        false,
 			"tool.result":      true,
 			"user.message":     true,
+
+			"tool.prepared":         true,
+			"publication.submitted": false,
+			"reproduction.call":     false,
+			"reproduction.result":   true,
+			"review.requested":      false,
+			"review.expired":        false,
+			"review.submitted":      false,
+			"publication.decided":   false,
+			"citation.made":         false,
+			"vote.cast":             false,
+			"advisory.sent":         false,
+			"agent.parked":          false,
 		}
 		for typ, input := range released {
 			if event.New(typ) == nil {

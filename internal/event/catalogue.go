@@ -66,6 +66,19 @@ var catalogue = map[Type]entry{
 	"timer.set":        derived[TimerSet](),
 	"timer.fired":      input[TimerFired](),
 	"budget.exceeded":  derived[BudgetExceeded](),
+
+	"tool.prepared":         input[ToolPrepared](),
+	"publication.submitted": derived[PublicationSubmitted](),
+	"reproduction.call":     derived[ReproductionCall](),
+	"reproduction.result":   input[ReproductionResult](),
+	"review.requested":      derived[ReviewRequested](),
+	"review.expired":        derived[ReviewExpired](),
+	"review.submitted":      derived[ReviewSubmitted](),
+	"publication.decided":   derived[PublicationDecided](),
+	"citation.made":         derived[CitationMade](),
+	"vote.cast":             derived[VoteCast](),
+	"advisory.sent":         derived[AdvisorySent](),
+	"agent.parked":          derived[AgentParked](),
 }
 
 // Types returns the names of the catalogue, sorted.

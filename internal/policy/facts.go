@@ -31,6 +31,13 @@ type Facts struct {
 	// Refused is the type of proposal that was blocked.
 	Refused event.Type
 	Turn    int64
+	// Ref is the paper that it is about; Author and Status are that paper's, as they
+	// are before it happens. Asked are the papers that the agent is to review.
+	Ref, Author, Status string
+	Asked               []string
+	// Again says that the call has had its effect already, before a fork: all that
+	// is left is to tell the agent.
+	Again bool
 	// Spent is what the quest and the agent have used; Over is the limit that is
 	// reached, if one is.
 	Spent, AgentSpent Spent
@@ -91,6 +98,12 @@ func (f *Facts) Field(path []string) behavior.Value {
 			return behavior.Value{Kind: behavior.Unknown}
 		}
 		return text(f.Text)
+	case "ref":
+		return text(f.Ref)
+	case "author":
+		return text(f.Author)
+	case "status":
+		return text(f.Status)
 	case "proposal":
 		return text(string(f.Refused))
 	case "error":
@@ -108,7 +121,7 @@ func (f *Facts) Field(path []string) behavior.Value {
 }
 
 // Fields are the names that Field knows.
-var Fields = []string{"agent", "role", "tool", "to", "text", "proposal", "error", "changed", "turn", "args", "output", "spent", "agent_spent", "over"}
+var Fields = []string{"agent", "role", "tool", "to", "text", "proposal", "error", "changed", "turn", "ref", "author", "status", "args", "output", "spent", "agent_spent", "over"}
 
 func text(s string) behavior.Value {
 	if s == "" {
@@ -200,16 +213,19 @@ func (f *Facts) JSON() string {
 	b, err := json.Marshal(struct {
 		Agent    string     `json:"agent,omitzero"`
 		Args     string     `json:"args,omitzero"`
+		Author   string     `json:"author,omitzero"`
 		Call     uint64     `json:"call,omitzero"`
 		Changed  bool       `json:"changed,omitzero"`
 		Error    bool       `json:"error,omitzero"`
 		Output   string     `json:"output,omitzero"`
 		Proposal event.Type `json:"proposal,omitzero"`
+		Ref      string     `json:"ref,omitzero"`
+		Status   string     `json:"status,omitzero"`
 		Text     string     `json:"text,omitzero"`
 		To       string     `json:"to,omitzero"`
 		Tool     string     `json:"tool,omitzero"`
 		Turn     int64      `json:"turn,omitzero"`
-	}{f.Agent, f.Args.raw(), f.Call, f.Changed, f.Error, rawOutput(f), f.Refused, f.Text, f.To, f.Tool, f.Turn})
+	}{f.Agent, f.Args.raw(), f.Author, f.Call, f.Changed, f.Error, rawOutput(f), f.Refused, f.Ref, f.Status, f.Text, f.To, f.Tool, f.Turn})
 	if err != nil {
 		return "{}" // a text that is not UTF-8, which no event holds
 	}

@@ -34,7 +34,7 @@ func (s *State) Apply(e event.Event) {
 		s.took(b.Inbox)
 	case *event.QuestFinished:
 		s.rest(Finished, "", e.Time)
-		s.Answer = &b.Answer
+		s.Answer, s.Ended = &b.Answer, e.Seq
 	case *event.QuestFailed:
 		s.rest(Failed, b.Reason, e.Time)
 	case *event.BudgetExceeded:
@@ -46,6 +46,9 @@ func (s *State) Apply(e event.Event) {
 		s.took(b.Inbox)
 	case *event.MessageSent:
 		if a := s.Agent(b.To); a != nil {
+			if a.Parked != "" {
+				a.Wake()
+			}
 			a.Told(b.Text)
 		}
 	case *event.PolicyBlocked:
@@ -88,6 +91,7 @@ func (s *State) applyCall(e event.Event) {
 		delete(s.Calls, b.Call)
 	default:
 		s.applyComputer(e)
+		s.applyDomain(e)
 	}
 }
 
@@ -100,11 +104,15 @@ func (s *State) create(b *event.QuestCreated, now event.Time) {
 	for _, t := range b.Texts {
 		s.Texts[t.Name] = t.Text
 	}
-	for _, spec := range b.Agents {
+	for _, spec := range each(b.Agents) {
 		a := agent.New(spec, b.Thinking)
 		a.Tree = b.Data
 		a.Told(b.Problem)
 		s.Agents = append(s.Agents, a)
+	}
+	s.index()
+	if _, ok := s.society.(Domain); ok {
+		s.Lab, s.Papers.Readers = b.Lab, int64(len(s.Agents))
 	}
 }
 
@@ -167,6 +175,7 @@ func (s *State) fork(b *event.QuestForked) {
 		}
 	}
 	clear(s.Calls)
+	s.Papers.Abandon()
 	s.Inbox = 0
 	s.Answer = nil
 	for _, a := range s.Agents {
@@ -231,7 +240,9 @@ func (s *State) blocked(e event.Event, b *event.PolicyBlocked) {
 	case "tool.call":
 		a.Blocked(e.Seq, b.Answer, b.Part, refusal(b))
 	case "model.call":
-		a.Parked = refusal(b)
+		a.Parked, a.Held = refusal(b), true
+	case "quest.finished":
+		s.Ended = e.Seq
 	}
 }
 
@@ -282,6 +293,8 @@ func (s *State) Check(actor string, b event.Body) error {
 			return fmt.Errorf("quest %s has no agent %s", s.Name, b.To)
 		}
 		return s.fresh(b.Inbox)
+	case *event.ToolPrepared, *event.ReproductionResult:
+		return s.checkDomain(actor, b)
 	default:
 		return s.checkComputer(actor, b)
 	}

@@ -21,6 +21,10 @@ func Decide(s *State, e event.Event) []event.Draft {
 	case *event.UserMessage, *event.MessageSent, *event.ModelCall, *event.ModelResult,
 		*event.ToolCall, *event.ToolResult, *event.ToolAnswered, *event.PolicyFailed:
 		return s.goOn(e)
+	case *event.ToolPrepared, *event.PublicationSubmitted, *event.ReproductionCall, *event.ReproductionResult,
+		*event.ReviewRequested, *event.ReviewExpired, *event.ReviewSubmitted, *event.PublicationDecided,
+		*event.CitationMade, *event.VoteCast, *event.AdvisorySent, *event.AgentParked:
+		return s.goOn(e)
 	case *event.ComputerStarted, *event.CliRun, *event.CliStdout, *event.CliStderr, *event.CliExit, *event.FileDiff, *event.NetConnection:
 		// They say nothing to an agent. But a policy may have waited for one.
 		return s.goOn(e)
@@ -47,8 +51,11 @@ func (s *State) goOn(e event.Event) []event.Draft {
 	if news := s.news(e); news != nil {
 		return news
 	}
+	if duty := s.tend(e); duty != nil {
+		return duty
+	}
 	if !s.all {
-		return s.advance(s.Agent(s.moving), e)
+		return s.advanceSome(e)
 	}
 	for _, a := range s.Agents {
 		if step := s.advance(a, e); step != nil {
@@ -58,13 +65,36 @@ func (s *State) goOn(e event.Event) []event.Draft {
 	return nil
 }
 
+// advanceSome says the next step of the agent that the last input was about, or of
+// those that have been woken since.
+func (s *State) advanceSome(e event.Event) []event.Draft {
+	if step := s.advance(s.Agent(s.moving), e); step != nil {
+		return step
+	}
+	for ; len(s.woken) > 0; s.woken = s.woken[1:] {
+		if step := s.advance(s.woken[0], e); step != nil {
+			return step
+		}
+	}
+	return nil
+}
+
 // advance says the next step of an agent, if it is its turn. It follows from the
 // state: asked twice in the same state, it says the same again.
 func (s *State) advance(a *agent.Agent, e event.Event) []event.Draft {
-	if a == nil || a.Parked != "" {
+	if a == nil {
 		return nil
 	}
-	switch a.Phase() {
+	phase := a.Phase()
+	if d, ok := s.society.(Domain); ok && (phase == agent.Ready || phase == agent.Answered) {
+		if duty := d.Before(s, a, e); duty != nil {
+			return duty
+		}
+	}
+	if a.Parked != "" {
+		return nil
+	}
+	switch phase {
 	case agent.Acting:
 		return s.callTools(a, e)
 	case agent.Ready:
@@ -107,6 +137,11 @@ func (s *State) callTools(a *agent.Agent, e event.Event) []event.Draft {
 		if u.Call != 0 {
 			if text := s.answer(a, u, name); text != "" {
 				return []event.Draft{After(e, a.Name, name, &event.ToolAnswered{Call: u.Call, Error: true, Output: event.Text{Text: text}})}
+			}
+			if d, own := s.own(name); own != nil && own.Step != DeliveredTool {
+				if next := d.Use(s, a, u, e); next != nil {
+					return next
+				}
 			}
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
+	"lyceum/internal/paper"
 	"lyceum/internal/policy"
 )
 
@@ -119,7 +120,7 @@ func refusal(b *event.PolicyBlocked) string {
 func (s *State) attend(e event.Event) {
 	if e.Input() {
 		// Whoever was told to wait is asked again whenever something has come in.
-		s.Cause, s.moving, s.all = e.Seq, e.Actor, s.gate.Couples()
+		s.Cause, s.moving, s.all, s.woken = e.Seq, e.Actor, s.gate.Couples(), s.woken[:0]
 		clear(s.nags)
 	}
 	var err error
@@ -185,10 +186,11 @@ func (s *State) happened(e event.Event) *policy.Facts {
 		}
 		return f
 	}
-	if s.Agent(e.Actor) == nil {
-		return &policy.Facts{}
+	f := s.domainFacts(e)
+	if s.Agent(e.Actor) != nil {
+		f.Agent = e.Actor
 	}
-	return &policy.Facts{Agent: e.Actor}
+	return f
 }
 
 func (s *State) resultFacts(e event.Event, call uint64, output *event.Text, failed bool) *policy.Facts {
@@ -224,6 +226,7 @@ func (s *State) useFacts(name string, which func(*agent.Use) bool) *policy.Facts
 // been applied in between.
 func (s *State) toolFacts(a *agent.Agent, u *agent.Use) *policy.Facts {
 	f := s.callFacts(a, known(a, u.Name), s.args(u))
+	f.Again = s.Papers.Happened(a.Name, paper.Place{Answer: u.Answer, Part: u.Part})
 	if u.Refused != "" {
 		f.Refused = "tool.call"
 	}
@@ -232,7 +235,22 @@ func (s *State) toolFacts(a *agent.Agent, u *agent.Use) *policy.Facts {
 
 // callFacts is what is known of a call with some arguments.
 func (s *State) callFacts(a *agent.Agent, tool string, args *policy.Args) *policy.Facts {
-	return &policy.Facts{Agent: a.Name, Tool: tool, Turn: a.Turns, Args: args, Spent: s.used(s.Time), AgentSpent: usedBy(a)}
+	f := &policy.Facts{Agent: a.Name, Tool: tool, Turn: a.Turns, Args: args, Spent: s.used(s.Time), AgentSpent: usedBy(a)}
+	if _, own := s.own(tool); own != nil {
+		f.Asked = s.Papers.Asked[a.Name]
+		s.about(f, f.Field(argRef).Text)
+	}
+	return f
+}
+
+var argRef = []string{"args", "ref"}
+
+// about adds what is known of a paper.
+func (s *State) about(f *policy.Facts, ref string) {
+	f.Ref = ref
+	if p := s.Papers.Paper(ref); p != nil {
+		f.Author, f.Status = p.Author, p.Status
+	}
 }
 
 // saidFacts is what is known of a message to an agent, or to all of them.

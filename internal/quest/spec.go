@@ -18,15 +18,21 @@ import (
 
 // Spec is a quest.yaml: what a person asks for. Unknown keys are refused.
 type Spec struct {
-	Name        string   `yaml:"name,omitempty" json:"name,omitempty" jsonschema:"name of the quest: 1 to 63 of a-z, 0-9 and -, beginning with a letter or a digit; default: the name of the file's folder"`
-	Problem     string   `yaml:"problem,omitempty" json:"problem,omitempty" jsonschema:"the question, in Markdown"`
-	ProblemFile string   `yaml:"problem_file,omitempty" json:"problem_file,omitempty" jsonschema:"a file with the question, beside quest.yaml or below it; instead of problem"`
-	Society     string   `yaml:"society,omitempty" json:"society,omitempty" jsonschema:"the rules the agents work by: solo (the default)"`
-	Model       string   `yaml:"model,omitempty" json:"model,omitempty" jsonschema:"the model, such as script:plan.yaml for a script beside quest.yaml"`
-	Tools       []string `yaml:"tools,omitempty" json:"tools,omitempty" jsonschema:"the tools the agents may use; default: all of them"`
-	Data        string   `yaml:"data,omitempty" json:"data,omitempty" jsonschema:"a folder beside quest.yaml that is copied into each agent's home"`
+	Name        string `yaml:"name,omitempty" json:"name,omitempty" jsonschema:"name of the quest: 1 to 63 of a-z, 0-9 and -, beginning with a letter or a digit; default: the name of the file's folder"`
+	Problem     string `yaml:"problem,omitempty" json:"problem,omitempty" jsonschema:"the question, in Markdown"`
+	ProblemFile string `yaml:"problem_file,omitempty" json:"problem_file,omitempty" jsonschema:"a file with the question, beside quest.yaml or below it; instead of problem"`
+	Society     string `yaml:"society,omitempty" json:"society,omitempty" jsonschema:"the rules the agents work by: solo (the default), one agent on its own; or lab, agents that publish papers, review each other and vote, see docs/lab.md"`
+	// Agents is a number or a list, and so read node by node.
+	Agents    Agents   `yaml:"agents,omitempty" json:"agents,omitempty" jsonschema:"how many agents a lab has, or groups of agents that differ"`
+	Reviewers *int64   `yaml:"reviewers,omitempty" json:"reviewers,omitempty" jsonschema:"how many agents review each paper of a lab, less than there are agents; 0 publishes at once; default: 3, or all others if they are fewer"`
+	Decision  string   `yaml:"decision,omitempty" json:"decision,omitempty" jsonschema:"which reviews publish a paper: majority (the default; a tie rejects) or unanimous"`
+	Deadline  *int64   `yaml:"review_deadline_turns,omitempty" json:"review_deadline_turns,omitempty" jsonschema:"within how many of its own turns an agent must give a review before another is asked; default 40"`
+	Profile   string   `yaml:"profile,omitempty" json:"profile,omitempty" jsonschema:"what the agents are good at, and the computer for that: research (the default of a lab), formal-math, security, arc-agi, code, or one of your own; see docs/lab.md"`
+	Model     string   `yaml:"model,omitempty" json:"model,omitempty" jsonschema:"the model, such as script:plan.yaml for a script beside quest.yaml"`
+	Tools     []string `yaml:"tools,omitempty" json:"tools,omitempty" jsonschema:"the tools the agents may use, besides those of the society; default: those of the profile, or all of them"`
+	Data      string   `yaml:"data,omitempty" json:"data,omitempty" jsonschema:"a folder beside quest.yaml that is copied into each agent's home"`
 	// Computer is a word or a mapping, and so read node by node.
-	Computer Computer `yaml:"computer,omitempty" json:"computer,omitzero" jsonschema:"the sandboxed machine of each agent: none (the default), auto, bubblewrap, docker, or a mapping with more"`
+	Computer Computer `yaml:"computer,omitempty" json:"computer,omitzero" jsonschema:"the sandboxed machine of each agent: none, auto, bubblewrap, docker, or a mapping with more; default: what the profile says, and none without one"`
 	Seed     uint64   `yaml:"seed,omitempty" json:"seed,omitempty" jsonschema:"where the quest's random choices begin; default 0"`
 	Thinking *bool    `yaml:"thinking,omitempty" json:"thinking,omitempty" jsonschema:"whether models may think before they answer; default true"`
 	Window   int64    `yaml:"window,omitempty" json:"window,omitempty" jsonschema:"how many tokens a request may have, at least 2000; default 200000"`
@@ -179,6 +185,15 @@ type fault struct{ key, text string }
 
 func (f *fault) Error() string { return f.text }
 
+// Check finds what cannot be meant in a spec that was not read from a file, or has
+// been changed since.
+func (s *Spec) Check() error {
+	if f := s.check(); f != nil {
+		return f
+	}
+	return nil
+}
+
 // check finds what is well-formed but cannot be meant.
 func (s *Spec) check() *fault {
 	switch {
@@ -188,12 +203,13 @@ func (s *Spec) check() *fault {
 		return &fault{"problem_file", "problem and problem_file are both given: keep one"}
 	case strings.TrimSpace(s.Problem) == "" && s.ProblemFile == "":
 		return &fault{"problem", "no question: give problem or problem_file"}
-	case s.Society != "" && s.Society != "solo":
-		return &fault{"society", fmt.Sprintf("society %q: there is only solo", s.Society)}
 	case s.Window != 0 && s.Window < MinWindow:
 		return &fault{"window", fmt.Sprintf("window %d: want at least %d tokens", s.Window, MinWindow)}
 	case s.Window > math.MaxInt32:
 		return &fault{"window", fmt.Sprintf("window %d: no model reads that much", s.Window)}
+	}
+	if f := s.checkSociety(); f != nil {
+		return f
 	}
 	shares := []Share{s.Limits.Share}
 	if s.Limits.Agent != nil {
@@ -234,9 +250,13 @@ const (
 	DefaultWindow = 200_000
 )
 
-// lineOf finds the line of a key, 1 if it is not there.
+// lineOf finds the line of a key, 1 if it is not there. One at the margin is the
+// file's own; further in, the word may also stand in the question.
 func lineOf(data []byte, key string) int {
-	at := regexp.MustCompile(`(?m)(^|[\s{,])` + key + `\s*:`).FindIndex(data)
+	at := regexp.MustCompile(`(?m)^` + key + `\s*:`).FindIndex(data)
+	if at == nil {
+		at = regexp.MustCompile(`(?m)[\s{,]` + key + `\s*:`).FindIndex(data)
+	}
 	if at == nil {
 		return 1
 	}
@@ -259,9 +279,25 @@ func Schema() (*jsonschema.Schema, error) {
 	}
 	s.Properties["computer"] = computerSchema(s.Properties["computer"].Description)
 	s.Properties["policies"] = policySchema(s.Properties["policies"].Description)
-	s.Properties["name"].Pattern = "^[a-z0-9][a-z0-9-]{0,62}$"
-	s.Properties["society"].Enum = []any{"solo"}
+	s.Properties["agents"] = agentsSchema(s.Properties["agents"].Description)
+	s.Properties["name"].Pattern = namePattern
+	s.Properties["profile"].Pattern = namePattern
+	s.Properties["society"].Enum = words(Societies)
+	s.Properties["decision"].Enum = words(Decisions)
+	reviewers, deadline := s.Properties["reviewers"], s.Properties["review_deadline_turns"]
+	*reviewers = jsonschema.Schema{Type: "integer", Minimum: new(0.0), Maximum: new(MaxAgents - 1.0), Description: reviewers.Description}
+	*deadline = jsonschema.Schema{Type: "integer", Minimum: new(1.0), Maximum: new(maxDeadline * 1.0), Description: deadline.Description}
 	return s, nil
+}
+
+// namePattern is what event.ValidName checks.
+const namePattern = "^[a-z0-9][a-z0-9-]{0,62}$"
+
+func words(list []string) (out []any) {
+	for _, w := range list {
+		out = append(out, w)
+	}
+	return out
 }
 
 // policySchema is the form of a list of policies, as far as a schema can say it:

@@ -17,9 +17,9 @@ import (
 )
 
 // Computer is what a quest.yaml says of its agents' computers: a word, or a mapping.
-// The zero value is that they have none.
+// The zero value is that it says nothing; then the profile does, or there are none.
 type Computer struct {
-	// Driver is one of Drivers; empty means none.
+	// Driver is one of Drivers, or empty.
 	Driver string
 	// Dockerfile is a file beside quest.yaml that an image is built from.
 	Dockerfile string
@@ -53,13 +53,16 @@ const (
 	maxAllowBytes = 4 << 10
 )
 
-// IsZero reports whether there is no computer.
-func (c Computer) IsZero() bool { return c.Driver == "" || c.Driver == "none" }
+// IsZero reports whether nothing is said of computers.
+func (c Computer) IsZero() bool { return c.Driver == "" }
+
+// None reports whether there is no computer.
+func (c Computer) None() bool { return c.Driver == "" || c.Driver == "none" }
 
 // Spec is what quest.created says of it, nil if there is none. dockerfile is the blob
 // of the file that c names.
 func (c Computer) Spec(dockerfile *event.Ref) *event.ComputerSpec {
-	if c.IsZero() {
+	if c.None() {
 		return nil
 	}
 	return &event.ComputerSpec{Dockerfile: dockerfile, Driver: c.Driver, Limits: c.Limits, Network: c.Network}
@@ -243,7 +246,7 @@ func lasting(to *int64) func(ast.Node) error {
 // MarshalYAML implements yaml.InterfaceMarshaler: what UnmarshalYAML reads.
 func (c Computer) MarshalYAML() (any, error) {
 	w := written{Driver: c.Driver, Dockerfile: c.Dockerfile, Processes: c.Limits.Processes, Files: c.Limits.Files}
-	if c.IsZero() {
+	if c.None() {
 		return "none", nil
 	}
 	switch {
@@ -280,10 +283,7 @@ type written struct {
 
 // computerSchema is the form of a Computer.
 func computerSchema(text string) *jsonschema.Schema {
-	var names []any
-	for _, d := range Drivers {
-		names = append(names, d)
-	}
+	names := words(Drivers)
 	closed := func() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.Schema{}} }
 	size := func(text string) *jsonschema.Schema {
 		return &jsonschema.Schema{Types: []string{"integer", "string"}, Pattern: `^(0|[1-9][0-9]*)([KMGT]iB)?$`, Description: text}

@@ -21,6 +21,7 @@ import (
 	"lyceum/internal/agent"
 	"lyceum/internal/behavior"
 	"lyceum/internal/event"
+	"lyceum/internal/paper"
 	"lyceum/internal/policy"
 
 	"github.com/go-json-experiment/json"
@@ -62,7 +63,12 @@ type State struct {
 	Policies []event.PolicySpec
 	Broken   []string `json:",omitempty"`
 	Agents   []*agent.Agent
-	Answer   *event.Text
+	// Lab is how a lab works, nil elsewhere; Papers are what it has published.
+	Lab    *event.LabSpec `json:",omitzero"`
+	Papers paper.Library  `json:",omitzero"`
+	Answer *event.Text
+	// Ended is when the quest last had its answer, or was refused it.
+	Ended uint64 `json:",omitzero"`
 	// Origin is where a fork came from.
 	Origin *event.QuestForked
 
@@ -87,12 +93,15 @@ type State struct {
 
 	society Society
 	gate    *policy.Gate
+	byName  map[string]*agent.Agent
 
 	// moving is the agent that the last input was about; all says that what
-	// followed from it concerns the others too; nags counts what policies had said
-	// since. They matter between an input and the next one only.
+	// followed from it concerns the others too, woken are those that it concerns if
+	// it is not all of them; nags counts what policies had said since. They matter
+	// between an input and the next one only.
 	moving string
 	all    bool
+	woken  []*agent.Agent
 	nags   map[string]int
 
 	// lastArgs are the arguments of lastUse, for those who ask again.
@@ -158,7 +167,10 @@ func New(created event.Event, societies []Society) (*State, error) {
 		return nil, fmt.Errorf("a ledger begins with quest.created, not with %s", created.Type)
 	}
 	names := map[string]bool{}
-	for _, a := range b.Agents {
+	if n := count(b.Agents); n > MaxAgents {
+		return nil, fmt.Errorf("a quest of %d agents: there can be %d", n, MaxAgents)
+	}
+	for _, a := range each(b.Agents) {
 		// A name becomes a folder's, and the ledger may be a stranger's.
 		if !event.ValidName(a.Name) || names[a.Name] {
 			return nil, fmt.Errorf("agent name %q is taken or not allowed: want %s", a.Name, event.NameRule)
@@ -195,7 +207,7 @@ func (s *State) adopt(rules string, societies []Society) error {
 }
 
 // snapshotFormat changes whenever the meaning of State does.
-const snapshotFormat = 3
+const snapshotFormat = 4
 
 type snapshot struct {
 	Format int
@@ -224,6 +236,7 @@ func Decode(data []byte, societies []Society) (*State, error) {
 	}
 	s := snap.State
 	s.nags = map[string]int{}
+	s.index()
 	if err := s.adopt(s.Rules, societies); err != nil {
 		return nil, err
 	}
@@ -235,13 +248,44 @@ func Decode(data []byte, societies []Society) (*State, error) {
 }
 
 // Agent returns the agent of that name, or nil.
-func (s *State) Agent(name string) *agent.Agent {
+func (s *State) Agent(name string) *agent.Agent { return s.byName[name] }
+
+// index makes agents be found by their names at once.
+func (s *State) index() {
+	s.byName = make(map[string]*agent.Agent, len(s.Agents))
 	for _, a := range s.Agents {
-		if a.Name == name {
-			return a
+		s.byName[a.Name] = a
+	}
+}
+
+// MaxAgents is how many agents a quest may have.
+const MaxAgents = 1024
+
+// count and each take groups of agents apart: those of a group differ by the number
+// at the end of their names.
+func count(groups []event.AgentSpec) (n int64) {
+	for _, g := range groups {
+		n += max(g.Count, 1)
+		if n < 0 || n > MaxAgents || g.Count > MaxAgents {
+			return MaxAgents + 1
 		}
 	}
-	return nil
+	return n
+}
+
+func each(groups []event.AgentSpec) (out []event.AgentSpec) {
+	for _, g := range groups {
+		if g.Count == 0 {
+			out = append(out, g)
+			continue
+		}
+		for i := range g.Count {
+			one := g
+			one.Name = fmt.Sprintf("%s-%d", g.Name, g.First+i)
+			out = append(out, one)
+		}
+	}
+	return out
 }
 
 // Elapsed is how long the quest has run up to now, in microseconds.

@@ -301,6 +301,10 @@ func (l *live) startTool(ctx context.Context, seq uint64, name, toolName string)
 	if err != nil {
 		return fmt.Errorf("arguments of tool.call %d: %w", seq, err)
 	}
+	if domain, own := l.state.Own(toolName); own != nil {
+		l.startOwn(ctx, seq, name, &u, domain, own, args)
+		return nil
+	}
 	d, spec := l.desks[name], l.tool(toolName)
 	d.begin()
 	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
@@ -347,7 +351,7 @@ func (l *live) runTool(ctx context.Context, d *desk, seq uint64, spec tool.Tool,
 			return nil, err
 		}
 	}
-	out := l.rt.Tools.Run(ctx, spec.Name, call)
+	out := l.perform(ctx, spec, call)
 	look := d.done(spec.Writes)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -368,4 +372,16 @@ func (l *live) runTool(ctx context.Context, d *desk, seq uint64, spec tool.Tool,
 		return append(rec.take(), result), nil
 	}
 	return nil, d.look(ctx, seq, func(diff ...event.Draft) { l.mail.put(slices.Concat(rec.take(), diff, []event.Draft{result})...) })
+}
+
+// perform runs a tool of the registry, or one that was made for this call.
+func (l *live) perform(ctx context.Context, spec tool.Tool, call tool.Call) tool.Output {
+	if _, ok := l.rt.Tools.Lookup(spec.Name); ok || spec.Run == nil {
+		return l.rt.Tools.Run(ctx, spec.Name, call)
+	}
+	r, err := tool.New(spec)
+	if err != nil {
+		return tool.Output{Text: err.Error(), Error: true}
+	}
+	return r.Run(ctx, spec.Name, call)
 }

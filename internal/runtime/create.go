@@ -10,17 +10,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/blob"
-	"lyceum/internal/computer/proxy"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 	"lyceum/internal/policy"
+	"lyceum/internal/profile"
 	"lyceum/internal/quest"
-
-	"github.com/go-json-experiment/json"
 )
 
 // ErrExists says that there is a quest of that name.
@@ -41,6 +40,9 @@ type Plan struct {
 	Source []byte
 	// Dir is the folder that the spec's paths are in. No path can leave it.
 	Dir string
+	// Dockerfile is what the spec's computer.dockerfile holds, if it is not to be read
+	// from Dir.
+	Dockerfile []byte
 }
 
 // maxProblem, maxScript and maxPolicies bound the files a spec names.
@@ -105,10 +107,19 @@ type creation struct {
 	rt    *Runtime
 	plan  Plan
 	texts texts
+	// question is the problem as agents are told it.
+	question string
+	// machine is the agents' computer in the end.
+	machine  quest.Computer
+	profiles map[string]*profile.Profile
+	pinned   map[event.Ref]bool
 }
 
 func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	spec := c.plan.Spec
+	if err := spec.Check(); err != nil {
+		return nil, &PlanError{err}
+	}
 	soc, err := c.rt.society(spec.Society)
 	if err != nil {
 		return nil, err
@@ -118,7 +129,9 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 		return nil, err
 	}
 	defer root.Close()
-	b := &event.QuestCreated{Name: spec.Name, Rules: soc.Rules(), Seed: spec.Seed, Limits: spec.Limits.Limits(), Thinking: spec.Thinking == nil || *spec.Thinking}
+	b := &event.QuestCreated{
+		Name: spec.Name, Rules: soc.Rules(), Seed: spec.Seed, Lab: spec.Lab(), Limits: spec.Limits.Limits(), Thinking: spec.Thinking == nil || *spec.Thinking,
+	}
 	for _, t := range soc.Texts() {
 		if t.Name != "system" {
 			b.Texts = append(b.Texts, t)
@@ -133,7 +146,7 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	for i := range b.Policies {
 		b.Policies[i].Settings = c.rt.redact(b.Policies[i].Settings)
 	}
-	if b.Pins, err = c.pins(root, spec.Model); err != nil {
+	if b.Pins, err = c.models(root); err != nil {
 		return nil, err
 	}
 	if b.Problem, err = c.problem(root); err != nil {
@@ -147,51 +160,41 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	if b.Computer, err = c.computer(root); err != nil {
 		return nil, err
 	}
-	a, err := c.agent(soc, "agent-0")
-	if err != nil {
+	if b.Agents, err = c.agents(soc); err != nil {
 		return nil, err
 	}
-	b.Agents = []event.AgentSpec{a}
-	if err := CheckTools(b.Policies, a.ToolNames); err != nil {
-		return nil, err
-	}
-	if err := c.rt.CheckCost(spec.Model, b.Limits); err != nil {
-		return nil, err
-	}
-	if size := b.Problem.Size(); size/4 > a.Window/2 {
-		return nil, badPlan("the question has %d bytes, more than half of a window of %d tokens: shorten it, or give a larger window", size, a.Window)
-	}
-	return b, nil
-}
-
-// maxDockerfile bounds the file that an image is built from.
-const maxDockerfile = 256 << 10
-
-// computer is what the agents' computers are, pinned whole: a binary with other
-// defaults does not change it.
-func (c *creation) computer(root *os.Root) (*event.ComputerSpec, error) {
-	spec := c.plan.Spec.Computer
-	if spec.IsZero() {
-		return nil, nil
-	}
-	if _, err := proxy.Parse(spec.Network.Allow); err != nil {
-		return nil, badPlan("computer: network: %w", err)
-	}
-	var dockerfile *event.Ref
-	if spec.Dockerfile != "" {
-		data, err := readFile(root, spec.Dockerfile, maxDockerfile)
-		if err != nil {
-			return nil, badPlan("computer: dockerfile: %w", err)
-		}
-		ref, err := c.texts.put([]byte(c.rt.redact(string(data))))
-		if err != nil {
+	var have []string
+	for _, a := range b.Agents {
+		have = append(have, a.ToolNames...)
+		if err := c.rt.CheckCost(a.Model, b.Limits); err != nil {
 			return nil, err
 		}
-		dockerfile = &ref
 	}
-	b := spec.Spec(dockerfile)
-	b.Limits = recorded(limitsOf(b.Limits))
-	return b, nil
+	if err := CheckTools(b.Policies, slices.Compact(slices.Sorted(slices.Values(have)))); err != nil {
+		return nil, err
+	}
+	return b, c.fit(b)
+}
+
+// fit sees to it that the quest's first event holds all of it.
+func (c *creation) fit(b *event.QuestCreated) error {
+	if _, err := event.EncodeBody(b); err == nil || b.Problem.Ref != nil {
+		return tooMuch(err)
+	}
+	ref, err := c.pin([]byte(b.Problem.Text))
+	if err != nil {
+		return err
+	}
+	b.Problem = event.Text{Ref: &ref}
+	_, err = event.EncodeBody(b)
+	return tooMuch(err)
+}
+
+func tooMuch(err error) error {
+	if err == nil {
+		return nil
+	}
+	return badPlan("what the quest is made of does not fit its first event (%w): have fewer groups of agents, policies or allowed hosts", err)
 }
 
 func (r *Runtime) society(name string) (quest.Society, error) {
@@ -205,7 +208,7 @@ func (r *Runtime) society(name string) (quest.Society, error) {
 		}
 	}
 	if best == nil {
-		return nil, fmt.Errorf("there is no society %q", name)
+		return nil, badPlan("there is no society %q here", name)
 	}
 	return best, nil
 }
@@ -255,6 +258,23 @@ func CheckTools(policies []event.PolicySpec, have []string) error {
 	return nil
 }
 
+// models reads the files that the agents' models refer to.
+func (c *creation) models(root *os.Root) (pins []event.Pin, err error) {
+	seen := map[string]bool{}
+	for _, g := range c.plan.Spec.Groups() {
+		if seen[g.Model] {
+			continue
+		}
+		seen[g.Model] = true
+		more, err := c.pins(root, g.Model)
+		if err != nil {
+			return nil, err
+		}
+		pins = append(pins, more...)
+	}
+	return pins, nil
+}
+
 // pins reads the files that a model's name refers to, and tries the model, so
 // that a typing error shows before any work is done.
 func (c *creation) pins(root *os.Root, modelName string) ([]event.Pin, error) {
@@ -300,7 +320,8 @@ func (c *creation) problem(root *os.Root) (event.Text, error) {
 	if strings.TrimSpace(text) == "" {
 		return event.Text{}, badPlan("the question is empty")
 	}
-	return c.texts.of(strings.TrimRight(text, "\n"), maxInline/2)
+	c.question = clean(c.rt.redact(strings.TrimRight(text, "\n")))
+	return c.texts.of(c.question, maxInline/2)
 }
 
 func (c *creation) data(ctx context.Context, root *os.Root) (*event.TreeRef, error) {
@@ -321,43 +342,6 @@ func (c *creation) data(ctx context.Context, root *os.Root) (*event.TreeRef, err
 		return nil, badPlan("data: %s cannot be copied: %s", filepath.Join(name, skipped[0].Path), skipped[0].Reason)
 	}
 	return &tree, nil
-}
-
-func (c *creation) agent(soc quest.Society, name string) (event.AgentSpec, error) {
-	spec := c.plan.Spec
-	a := event.AgentSpec{Name: name, Model: spec.Model, Window: spec.Window}
-	known := c.rt.known(spec.Model)
-	if a.Window == 0 {
-		a.Window = quest.DefaultWindow
-		if room := known.Context * 9 / 10; room >= quest.MinWindow && room < a.Window {
-			a.Window = room // its answer must fit as well
-		}
-	}
-	names := spec.Tools
-	if names == nil {
-		names = c.rt.Tools.Offered(!spec.Computer.IsZero())
-	}
-	tools, err := c.rt.Tools.Specs(names)
-	if err != nil {
-		return a, badPlan("tools: %w", err)
-	}
-	for _, t := range tools {
-		a.ToolNames = append(a.ToolNames, t.Name)
-	}
-	slices.Sort(a.ToolNames)
-	list, err := json.Marshal(tools)
-	if err != nil {
-		return a, fmt.Errorf("tools: %w", err)
-	}
-	if a.Tools, err = c.texts.put(list); err != nil {
-		return a, err
-	}
-	for _, t := range soc.Texts() {
-		if t.Name == "system" {
-			a.System, err = c.texts.put([]byte(t.Text))
-		}
-	}
-	return a, err
 }
 
 // readFile reads a file of at most max bytes from a folder that it cannot leave.
@@ -395,18 +379,49 @@ func inFolder(root *os.Root, name string, err error) error {
 // so that where there are homes there are files. A home that is missing is
 // restored as it was last recorded; one that is there is left alone.
 func (r *Runtime) prepare(ctx context.Context, name string, s *quest.State) error {
+	var missing []*agent.Agent
 	for _, a := range s.Agents {
-		if _, err := os.Lstat(r.agentDir(name, a.Name)); err == nil {
-			continue
-		}
-		if err := r.writeFiles(ctx, name, s); err != nil {
-			return err
-		}
-		if err := r.prepareHome(ctx, name, a); err != nil {
-			return fmt.Errorf("restore the home of %s in quest %s: %w", a.Name, name, err)
+		if _, err := os.Lstat(r.agentDir(name, a.Name)); err != nil {
+			missing = append(missing, a)
 		}
 	}
-	return nil
+	if len(missing) == 0 {
+		return nil
+	}
+	if err := r.writeFiles(ctx, name, s); err != nil {
+		return err
+	}
+	return r.prepareHomes(ctx, name, missing)
+}
+
+// homesAtOnce is how many homes are made at the same time. One after another, a lab of
+// hundreds would spend its beginning on waiting for one core and the disk in turn.
+const homesAtOnce = 8
+
+// prepareHomes makes homes, and stops at the first that cannot be made.
+func (r *Runtime) prepareHomes(ctx context.Context, name string, agents []*agent.Agent) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	next := make(chan *agent.Agent)
+	var making sync.WaitGroup
+	for range min(homesAtOnce, len(agents)) {
+		making.Go(func() {
+			for a := range next {
+				if ctx.Err() != nil {
+					continue
+				}
+				if err := r.prepareHome(ctx, name, a); err != nil {
+					stop(fmt.Errorf("restore the home of %s in quest %s: %w", a.Name, name, err))
+				}
+			}
+		})
+	}
+	for _, a := range agents {
+		next <- a
+	}
+	close(next)
+	making.Wait()
+	return context.Cause(ctx)
 }
 
 func (r *Runtime) prepareHome(ctx context.Context, name string, a *agent.Agent) error {

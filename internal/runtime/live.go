@@ -83,7 +83,13 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 	if err := l.openDesks(); err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
-	if err := l.run(ctx); err != nil {
+	if l.state.Lab != nil {
+		l.startPress(ctx)
+		if err := l.printAll(ctx); err != nil {
+			return l.state, errors.Join(fmt.Errorf("run quest %s: %w", name, err), l.press.stop())
+		}
+	}
+	if err := errors.Join(l.run(ctx), l.press.stop()); err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
 	err = r.writeSummary(ctx, name, l.state)
@@ -126,6 +132,7 @@ type live struct {
 	driver computer.Driver
 	spec   computer.Spec
 	rules  *proxy.Rules
+	press  *press
 	work   context.Context // ends when the run is given up
 
 	// wanted ends when the quest comes to rest: no call is tried again then.
@@ -304,9 +311,14 @@ func (l *live) take(ctx context.Context, inputs []event.Draft) error {
 			l.forget(e)
 		case *event.TimerFired:
 			delete(l.running, b.Call)
+		case *event.ToolPrepared:
+			delete(l.running, b.Call)
+		case *event.ReproductionResult:
+			delete(l.running, b.Call)
 		}
 	}
 	for _, e := range done {
+		l.print(e)
 		if err := l.start(ctx, e); err != nil {
 			return err
 		}
@@ -355,6 +367,8 @@ func (l *live) start(ctx context.Context, e event.Event) error {
 		}
 	case *event.TimerSet:
 		l.startTimer(ctx, e.Seq, b.At)
+	case *event.ReproductionCall:
+		l.startReproduction(ctx, e.Seq, b)
 	}
 	return nil
 }

@@ -16,14 +16,14 @@
 // goes on where it stood. A result that was cut out of the window is simply asked
 // for again, as is every tool call of another model that a fork brought along.
 //
-// # Where roles will come
+// # In a lab
 //
-// The tools that are offered say what an agent may do. Until now it may answer,
-// so desk.work investigates and concludes. In a lab there will be
-// submit_publication, submit_review and vote_solution among the tools; the roles
-// of author, reviewer and voter belong there, in front of investigate, each with
-// the same desk. A reviewer needs nothing new: the task of a paper's question has
-// the methods that the author did not use.
+// The tools that are offered say what an agent may do. Where submit_publication is
+// among them, it is an author, a reviewer and a voter. It knows fewer questions there,
+// the experiments, but works on them with programs for the shell that any colleague can
+// run. Each agent begins in another way, which its name and the seed choose; some of
+// the ways are mistakes that are easily made, and are published without a check.
+// Reviewers run the paper's program and one of their own, and write down both numbers.
 package demo
 
 import (
@@ -66,7 +66,11 @@ func (m *Demo) Generate(ctx context.Context, r *model.Request, emit func(model.D
 		return nil, fmt.Errorf("demo: %w", err)
 	}
 	d := newDesk(r, characterOf(m.seed, r.Agent))
-	say, calls := d.next()
+	next := d.next
+	if d.offered[toolSubmit] {
+		next = newLab(r, d, m.seed).next
+	}
+	say, calls := next()
 	a := answer(r, say, calls)
 	if err := stream(ctx, a.Parts, emit); err != nil {
 		return nil, fmt.Errorf("demo: %w", err)

@@ -45,7 +45,12 @@ func newDesk(r *model.Request, c character) *desk {
 	for _, t := range r.Tools {
 		d.offered[t.Name] = true
 	}
-	from := d.findQuestion(r.Messages)
+	from := -1
+	if d.offered[toolSubmit] {
+		d.setProblem(r)
+	} else {
+		from = d.findQuestion(r.Messages)
+	}
 	made := map[string]call{}
 	for i, m := range r.Messages {
 		for _, p := range m.Parts {

@@ -76,7 +76,7 @@ func (d *desk) list() ([]string, error) {
 			case name == "" || strings.HasPrefix(name, "(") || strings.HasPrefix(name, ".") || strings.HasPrefix(name, `"`):
 			case full == "notes.md" || full == "programs/":
 			case strings.HasSuffix(name, "/"):
-				if full != "programs" {
+				if full != "programs" && full != "publications" {
 					folders = append(folders, full)
 				}
 			default:

@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+	"lyceum/internal/model"
+	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
+	"lyceum/internal/tui"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+func (a *app) watchCommand() *cobra.Command {
+	return a.questArg(&cobra.Command{
+		Use:   "watch <quest>",
+		Short: "Watch a quest in the terminal, whichever process runs it",
+		Long: `Watch a quest: its agents, its papers, its budget. Enter opens a paper, p pauses the
+quest or lets it go on, s stops it, q leaves; ? shows all keys. The quest does not
+notice that it is watched. Where there is no terminal: lyceum trace <quest> --follow.`,
+		Args: exactArgs(1, "a quest's name"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if !isTerminal(a.in) || !isTerminal(a.out) {
+				return usagef("watch needs a terminal; for lines: lyceum trace %s --follow", printable(args[0]))
+			}
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			s, err := a.load(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			v := tui.Start(ctx, a.source(args[0], nil), s, a.in, a.out)
+			<-v.Done()
+			return v.Err()
+		},
+	})
+}
+
+func isTerminal(v any) bool {
+	f, ok := v.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// source lets a view follow a quest and act on it.
+func (a *app) source(name string, interrupt func()) tui.Source {
+	words := newProgress(a, name, true)
+	words.width = 200 // the view cuts for itself
+	return tui.Source{
+		Folder: a.rt.QuestDir(name),
+		Follow: func(ctx context.Context, seq uint64) iter.Seq2[event.Event, error] {
+			return a.rt.Ledger.Follow(ctx, name, seq)
+		},
+		Read:      words.read,
+		Say:       words.headline,
+		Act:       func(b event.Body) (string, error) { return a.act(name, b) },
+		Claimed:   func() (bool, error) { return a.rt.Ledger.Claimed(name) },
+		Interrupt: interrupt,
+	}
+}
+
+// act puts what a person wants into the inbox of a quest, and says what becomes of
+// it.
+func (a *app) act(name string, b event.Body) (string, error) {
+	ctx := context.Background()
+	s, err := a.rt.Load(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if s.Status == quest.Finished {
+		return "The quest is finished.", nil
+	}
+	running, err := a.rt.Ledger.Claimed(name)
+	if err != nil {
+		return "", err
+	}
+	_, resume := b.(*event.QuestResumed)
+	if resume && !running {
+		return "No process holds the quest. Go on with: lyceum run " + name, nil
+	}
+	if err := s.Check("person", b); err != nil {
+		return "", err
+	}
+	if _, err := a.rt.Post(ctx, name, ledger.Command{Key: rand.Text(), Body: b}); err != nil {
+		return "", err
+	}
+	if running {
+		return "", nil // the view will see it happen
+	}
+	s, err = a.rt.Settle(ctx, name)
+	if errors.Is(err, ledger.ErrClaimed) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("The quest is %s. Go on with: lyceum run %s", s.Status, name), nil
+}
+
+// showing is how a run is shown: in a view, for labs and where it is wanted, or in
+// lines.
+type showing struct {
+	watch, plain bool
+	// view is the one that is open, for whoever has something to say.
+	view atomic.Pointer[tui.View]
+}
+
+func (sh *showing) flags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&sh.watch, "watch", false, "show the view that lyceum watch has (labs do, on a terminal)")
+	cmd.Flags().BoolVar(&sh.plain, "plain", false, "print lines, also on a terminal")
+	cmd.MarkFlagsMutuallyExclusive("watch", "plain")
+}
+
+// wanted reports whether a run is to be shown in a view.
+func (sh *showing) wanted(a *app, s *quest.State, quiet bool) bool {
+	if quiet || sh.plain || s.Lab == nil && !sh.watch {
+		return false
+	}
+	f, ok := a.out.(*os.File)
+	if !ok || !isTerminal(a.in) || !isTerminal(a.out) {
+		return false
+	}
+	w, h, err := term.GetSize(int(f.Fd()))
+	return err == nil && w >= tui.MinWidth && h >= tui.MinHeight
+}
+
+// say tells a person something, wherever that person looks.
+func (sh *showing) say(w io.Writer, text string) {
+	if v := sh.view.Load(); v != nil {
+		v.Notice(text)
+		return
+	}
+	fmt.Fprintln(w, "\n"+text)
+}
+
+// run runs a quest in a view. The view folds the ledger for itself, from s on, as it
+// would for a quest of another process.
+func (sh *showing) run(ctx context.Context, a *app, name string, s *quest.State, opts runtime.RunOptions) (*quest.State, error) {
+	// Keys do not make signals while the view has the terminal. That an interrupt is
+	// one all the same leaves one place to know what it means.
+	interrupt := func() { _ = syscall.Kill(os.Getpid(), syscall.SIGINT) }
+	v := tui.Start(context.Background(), a.source(name, interrupt), s, a.in, a.out)
+	sh.view.Store(v)
+	opts.OnProgress = v.Note
+	opts.OnDelta = func(agent string, d model.Delta) {
+		if d.Kind == model.Retry {
+			v.Note(agent + ": " + oneLine(d.Text, 200))
+		}
+	}
+	ran := make(chan struct{})
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		select {
+		case <-v.Done():
+			// Nobody sees the quest any more: the terminal is gone, or the view broke.
+			if v.Err() != nil {
+				interrupt()
+			}
+		case <-ran:
+		}
+	}()
+	end, err := a.rt.Run(ctx, name, opts)
+	close(ran)
+	<-gone
+	v.Close()
+	sh.view.Store(nil)
+	return end, errors.Join(err, v.Err())
+}

@@ -1,0 +1,188 @@
+package event
+
+// The events of a lab: papers, reviews, votes. All but what the world found and
+// what a program printed are derived.
+
+// ToolPrepared is what the world found in the arguments of a tool that the rules
+// answer themselves: they cannot read files or long texts. If it could not be
+// prepared, Error is what the agent is told.
+type ToolPrepared struct {
+	Call uint64 `json:"call"`
+	// Citations are the references that Content names, in the order of their first
+	// mention, each once.
+	Citations []string `json:"citations,omitempty"`
+	Content   *Text    `json:"content,omitzero"`
+	Error     string   `json:"error,omitzero"`
+	// Files are the names in Tree, sorted.
+	Files []string `json:"files,omitempty"`
+	// Tree is the folder of the attached files.
+	Tree *TreeRef `json:"tree,omitzero"`
+	// Values are the other arguments that are texts, by name, sorted.
+	Values []NamedText `json:"values,omitempty"`
+}
+
+// PublicationSubmitted says that an agent, the actor, has handed in a paper.
+type PublicationSubmitted struct {
+	// Answer and Part are where the tool call stands that it was handed in with. They
+	// name it for ever: after a fork the call is made again.
+	Answer uint64 `json:"answer"`
+	// Attachments are the names of the files in Tree.
+	Attachments []string `json:"attachments,omitempty"`
+	// Citations are the papers it builds on. They count once it is published.
+	Citations []string `json:"citations,omitempty"`
+	Content   Text     `json:"content"`
+	// Entrypoint is the attachment that shows what the paper claims when it is run.
+	Entrypoint string `json:"entrypoint,omitzero"`
+	Part       int64  `json:"part"`
+	// Ref names the paper: 32 hex digits.
+	Ref string `json:"ref"`
+	// Revises is the rejected paper that this one takes the place of.
+	Revises string   `json:"revises,omitzero"`
+	Title   string   `json:"title"`
+	Tree    *TreeRef `json:"tree,omitzero"`
+}
+
+// ReproductionCall asks the world to run a paper's entry point, twice, in a fresh
+// computer without network.
+type ReproductionCall struct {
+	Entrypoint string  `json:"entrypoint"`
+	Ref        string  `json:"ref"`
+	Tree       TreeRef `json:"tree"`
+}
+
+// ReproductionResult is what a paper's entry point did.
+type ReproductionResult struct {
+	Call     uint64 `json:"call"`
+	Duration int64  `json:"duration,omitzero"`
+	// Exit is the exit code of the first run that did not end well.
+	Exit int64 `json:"exit,omitzero"`
+	// Fingerprint is that of the computer it ran in.
+	Fingerprint Hash `json:"fingerprint,omitzero"`
+	// Output is what the first run printed; Second what the second did, if that is
+	// something else.
+	Output *Ref `json:"output,omitzero"`
+	// Reason says why, where it did not go well.
+	Reason string `json:"reason,omitzero"`
+	Second *Ref   `json:"second,omitzero"`
+	// Status is reproduced, differs or failed.
+	Status string `json:"status"`
+}
+
+// The outcomes of a reproduction.
+const (
+	Reproduced = "reproduced"
+	Differs    = "differs"
+	NotRun     = "failed"
+)
+
+// ReviewRequested asks an agent to review a paper.
+type ReviewRequested struct {
+	// Deadline is the turn of the reviewer by which the review must be there.
+	Deadline int64 `json:"deadline"`
+	// Of is how many agents are asked to review the paper at first.
+	Of       int64  `json:"of"`
+	Ref      string `json:"ref"`
+	Reviewer string `json:"reviewer"`
+}
+
+// ReviewExpired says that an agent is no longer asked: it took too long, or has been
+// parked.
+type ReviewExpired struct {
+	// Instead is the agent that will be asked in its place; nobody, if none is left.
+	Instead  string `json:"instead,omitzero"`
+	Ref      string `json:"ref"`
+	Reviewer string `json:"reviewer"`
+}
+
+// ReviewSubmitted is an agent's, the actor's, judgement of a paper.
+type ReviewSubmitted struct {
+	// Answer and Part are where the tool call stands.
+	Answer  uint64 `json:"answer"`
+	Content Text   `json:"content"`
+	// Grade is ACCEPT or REJECT.
+	Grade string `json:"grade"`
+	Part  int64  `json:"part"`
+	Ref   string `json:"ref"`
+}
+
+// The grades of a review.
+const (
+	Accept = "ACCEPT"
+	Reject = "REJECT"
+)
+
+// PublicationDecided says what became of a paper. That is said once.
+type PublicationDecided struct {
+	Accepts int64  `json:"accepts"`
+	Ref     string `json:"ref"`
+	Rejects int64  `json:"rejects"`
+	// Status is PUBLISHED or REJECTED.
+	Status string `json:"status"`
+}
+
+// The statuses of a paper.
+const (
+	Submitted = "SUBMITTED"
+	Published = "PUBLISHED"
+	Rejected  = "REJECTED"
+)
+
+// CitationMade says that a paper that was published cites others. Self are those by
+// the same author: they do not count.
+type CitationMade struct {
+	Ref  string   `json:"ref"`
+	Self []string `json:"self,omitempty"`
+	To   []string `json:"to,omitempty"`
+}
+
+// VoteCast is an agent's, the actor's, current vote for the best answer; an empty Ref
+// takes it back.
+type VoteCast struct {
+	// Answer and Part are where the tool call stands.
+	Answer uint64 `json:"answer"`
+	Part   int64  `json:"part"`
+	Ref    string `json:"ref,omitzero"`
+}
+
+// AdvisorySent tells agents what happened. Each hears it once, after the results of
+// its next turn.
+type AdvisorySent struct {
+	// Except is the one agent that is not told, where To is empty and all others are.
+	Except string `json:"except,omitzero"`
+	// Kind is review-requested, review-received, decided, announced or expired. All
+	// but the last wake an agent that has been parked for doing nothing, or because
+	// its model failed.
+	Kind string   `json:"kind"`
+	Ref  string   `json:"ref,omitzero"`
+	Text Text     `json:"text"`
+	To   []string `json:"to,omitempty"`
+}
+
+// AgentParked says that an agent, the actor, gets no more turns until something
+// happens that concerns it, or a person speaks to it. One whose model call was
+// refused, by a policy.blocked, waits for a person.
+type AgentParked struct {
+	Reason string `json:"reason"`
+}
+
+// The kinds of advisories.
+const (
+	AdviseRequested = "review-requested"
+	AdviseReceived  = "review-received"
+	AdviseDecided   = "decided"
+	AdviseAnnounced = "announced"
+	AdviseExpired   = "expired"
+)
+
+func (*ToolPrepared) Type() Type         { return "tool.prepared" }
+func (*PublicationSubmitted) Type() Type { return "publication.submitted" }
+func (*ReproductionCall) Type() Type     { return "reproduction.call" }
+func (*ReproductionResult) Type() Type   { return "reproduction.result" }
+func (*ReviewRequested) Type() Type      { return "review.requested" }
+func (*ReviewExpired) Type() Type        { return "review.expired" }
+func (*ReviewSubmitted) Type() Type      { return "review.submitted" }
+func (*PublicationDecided) Type() Type   { return "publication.decided" }
+func (*CitationMade) Type() Type         { return "citation.made" }
+func (*VoteCast) Type() Type             { return "vote.cast" }
+func (*AdvisorySent) Type() Type         { return "advisory.sent" }
+func (*AgentParked) Type() Type          { return "agent.parked" }

@@ -1,0 +1,86 @@
+package paper
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"lyceum/internal/event"
+)
+
+// Header is what stands before the content of a publication.md: YAML between two
+// lines of dashes. What agents wrote is quoted in it, so that nothing can end it.
+func (p *Paper) Header() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "---\ntitle: %s\nauthor: %s\nstatus: %s\nreference: %s\n", Quote(p.Title), Quote(p.Author), p.Status, Quote(p.Ref))
+	if p.Revises != "" {
+		fmt.Fprintf(&b, "revises: %s\n", Quote(p.Revises))
+	}
+	if p.Entrypoint != "" {
+		fmt.Fprintf(&b, "entrypoint: %s\nreproduction: %s\n", Quote(p.Entrypoint), p.Shown())
+	}
+	list := func(name string, items []string) {
+		if len(items) > 0 {
+			fmt.Fprintf(&b, "%s:\n", name)
+		}
+		for _, s := range items {
+			fmt.Fprintf(&b, "  - %s\n", Quote(s))
+		}
+	}
+	list("citations", p.Cites)
+	list("attachments", p.Attachments)
+	b.WriteString("---\n\n")
+	return b.String()
+}
+
+// Shown is what a reader is told of the reproduction: reproduced, differs, failed, or
+// pending; nothing, if the paper has no entry point.
+func (p *Paper) Shown() string {
+	switch {
+	case p.Entrypoint == "":
+		return ""
+	case p.Reproduction == nil:
+		return "pending"
+	}
+	return p.Reproduction.Status
+}
+
+// Markdown is a paper's publication.md. read gives a text whole.
+func Markdown(p *Paper, read func(event.Text) (string, error)) (string, error) {
+	content, err := read(p.Content)
+	if err != nil {
+		return "", fmt.Errorf("read the content of publication %s: %w", p.Ref, err)
+	}
+	return p.Header() + strings.TrimRight(content, "\n") + "\n", nil
+}
+
+// Quote writes a text that somebody else wrote as a JSON string on one line, which
+// is YAML too. Whatever could be taken for markup, for a call of a tool or for the end
+// of a line, or changes the direction of writing, is written as a number.
+func Quote(s string) string {
+	b := make([]byte, 0, len(s)+2)
+	b = append(b, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case Strange(r) || strings.ContainsRune("<>[]{}`", r):
+			b = fmt.Appendf(b, `\u%04x`, r)
+		default:
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return string(append(b, '"'))
+}
+
+// Strange reports whether a character is not to be seen in a line of text: controls,
+// ends of lines, marks of direction. The list is ours, not a table that changes with
+// Unicode: what is refused today is refused for ever.
+func Strange(r rune) bool {
+	switch {
+	case r < 0x20, r >= 0x7f && r <= 0x9f, r == 0x061c, r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e,
+		r >= 0x2060 && r <= 0x206f, r == 0xfeff, r >= 0xfff9 && r <= 0xfffb, r == 0xfffe, r == 0xffff:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,103 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+
+	"lyceum/internal/agent"
+	"lyceum/internal/blob"
+	"lyceum/internal/event"
+	"lyceum/internal/quest"
+
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// deliver puts a folder into an agent's home. What stood in its place is gone: it may
+// be anything by now, links included, so it is made anew below the home's root.
+func (l *live) deliver(ctx context.Context, home *os.Root, d *quest.Delivery) error {
+	err := errors.Join(home.RemoveAll(d.Path), home.MkdirAll(d.Path, 0o755))
+	if err != nil {
+		return fmt.Errorf("there is no way to put files at %s in your home: move away what is there", d.Path)
+	}
+	folder, err := home.OpenRoot(d.Path)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	if d.Tree != nil {
+		if err := blob.Restore(ctx, l.rt.Blobs, *d.Tree, folder); err != nil {
+			return err
+		}
+	}
+	for _, t := range d.Texts {
+		text, err := l.rt.joined(ctx, t.Parts)
+		if err != nil {
+			return err
+		}
+		if err := folder.WriteFile(t.Name, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	if d.Diff != nil {
+		if err := l.compare(ctx, folder, d.Diff); err != nil {
+			return err
+		}
+	}
+	return giveAll(home, d.Path)
+}
+
+// compare writes what has changed between two texts.
+func (l *live) compare(ctx context.Context, folder *os.Root, texts *[2]event.Text) error {
+	var sides [2]string
+	for i, t := range texts {
+		var err error
+		if sides[i], err = l.rt.joined(ctx, []event.Text{t}); err != nil {
+			return err
+		}
+	}
+	return folder.WriteFile("changes.diff", diff.Diff("before", []byte(sides[0]+"\n"), "after", []byte(sides[1]+"\n")), 0o644)
+}
+
+// joined is what some texts say together.
+func (r *Runtime) joined(ctx context.Context, parts []event.Text) (string, error) {
+	var out strings.Builder
+	for _, p := range parts {
+		text, err := agent.Read(p, func(ref event.Ref) ([]byte, error) { return r.Blob(ctx, ref) })
+		if err != nil {
+			return "", err
+		}
+		out.WriteString(text)
+	}
+	return out.String(), nil
+}
+
+// giveAll makes files that Lyceum wrote as root, and the folders on the way, those of
+// the home's owner.
+func giveAll(home *os.Root, name string) error {
+	info, err := home.Lstat(".")
+	if err != nil || os.Geteuid() != 0 {
+		return err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || st.Uid == 0 {
+		return nil
+	}
+	give := func(p string) error { return home.Lchown(p, int(st.Uid), int(st.Gid)) }
+	for above := path.Dir(name); above != "."; above = path.Dir(above) {
+		if err := give(above); err != nil {
+			return err
+		}
+	}
+	return fs.WalkDir(home.FS(), name, func(p string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return give(p)
+	})
+}

@@ -1,0 +1,214 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+
+	"lyceum/internal/agent"
+	"lyceum/internal/blob"
+	"lyceum/internal/computer"
+	"lyceum/internal/event"
+	"lyceum/internal/quest"
+	"lyceum/internal/tool"
+)
+
+// What a call of a society's own tool may bring along.
+const (
+	maxFiles    = 100
+	maxAttached = 64 << 20
+	maxValue    = 1 << 10
+	maxContent  = 1 << 20
+	maxRefs     = 100
+)
+
+// startOwn does the world's part of a tool that the rules answer, if it has one.
+func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.Use, d quest.Domain, own *quest.OwnTool, args string) {
+	desk := l.desks[name]
+	switch own.Step {
+	case quest.PreparedTool:
+		l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
+			body, blobs, err := l.prepareCall(ctx, desk, seq, d, own, args)
+			if err != nil {
+				return nil, fmt.Errorf("prepare tool.call %d: %w", seq, err)
+			}
+			draft := desk.draft(seq, body)
+			draft.Tool, draft.Blobs = own.Name, blobs
+			return []event.Draft{draft}, nil
+		})
+	case quest.DeliveredTool:
+		folder, refused := d.Deliver(l.state, l.state.Agent(name), u)
+		spec := tool.Tool{Tool: own.Tool, Writes: true, Run: func(ctx context.Context, c tool.Call) (string, error) {
+			if refused != nil {
+				return "", refused
+			}
+			return folder.Said, l.deliver(ctx, c.Home, folder)
+		}}
+		desk.begin()
+		l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
+			return l.runTool(ctx, desk, seq, spec, args)
+		})
+	}
+}
+
+// prepareCall reads what the rules cannot: long texts, and files of the agent's home.
+// What is wrong with them is for the agent to mend.
+func (l *live) prepareCall(ctx context.Context, d *desk, seq uint64, dom quest.Domain, own *quest.OwnTool, args string) (*event.ToolPrepared, [][]byte, error) {
+	body := &event.ToolPrepared{Call: seq}
+	t := &texts{rt: l.rt, ctx: ctx}
+	var failed error
+	spec := tool.Tool{Tool: own.Tool, Run: func(ctx context.Context, c tool.Call) (string, error) {
+		given := map[string]any{}
+		if err := json.Unmarshal(c.Args, &given); err != nil {
+			return "", err
+		}
+		// What goes wrong with our own storage is not the agent's fault.
+		var fault error
+		fault, failed = l.read(ctx, d, t, dom, own, given, body)
+		return "", fault
+	}}
+	registry, err := tool.New(spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := registry.Run(ctx, own.Name, tool.Call{ID: commandID(seq), Args: []byte(args), Home: d.home})
+	if failed != nil || ctx.Err() != nil {
+		return nil, nil, errors.Join(failed, ctx.Err())
+	}
+	if out.Error {
+		return &event.ToolPrepared{Call: seq, Error: atMost(l.rt.redact(out.Text), 4000)}, nil, nil
+	}
+	return body, t.small, nil
+}
+
+// read takes the arguments of a call apart.
+func (l *live) read(ctx context.Context, d *desk, t *texts, dom quest.Domain, own *quest.OwnTool, given map[string]any, body *event.ToolPrepared) (fault, failed error) {
+	for name, value := range given {
+		text, isText := value.(string)
+		switch {
+		case name == own.Files:
+			paths, _ := value.([]any)
+			if fault, failed = l.attach(ctx, d.home, paths, body); fault != nil || failed != nil {
+				return fault, failed
+			}
+		case !isText:
+		case name == own.Content:
+			if len(text) > maxContent {
+				return fmt.Errorf("%s has %d bytes; at most %d are allowed: put the rest into attached files", name, len(text), maxContent), nil
+			}
+			body.Citations = dom.Scan(own.Name, text)
+			if len(body.Citations) > maxRefs {
+				return fmt.Errorf("%s cites %d papers; at most %d are allowed", name, len(body.Citations), maxRefs), nil
+			}
+			content, err := t.of(text, maxInline/2)
+			if err != nil {
+				return nil, err
+			}
+			body.Content = &content
+		case len(text) > maxValue:
+			return fmt.Errorf("%s has %d bytes; at most %d are allowed", name, len(text), maxValue), nil
+		default:
+			body.Values = append(body.Values, event.NamedText{Name: name, Text: clean(l.rt.redact(text))})
+		}
+	}
+	slices.SortFunc(body.Values, func(a, b event.NamedText) int { return strings.Compare(a.Name, b.Name) })
+	return nil, nil
+}
+
+// attach copies files of a home, by name, into a tree.
+func (l *live) attach(ctx context.Context, home *os.Root, paths []any, body *event.ToolPrepared) (fault, failed error) {
+	if len(paths) > maxFiles {
+		return fmt.Errorf("%d files are attached; at most %d are allowed", len(paths), maxFiles), nil
+	}
+	var tree blob.Tree
+	left := int64(maxAttached)
+	for _, p := range paths {
+		text, _ := p.(string)
+		e, fault, failed := l.attachOne(ctx, home, text, &left)
+		if fault != nil || failed != nil {
+			return fault, failed
+		}
+		if slices.ContainsFunc(tree, func(o blob.Entry) bool { return o.Name == e.Name }) {
+			return fmt.Errorf("two of the files are called %q; rename one: all come into one folder", e.Name), nil
+		}
+		tree = append(tree, e)
+	}
+	if len(tree) == 0 {
+		return nil, nil
+	}
+	slices.SortFunc(tree, func(a, b blob.Entry) int { return strings.Compare(a.Name, b.Name) })
+	data, err := tree.Encode()
+	if err != nil {
+		return err, nil
+	}
+	ref, err := l.rt.Blobs.Put(ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range tree {
+		body.Files = append(body.Files, e.Name)
+	}
+	body.Tree = new(event.TreeRef(ref))
+	return nil, nil
+}
+
+func (l *live) attachOne(ctx context.Context, home *os.Root, name string, left *int64) (e blob.Entry, fault, failed error) {
+	short := atMost(name, 200)
+	base := path.Base(path.Clean(name))
+	switch {
+	case strings.HasPrefix(base, ".git"), base == "publication.md", base == "." || base == "/" || base == "..":
+		return e, fmt.Errorf("a file called %q cannot be attached; rename it", base), nil
+	case len(base) > 100:
+		return e, fmt.Errorf("the name of %q is longer than 100 bytes; rename it", short), nil
+	}
+	inside := strings.TrimPrefix(path.Clean(name), computer.HomeDir+"/")
+	f, err := home.OpenFile(inside, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return e, fmt.Errorf("there is no file %q in your home", short), nil
+	case err != nil:
+		return e, fmt.Errorf("%q cannot be attached: it is not a file of your home", short), nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return e, nil, err
+	case info.IsDir():
+		return e, fmt.Errorf("%q is a folder; attach its files, or an archive of it", short), nil
+	case !info.Mode().IsRegular():
+		return e, fmt.Errorf("%q is not a plain file", short), nil
+	case info.Size() > *left:
+		return e, fmt.Errorf("%q makes the attached files larger than %d MiB together; attach less", short, maxAttached>>20), nil
+	}
+	if l.rt.Secrets != nil {
+		held, err := holdsOneOf(io.LimitReader(f, *left), l.rt.Secrets())
+		if err != nil {
+			return e, nil, err
+		}
+		if held {
+			return e, fmt.Errorf("%q holds a key that must not be published", short), nil
+		}
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return e, nil, err
+		}
+	}
+	ref, err := l.rt.Blobs.Create(ctx, io.LimitReader(f, *left))
+	if err != nil {
+		return e, nil, err
+	}
+	*left -= ref.Size
+	e = blob.Entry{Name: base, Kind: blob.File, Mode: blob.ModePlain, Hash: ref.Hash, Size: ref.Size}
+	if info.Mode()&0o100 != 0 {
+		e.Mode = blob.ModeExec
+	}
+	return e, nil, nil
+}

@@ -1,0 +1,224 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"lyceum/internal/agent"
+	"lyceum/internal/event"
+	"lyceum/internal/paper"
+	"lyceum/internal/quest"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+var spinner = []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+
+// doing is what an agent does now.
+func doing(a *agent.Agent) string {
+	if a.Parked != "" {
+		return "parked: " + strings.TrimPrefix(line(a.Parked), line(a.Name)+" ")
+	}
+	if a.Phase() != agent.Acting {
+		return a.Phase().String()
+	}
+	return tools(a)
+}
+
+// tools are those that an agent waits for.
+func tools(a *agent.Agent) string {
+	var names []string
+	for _, u := range a.Open {
+		if !u.Done {
+			names = append(names, line(u.Name))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// sign is an agent's phase as one character.
+func (m *Model) sign(a *agent.Agent) (string, lipgloss.Style) {
+	running := m.state.Status == quest.Running && m.claimed
+	switch phase := a.Phase(); {
+	case a.Parked != "":
+		return "‖", red
+	case a.Failed != nil:
+		return "!", red
+	case !running:
+		return "·", faint
+	case phase == agent.Thinking:
+		return string(spinner[m.frame%len(spinner)]), cyan
+	case phase == agent.Acting:
+		return string(spinner[m.frame%len(spinner)]), green
+	case phase == agent.Answered:
+		return "✓", green
+	}
+	return "·", faint
+}
+
+// The columns of numbers, with the space before them.
+const (
+	turnsWidth = 6
+	costWidth  = 8
+	askedWidth = 4
+)
+
+func (m *Model) agentList(l layout) []string {
+	s := m.state
+	inner := l.left - 2
+	// What is not there at all needs no column, and a narrow list says less.
+	showAsked, showTurns, showCost := m.lab(), inner >= 28, inner >= 36
+	numbers := 0
+	if showTurns {
+		numbers += turnsWidth
+	}
+	if showCost {
+		numbers += costWidth
+	}
+	if showAsked {
+		numbers += askedWidth
+	}
+	name := 6
+	for _, a := range s.Agents {
+		name = max(name, ansi.StringWidth(line(a.Name)))
+	}
+	name = min(name, max(inner/3, 8))
+	what := max(inner-3-name-1-numbers, 0)
+
+	row := func(mark, sign, who, does, turns, cost, asked string) string {
+		out := mark + sign + " " + fit(who, name) + " " + does
+		if showTurns {
+			out += right(turns, turnsWidth)
+		}
+		if showCost {
+			out += right(cost, costWidth)
+		}
+		if showAsked {
+			out += right(asked, askedWidth)
+		}
+		return out
+	}
+	rows := []string{faint.Render(row(" ", " ", "agent", fit("does", what), "turns", "cost", "rev"))}
+	from, to := around(m.agent, len(s.Agents), l.rows)
+	for i, a := range s.Agents[from:to] {
+		sign, style := m.sign(a)
+		asked := ""
+		if n := len(s.Papers.Asked[a.Name]); n > 0 {
+			asked = fmt.Sprint(n)
+		}
+		does := style.Render(fit(doing(a), what))
+		rows = append(rows, row(m.mark(agentsPane, from+i == m.agent), style.Render(sign), line(a.Name), does, fmt.Sprint(a.Turns), dollars(a.Cost), asked))
+	}
+	return frame(m.agentsTitle(), place(from, to, len(s.Agents)), padded(rows, l.lists-2), l.left, m.focus == agentsPane && m.lab())
+}
+
+// agentsTitle counts those that do something, where one cannot see all.
+func (m *Model) agentsTitle() string {
+	busy, parked := 0, 0
+	for _, a := range m.state.Agents {
+		switch phase := a.Phase(); {
+		case a.Parked != "":
+			parked++
+		case phase == agent.Thinking, phase == agent.Acting:
+			busy++
+		}
+	}
+	out := bold.Render("Agents")
+	if busy > 0 {
+		out += fmt.Sprintf(" %d busy", busy)
+	}
+	if parked > 0 {
+		out += fmt.Sprintf(" %d parked", parked)
+	}
+	return out
+}
+
+func (m *Model) mark(p pane, chosen bool) string {
+	if chosen && m.focus == p && m.lab() {
+		return cyan.Render("▌")
+	}
+	return " "
+}
+
+func statusSign(status string) string {
+	switch status {
+	case event.Published:
+		return "●"
+	case event.Rejected:
+		return "×"
+	}
+	return "◌"
+}
+
+// run is what came of a paper's entry point, as one character.
+func run(p *paper.Paper) string {
+	switch r := p.Reproduction; {
+	case r != nil && r.Status == event.Reproduced:
+		return green.Render("=")
+	case r != nil && r.Status == event.Differs:
+		return yellow.Render("≠")
+	case r != nil:
+		return red.Render("!")
+	case p.Trial != 0:
+		return "…"
+	}
+	return " "
+}
+
+// gradeWidth is room for the signs of as many reviews; more are counted.
+const gradeWidth = 5
+
+func gradeSigns(p *paper.Paper, width int) string {
+	yes, no, open := grades(p)
+	if yes+no+open <= width {
+		return green.Render(strings.Repeat("✓", yes)) + red.Render(strings.Repeat("✗", no)) + faint.Render(strings.Repeat("·", open))
+	}
+	return green.Render(fmt.Sprint(yes)) + "/" + red.Render(fmt.Sprint(no))
+}
+
+func (m *Model) paperList(l layout) []string {
+	papers := m.state.Papers.Papers
+	inner := l.right - 2
+	author := 0
+	if inner >= 60 {
+		author = 10
+	}
+	signsWidth := gradeWidth
+	if inner < 40 {
+		signsWidth = 3
+	}
+	numbers := 1 + signsWidth + 2 + 4 + 4 // grades, run, citations, votes
+	title := max(inner-3-numbers, 0)
+	if author > 0 {
+		title -= author + 1
+	}
+	row := func(mark, sign, name, by, signs, ran, cited, votes string) string {
+		out := mark + sign + " " + fit(name, title) + " "
+		if author > 0 {
+			out += fit(by, author) + " "
+		}
+		return out + fit(signs, signsWidth) + " " + ran + right(cited, 4) + right(votes, 4)
+	}
+	rows := []string{faint.Render(row(" ", " ", "paper", "author", "rev", "r", "cit", "vot"))}
+	n, chosen := len(papers), m.chosen()
+	from, to := around(n-1-max(chosen, 0), n, l.rows)
+	for i := from; i < to; i++ {
+		p := papers[n-1-i]
+		style := statusStyle(p.Status)
+		rows = append(rows, row(m.mark(papersPane, n-1-i == chosen), style.Render(statusSign(p.Status)), line(p.Title), line(p.Author),
+			gradeSigns(p, signsWidth), run(p), some(p.Cited), some(p.Votes)))
+	}
+	if n == 0 {
+		rows = append(rows, faint.Render("   Nothing has been handed in yet."))
+	}
+	return frame(bold.Render("Papers"), place(from, to, n), padded(rows, l.lists-2), l.right, m.focus == papersPane)
+}
+
+// some leaves zeros out: what there is should be seen.
+func some(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return thousands(n)
+}

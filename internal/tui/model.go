@@ -1,0 +1,416 @@
+// Package tui shows a quest in a terminal, as it happens.
+//
+// A Model is the state of a quest, folded from its ledger, and what a person looks at
+// of it. It changes in Update only, one message at a time, and View is a function of
+// it: so a screen can be tested as text. The view has no way into a quest but its
+// inbox, and works the same for a quest that another process runs.
+//
+// Names, titles and texts are agents': whatever is shown goes through Clean first.
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"lyceum/internal/agent"
+	"lyceum/internal/event"
+	"lyceum/internal/paper"
+	"lyceum/internal/quest"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// The smallest terminal that there is a view for.
+const (
+	MinWidth  = 60
+	MinHeight = 20
+)
+
+// pane is one of the two lists.
+type pane int
+
+const (
+	agentsPane pane = iota
+	papersPane
+)
+
+// Model is what the screen shows.
+type Model struct {
+	src   *Source
+	state *quest.State
+	// claimed says that a process runs the quest.
+	claimed bool
+
+	width, height int
+	look          Look
+	now           event.Time
+	frame         int // of the spinners
+
+	focus pane
+	// agent and paper are what is chosen, by their numbers. Papers are shown from the
+	// last to the first; their numbers do not change.
+	agent, paper int
+	// latest says that the last paper is chosen, whichever that is.
+	latest bool
+	// told are the last things that happened, the newest last.
+	told []string
+
+	open   *pager
+	asking bool   // whether the quest is to be stopped
+	notice string // what became of the last key
+	// leaving counts the interrupts of a quest that runs in this process.
+	leaving int
+	err     error
+}
+
+// pager is a text that covers the lists.
+type pager struct {
+	title string
+	// text sets the text for a width.
+	text  func(width int) string
+	lines []string
+	top   int
+}
+
+// maxTold is how many events are kept to be shown.
+const maxTold = 200
+
+// NewModel shows a quest as it stands. From then on it is told by Update.
+func NewModel(src *Source, s *quest.State, look Look) *Model {
+	return &Model{src: src, state: s, claimed: true, look: look, latest: true, now: s.Time, focus: agentsPane}
+}
+
+// The messages of the world.
+type (
+	// happened are events, in order.
+	happened []event.Event
+	// ended says that no more will come.
+	ended struct{ err error }
+	// tick is the time.
+	tick time.Time
+	// claim says whether somebody runs the quest.
+	claim bool
+	// said is what became of what a person asked for.
+	said struct {
+		text string
+		err  error
+	}
+	// loaded is a paper that has been read.
+	loaded struct {
+		doc *Document
+		err error
+	}
+	// note is a line that is no event.
+	note string
+)
+
+// Update takes a message in.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+		if m.open != nil {
+			m.show(m.open)
+		}
+	case tea.KeyPressMsg:
+		return m, m.key(msg.String())
+	case happened:
+		if err := m.take(msg); err != nil {
+			m.err = err
+			return m, tea.Quit
+		}
+		return m, m.src.next
+	case ended:
+		m.err = msg.err
+		return m, tea.Quit
+	case tick:
+		m.now = event.TimeOf(time.Time(msg))
+		m.frame++
+		return m, m.tick()
+	case claim:
+		m.claimed = bool(msg)
+		return m, m.src.after(claimEvery, func(time.Time) tea.Msg { return m.src.watchClaim() })
+	case note:
+		m.tell(string(msg))
+	case said:
+		if m.notice = msg.text; msg.err != nil {
+			m.notice = line(msg.err.Error())
+		}
+	case loaded:
+		if msg.err != nil {
+			m.notice = line(msg.err.Error())
+			break
+		}
+		m.show(&pager{title: "Paper " + msg.doc.Ref[:min(len(msg.doc.Ref), 8)], text: func(width int) string { return msg.doc.Render(width, m.look) }})
+	}
+	return m, nil
+}
+
+// take folds events in.
+func (m *Model) take(events []event.Event) error {
+	for _, e := range events {
+		// What the view began with is only told.
+		if e.Seq > m.state.Seq {
+			if err := m.state.Fold(e); err != nil {
+				return fmt.Errorf("the ledger of quest %s at %d: %w", m.state.Name, e.Seq, err)
+			}
+		}
+		if text := m.src.Say(e, m.state); text != "" {
+			for l := range strings.SplitSeq(text, "\n") {
+				m.tell(e.Time.Time().Format("15:04:05") + "  " + line(l))
+			}
+		}
+	}
+	return nil
+}
+
+func (m *Model) tell(text string) {
+	m.told = append(m.told, line(text))
+	if n := len(m.told); n > 2*maxTold {
+		m.told = append([]string(nil), m.told[n-maxTold:]...)
+	}
+}
+
+// key does what a key is for.
+func (m *Model) key(k string) tea.Cmd {
+	m.notice = ""
+	switch {
+	case k == "ctrl+c":
+		return m.leave()
+	case m.asking:
+		m.asking = false
+		if k == "y" || k == "Y" {
+			return m.ask(&event.QuestStopped{Reason: "stopped by a person"})
+		}
+		m.notice = "Not stopped."
+		return nil
+	case m.open != nil:
+		m.page(k)
+		return nil
+	}
+	switch k {
+	case "q":
+		return m.leave()
+	case "p":
+		if m.state.Status == quest.Paused {
+			return m.ask(&event.QuestResumed{})
+		}
+		return m.ask(&event.QuestPaused{Reason: "paused by a person"})
+	case "s":
+		m.asking = true
+	case "?":
+		m.show(&pager{title: "Help", text: func(int) string { return help }})
+	case "tab", "shift+tab", "left", "right", "h", "l":
+		if m.lab() {
+			m.focus = 1 - m.focus
+		}
+	case "enter":
+		return m.enter()
+	default:
+		m.move(k)
+	}
+	return nil
+}
+
+// leave ends the view. A quest that runs here is paused first, and the view ends with
+// it; the second time nothing is waited for.
+func (m *Model) leave() tea.Cmd {
+	if m.src.Interrupt == nil {
+		return tea.Quit
+	}
+	m.src.Interrupt()
+	if m.leaving++; m.leaving > 1 {
+		return tea.Quit
+	}
+	return nil
+}
+
+func (m *Model) ask(b event.Body) tea.Cmd {
+	act := m.src.Act
+	return func() tea.Msg {
+		text, err := act(b)
+		return said{text, err}
+	}
+}
+
+// steps are how far keys go in a list, in rows; pages count as the rows there are.
+func steps(k string, page int) (by int, ok bool) {
+	switch k {
+	case "up", "k":
+		return -1, true
+	case "down", "j":
+		return 1, true
+	case "pgup", "b":
+		return -page, true
+	case "pgdown", "space", " ", "f":
+		return page, true
+	case "home", "g":
+		return -1 << 30, true
+	case "end", "G":
+		return 1 << 30, true
+	}
+	return 0, false
+}
+
+func (m *Model) move(k string) {
+	by, ok := steps(k, max(1, m.layout().rows-1))
+	if !ok {
+		return
+	}
+	if m.focus == agentsPane {
+		m.agent = min(max(m.agent+by, 0), max(len(m.state.Agents)-1, 0))
+		return
+	}
+	last := len(m.state.Papers.Papers) - 1
+	m.paper = max(min(max(m.chosen()-by, 0), last), 0)
+	m.latest = m.paper == last
+}
+
+// chosen is the number of the paper that is chosen.
+func (m *Model) chosen() int {
+	if last := len(m.state.Papers.Papers) - 1; m.latest || m.paper > last {
+		return last
+	}
+	return m.paper
+}
+
+// enter opens what is chosen.
+func (m *Model) enter() tea.Cmd {
+	if m.focus == agentsPane {
+		if m.agent < len(m.state.Agents) {
+			a := m.state.Agents[m.agent]
+			m.show(&pager{title: line(a.Name), text: m.aboutAgent(a)})
+		}
+		return nil
+	}
+	i := m.chosen()
+	if i < 0 {
+		m.notice = "There are no papers yet."
+		return nil
+	}
+	doc, read := NewDocument(&m.state.Papers, m.state.Papers.Papers[i], m.src.Folder), m.src.Read
+	return func() tea.Msg {
+		return loaded{doc, doc.Load(func(t event.Text) (string, error) { return agent.Read(t, read) })}
+	}
+}
+
+// aboutAgent is what there is to say of an agent, as it stands now.
+func (m *Model) aboutAgent(a *agent.Agent) func(width int) string {
+	type fact struct{ name, value string }
+	facts := []fact{
+		{"model", a.Model}, {"phase", a.Phase().String()}, {"tools", tools(a)}, {"parked", a.Parked}, {"turns", fmt.Sprint(a.Turns)}, {"cost", dollars(a.Cost)},
+		{"tokens", thousands(a.Tokens)}, {"time in calls", span(a.Duration)},
+	}
+	if a.Failed != nil {
+		facts = append(facts, fact{"model failed", a.Failed.Text})
+	}
+	if m.lab() {
+		vote := "none"
+		if p := m.state.Papers.Paper(m.state.Papers.Votes[a.Name]); p != nil {
+			vote = p.Ref + "  " + p.Title
+		}
+		facts = append(facts, fact{"vote", vote})
+		for _, p := range m.state.Papers.Requests(a.Name) {
+			facts = append(facts, fact{"to review", p.Ref + "  " + p.Title})
+		}
+		for _, p := range m.state.Papers.By(a.Name) {
+			facts = append(facts, fact{"paper", p.Ref + "  " + p.Status + "  " + p.Title})
+		}
+	}
+	return func(width int) string {
+		w := &sheet{width: width, look: m.look}
+		for _, f := range facts {
+			w.fact(f.name, f.value)
+		}
+		return w.b.String()
+	}
+}
+
+// show opens a text, or sets it anew for another width.
+func (m *Model) show(p *pager) {
+	p.lines = strings.Split(strings.TrimRight(p.text(max(m.width-4, 20)), "\n"), "\n")
+	m.open = p
+	m.scroll(0)
+}
+
+func (m *Model) scroll(by int) {
+	p := m.open
+	p.top = max(0, min(p.top+by, len(p.lines)-m.pageRows()))
+}
+
+func (m *Model) page(k string) {
+	switch k {
+	case "q", "esc", "enter", "?":
+		m.open = nil
+		return
+	}
+	if by, ok := steps(k, max(1, m.pageRows()-1)); ok {
+		m.scroll(by)
+	}
+}
+
+// lab reports whether there are papers to show.
+func (m *Model) lab() bool { return m.state.Lab != nil || len(m.state.Papers.Papers) > 0 }
+
+// busy reports whether something moves.
+func (m *Model) busy() bool {
+	if m.state.Status != quest.Running || !m.claimed {
+		return false
+	}
+	for _, a := range m.state.Agents {
+		if p := a.Phase(); p == agent.Thinking || p == agent.Acting {
+			return true
+		}
+	}
+	return false
+}
+
+// Init begins to follow the quest.
+func (m *Model) Init() tea.Cmd { return tea.Batch(m.src.next, m.tick(), m.src.watchClaim) }
+
+// tick asks for the time: often while there is something that moves.
+func (m *Model) tick() tea.Cmd {
+	every := time.Second
+	if m.busy() {
+		every = 120 * time.Millisecond
+	}
+	return m.src.after(every, func(t time.Time) tea.Msg { return tick(t) })
+}
+
+// grades are the reviews of a paper as signs: those that accept, those that reject,
+// and a point for each that is to come.
+func grades(p *paper.Paper) (accepts, rejects, open int) {
+	for _, r := range p.Reviews {
+		if r.Grade == event.Accept {
+			accepts++
+		} else {
+			rejects++
+		}
+	}
+	if p.Status == event.Submitted {
+		for _, r := range p.Requests {
+			if r.State == paper.Open {
+				open++
+			}
+		}
+	}
+	return accepts, rejects, open
+}
+
+const help = `tab        the other list
+↑ ↓        move, also j k; page up, page down, home, end
+enter      read the paper, or about the agent
+p          pause the quest, or let it go on
+s          stop the quest; asks first
+q          leave; a quest that runs here is paused first
+Ctrl-C     the same; a second time leaves at once
+?          this page
+
+Papers     ● published   ◌ submitted   × rejected
+Reviews    ✓ accepts   ✗ rejects   · to come
+Run        = the same twice   ≠ differs   ! failed   … under way
+Agents     ⠋ thinks or acts   ‖ parked   · waits for its turn
+
+Everything here is in the ledger: lyceum trace <quest>. What agents
+wrote is shown without what a terminal would obey.`

@@ -1,0 +1,37 @@
+package tui
+
+import (
+	"lyceum/internal/event"
+
+	"charm.land/lipgloss/v2"
+)
+
+// The sixteen colours of the terminal, so that its theme decides how they look.
+// Nothing is said by colour alone.
+var (
+	bold   = lipgloss.NewStyle().Bold(true)
+	faint  = lipgloss.NewStyle().Faint(true)
+	green  = lipgloss.NewStyle().Foreground(lipgloss.Green)
+	yellow = lipgloss.NewStyle().Foreground(lipgloss.Yellow)
+	red    = lipgloss.NewStyle().Foreground(lipgloss.Red)
+	cyan   = lipgloss.NewStyle().Foreground(lipgloss.Cyan)
+	blue   = lipgloss.NewStyle().Foreground(lipgloss.Blue)
+	plain  = lipgloss.NewStyle()
+)
+
+func statusStyle(status string) lipgloss.Style {
+	switch status {
+	case event.Published:
+		return green
+	case event.Rejected:
+		return red
+	}
+	return yellow
+}
+
+func gradeStyle(grade string) lipgloss.Style {
+	if grade == event.Accept {
+		return green
+	}
+	return red
+}
