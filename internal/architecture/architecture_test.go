@@ -17,7 +17,7 @@ import (
 const root = "../.."
 
 // pure packages decide; they may not look at the world. event only writes down.
-var pure = []string{"event", "behavior", "policy", "agent", "quest", "society", "strictyaml"}
+var pure = []string{"event", "behavior", "policy", "agent", "paper", "quest", "society", "strictyaml"}
 
 // impure is what none of them may import. fmt and encoding reach os underneath;
 // that is the library's business. What counts is what our code can ask for.
@@ -38,7 +38,11 @@ var layers = map[string][]string{
 	"agent":            {"event", "model"},
 	"behavior":         {"strictyaml"},
 	"policy":           {"event", "behavior", "strictyaml"},
-	"quest":            {"event", "agent", "behavior", "model", "policy", "strictyaml"},
+	"paper":            {"event"},
+	"quest":            {"event", "agent", "behavior", "model", "paper", "policy", "strictyaml"},
+	"quest/questtest":  {"event", "model", "policy", "quest"},
+	"society/lab":      {"event", "agent", "behavior", "model", "paper", "policy", "quest"},
+	"profile":          {"event", "quest", "strictyaml"},
 	"society/solo":     {"event", "agent", "behavior", "model", "quest"},
 	"tool":             {"model", "computer"},
 	"computer":         {"computer/link"},
@@ -56,7 +60,7 @@ var layers = map[string][]string{
 	"blob/fs":               {"event", "blob"},
 	"ledger/ledgertest":     {"event", "ledger"},
 	"blob/blobtest":         {"event", "blob"},
-	"runtime":               {"event", "ledger", "blob", "agent", "computer", "computer/proxy", "model", "policy", "quest", "tool"},
+	"runtime":               {"event", "ledger", "blob", "agent", "computer", "computer/proxy", "model", "paper", "profile", "policy", "quest", "tool"},
 	"crate":                 {"event", "ledger", "blob", "agent", "quest", "runtime"},
 	"config":                {"strictyaml"},
 	"model/wire":            {"event", "model"},
@@ -66,7 +70,7 @@ var layers = map[string][]string{
 	"model/demo":            {"event", "model"},
 	"model/provider":        {"event", "model", "model/wire", "model/anthropic", "model/openai", "model/gemini", "config", "strictyaml"},
 	"model/modeltest":       {"event", "model", "model/wire"},
-	"cli":                   {"event", "computer", "computer/bubblewrap", "computer/docker", "computer/cgroup", "computer/helper", "behavior", "policy", "model/provider", "model/demo", "ledger", "ledger/sqlite", "blob", "blob/fs", "agent", "model", "model/script", "quest", "society/solo", "runtime", "crate", "tool", "config", "strictyaml", "paper", "tui"},
+	"cli":                   {"profile", "society/lab", "event", "computer", "computer/bubblewrap", "computer/docker", "computer/cgroup", "computer/helper", "behavior", "policy", "model/provider", "model/demo", "ledger", "ledger/sqlite", "blob", "blob/fs", "agent", "model", "model/script", "quest", "society/solo", "runtime", "crate", "tool", "config", "strictyaml", "paper", "tui"},
 	"tui":                   {"event", "agent", "paper", "quest"},
 	"event/eventdoc":        {"event"},
 	"quest/questschema":     {"quest"},
