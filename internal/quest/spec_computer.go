@@ -33,10 +33,10 @@ var Drivers = []string{"none", "auto", "bubblewrap", "docker"}
 
 // The least that a program can work with, and the most that is believed to be meant.
 const (
-	minMemory    = 16 << 20
+	minMemory    = 32 << 20
 	minDisk      = 1 << 20
 	maxSize      = 1 << 50
-	minProcesses = 4
+	minProcesses = 32
 	maxProcesses = 1 << 22 // Linux has no more
 	minFiles     = 16
 	maxFiles     = 1 << 20
@@ -83,7 +83,7 @@ func (c *Computer) UnmarshalYAML(n ast.Node) error {
 		"driver":     strictyaml.Choice(&c.Driver, Drivers...),
 		"dockerfile": strictyaml.Word(&c.Dockerfile),
 		"network":    c.readNetwork,
-		"memory":     sized(&c.Limits.Memory, minMemory, "16MiB"),
+		"memory":     sized(&c.Limits.Memory, minMemory, "32MiB"),
 		"disk":       sized(&c.Limits.Disk, minDisk, "1MiB"),
 		"processes":  counted(&c.Limits.Processes, minProcesses, maxProcesses),
 		"files":      counted(&c.Limits.Files, minFiles, maxFiles),
@@ -304,7 +304,7 @@ func computerSchema(text string) *jsonschema.Schema {
 				"dockerfile": {Type: "string", MinLength: new(1), Description: "a file beside quest.yaml or below it that the image is built from, where the driver uses images"},
 				"network": {Description: "where programs can connect to: none (the default), open, or a list of hosts to allow",
 					AnyOf: []*jsonschema.Schema{{Enum: []any{"none", "open"}}, allow}},
-				"memory":    size("memory of all processes together, at least 16MiB, such as 512MiB or 2GiB"),
+				"memory":    size("memory of all processes together, at least 32MiB, such as 512MiB or 2GiB"),
 				"disk":      size("how much the home may hold, at least 1MiB, such as 10GiB"),
 				"processes": {Type: "integer", Minimum: new(minProcesses * 1.0), Maximum: new(maxProcesses * 1.0), Description: "processes and threads at one time"},
 				"files":     {Type: "integer", Minimum: new(minFiles * 1.0), Maximum: new(maxFiles * 1.0), Description: "files that one process may have open"},

@@ -47,8 +47,8 @@ var computers = map[string]quest.Computer{
 		Limits:  event.ComputerLimits{CPUs: 1025, Disk: 10 << 30, Files: 256, Memory: 512 << 20, Processes: 64, Wall: 5_400_000_000},
 		Network: event.ComputerNetwork{Allow: []string{"pypi.org", "*.example.org", "10.0.0.1:8080", "[::1]:80"}},
 	},
-	"{memory: 16MiB, processes: 4, cpus: 0.05, disk: 1024KiB, files: 16, wall: 1s}": {
-		Driver: "auto", Limits: event.ComputerLimits{CPUs: 50, Disk: 1 << 20, Files: 16, Memory: 16 << 20, Processes: 4, Wall: 1_000_000},
+	"{memory: 32MiB, processes: 32, cpus: 0.05, disk: 1024KiB, files: 16, wall: 1s}": {
+		Driver: "auto", Limits: event.ComputerLimits{CPUs: 50, Disk: 1 << 20, Files: 16, Memory: 32 << 20, Processes: 32, Wall: 1_000_000},
 	},
 }
 
@@ -135,7 +135,7 @@ func TestAFaultOfAComputerIsNamedWithItsLine(t *testing.T) {
 		"AllowMany":           {hosts(101, 10), "more than 100 hosts"},
 		"AllowMuch":           {hosts(20, 255), "more than 4096 bytes"},
 		"AllowAMapping":       {"{network: {allow: [{a: b}]}}", "allow: it must be a text"},
-		"LittleMemory":        {"\n  memory: 15MiB", "quest.yaml:3:11: memory: 15MiB is out of range: want 16MiB"},
+		"LittleMemory":        {"\n  memory: 31MiB", "quest.yaml:3:11: memory: 31MiB is out of range: want 32MiB"},
 		"MuchMemory":          {"{memory: 1025TiB}", "out of range"},
 		"NegativeMemory":      {"{memory: -1}", "is not a size"},
 		"MemoryOfAFloat":      {"{memory: 1.5GiB}", "is not a size, such as 512MiB"},

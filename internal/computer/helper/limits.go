@@ -31,7 +31,7 @@ func (h *helper) limit() error {
 		{unix.RLIMIT_FSIZE, orSkip(c.Disk)},
 		// Memory is watched, which tells whoever takes too much; this is for what is
 		// faster than that.
-		{unix.RLIMIT_DATA, orSkip(2 * c.Memory)},
+		{unix.RLIMIT_DATA, beyond(c.Memory)},
 		{unix.RLIMIT_NPROC, orSkip(c.Processes)},
 	}
 	for _, s := range set {
@@ -49,6 +49,15 @@ func (h *helper) limit() error {
 		}
 	}
 	return nil
+}
+
+// beyond is more than a process should ever hold, this one included, which needs some
+// however little the commands have.
+func beyond(memory int64) int64 {
+	if memory == 0 {
+		return -1
+	}
+	return 2*memory + 256<<20
 }
 
 func orSkip(n int64) int64 {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -69,6 +70,10 @@ func (h *helper) launch(c *command) error {
 	c.pid, err = syscall.ForkExec(program, c.spec.Args, &syscall.ProcAttr{
 		Dir: dir, Env: env, Files: s.theirs(), Sys: &syscall.SysProcAttr{Setsid: true, Setctty: c.tty != nil, Ctty: 0},
 	})
+	if errors.Is(err, syscall.EAGAIN) {
+		s.closeOurs()
+		return errors.New("the computer has as many processes as it may have; end a command first")
+	}
 	if err != nil {
 		s.closeOurs()
 		return fmt.Errorf("run %s: %w", c.spec.Args[0], err)
@@ -163,9 +168,13 @@ func pids() []int {
 	return out
 }
 
-// killLeftovers kills whatever belongs to no command that is running.
+// killLeftovers kills whatever belongs to no command that is running, and waits until
+// it is gone: until then it counts, and the next command might find no room.
 func (h *helper) killLeftovers() {
-	h.killMarked(h.nobodys)
+	deadline := now().Add(2 * time.Second)
+	for wait := time.Millisecond; h.killMarked(h.nobodys) > 0 && now().Before(deadline); wait = min(2*wait, 20*time.Millisecond) {
+		time.Sleep(wait)
+	}
 }
 
 // nobodys reports whether a mark is that of no command that is running.
@@ -183,8 +192,9 @@ func (h *helper) nobodys(mark uint64) bool {
 }
 
 // killMarked kills all processes whose marks are chosen. They are stopped first, so
-// that none of them can start another while we look for it.
-func (h *helper) killMarked(chosen func(uint64) bool) {
+// that none of them can start another while we look for it. It returns how many there
+// were.
+func (h *helper) killMarked(chosen func(uint64) bool) int {
 	stopped := map[int]bool{}
 	for range 100 {
 		fresh := false
@@ -205,6 +215,7 @@ func (h *helper) killMarked(chosen func(uint64) bool) {
 	for pid := range stopped {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
+	return len(stopped)
 }
 
 // streams are the files of a command: ours, and those that it gets.

@@ -3,14 +3,13 @@ package demo
 import (
 	"fmt"
 	"math/big"
-	"regexp"
 	"strings"
 )
 
 // constants gives digits of pi, e, ln 2 and square roots.
 type constants struct{}
 
-var constantTo = regexp.MustCompile(`^(?:first )?(?:(\d+) (?:digits|decimals|decimal places|places) )?(pi|e|euler's number|ln 2|ln\(2\)|log 2|natural logarithm 2|square root \d+|sqrt ?\(?\d+\)?)(?: to (\d+) (?:digits|decimals|decimal places|places)(?: after (?:decimal )?point)?)?$`)
+var constantTo = late(`^(?:first )?(?:(\d+) (?:digits|decimals|decimal places|places) )?(pi|e|euler's number|ln 2|ln\(2\)|log 2|natural logarithm 2|square root \d+|sqrt ?\(?\d+\)?)(?: to (\d+) (?:digits|decimals|decimal places|places)(?: after (?:decimal )?point)?)?$`)
 
 func (constants) recognise(s sentence) (inquiry, bool) {
 	m := constantTo.FindStringSubmatch(s.plain)

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -13,16 +12,16 @@ type tables struct{}
 // statistic is what can be asked of a column.
 type statistic struct {
 	name string
-	word *regexp.Regexp
+	word pattern
 }
 
 var statistics = []statistic{
-	{"mean", regexp.MustCompile(`(?i)\b(mean|average|avg)\b`)},
-	{"median", regexp.MustCompile(`(?i)\bmedian\b`)},
-	{"sum", regexp.MustCompile(`(?i)\b(sum|total)\b`)},
-	{"minimum", regexp.MustCompile(`(?i)\b(min|minimum|minimal|lowest|smallest|least)\b`)},
-	{"maximum", regexp.MustCompile(`(?i)\b(max|maximum|maximal|highest|largest|greatest)\b`)},
-	{"trend", regexp.MustCompile(`(?i)\b(trend|slope|linear (fit|regression))\b`)},
+	{"mean", late(`(?i)\b(mean|average|avg)\b`)},
+	{"median", late(`(?i)\bmedian\b`)},
+	{"sum", late(`(?i)\b(sum|total)\b`)},
+	{"minimum", late(`(?i)\b(min|minimum|minimal|lowest|smallest|least)\b`)},
+	{"maximum", late(`(?i)\b(max|maximum|maximal|highest|largest|greatest)\b`)},
+	{"trend", late(`(?i)\b(trend|slope|linear (fit|regression))\b`)},
 }
 
 func (tables) recognise(s sentence) (inquiry, bool) {
@@ -115,11 +114,11 @@ func (q *tableQuestion) pick(list []*table, text string) *table {
 }
 
 var (
-	grouping  = regexp.MustCompile(`(?i)\b(?:per|by|for each|for every|of each|in each|at each|each|over|against|versus|vs|as a function of)\s+(?:the\s+)?([\pL\pN_]+)`)
-	condition = regexp.MustCompile(`(?i)\b(when|where|only|above|below|between|after|before|except|excluding|without|if|than|whose|not|other|until|since|first|last|deviation|variance|correlation|percentile|quantile|weighted|geometric|harmonic)\b`)
-	aboutData = regexp.MustCompile(`(?i)\b(column|file|table|data|csv|values|numbers|rows)\b`)
-	byRow     = regexp.MustCompile(`(?i)^(time|rows?)$`)
-	digit     = regexp.MustCompile(`\d+`)
+	grouping  = late(`(?i)\b(?:per|by|for each|for every|of each|in each|at each|each|over|against|versus|vs|as a function of)\s+(?:the\s+)?([\pL\pN_]+)`)
+	condition = late(`(?i)\b(when|where|only|above|below|between|after|before|except|excluding|without|if|than|whose|not|other|until|since|first|last|deviation|variance|correlation|percentile|quantile|weighted|geometric|harmonic)\b`)
+	aboutData = late(`(?i)\b(column|file|table|data|csv|values|numbers|rows)\b`)
+	byRow     = late(`(?i)^(time|rows?)$`)
+	digit     = late(`\d+`)
 )
 
 // choose reads the question with the table's columns in mind. What it says

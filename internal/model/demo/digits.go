@@ -3,13 +3,12 @@ package demo
 import (
 	"fmt"
 	"math"
-	"regexp"
 )
 
 // digits adds up or counts the digits of a power or a factorial.
 type digits struct{}
 
-var digitsOfPower = regexp.MustCompile(`^(sum|count) digits (?:(\d+)\^(\d+)|(\d+) factorial)$`)
+var digitsOfPower = late(`^(sum|count) digits (?:(\d+)\^(\d+)|(\d+) factorial)$`)
 
 // maxPowerDigits is how long the number may be.
 const maxPowerDigits = 2000

@@ -2,13 +2,12 @@ package demo
 
 import (
 	"fmt"
-	"regexp"
 )
 
 // perfect lists the numbers that are the sum of their proper divisors.
 type perfect struct{}
 
-var perfectBelow = regexp.MustCompile(`^(count )?perfects (below|upto) ` + whole + `$`)
+var perfectBelow = late(`^(count )?perfects (below|upto) ` + whole + `$`)
 
 func (perfect) recognise(s sentence) (inquiry, bool) {
 	m := perfectBelow.FindStringSubmatch(s.plain)
@@ -78,7 +77,7 @@ func (perfect) recognise(s sentence) (inquiry, bool) {
 // divisors counts or adds up the divisors of a number.
 type divisors struct{}
 
-var divisorsOf = regexp.MustCompile(`^(count|sum) divisors ` + whole + `$`)
+var divisorsOf = late(`^(count|sum) divisors ` + whole + `$`)
 
 func (divisors) recognise(s sentence) (inquiry, bool) {
 	m := divisorsOf.FindStringSubmatch(s.plain)
@@ -158,7 +157,7 @@ func (divisors) recognise(s sentence) (inquiry, bool) {
 // multiples adds up the multiples of two numbers below a bound.
 type multiples struct{}
 
-var multiplesBelow = regexp.MustCompile(`^sum (?:numbers )?multiples ` + whole + ` or ` + whole + ` (below|upto) ` + whole + `$`)
+var multiplesBelow = late(`^sum (?:numbers )?multiples ` + whole + ` or ` + whole + ` (below|upto) ` + whole + `$`)
 
 func (multiples) recognise(s sentence) (inquiry, bool) {
 	m := multiplesBelow.FindStringSubmatch(s.plain)

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -88,7 +87,7 @@ func bounded(text, word string) (n int64, shown string, why string) {
 // squarefree counts the numbers that no square but 1 divides.
 type squarefree struct{}
 
-var squarefreeUpto = regexp.MustCompile(`^count (?:(?:numbers )?(below|upto) ` + whole + ` square-?free|square-?free(?: numbers)? (below|upto) ` + whole + `)$`)
+var squarefreeUpto = late(`^count (?:(?:numbers )?(below|upto) ` + whole + ` square-?free|square-?free(?: numbers)? (below|upto) ` + whole + `)$`)
 
 func (squarefree) recognise(s sentence) (designer, bool) {
 	m := squarefreeUpto.FindStringSubmatch(s.plain)

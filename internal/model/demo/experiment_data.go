@@ -60,10 +60,10 @@ var units = []map[string]int{
 }
 
 var (
-	inUnit    = regexp.MustCompile(`(?i)\bin (mm|cm|dm|m|g|kg|t|s|min|h|millimet|centimet|decimet|met|gram|kilogram|tonne|second|minute|hour)(?:re|er)?s?\b`)
+	inUnit    = late(`(?i)\bin (mm|cm|dm|m|g|kg|t|s|min|h|millimet|centimet|decimet|met|gram|kilogram|tonne|second|minute|hour)(?:re|er)?s?\b`)
 	unitNames = map[string]string{"millimet": "mm", "centimet": "cm", "decimet": "dm", "met": "m", "gram": "g", "kilogram": "kg", "tonne": "t", "second": "s", "minute": "min", "hour": "h"}
 	// safeName is a word that means nothing else to a shell or to awk.
-	safeName = regexp.MustCompile(`^[\pL\pN][\pL\pN _.-]*$`)
+	safeName = late(`^[\pL\pN][\pL\pN _.-]*$`)
 )
 
 // measured is a selection with its units.

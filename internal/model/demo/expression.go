@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -13,13 +12,13 @@ import (
 type expressions struct{}
 
 var (
-	asking    = regexp.MustCompile(`(?i)^(please |what('s| is| are)|how much (is|are)|compute|calculate|evaluate|work out|simplify|determine|find|the value of|the result of|the expression)\s*:?\s*`)
-	asked     = regexp.MustCompile(`(?i)(\s*(=|equals?|equal to|等于多少|等于几|是多少)?\s*[?？.!。]?\s*|,? and (check|verify|show|explain)\b.*)$`)
-	arith     = regexp.MustCompile(`[-+*/^]|\d!`)
-	arithOnly = regexp.MustCompile(`^[-+*/^!(). \d]+$`)
-	thousands = regexp.MustCompile(`(\d),(\d{3})\b`)
+	asking    = late(`(?i)^(please |what('s| is| are)|how much (is|are)|compute|calculate|evaluate|work out|simplify|determine|find|the value of|the result of|the expression)\s*:?\s*`)
+	asked     = late(`(?i)(\s*(=|equals?|equal to|等于多少|等于几|是多少)?\s*[?？.!。]?\s*|,? and (check|verify|show|explain)\b.*)$`)
+	arith     = late(`[-+*/^]|\d!`)
+	arithOnly = late(`^[-+*/^!(). \d]+$`)
+	thousands = late(`(\d),(\d{3})\b`)
 	// date tells 2024-05-01 and 1/2/2024 from arithmetic.
-	date  = regexp.MustCompile(`^\s*(\d{4}-\d\d?-\d\d?|\d\d?/\d\d?/\d{4})\s*$`)
+	date  = late(`^\s*(\d{4}-\d\d?-\d\d?|\d\d?/\d\d?/\d{4})\s*$`)
 	signs = strings.NewReplacer("×", "*", "·", "*", "÷", "/", "−", "-", "–", "-", "**", "^", "（", "(", "）", ")")
 )
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,7 +103,7 @@ func isNews(text string) bool {
 	return !reminder && !strings.HasPrefix(text, "Advisory (review received)")
 }
 
-var lastNumber = regexp.MustCompile(`\d{1,6}$`)
+var lastNumber = late(`\d{1,6}$`)
 
 // numberOf is the number at the end of an agent's name, moved on by the seed.
 func numberOf(agent string, seed uint64) int {

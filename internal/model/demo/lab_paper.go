@@ -3,7 +3,6 @@ package demo
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,15 +11,15 @@ import (
 )
 
 var (
-	anyRef = regexp.MustCompile(`\b[0-9a-f]{32}\b`)
+	anyRef = late(`\b[0-9a-f]{32}\b`)
 	// listed is a line of the library. A title is in quotes that it cannot end, and on
 	// one line; what is after it is the library's word again.
-	listed    = regexp.MustCompile(`(?m)^- ([0-9a-f]{32}) (SUBMITTED|PUBLISHED|REJECTED) by (\S+), titled ".*" \(cited (\d+),`)
-	requested = regexp.MustCompile(`(?m)^- ([0-9a-f]{32}) by (\S+), titled `)
+	listed    = late(`(?m)^- ([0-9a-f]{32}) (SUBMITTED|PUBLISHED|REJECTED) by (\S+), titled ".*" \(cited (\d+),`)
+	requested = late(`(?m)^- ([0-9a-f]{32}) by (\S+), titled `)
 
-	answerLine = regexp.MustCompile(`(?m)^\*\*Answer: (.{1,1000})\*\*$`)
-	methodLine = regexp.MustCompile(`(?m)^Method: (.{1,200})\.$`)
-	entryLine  = regexp.MustCompile(`(?m)^entrypoint: "([A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(?:sh|py))"$`)
+	answerLine = late(`(?m)^\*\*Answer: (.{1,1000})\*\*$`)
+	methodLine = late(`(?m)^Method: (.{1,200})\.$`)
+	entryLine  = late(`(?m)^entrypoint: "([A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(?:sh|py))"$`)
 )
 
 // entry is a paper as the library lists it.
@@ -91,7 +90,7 @@ func (l *lab) read(say, ref string) (paper, error) {
 	return p, nil
 }
 
-func first(re *regexp.Regexp, text string) string {
+func first(re pattern, text string) string {
 	if m := re.FindStringSubmatch(text); m != nil {
 		return m[1]
 	}

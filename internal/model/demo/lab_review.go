@@ -3,7 +3,6 @@ package demo
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -156,4 +155,4 @@ func apart(claimed, found string) string {
 	return fmt.Sprintf(": the difference is %s", d)
 }
 
-var wholeNumber = regexp.MustCompile(`^\d{1,30}$`)
+var wholeNumber = late(`^\d{1,30}$`)

@@ -2,13 +2,12 @@ package demo
 
 import (
 	"fmt"
-	"regexp"
 )
 
 // primes counts or adds up the primes below a bound.
 type primes struct{}
 
-var primesBelow = regexp.MustCompile(`^(count|sum) primes (below|upto) ` + whole + `$`)
+var primesBelow = late(`^(count|sum) primes (below|upto) ` + whole + `$`)
 
 func (primes) recognise(s sentence) (inquiry, bool) {
 	m := primesBelow.FindStringSubmatch(s.plain)
@@ -93,7 +92,7 @@ func primesTask(n int64, sum bool, asks string) *task {
 // nthPrime finds the prime with a given number.
 type nthPrime struct{}
 
-var primeNumbered = regexp.MustCompile(`^no ` + whole + ` primes$`)
+var primeNumbered = late(`^no ` + whole + ` primes$`)
 
 func (nthPrime) recognise(s sentence) (inquiry, bool) {
 	m := primeNumbered.FindStringSubmatch(s.plain)

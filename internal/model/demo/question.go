@@ -2,7 +2,6 @@ package demo
 
 import (
 	"math/big"
-	"regexp"
 	"strings"
 )
 
@@ -67,10 +66,10 @@ func (q question) unread() string {
 }
 
 var (
-	namesTable = regexp.MustCompile(`[\pL\pN_./-]+\.[ct]sv\b`)
-	paragraph  = regexp.MustCompile(`\n\s*\n`)
+	namesTable = late(`[\pL\pN_./-]+\.[ct]sv\b`)
+	paragraph  = late(`\n\s*\n`)
 	// sentenceEnd leaves 3.5, data.csv and 20! alone.
-	sentenceEnd = regexp.MustCompile(`[^\s\d)]!+(\s|$)|[.?;](\s|$)|[。？；]`)
+	sentenceEnd = late(`[^\s\d)]!+(\s|$)|[.?;](\s|$)|[。？；]`)
 )
 
 func sentences(text string) []string {
@@ -93,20 +92,20 @@ func sentences(text string) []string {
 
 // rewrite is a way to say something plainly.
 type rewrite struct {
-	from *regexp.Regexp
+	from pattern
 	to   string
 }
 
 func rewrites(pairs ...string) []rewrite {
 	var list []rewrite
 	for i := 0; i < len(pairs); i += 2 {
-		list = append(list, rewrite{regexp.MustCompile(pairs[i]), pairs[i+1]})
+		list = append(list, rewrite{late(pairs[i]), pairs[i+1]})
 	}
 	return list
 }
 
 var (
-	courtesy = regexp.MustCompile(`\b(check|verify|show|explain|say how|prove|justify|use|write)\b.*|\b(thanks|thank you|hello|hi)\b|[.?!,]`)
+	courtesy = late(`\b(check|verify|show|explain|say how|prove|justify|use|write)\b.*|\b(thanks|thank you|hello|hi)\b|[.?!,]`)
 	plainer  = rewrites(
 		`(\d),(\d{3})\b`, `$1$2`, `(\d),(\d{3})\b`, `$1$2`, `(\d)_(\d)`, `$1$2`,
 		`\*\*`, `^`, `≤|<=`, ` upto `, `<`, ` below `, `√`, `square root of `, `π`, `pi`,

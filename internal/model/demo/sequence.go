@@ -2,13 +2,12 @@ package demo
 
 import (
 	"fmt"
-	"regexp"
 )
 
 // fibonacci finds a Fibonacci number, its digits' sum or how many they are.
 type fibonacci struct{}
 
-var fibonacciNumbered = regexp.MustCompile(`^(sum digits |count digits )?(?:fibonacci (?:no )?` + whole + `|no ` + whole + ` fibonacci)$`)
+var fibonacciNumbered = late(`^(sum digits |count digits )?(?:fibonacci (?:no )?` + whole + `|no ` + whole + ` fibonacci)$`)
 
 func (fibonacci) recognise(s sentence) (inquiry, bool) {
 	m := fibonacciNumbered.FindStringSubmatch(s.plain)
@@ -71,7 +70,7 @@ func (fibonacci) recognise(s sentence) (inquiry, bool) {
 // collatz finds the longest chain below a bound.
 type collatz struct{}
 
-var collatzBelow = regexp.MustCompile(`^(?:(?:starting )?number |start )?(?:(below|upto) ` + whole + ` )?(?:produces |with |starts )?longest collatz (?:chain|sequence)(?: (?:that starts |starting |with )?(?:at )?(?:number )?(below|upto) ` + whole + `)?$`)
+var collatzBelow = late(`^(?:(?:starting )?number |start )?(?:(below|upto) ` + whole + ` )?(?:produces |with |starts )?longest collatz (?:chain|sequence)(?: (?:that starts |starting |with )?(?:at )?(?:number )?(below|upto) ` + whole + `)?$`)
 
 func (collatz) recognise(s sentence) (inquiry, bool) {
 	m := collatzBelow.FindStringSubmatch(s.plain)
@@ -154,7 +153,7 @@ func (collatz) recognise(s sentence) (inquiry, bool) {
 // partitions counts the ways to write a number as a sum.
 type partitions struct{}
 
-var partitionsOf = regexp.MustCompile(`^count partitions ` + whole + `$`)
+var partitionsOf = late(`^count partitions ` + whole + `$`)
 
 func (partitions) recognise(s sentence) (inquiry, bool) {
 	m := partitionsOf.FindStringSubmatch(s.plain)

@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -92,11 +91,11 @@ var missing = []string{"", "na", "n/a", "nan", "null", "none", "-", "?"}
 func isMissing(cell string) bool { return slices.Contains(missing, strings.ToLower(cell)) }
 
 var (
-	pointed = regexp.MustCompile(`\d\.\d`)
-	commaed = regexp.MustCompile(`\d,\d`)
+	pointed = late(`\d\.\d`)
+	commaed = late(`\d,\d`)
 )
 
-var decimalCell = regexp.MustCompile(`^[+-]?\d{1,30}(\.\d{1,15})?$`)
+var decimalCell = late(`^[+-]?\d{1,30}(\.\d{1,15})?$`)
 
 // decimal returns a cell as digits with a point, if it is a number.
 func (t *table) decimal(cell string) (string, bool) {
