@@ -41,7 +41,7 @@ with it.
 			if err != nil {
 				return err
 			}
-			return a.run(name, true, bounds.Limits(), asJSON)
+			return a.run(name, true, false, bounds.Limits(), asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&f.name, "name", "", "name of the quest, instead of one made of the question")

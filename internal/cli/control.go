@@ -76,7 +76,7 @@ func (a *app) resumeCommand() *cobra.Command {
 				return err
 			}
 			if !running {
-				return a.run(args[0], false, event.Limits{}, false)
+				return a.run(args[0], false, false, event.Limits{}, false)
 			}
 			if _, err := a.rt.Post(context.Background(), args[0], ledger.Command{Key: rand.Text(), Body: &event.QuestResumed{}}); err != nil {
 				return err

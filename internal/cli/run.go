@@ -435,7 +435,7 @@ second Ctrl-C leaves at once; nothing recorded is lost either way.`,
 			if err != nil {
 				return err
 			}
-			return a.run(name, fresh, bounds.Limits(), asJSON)
+			return a.run(name, fresh, f.noThinking, bounds.Limits(), asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&f.name, "name", "", "name of the quest, instead of the one in quest.yaml")
@@ -452,7 +452,7 @@ func (a *app) questToRun(cmd *cobra.Command, arg string, f *specFlags, bounds qu
 		if err := checkName(arg); err != nil {
 			return "", false, err
 		}
-		for _, flag := range []string{"model", "seed", "no-thinking", "name"} {
+		for _, flag := range []string{"model", "seed", "name"} {
 			if cmd.Flags().Changed(flag) {
 				return "", false, usagef("--%s cannot change a quest that exists: fork it instead (lyceum fork %s --%s …)", flag, arg, flag)
 			}
@@ -502,7 +502,7 @@ func (a *app) sameSpec(plan runtime.Plan, f *specFlags, exists error) error {
 	return nil
 }
 
-func (a *app) run(name string, fresh bool, limits event.Limits, asJSON bool) error {
+func (a *app) run(name string, fresh, noThinking bool, limits event.Limits, asJSON bool) error {
 	ctx, interrupt, stop := a.signals()
 	defer stop()
 	s, err := a.rt.Load(ctx, name)
@@ -517,7 +517,7 @@ func (a *app) run(name string, fresh bool, limits event.Limits, asJSON bool) err
 			return err
 		}
 	}
-	if !fresh && s.Status == quest.Finished && len(s.Agents) > 0 && s.Agents[0].Phase().String() == "answered" {
+	if !fresh && s.Status == quest.Finished && s.Spoken < s.Ended {
 		if !asJSON {
 			fmt.Fprintf(a.err, "Quest %s is finished already. Ask more with: lyceum message %s \"…\", or start over with: lyceum run <quest.yaml> --name <other>\n", name, name)
 		}
@@ -527,10 +527,10 @@ func (a *app) run(name string, fresh bool, limits event.Limits, asJSON bool) err
 		fmt.Fprintln(a.err, "No limit is set: the quest runs until it has an answer. --max-cost, --max-turns or --max-duration set one.")
 	}
 	if a.showing.wanted(a, s, asJSON) {
-		s, err = a.showing.run(ctx, a, name, s, runtime.RunOptions{Limits: limits, Interrupt: interrupt})
+		s, err = a.showing.run(ctx, a, name, s, runtime.RunOptions{Limits: limits, NoThinking: noThinking, Interrupt: interrupt})
 	} else {
 		p := newProgress(a, name, asJSON)
-		s, err = a.rt.Run(ctx, name, runtime.RunOptions{Limits: limits, Interrupt: interrupt, OnEvent: p.event, OnDelta: p.delta, OnProgress: p.trouble})
+		s, err = a.rt.Run(ctx, name, runtime.RunOptions{Limits: limits, NoThinking: noThinking, Interrupt: interrupt, OnEvent: p.event, OnDelta: p.delta, OnProgress: p.trouble})
 		p.end()
 	}
 	if err != nil {

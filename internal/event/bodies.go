@@ -113,8 +113,10 @@ type Pin struct {
 // QuestStarted says that a process began to run the quest for the first time.
 type QuestStarted struct {
 	// Limits replace those of the quest where they are set.
-	Limits  Limits `json:"limits"`
-	Version string `json:"version,omitzero"`
+	Limits Limits `json:"limits"`
+	// NoThinking has models answer without thinking first, from here on.
+	NoThinking bool   `json:"no_thinking,omitzero"`
+	Version    string `json:"version,omitzero"`
 }
 
 // QuestPaused says that no new calls may start until the quest is resumed. What
@@ -129,9 +131,11 @@ type QuestPaused struct {
 // QuestResumed ends a pause, and gives a quest that was stopped, has failed or
 // ran into a limit another chance.
 type QuestResumed struct {
-	Inbox   int64  `json:"inbox,omitzero"`
-	Limits  Limits `json:"limits"`
-	Version string `json:"version,omitzero"`
+	Inbox  int64  `json:"inbox,omitzero"`
+	Limits Limits `json:"limits"`
+	// NoThinking has models answer without thinking first, from here on.
+	NoThinking bool   `json:"no_thinking,omitzero"`
+	Version    string `json:"version,omitzero"`
 }
 
 // QuestStopped says that a person ended the quest before its answer.

@@ -17,9 +17,9 @@ func (s *State) Apply(e event.Event) {
 	case *event.QuestCreated:
 		s.create(b, e.Time)
 	case *event.QuestStarted:
-		s.run(b.Limits, e.Time)
+		s.run(b.Limits, b.NoThinking, e.Time)
 	case *event.QuestResumed:
-		s.run(b.Limits, e.Time)
+		s.run(b.Limits, b.NoThinking, e.Time)
 		s.took(b.Inbox)
 	case *event.QuestPaused:
 		if s.Status == Running {
@@ -43,6 +43,7 @@ func (s *State) Apply(e event.Event) {
 		s.fork(b)
 	case *event.UserMessage:
 		s.told(b)
+		s.Spoken = e.Seq
 		s.took(b.Inbox)
 	case *event.MessageSent:
 		if a := s.Agent(b.To); a != nil {
@@ -118,7 +119,7 @@ func (s *State) create(b *event.QuestCreated, now event.Time) {
 
 // run begins or goes on. If the quest was running, its process died without a
 // word, and the time since its last event does not count.
-func (s *State) run(l event.Limits, now event.Time) {
+func (s *State) run(l event.Limits, noThinking bool, now event.Time) {
 	if s.Status == Running {
 		s.Ran = s.Elapsed(s.Time)
 	}
@@ -141,6 +142,7 @@ func (s *State) run(l event.Limits, now event.Time) {
 	s.Answer = nil
 	for _, a := range s.Agents {
 		a.Retry()
+		a.Thinking = a.Thinking && !noThinking
 	}
 }
 

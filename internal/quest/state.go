@@ -69,6 +69,8 @@ type State struct {
 	Answer *event.Text
 	// Ended is when the quest last had its answer, or was refused it.
 	Ended uint64 `json:",omitzero"`
+	// Spoken is when a person last said something.
+	Spoken uint64 `json:",omitzero"`
 	// Origin is where a fork came from.
 	Origin *event.QuestForked
 

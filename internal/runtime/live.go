@@ -20,6 +20,8 @@ import (
 type RunOptions struct {
 	// Limits replace those of the quest where they are set.
 	Limits event.Limits
+	// NoThinking has models answer without thinking first, from this run on.
+	NoThinking bool
 	// OnEvent is told of each event once it is durable, OnDelta of what a model
 	// says while it speaks. Both are called one at a time and must return soon.
 	OnEvent func(event.Event, *quest.State)
@@ -250,7 +252,16 @@ func (l *live) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	wake := func() event.Draft { return l.input("person", wakeBody(l.state, l.opts.Limits, l.rt.Version)) }
+	wake := func() event.Draft {
+		body := wakeBody(l.state, l.opts.Limits, l.rt.Version)
+		switch b := body.(type) {
+		case *event.QuestStarted:
+			b.NoThinking = l.opts.NoThinking
+		case *event.QuestResumed:
+			b.NoThinking = l.opts.NoThinking
+		}
+		return l.input("person", body)
+	}
 	for _, inputs := range takeUp(l.state, wake, lost, waiting, l.before) {
 		if err := l.take(ctx, inputs()); err != nil {
 			return err
