@@ -226,6 +226,7 @@ func (k *capture) end(x *link.Exit) error {
 	if k.log != nil && k.log.exit != nil {
 		// An earlier Lyceum came as far as this. What it wrote down stays.
 		k.exit = k.log.exit
+		_ = k.log.close()
 	} else {
 		k.judge(x)
 		k.exit = x
@@ -365,7 +366,7 @@ func (k *capture) close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.log != nil {
-		_ = k.log.f.Close()
+		_ = k.log.close()
 	}
 }
 
@@ -379,8 +380,9 @@ func (c *Computer) fromLog(id string) (*capture, error) {
 	if k.log == nil {
 		return nil, ErrUnknown
 	}
-	k.exit = k.log.exit
-	if k.exit == nil {
+	if k.exit = k.log.exit; k.exit != nil {
+		_ = k.log.close()
+	} else {
 		k.exit = &link.Exit{Code: -1, End: EndStopped}
 		if err := k.log.finish(k.exit); err != nil {
 			k.close()

@@ -343,7 +343,7 @@ func TestTheFirstWordOnAnEndIsTheLast(t *testing.T) {
 		_, err = l.add(Stdout, []byte("out\n"), false)
 	}
 	if err == nil {
-		err = errors.Join(l.finish(&link.Exit{Code: 137, End: EndMemory}), l.f.Close())
+		err = l.finish(&link.Exit{Code: 137, End: EndMemory})
 	}
 	if err != nil {
 		t.Fatal(err)

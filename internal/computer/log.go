@@ -39,7 +39,7 @@ type logHead struct {
 
 // logFile is an open log. Its owner's lock guards it.
 type logFile struct {
-	f    *os.File
+	f    *os.File // nil once the log is finished: there may be many
 	path string
 	head logHead
 	size int64 // bytes in the file
@@ -114,7 +114,15 @@ type record struct {
 // scan reads records from a place on, until they end or fn returns an error. A torn
 // record is the end.
 func (l *logFile) scan(at int64, fn func(record) error) error {
-	in := bufio.NewReaderSize(io.NewSectionReader(l.f, at, 1<<62), 128<<10)
+	f := l.f
+	if f == nil {
+		var err error
+		if f, err = os.Open(l.path); err != nil {
+			return err
+		}
+		defer f.Close()
+	}
+	in := bufio.NewReaderSize(io.NewSectionReader(f, at, 1<<62), 128<<10)
 	var buf []byte
 	for {
 		var head [recordSize]byte
@@ -231,7 +239,16 @@ func (l *logFile) finish(x *link.Exit) error {
 		return err
 	}
 	l.exit = x
-	return nil
+	return l.close()
+}
+
+// close lets go of the file. It can still be read.
+func (l *logFile) close() (err error) {
+	if l.f != nil {
+		err = l.f.Close()
+		l.f = nil
+	}
+	return err
 }
 
 var errEnough = errors.New("enough")

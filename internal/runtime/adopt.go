@@ -71,7 +71,7 @@ func (r *Runtime) Clean(ctx context.Context, name string, data bool) error {
 		gone = []string{filepath.Join(dir, "agents"), filepath.Join(dir, "computers")}
 	}
 	for _, d := range gone {
-		if err := os.RemoveAll(d); err != nil {
+		if err := removeTree(d); err != nil {
 			return fmt.Errorf("clean quest %s: %w", name, err)
 		}
 	}

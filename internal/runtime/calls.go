@@ -309,8 +309,8 @@ func (l *live) startTool(ctx context.Context, seq uint64, name, toolName string)
 	d.begin()
 	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
 		select {
-		case l.tools <- struct{}{}:
-			defer func() { <-l.tools }()
+		case d.slots <- struct{}{}:
+			defer func() { <-d.slots }()
 		case <-ctx.Done():
 			d.done(false)
 			return nil, ctx.Err()

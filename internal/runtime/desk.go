@@ -24,6 +24,7 @@ type desk struct {
 	l     *live
 	agent string
 	home  *os.Root
+	slots chan struct{} // for its tools
 
 	// looking is held while the home is looked at; index and tree are those of the
 	// last look.
@@ -46,7 +47,7 @@ func (l *live) openDesks() error {
 		if err != nil {
 			return fmt.Errorf("open the home of %s: %w", a.Name, err)
 		}
-		l.desks[a.Name] = &desk{l: l, agent: a.Name, home: home, tree: a.Tree, print: a.Computer}
+		l.desks[a.Name] = &desk{l: l, agent: a.Name, home: home, tree: a.Tree, print: a.Computer, slots: make(chan struct{}, maxTools)}
 	}
 	return nil
 }

@@ -104,7 +104,8 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 	return l.state, err
 }
 
-// maxTools is how many tools of a quest run at the same time.
+// maxTools is how many tools of an agent run at the same time, and how many of the
+// quest's own are prepared. One agent's tools do not hold up another's.
 const maxTools = 8
 
 // snapshotEvery is after how many events a running quest's state is saved, so

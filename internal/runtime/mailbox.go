@@ -17,6 +17,7 @@ type mailbox struct {
 	jobs chan func()
 
 	mu      sync.Mutex
+	closed  bool
 	results []event.Draft
 	waiting []chan struct{} // those who wait for what they put to be durable
 	err     error
@@ -28,6 +29,11 @@ func newMailbox() *mailbox {
 
 // start runs f outside, at once.
 func (m *mailbox) start(f func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return // nobody waits for it any more
+	}
 	select {
 	case m.jobs <- f:
 	default:
@@ -40,9 +46,12 @@ func (m *mailbox) start(f func()) {
 	}
 }
 
-// close waits for all calls. None may be started after.
+// close waits for all calls. What is started after is not.
 func (m *mailbox) close() {
+	m.mu.Lock()
+	m.closed = true
 	close(m.jobs)
+	m.mu.Unlock()
 	m.calls.Wait()
 }
 

@@ -1,19 +1,17 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 	"html"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
+	"unicode/utf8"
 
-	"charm.land/glamour/v2"
-	"charm.land/glamour/v2/styles"
 	"github.com/charmbracelet/x/ansi"
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/text"
 )
 
 // Look is what a terminal can show.
@@ -29,29 +27,40 @@ const (
 	Colour
 )
 
-// A paper that is longer, nested deeper, or has more links is shown as it was written:
-// what it costs to parse such a text grows with its square.
+// A paper that is longer, nested deeper, or has more links, cells of tables or pairs
+// of marks in a paragraph is shown as it was written: what it costs to parse such a
+// text grows with its square.
 const (
 	maxTypeset = 256 << 10
 	maxNesting = 24
 	maxLinks   = 1000
+	maxCells   = 10_000
+	maxPairs   = 200_000_000
 )
 
+// minWidth is the narrowest column that text is set in. What is nested so deep that
+// less would be left is not moved in any further.
+const minWidth = 10
+
 // Markdown typesets the text of an agent for a terminal. Nothing in it can make the
-// terminal do anything: what is not text is taken out before, and what comes out has
-// no sequences but those for colour, which are ours. HTML is shown as text, links are
-// followed by their targets, images are their captions.
+// terminal do anything: what is not text is taken out before, once more from all that
+// is put on the page, and what comes out has no sequences but those for colour, which
+// are ours. HTML is shown as text, links are followed by their targets, images are
+// their captions.
 func Markdown(s string, width int, look Look) string {
 	s = disarm(Clean(s))
 	if look == Plain {
 		return strings.TrimRight(s, "\n")
 	}
+	width = max(width, minWidth)
 	out, err := typeset(s, width, look)
-	if err != nil || look == Mono && strings.Contains(colourOnly(out), "\x1b") || look == Colour && forged(s, width) {
-		out = ansi.Wrap(s, width, "")
+	if err != nil {
+		out = asWritten(s, width)
 	}
 	return strings.Trim(colourOnly(out), "\n")
 }
+
+var errMonster = errors.New("typeset Markdown: it is too long, too deep, or has too many links or cells")
 
 func typeset(s string, width int, look Look) (out string, err error) {
 	defer func() {
@@ -60,45 +69,121 @@ func typeset(s string, width int, look Look) (out string, err error) {
 			err = fmt.Errorf("typeset Markdown: %v", v)
 		}
 	}()
-	if len(s) > maxTypeset || strings.Count(s, "](") > maxLinks || nesting(s) > maxNesting {
-		return "", fmt.Errorf("typeset Markdown: it is too long or too deep")
+	if len(s) > maxTypeset || strings.Count(s, "](") > maxLinks || tooDeep(s) || tooEmphatic(s) {
+		return "", errMonster
 	}
-	style := styles.NoTTYStyleConfig
-	if look == Colour {
-		style = styles.DarkStyleConfig
-	}
-	none := uint(0)
-	style.Document.Margin, style.Document.BlockPrefix, style.Document.BlockSuffix = &none, "", ""
-	style.Document.Color = nil // the terminal's own, whatever its background
-	// No colours in code: they are found by expressions that a text can make take for
-	// ever.
-	style.CodeBlock.Chroma, style.CodeBlock.Theme = nil, ""
-	r, err := glamour.NewTermRenderer(glamour.WithStyles(style), glamour.WithWordWrap(max(width, 20)))
+	source := []byte(s)
+	root, err := parse(source)
 	if err != nil {
 		return "", err
 	}
-	return r.Render(showTags(s))
+	t := &typesetter{source: source, look: look}
+	return strings.Join(t.blocks(root, width), "\n"), nil
 }
 
-// forged reports whether a text brings sequences of its own through typesetting: there
-// are none where there is no colour. disarm knows of no way to do it; this does not
-// depend on that.
-func forged(s string, width int) bool {
-	out, err := typeset(s, width, Mono)
-	return err != nil || strings.Contains(colourOnly(out), "\x1b")
+// tooDeep looks for a line that opens more lists and quotes than there may be. parse
+// would find it, too, but only after the parser has gone through all of them for
+// every line that follows.
+func tooDeep(s string) bool {
+	for l := range strings.SplitSeq(s, "\n") {
+		if strings.Trim(l, "- ") == "" || strings.Trim(l, "* ") == "" {
+			continue // a break is no list
+		}
+		for opened := 0; ; opened++ {
+			if opened > maxNesting {
+				return true
+			}
+			l = strings.TrimLeft(l, " ")
+			after := strings.TrimLeft(l, "0123456789")
+			switch {
+			case strings.HasPrefix(l, ">"):
+				l = l[1:]
+				continue
+			case len(after) > 1 && strings.IndexByte("-*+.)", after[0]) >= 0 && after[1] == ' ':
+				l = after[1:]
+				continue
+			}
+			break
+		}
+	}
+	return false
+}
+
+// tooEmphatic counts the marks that emphasis and links may be made of. The parser
+// compares each with all before it in the paragraph.
+func tooEmphatic(s string) bool {
+	pairs := 0
+	for paragraph := range strings.SplitSeq(s, "\n\n") {
+		marks := 0
+		for i := range len(paragraph) {
+			if strings.IndexByte("*_~[]", paragraph[i]) >= 0 && (i == 0 || paragraph[i] != paragraph[i-1]) {
+				marks++
+			}
+		}
+		pairs += marks * marks
+	}
+	return pairs > maxPairs
+}
+
+// weigh goes through a text and stops where it is too much.
+func weigh(root ast.Node) error {
+	depth, links, targets := 0, 0, 0
+	return ast.Walk(root, func(n ast.Node, in bool) (ast.WalkStatus, error) {
+		if !in {
+			depth--
+			return ast.WalkContinue, nil
+		}
+		depth++
+		switch n := n.(type) {
+		case *ast.Link:
+			links, targets = links+1, targets+len(n.Destination)
+		case *ast.Image:
+			links, targets = links+1, targets+len(n.Destination)
+		}
+		// A target is written once and may be referred to by many links, each of which
+		// shows it.
+		if depth > maxNesting+1 || links > maxLinks || targets > maxTypeset {
+			return ast.WalkStop, errMonster
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
+// asWritten only breaks the lines of a text.
+func asWritten(s string, width int) string {
+	const piece = 64 << 10
+	var out []string
+	for l := range strings.SplitSeq(s, "\n") {
+		for len(l) > piece {
+			at := piece
+			for !utf8.RuneStart(l[at]) {
+				at--
+			}
+			out = append(out, setText(l[:at], width)...)
+			l = l[at:]
+		}
+		out = append(out, setText(l, width)...)
+	}
+	return strings.Join(out, "\n")
 }
 
 // entity is a character that is written as its number or name, perhaps wrapped: its
 // ampersand written as one, too.
-var entity = regexp.MustCompile(`&(?:(?:amp|AMP|#0*38|#[xX]0*26);)*(?:#[xX]?[0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);?`)
+var entity = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`&(?:(?:amp|AMP|#0*38|#[xX]0*26);)*(?:#[xX]?[0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);?`)
+})
+
+// maxWrapped is how often an entity may be wrapped. Nobody writes that in earnest.
+const maxWrapped = 8
 
 // disarm takes out the entities that mean what Clean takes out: typesetting would
-// unwrap them.
+// unwrap them, and so might whoever reads a plain text.
 func disarm(s string) string {
-	return entity.ReplaceAllStringFunc(s, func(m string) string {
-		for meant := m; ; {
+	return entity().ReplaceAllStringFunc(s, func(m string) string {
+		meant := m
+		for range maxWrapped {
 			if strings.ContainsFunc(meant, hostile) || strings.ContainsRune(meant, '\t') {
-				return string(unicode.ReplacementChar)
+				break
 			}
 			next := html.UnescapeString(meant)
 			if next == meant {
@@ -106,85 +191,12 @@ func disarm(s string) string {
 			}
 			meant = next
 		}
+		return string(unicode.ReplacementChar)
 	})
 }
 
-// showTags makes HTML be text. Code stays as it is, where it is code.
-func showTags(s string) string {
-	source := []byte(s)
-	code := make([]bool, len(source))
-	walk(source, func(n ast.Node) {
-		switch n.(type) {
-		case *ast.CodeSpan:
-			for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-				if t, ok := c.(*ast.Text); ok {
-					mark(code, t.Segment)
-				}
-			}
-		case *ast.FencedCodeBlock, *ast.CodeBlock:
-			for i := range n.Lines().Len() {
-				mark(code, n.Lines().At(i))
-			}
-		}
-	})
-	out := escapeTags(s, func(i int) bool { return code[i] })
-	// What was code may not be any more, now that the lines around it mean something
-	// else.
-	found := false
-	walk([]byte(out), func(n ast.Node) {
-		switch n.(type) {
-		case *ast.RawHTML, *ast.HTMLBlock:
-			found = true
-		}
-	})
-	if found {
-		return escapeTags(s, func(int) bool { return false })
-	}
-	return out
-}
-
-func escapeTags(s string, keep func(int) bool) string {
-	var b strings.Builder
-	for i := range len(s) {
-		if s[i] == '<' && !keep(i) {
-			b.WriteString("&lt;")
-		} else {
-			b.WriteByte(s[i])
-		}
-	}
-	return b.String()
-}
-
-func mark(at []bool, s text.Segment) {
-	for i := s.Start; i < s.Stop; i++ {
-		at[i] = true
-	}
-}
-
-// walk visits every node of a text as glamour will see it.
-func walk(source []byte, visit func(ast.Node)) {
-	md := goldmark.New(goldmark.WithExtensions(extension.GFM, extension.DefinitionList))
-	_ = ast.Walk(md.Parser().Parse(text.NewReader(source)), func(n ast.Node, in bool) (ast.WalkStatus, error) {
-		if in {
-			visit(n)
-		}
-		return ast.WalkContinue, nil
-	})
-}
-
-func nesting(s string) (most int) {
-	depth := map[ast.Node]int{}
-	walk([]byte(s), func(n ast.Node) {
-		if p := n.Parent(); p != nil {
-			depth[n] = depth[p] + 1
-		}
-		most = max(most, depth[n])
-	})
-	return most
-}
-
-// colourOnly takes out every sequence but those that set how text looks. The
-// typesetter makes links of OSC 8, whose target one does not see.
+// colourOnly takes out every sequence but those that set how text looks. There should
+// be no other; this does not depend on that.
 func colourOnly(s string) string {
 	var b strings.Builder
 	var state byte

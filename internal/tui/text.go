@@ -31,7 +31,13 @@ const maxMarks = 3
 func Clean(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
-	marks := 0
+	clean(&b, s, 0)
+	return b.String()
+}
+
+// clean writes a text as Clean makes it, behind a letter with that many marks, and
+// returns how many the last one has: a tower can be built of several texts.
+func clean(b *strings.Builder, s string, marks int) int {
 	for _, r := range s {
 		if unicode.Is(unicode.M, r) {
 			if marks++; marks > maxMarks {
@@ -50,7 +56,7 @@ func Clean(s string) string {
 			b.WriteRune(r)
 		}
 	}
-	return b.String()
+	return marks
 }
 
 // line is a clean text without breaks.

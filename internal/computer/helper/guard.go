@@ -100,26 +100,28 @@ func (h *helper) hurry(mark uint64) (done func()) {
 	percent := debug.SetGCPercent(-1)
 	quit := make(chan struct{})
 	began := now()
-	var wake *time.Timer
-	wake = time.AfterFunc(50*time.Millisecond, func() {
-		s := syscall.SIGCONT
-		if now().Sub(began) > startLimit {
-			s = syscall.SIGKILL
-		}
-		for _, pid := range pids() {
-			if m, ok := markOf(pid); ok && m == mark {
-				_ = syscall.Kill(pid, s)
+	go func() {
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-quit:
+				return
+			case <-tick.C:
+			}
+			s := syscall.SIGCONT
+			if now().Sub(began) > startLimit {
+				s = syscall.SIGKILL
+			}
+			for _, pid := range pids() {
+				if m, ok := markOf(pid); ok && m == mark {
+					_ = syscall.Kill(pid, s)
+				}
 			}
 		}
-		select {
-		case <-quit:
-		default:
-			wake.Reset(50 * time.Millisecond)
-		}
-	})
+	}()
 	return func() {
 		close(quit)
-		wake.Stop()
 		debug.SetGCPercent(percent)
 	}
 }

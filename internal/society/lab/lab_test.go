@@ -609,3 +609,38 @@ const never = `
 - name: never
   steps: [{block: {type: quest.finished, reason: Not yet.}}]
 `
+
+// Two hand in at the same moment. By the time the second one's arguments are read, its
+// author is asked to review the first.
+func TestPoint2HoldsForARequestThatComesBetween(t *testing.T) {
+	t.Parallel()
+	w := open(t, 2, usual(2))
+	for i := range 2 {
+		w.Answer(name(i), questtest.Calls(questtest.Call{Tool: "submit_publication", Args: args("title", name(i), "content", "x")}))
+	}
+	w.settle(w.Open("tool.call", name(0))[0])
+	w.settle(w.Open("tool.call", name(1))[0])
+	if n := len(w.State.Papers.Papers); n != 1 {
+		t.Errorf("an author with an open request has handed in: %d papers", n)
+	}
+}
+
+func TestAnAgentWithoutAModelDoesNotKeepTheOthersFromAgreeing(t *testing.T) {
+	t.Parallel()
+	w := open(t, 3, usual(3))
+	ref := w.publishes(0, "A", "a")
+	w.grades(ref, event.Accept, event.Accept)
+	for i := range 2 {
+		w.does(i, "vote_solution", args("ref", ref))
+	}
+	for range 12 {
+		calls := w.Open("model.call", name(2))
+		if len(calls) == 0 {
+			break
+		}
+		w.Take(name(2), &event.ModelResult{Call: calls[0], Error: &event.ModelError{Kind: "invalid", Text: "no key"}})
+	}
+	if w.State.Status != quest.Finished {
+		t.Errorf("all who can vote agree, and the quest is %s", w.State.Status)
+	}
+}

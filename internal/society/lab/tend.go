@@ -178,11 +178,25 @@ func end(s *quest.State, e event.Event) []event.Draft {
 	return one(e, best.Author, &event.QuestFinished{Answer: answer(best)})
 }
 
-// agreed reports whether every agent's vote is for the same paper. Once a quest has
-// ended, or was not allowed to, it takes another vote to end it.
+// agreed reports whether every agent's vote is for the same paper, of those that can
+// still vote: one whose model is out of reach does not keep the others. Once a quest
+// has ended, or was not allowed to, it takes another vote to end it.
 func agreed(s *quest.State) bool {
-	p := s.Papers.Paper(s.Papers.Votes[s.Agents[0].Name])
-	if p == nil || p.Votes < int64(len(s.Agents)) || s.Papers.Voted <= s.Ended || s.Papers.Count(event.Submitted) > 0 {
+	if s.Papers.Voted <= s.Ended || s.Papers.Count(event.Submitted) > 0 {
+		return false
+	}
+	best := ""
+	for _, a := range s.Agents {
+		vote := s.Papers.Votes[a.Name]
+		switch {
+		case a.Held || a.GaveUp():
+		case vote == "" || best != "" && vote != best:
+			return false
+		default:
+			best = vote
+		}
+	}
+	if best == "" {
 		return false
 	}
 	// Whoever voted last hears that the vote was taken, before all is over.

@@ -93,6 +93,9 @@ func publication(s *quest.State, a *agent.Agent, u *agent.Use) (event.Body, stri
 		Attachments: c.Files, Tree: c.Tree, Citations: c.Citations,
 	}
 	switch {
+	case len(s.Papers.Asked[a.Name]) > 0:
+		// The policy saw none when the call was made. One has come since.
+		return nil, fmt.Sprintf("You have just been asked to review %s, and that comes first. Nothing was submitted: do it again afterwards.", some(s.Papers.Asked[a.Name]))
 	case b.Title == "" || len(b.Title) > maxTitle:
 		return nil, fmt.Sprintf("The title must have 1 to %d bytes; this one has %d.", maxTitle, len(b.Title))
 	case strings.ContainsFunc(b.Title, paper.Strange):
