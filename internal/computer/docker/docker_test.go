@@ -163,7 +163,7 @@ func TestComputer(t *testing.T) {
 		t.Parallel()
 		l := newLab(t)
 		c := l.open(l.place(), computer.Spec{}, computer.Options{})
-		if got := l.sh(c, "net", "ls /sys/class/net; uname -n; grep -v '^#' /etc/resolv.conf"); got != "lo\nlyceum\nnameserver 127.0.0.1" {
+		if got := l.sh(c, "net", "cut -d: -f1 -s /proc/net/dev | tr -d ' '; uname -n; grep -v '^#' /etc/resolv.conf"); got != "lo\nlyceum\nnameserver 127.0.0.1" {
 			t.Errorf("inside: %s", got)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -127,6 +128,7 @@ func (h *helper) watch() {
 		return used
 	}
 	last := roomOf(h.config.Home)
+	var then []*command // those that ran at the last look, none if nothing did
 	for {
 		h.mu.Lock()
 		running, changed := h.running(), h.changed
@@ -135,7 +137,7 @@ func (h *helper) watch() {
 			// What a command finds is what the one before it left: what it does before it is
 			// first looked at counts as its own.
 			if h.config.Disk > 0 && (before < 0 || !now().Before(diskDue)) {
-				before, roomThen = look(), roomOf(h.config.Home).bytes
+				before, roomThen, then = look(), roomOf(h.config.Home).bytes, nil
 			}
 			<-changed
 			continue
@@ -159,10 +161,14 @@ func (h *helper) watch() {
 			// What shrinks may go on: that is how one gets below the limit again.
 			if used > h.config.Disk && before >= 0 && used > before {
 				for _, c := range running {
-					h.kill(c, "disk")
+					// One that came after those who were there at the last look is not to blame for
+					// what they did.
+					if len(then) == 0 || slices.Contains(then, c) {
+						h.kill(c, "disk")
+					}
 				}
 			}
-			before, roomThen = used, room.bytes
+			before, roomThen, then = used, room.bytes, running
 		}
 		time.Sleep(watchEvery)
 	}
