@@ -34,13 +34,6 @@ var options = computertest.Options{Tools: []string{"sh", "git", "python3"}}
 
 func TestDocker(t *testing.T) { computertest.Exercise(t, open, options) }
 
-func TestDockerAsUser(t *testing.T) {
-	computertest.Engine(t) // which only root can start
-	if computertest.AsUser(t) {
-		computertest.Exercise(t, open, options)
-	}
-}
-
 func TestDockerRounds(t *testing.T) { computertest.Rounds(t, open, options, 3) }
 
 func TestEscape(t *testing.T) {

@@ -128,16 +128,17 @@ func (h *helper) watch() {
 		return used
 	}
 	last := roomOf(h.config.Home)
-	var then []*command // those that ran at the last look, none if nothing did
+	var then []*command // those that ran at the last look
+	var begun uint64    // how many had begun by then
 	for {
 		h.mu.Lock()
-		running, changed := h.running(), h.changed
+		running, changed, marks := h.running(), h.changed, h.marks
 		h.mu.Unlock()
 		if len(running) == 0 {
 			// What a command finds is what the one before it left: what it does before it is
 			// first looked at counts as its own.
 			if h.config.Disk > 0 && (before < 0 || !now().Before(diskDue)) {
-				before, roomThen, then = look(), roomOf(h.config.Home).bytes, nil
+				before, roomThen, then, begun = look(), roomOf(h.config.Home).bytes, nil, marks
 			}
 			<-changed
 			continue
@@ -160,15 +161,18 @@ func (h *helper) watch() {
 			used := look()
 			// What shrinks may go on: that is how one gets below the limit again.
 			if used > h.config.Disk && before >= 0 && used > before {
-				for _, c := range running {
-					// One that came after those who were there at the last look is not to blame for
-					// what they did.
-					if len(then) == 0 || slices.Contains(then, c) {
-						h.kill(c, "disk")
-					}
+				// If others have come and gone since the last look, it may have been they; only who
+				// was there at both is to blame for sure.
+				stayed := slices.DeleteFunc(slices.Clone(running), func(c *command) bool { return !slices.Contains(then, c) })
+				blamed := stayed
+				if len(stayed) == len(then) && marks-begun == uint64(len(running)-len(stayed)) {
+					blamed = running // nobody else was there
+				}
+				for _, c := range blamed {
+					h.kill(c, "disk")
 				}
 			}
-			before, roomThen, then = used, room.bytes, running
+			before, roomThen, then, begun = used, room.bytes, running, marks
 		}
 		time.Sleep(watchEvery)
 	}
