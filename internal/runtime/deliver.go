@@ -19,28 +19,30 @@ import (
 )
 
 // deliver puts a folder into an agent's home. What stood in its place is gone: it may
-// be anything by now, links included, so it is made anew below the home's root.
+// be anything by now, links included, so it is made anew below the home's root. A
+// command of the agent may still be at work there: nothing that it puts in the way is
+// written to or waited for.
 func (l *live) deliver(ctx context.Context, home *os.Root, d *quest.Delivery) error {
-	err := errors.Join(home.RemoveAll(d.Path), home.MkdirAll(d.Path, 0o755))
-	if err != nil {
-		return fmt.Errorf("there is no way to put files at %s in your home: move away what is there", d.Path)
+	inTheWay := fmt.Errorf("there is no way to put files at %s in your home: move away what is there, and try again", d.Path)
+	if errors.Join(home.RemoveAll(d.Path), home.MkdirAll(d.Path, 0o755)) != nil {
+		return inTheWay
 	}
 	folder, err := home.OpenRoot(d.Path)
 	if err != nil {
-		return err
+		return inTheWay
 	}
 	defer folder.Close()
 	if d.Tree != nil {
 		if err := blob.Restore(ctx, l.rt.Blobs, *d.Tree, folder); err != nil {
-			return err
+			return fmt.Errorf("the attachments could not be put at %s in your home: make room, and see that nothing else writes there", d.Path)
 		}
 	}
 	for _, t := range d.Texts {
 		text, err := l.rt.joined(ctx, t.Parts)
-		if err != nil {
-			return err
+		if err == nil {
+			err = writeNew(folder, t.Name, []byte(text))
 		}
-		if err := folder.WriteFile(t.Name, []byte(text), 0o644); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -49,7 +51,21 @@ func (l *live) deliver(ctx context.Context, home *os.Root, d *quest.Delivery) er
 			return err
 		}
 	}
-	return giveAll(home, d.Path)
+	if giveAll(home, d.Path) != nil {
+		return inTheWay
+	}
+	return nil
+}
+
+// writeNew makes a file that is not there. An open of what is there might follow a
+// link, or wait for ever for somebody to read from a pipe.
+func writeNew(folder *os.Root, name string, data []byte) error {
+	f, err := folder.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
 }
 
 // compare writes what has changed between two texts.
@@ -61,7 +77,7 @@ func (l *live) compare(ctx context.Context, folder *os.Root, texts *[2]event.Tex
 			return err
 		}
 	}
-	return folder.WriteFile("changes.diff", diff.Diff("before", []byte(sides[0]+"\n"), "after", []byte(sides[1]+"\n")), 0o644)
+	return writeNew(folder, "changes.diff", diff.Diff("before", []byte(sides[0]+"\n"), "after", []byte(sides[1]+"\n")))
 }
 
 // joined is what some texts say together.

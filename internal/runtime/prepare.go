@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
+	"lyceum/internal/paper"
 	"lyceum/internal/quest"
 	"lyceum/internal/tool"
 )
@@ -36,6 +38,11 @@ func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.U
 	switch own.Step {
 	case quest.PreparedTool:
 		l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
+			free, err := l.slot(ctx)
+			if err != nil {
+				return nil, err
+			}
+			defer free()
 			body, blobs, err := l.prepareCall(ctx, desk, seq, d, own, args)
 			if err != nil {
 				return nil, fmt.Errorf("prepare tool.call %d: %w", seq, err)
@@ -54,8 +61,28 @@ func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.U
 		}}
 		desk.begin()
 		l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
-			return l.runTool(ctx, desk, seq, spec, args)
+			free, err := l.slot(ctx)
+			if err != nil {
+				desk.done(false)
+				return nil, err
+			}
+			defer free()
+			drafts, err := l.runTool(ctx, desk, seq, spec, args)
+			if err != nil {
+				return nil, fmt.Errorf("tool.call %d: %w", seq, err)
+			}
+			return drafts, nil
 		})
+	}
+}
+
+// slot waits until a tool may run: so many of a quest's do at the same time.
+func (l *live) slot(ctx context.Context) (free func(), err error) {
+	select {
+	case l.tools <- struct{}{}:
+		return func() { <-l.tools }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 }
 
@@ -83,15 +110,38 @@ func (l *live) prepareCall(ctx context.Context, d *desk, seq uint64, dom quest.D
 	if failed != nil || ctx.Err() != nil {
 		return nil, nil, errors.Join(failed, ctx.Err())
 	}
-	if out.Error {
-		return &event.ToolPrepared{Call: seq, Error: atMost(l.rt.redact(out.Text), 4000)}, nil, nil
+	text := out.Text
+	if !out.Error {
+		fits, err := t.holds(body)
+		if fits || err != nil {
+			return body, t.small, err
+		}
+		text = "error: the arguments are too long together: shorten the names of the files, and what is not the content"
 	}
-	return body, t.small, nil
+	return &event.ToolPrepared{Call: seq, Error: atMost(l.rt.redact(text), 4000)}, nil, nil
 }
 
-// read takes the arguments of a call apart.
+// holds reports whether an event can hold a body, if need be with its content in a
+// blob.
+func (t *texts) holds(body *event.ToolPrepared) (bool, error) {
+	_, tooLong := event.EncodeBody(body)
+	if tooLong == nil || body.Content == nil || body.Content.Ref != nil {
+		return tooLong == nil, nil
+	}
+	ref, err := t.put([]byte(body.Content.Text))
+	if err != nil {
+		return false, err
+	}
+	body.Content = &event.Text{Ref: &ref}
+	_, tooLong = event.EncodeBody(body)
+	return tooLong == nil, nil
+}
+
+// read takes the arguments of a call apart, in the order of their names, so that what
+// is wrong is always told in the same words.
 func (l *live) read(ctx context.Context, d *desk, t *texts, dom quest.Domain, own *quest.OwnTool, given map[string]any, body *event.ToolPrepared) (fault, failed error) {
-	for name, value := range given {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		value := given[name]
 		text, isText := value.(string)
 		switch {
 		case name == own.Files:
@@ -119,7 +169,6 @@ func (l *live) read(ctx context.Context, d *desk, t *texts, dom quest.Domain, ow
 			body.Values = append(body.Values, event.NamedText{Name: name, Text: clean(l.rt.redact(text))})
 		}
 	}
-	slices.SortFunc(body.Values, func(a, b event.NamedText) int { return strings.Compare(a.Name, b.Name) })
 	return nil, nil
 }
 
@@ -160,25 +209,43 @@ func (l *live) attach(ctx context.Context, home *os.Root, paths []any, body *eve
 	return nil, nil
 }
 
+// attachable says why a file of that name cannot stand in a paper's folder: the lab's
+// own text does, git must be able to keep it, and people read it on a terminal.
+func attachable(base string) error {
+	lower := strings.ToLower(base)
+	switch {
+	case base == "." || base == "/" || base == "..":
+		return errors.New("an attachment is empty, or only a folder: give the path of a file in your home")
+	case lower == paperFile, strings.HasPrefix(lower, ".git"), strings.HasPrefix(lower, "git~"):
+		return fmt.Errorf("a file called %q cannot be attached; rename it", base)
+	case len(base) > 100:
+		return fmt.Errorf("the name of %q is longer than 100 bytes; rename it", atMost(base, 200))
+	case strings.ContainsFunc(base, paper.Strange):
+		return fmt.Errorf("the name of %q has characters that cannot be seen; rename it", base)
+	}
+	return nil
+}
+
 func (l *live) attachOne(ctx context.Context, home *os.Root, name string, left *int64) (e blob.Entry, fault, failed error) {
 	short := atMost(name, 200)
 	base := path.Base(path.Clean(name))
-	switch {
-	case strings.HasPrefix(base, ".git"), base == "publication.md", base == "." || base == "/" || base == "..":
-		return e, fmt.Errorf("a file called %q cannot be attached; rename it", base), nil
-	case len(base) > 100:
-		return e, fmt.Errorf("the name of %q is longer than 100 bytes; rename it", short), nil
+	if fault := attachable(base); fault != nil {
+		return e, fault, nil
 	}
 	inside := strings.TrimPrefix(path.Clean(name), computer.HomeDir+"/")
+	// Without waiting: it may be a pipe that nobody writes to.
 	f, err := home.OpenFile(inside, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return e, fmt.Errorf("there is no file %q in your home", short), nil
+	case errors.Is(err, fs.ErrPermission):
+		return e, fmt.Errorf("%q cannot be read: change its mode, and that of the folders it is in", short), nil
 	case err != nil:
-		return e, fmt.Errorf("%q cannot be attached: it is not a file of your home", short), nil
+		return e, fmt.Errorf("%q cannot be attached: it is not a file of your home, nor a relative link to one; copy it there", short), nil
 	}
 	defer f.Close()
 	info, err := f.Stat()
+	tooLarge := fmt.Errorf("%q makes the attached files larger than %d MiB together; attach less", short, maxAttached>>20)
 	switch {
 	case err != nil:
 		return e, nil, err
@@ -187,7 +254,7 @@ func (l *live) attachOne(ctx context.Context, home *os.Root, name string, left *
 	case !info.Mode().IsRegular():
 		return e, fmt.Errorf("%q is not a plain file", short), nil
 	case info.Size() > *left:
-		return e, fmt.Errorf("%q makes the attached files larger than %d MiB together; attach less", short, maxAttached>>20), nil
+		return e, tooLarge, nil
 	}
 	if l.rt.Secrets != nil {
 		held, err := holdsOneOf(io.LimitReader(f, *left), l.rt.Secrets())
@@ -201,11 +268,14 @@ func (l *live) attachOne(ctx context.Context, home *os.Root, name string, left *
 			return e, nil, err
 		}
 	}
-	ref, err := l.rt.Blobs.Create(ctx, io.LimitReader(f, *left))
+	// It may grow while it is read: one byte too many tells.
+	ref, err := l.rt.Blobs.Create(ctx, io.LimitReader(f, *left+1))
 	if err != nil {
 		return e, nil, err
 	}
-	*left -= ref.Size
+	if *left -= ref.Size; *left < 0 {
+		return e, tooLarge, nil
+	}
 	e = blob.Entry{Name: base, Kind: blob.File, Mode: blob.ModePlain, Hash: ref.Hash, Size: ref.Size}
 	if info.Mode()&0o100 != 0 {
 		e.Mode = blob.ModeExec

@@ -1,14 +1,13 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
-	"time"
+	"slices"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/blob"
@@ -30,6 +29,10 @@ type press struct {
 	jobs chan job
 	done chan struct{}
 	err  error // read after done
+	// trials are the places for papers' entry points that run.
+	trials chan struct{}
+	// git is the folder's repository, nil before it is needed.
+	git *repository
 }
 
 type job struct {
@@ -38,15 +41,18 @@ type job struct {
 	decided *event.Event
 }
 
+// startPress begins to write papers. When ctx ends the rest is left to the next run,
+// which writes what it finds missing.
 func (l *live) startPress(ctx context.Context) {
-	l.press = &press{rt: l.rt, key: l.key, jobs: make(chan job, 64), done: make(chan struct{})}
+	l.press = &press{rt: l.rt, key: l.key, jobs: make(chan job, 64), done: make(chan struct{}), trials: make(chan struct{}, maxTrials)}
 	go func() {
 		defer close(l.press.done)
 		for j := range l.press.jobs {
-			if l.press.err != nil {
+			if l.press.err != nil || ctx.Err() != nil {
 				continue
 			}
-			if err := l.press.print(ctx, j); err != nil {
+			// What has been begun is finished: a git that is killed leaves locks.
+			if err := l.press.print(context.WithoutCancel(ctx), j); err != nil {
 				l.press.err = fmt.Errorf("write paper %s: %w", j.paper.Ref, err)
 				l.mail.fail(l.press.err)
 			}
@@ -61,7 +67,7 @@ func (p *press) stop() error {
 	}
 	close(p.jobs)
 	<-p.done
-	return p.err
+	return errors.Join(p.err, p.git.close())
 }
 
 // print has the press write what an event has changed.
@@ -82,10 +88,15 @@ func (l *live) print(e event.Event) {
 	}
 }
 
-// printAll writes the papers that are not on disk as they should be: a process that
-// was killed did not come to it.
+// printAll writes the papers that are not on disk as they should be, and commits those
+// that were decided and are not in the history: a process that was killed did not come
+// to it. It is called before there are jobs.
 func (l *live) printAll(ctx context.Context) error {
+	var decided []*paper.Paper
 	for _, p := range l.state.Papers.Papers {
+		if p.Decided != 0 {
+			decided = append(decided, p)
+		}
 		have, err := os.ReadFile(filepath.Join(l.press.folder(p), paperFile))
 		if err == nil {
 			want, err := l.press.markdown(ctx, p)
@@ -98,6 +109,37 @@ func (l *live) printAll(ctx context.Context) error {
 		}
 		if err := l.press.write(ctx, p); err != nil {
 			return fmt.Errorf("write paper %s: %w", p.Ref, err)
+		}
+	}
+	slices.SortFunc(decided, func(a, b *paper.Paper) int { return cmp.Compare(a.Decided, b.Decided) })
+	return l.commitAll(ctx, decided)
+}
+
+// commitAll commits the papers that the history does not have.
+func (l *live) commitAll(ctx context.Context, decided []*paper.Paper) error {
+	if len(decided) == 0 {
+		return nil
+	}
+	git, err := l.press.repository(ctx)
+	if git == nil || err != nil {
+		return err
+	}
+	have, err := git.committed(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range decided {
+		if have[p.Status+" "+p.Ref] {
+			continue
+		}
+		for e, err := range l.rt.Ledger.Read(ctx, l.key, p.Decided) {
+			if err == nil {
+				err = l.press.commit(ctx, job{p, &e})
+			}
+			if err != nil {
+				return err
+			}
+			break
 		}
 	}
 	return nil
@@ -131,26 +173,49 @@ func (p *press) write(ctx context.Context, x *paper.Paper) error {
 	}
 	dir := p.folder(x)
 	if _, err := os.Stat(filepath.Join(dir, paperFile)); errors.Is(err, os.ErrNotExist) {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := p.attachments(ctx, x, dir); err != nil {
 			return err
-		}
-		if x.Tree != nil {
-			root, err := os.OpenRoot(dir)
-			if err != nil {
-				return err
-			}
-			defer root.Close()
-			if err := blob.Restore(ctx, p.rt.Blobs, *x.Tree, root); err != nil {
-				return err
-			}
 		}
 	}
-	if r := x.Reproduction; r != nil && r.Output != nil {
-		if err := p.copyBlob(ctx, *r.Output, filepath.Join(dir, "reproduction.out")); err != nil {
-			return err
+	if err := p.tidy(x, dir); err != nil {
+		return err
+	}
+	if r := x.Reproduction; r != nil {
+		// Attachments cannot have these names.
+		for name, output := range map[string]*event.Ref{"reproduction.txt": r.Output, "reproduction-2.txt": r.Second} {
+			if output == nil {
+				continue
+			}
+			if err := p.copyBlob(ctx, *output, filepath.Join(dir, name)); err != nil {
+				return err
+			}
 		}
 	}
 	return replaceFile(filepath.Join(dir, paperFile), []byte(text))
+}
+
+// attachments begins a paper's folder.
+func (p *press) attachments(ctx context.Context, x *paper.Paper, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil || x.Tree == nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return blob.Restore(ctx, p.rt.Blobs, *x.Tree, root)
+}
+
+// tidy removes files that a killed process had begun to write.
+func (p *press) tidy(x *paper.Paper, dir string) error {
+	begun, err := filepath.Glob(filepath.Join(dir, ".new-*"))
+	for _, f := range begun {
+		if !slices.Contains(x.Attachments, filepath.Base(f)) {
+			err = errors.Join(err, os.Remove(f))
+		}
+	}
+	return err
 }
 
 // maxPrinted is how much of a program's output is put beside a paper; the rest is in
@@ -170,46 +235,3 @@ func (p *press) copyBlob(ctx context.Context, ref event.Ref, to string) error {
 	}
 	return replaceFile(to, data)
 }
-
-// commit records a decided paper in the folder's git repository. Agents' files are in
-// it, so git is kept from everything that a file or a setting could make it do.
-func (p *press) commit(ctx context.Context, j job) error {
-	program, err := exec.LookPath("git")
-	if err != nil {
-		return nil // the folder is what counts; its history is a convenience
-	}
-	dir := p.rt.QuestDir(p.key)
-	at := j.decided.Time.Time().UTC().Format(time.RFC3339)
-	git := func(args ...string) error {
-		cmd := exec.CommandContext(ctx, program, append([]string{
-			"-c", "core.hooksPath=/dev/null", "-c", "commit.gpgSign=false", "-c", "core.fsmonitor=false", "-c", "core.autocrlf=false",
-			"-c", "core.attributesFile=/dev/null", "-c", "gc.auto=0", "-c", "safe.directory=*",
-		}, args...)...)
-		cmd.Dir = dir
-		cmd.Env = []string{
-			"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_DIR=" + filepath.Join(dir, ".git"), "GIT_WORK_TREE=" + dir,
-			"GIT_AUTHOR_NAME=Lyceum", "GIT_AUTHOR_EMAIL=lyceum@localhost", "GIT_COMMITTER_NAME=Lyceum", "GIT_COMMITTER_EMAIL=lyceum@localhost",
-			"GIT_AUTHOR_DATE=" + at, "GIT_COMMITTER_DATE=" + at, "GIT_TERMINAL_PROMPT=0", "LC_ALL=C",
-		}
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("git %s: %w: %s", args[0], err, atMost(strings.TrimSpace(string(out)), 500))
-		}
-		return nil
-	}
-	if _, err := os.Stat(filepath.Join(dir, ".git")); errors.Is(err, os.ErrNotExist) {
-		if err := git("init", "--quiet", "--initial-branch=main"); err != nil {
-			return err
-		}
-		if err := replaceFile(filepath.Join(dir, ".gitignore"), []byte("agents/\ncomputers/\n")); err != nil {
-			return err
-		}
-	}
-	if err := git("add", "--all", "--force", "publications", "quest.yaml", "brief.md", ".gitignore"); err != nil {
-		return err
-	}
-	b := j.decided.Body.(*event.PublicationDecided)
-	message := fmt.Sprintf("%s %s\n\n%s\nby %s, %d for and %d against\n", b.Status, b.Ref, oneLine(j.paper.Title), j.paper.Author, b.Accepts, b.Rejects)
-	return git("commit", "--quiet", "--allow-empty", "--message", message)
-}
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,16 +15,27 @@ import (
 	"lyceum/internal/event"
 )
 
-// maxTrial is how long a paper's entry point may run.
-const maxTrial = 10 * time.Minute
+// maxTrial is how long a paper's entry point may run, unless the quest's computers
+// have less; maxTrialOutput is how much it may print, maxTrials how many run at once.
+const (
+	maxTrial       = 10 * time.Minute
+	maxTrialOutput = 16 << 20
+	maxTrials      = 2
+)
 
 // startReproduction runs a paper's entry point twice, each time in a computer and a
 // home of its own, without network.
 func (l *live) startReproduction(ctx context.Context, seq uint64, b *event.ReproductionCall) {
 	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
+		// Papers that take long would keep everybody from working if they took the
+		// places of tools.
+		places := l.tools
+		if l.press != nil {
+			places = l.press.trials
+		}
 		select {
-		case l.tools <- struct{}{}:
-			defer func() { <-l.tools }()
+		case places <- struct{}{}:
+			defer func() { <-places }()
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -42,6 +54,12 @@ func (l *live) startReproduction(ctx context.Context, seq uint64, b *event.Repro
 func (l *live) reproduce(ctx context.Context, seq uint64, b *event.ReproductionCall) (*event.ReproductionResult, error) {
 	if l.driver == nil {
 		return &event.ReproductionResult{Status: event.NotRun, Reason: "this quest has no computers to run it in"}, nil
+	}
+	// What a killed process left may still be running.
+	for run := range 2 {
+		if err := l.clearTrial(ctx, l.trialPlace(seq, run)); err != nil {
+			return nil, err
+		}
 	}
 	out := &event.ReproductionResult{Status: event.Reproduced}
 	for run := range 2 {
@@ -68,18 +86,12 @@ func (l *live) reproduce(ctx context.Context, seq uint64, b *event.ReproductionC
 // trial runs the entry point once. fault says why it did not go well, in words for
 // agents.
 func (l *live) trial(ctx context.Context, seq uint64, run int, b *event.ReproductionCall, result *event.ReproductionResult) (_ *event.Ref, fault string, err error) {
-	dir := filepath.Join(l.rt.QuestDir(l.key), "computers", fmt.Sprintf("reproduction-%d-%d", seq, run))
-	home := filepath.Join(dir, "home")
-	// What a killed process left there may still be running.
-	place := computer.Place{Home: home, Dir: filepath.Join(dir, "computer")}
-	if err := computer.StopAt(ctx, place, l.driver); err != nil {
+	place := l.trialPlace(seq, run)
+	if err := os.MkdirAll(place.Home, 0o700); err != nil {
 		return nil, "", err
 	}
-	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(home, 0o700)); err != nil {
-		return nil, "", err
-	}
-	defer os.RemoveAll(dir)
-	root, err := os.OpenRoot(home)
+	defer func() { err = errors.Join(err, l.clearTrial(context.WithoutCancel(ctx), place)) }()
+	root, err := os.OpenRoot(place.Home)
 	if err != nil {
 		return nil, "", err
 	}
@@ -111,31 +123,69 @@ func (l *live) trial(ctx context.Context, seq uint64, run int, b *event.Reproduc
 		return nil, "", err
 	}
 	defer in.Close()
+	if n := res.Stdout.Size; n > maxTrialOutput {
+		return nil, fmt.Sprintf("it printed %d bytes, more than %d: print what shows the claim, and write the rest into files", n, maxTrialOutput), nil
+	}
 	ref, err := l.rt.Blobs.Create(ctx, l.rt.redacting(in))
 	if err != nil {
 		return nil, "", err
 	}
 	result.Exit = int64(res.Exit)
-	switch {
-	case res.End != "":
+	switch res.End {
+	case "":
+	case computer.EndTimeout, computer.EndMemory, computer.EndProcesses, computer.EndDisk:
 		return &ref, fmt.Sprintf("it met the limit on %s", res.End), nil
-	case res.Exit != 0:
+	default:
+		return &ref, "it was ended from outside: " + res.End, nil
+	}
+	if res.Exit != 0 {
 		return &ref, fmt.Sprintf("it ended with exit code %d: %s", res.Exit, lastLines(res.Stderr)), nil
 	}
 	return &ref, "", nil
 }
 
-// runner is how a file is run: by what its name says, or by itself.
+// trialPlace is where a run has its computer: beside those of the agents, so that
+// whoever removes theirs finds it too.
+func (l *live) trialPlace(seq uint64, run int) computer.Place {
+	return l.rt.place(l.key, fmt.Sprintf("reproduction-%d-%d", seq, run))
+}
+
+// clearTrial ends what runs at a place, and removes all of it.
+func (l *live) clearTrial(ctx context.Context, p computer.Place) error {
+	if err := computer.StopAt(ctx, p, l.driver); err != nil {
+		return err
+	}
+	return errors.Join(removeTree(p.Home), os.RemoveAll(p.Dir))
+}
+
+// removeTree removes a folder, also if programs have taken rights on what is in it
+// away.
+func removeTree(dir string) error {
+	if os.RemoveAll(dir) == nil {
+		return nil
+	}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if e != nil && e.IsDir() {
+			_ = os.Chmod(path, 0o700) // if this does not help, the removal tells
+		}
+		return nil
+	})
+	return errors.Join(err, os.RemoveAll(dir))
+}
+
+// runner is how a file is run: by what its name says, or by itself. Its name may begin
+// like an option.
 func runner(name string) []string {
+	file := "./" + name
 	switch path.Ext(name) {
 	case ".py":
-		return []string{"python3", name}
+		return []string{"python3", file}
 	case ".sh":
-		return []string{"sh", name}
+		return []string{"sh", file}
 	case ".js", ".mjs":
-		return []string{"node", name}
+		return []string{"node", file}
 	}
-	return []string{"./" + name}
+	return []string{file}
 }
 
 func lastLines(o computer.Output) string {

@@ -1,0 +1,416 @@
+package cli_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// labEvent is what the tests read of a lab's events.
+type labEvent struct {
+	Seq   uint64
+	Type  string
+	Actor string
+	Tool  string
+	Body  struct {
+		Answer, Call                          uint64
+		Part                                  int64
+		Ref, Status, Reviewer, Grade, Instead string
+		Title, Entrypoint, Revises, Reason    string
+		Accepts, Rejects                      int64
+		Attachments                           []string
+	}
+}
+
+func (h *home) labEvents(quest string) (out []labEvent) {
+	h.t.Helper()
+	for line := range strings.Lines(h.ok("trace", quest, "--jsonl")) {
+		var e labEvent
+		// Other events may have members of these names that are something else.
+		if err := json.Unmarshal([]byte(line), &e); err != nil && e.Type == "" {
+			h.t.Fatal(err)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// labSound fails the test unless a lab's ledger verifies and replays, nothing in it
+// happened twice or was lost, and its folder says the same.
+//
+// A lab's own calls that were open when all had agreed have no result until the quest
+// goes on. And of one that was killed between its end and the end of its process, cut,
+// only the ledger is complete: nobody runs it any more.
+func (h *home) labSound(quest string, cut bool) {
+	h.t.Helper()
+	h.run("verify", quest).want(h.t, 0, "unchanged")
+	h.run("replay", quest).want(h.t, 0, "identical")
+	once := map[string]bool{}
+	first := func(format string, args ...any) {
+		h.t.Helper()
+		key := fmt.Sprintf(format, args...)
+		if once[key] {
+			h.t.Errorf("%s of %s happened twice", key, quest)
+		}
+		once[key] = true
+	}
+	results, own, over := map[uint64]int{}, map[uint64]bool{}, false
+	status, open, grades := map[string]string{}, map[string]bool{}, map[string][2]int64{}
+	var decisions []string
+	for _, e := range h.labEvents(quest) {
+		b := e.Body
+		switch e.Type {
+		case "quest.finished":
+			over = true
+		case "quest.resumed":
+			over = false
+		case "model.call", "tool.call", "reproduction.call":
+			results[e.Seq] += 0
+			own[e.Seq] = strings.HasPrefix(e.Tool, "submit_")
+		case "model.result", "tool.result", "tool.answered", "reproduction.result":
+			results[b.Call]++
+		case "tool.prepared":
+			first("the preparation of call %d", b.Call)
+		case "publication.submitted":
+			first("the effect of %d.%d", b.Answer, b.Part)
+			first("paper %s", b.Ref)
+			status[b.Ref] = "SUBMITTED"
+		case "review.requested":
+			first("request of %s to %s", b.Ref, b.Reviewer)
+			open[b.Ref+b.Reviewer] = true
+		case "review.expired":
+			delete(open, b.Ref+b.Reviewer)
+		case "review.submitted":
+			first("the effect of %d.%d", b.Answer, b.Part)
+			if !open[b.Ref+e.Actor] {
+				h.t.Errorf("%s reviews %s without being asked", e.Actor, b.Ref)
+			}
+			delete(open, b.Ref+e.Actor)
+			g := grades[b.Ref]
+			if b.Grade == "ACCEPT" {
+				g[0]++
+			} else {
+				g[1]++
+			}
+			grades[b.Ref] = g
+		case "publication.decided":
+			first("the decision of %s", b.Ref)
+			if g := grades[b.Ref]; g != [2]int64{b.Accepts, b.Rejects} || (b.Status == "PUBLISHED") != (g[0] > g[1]) {
+				h.t.Errorf("%s is %s with %v", b.Ref, b.Status, g)
+			}
+			status[b.Ref] = b.Status
+			decisions = append(decisions, b.Status+" "+b.Ref)
+		case "vote.cast":
+			first("the effect of %d.%d", b.Answer, b.Part)
+			if b.Ref != "" && status[b.Ref] != "PUBLISHED" {
+				h.t.Errorf("a vote for %s, which is %s", b.Ref, status[b.Ref])
+			}
+		}
+	}
+	for call, n := range results {
+		if n > 1 || n == 0 && !cut && !(over && own[call]) {
+			h.t.Errorf("call %d of %s has %d results", call, quest, n)
+		}
+	}
+	if !cut {
+		h.labFolder(quest, status, decisions)
+	}
+}
+
+// labFolder compares a quest's folder with its papers.
+func (h *home) labFolder(quest string, status map[string]string, decisions []string) {
+	h.t.Helper()
+	dir := filepath.Join(h.dir, "quests", quest)
+	folders, err := os.ReadDir(filepath.Join(dir, "publications"))
+	must(h.t, err)
+	if len(folders) != len(status) {
+		h.t.Errorf("%d papers, %d folders", len(status), len(folders))
+	}
+	for ref, want := range status {
+		text, err := os.ReadFile(filepath.Join(dir, "publications", ref, "publication.md"))
+		must(h.t, err)
+		if !strings.Contains(string(text), "\nstatus: "+want+"\n") {
+			h.t.Errorf("%s is %s, and its publication.md says\n%s", ref, want, text)
+		}
+		begun, err := filepath.Glob(filepath.Join(dir, "publications", ref, ".new-*"))
+		must(h.t, err)
+		if len(begun) > 0 {
+			h.t.Errorf("left behind: %v", begun)
+		}
+	}
+	if _, err := exec.LookPath("git"); err == nil {
+		out, err := exec.Command("git", "-c", "safe.directory=*", "-C", dir, "log", "--reverse", "--format=%s").Output()
+		must(h.t, err)
+		if have := strings.TrimSpace(string(out)); have != strings.Join(decisions, "\n") {
+			h.t.Errorf("the history is\n%s\nwant\n%s", have, strings.Join(decisions, "\n"))
+		}
+	}
+	for _, kind := range []string{"agents", "computers"} {
+		left, err := filepath.Glob(filepath.Join(dir, kind, "reproduction-*"))
+		must(h.t, err)
+		if len(left) > 0 {
+			h.t.Errorf("left behind: %v", left)
+		}
+	}
+	if left := helpers(h.t, h.dir); len(left) > 0 {
+		h.t.Errorf("computers that are still up: %v", left)
+	}
+}
+
+// busyLab is a lab of three that publish a program each if they come to it, review what
+// they are asked to, and vote. Everything takes a little while, so that there is
+// something to interrupt.
+var busyLab = map[string]string{
+	"quest.yaml": "society: lab\nagents: 3\nproblem: What survives?\nmodel: script:plan.yaml\ncomputer: bubblewrap\nlimits: {turns: 12}\n",
+	"plan.yaml": `rules:
+  - on: {turn: 1}
+    call: [{tool: write_file, args: {path: run.sh, content: "sleep 0.2; echo 42"}}]
+  - on: {turn: 2}
+    call: [{tool: submit_publication, args: {title: "It is 42", content: "So it is.", attachments: [run.sh], entrypoint: run.sh}}]
+  - on: {last: "(?:asked to review|comes first:|do that first:\\n-) ([0-9a-f]{32})"}
+    call:
+      - {tool: get_publication, args: {ref: "$1"}}
+      - {tool: exec, args: {command: "echo $1 >> reviewed; sleep 0.1"}}
+      - {tool: submit_review, args: {ref: "$1", grade: ACCEPT, content: "It is."}}
+  - on: {last: "(?:has published|your publication) ([0-9a-f]{32}), titled \"It is 42\"(?:, is PUBLISHED| \\()"}
+    call: [{tool: vote_solution, args: {ref: "$1"}}]
+  - say: "Waiting."
+`,
+}
+
+// TestAKilledLab kills lyceum at random moments of labs, and at chosen ones: when a
+// paper is handed in, run, reviewed, decided, voted for, and when the budget ends. Each
+// goes on, and comes to its end as if nothing had been.
+func TestAKilledLab(t *testing.T) {
+	t.Parallel()
+	needsSandbox(t)
+	h := newHome(t, busyLab)
+	moments := []string{
+		"reproduction.call", "tool.prepared", "budget.exceeded", "publication.submitted", "reproduction.result", "review.submitted",
+		"publication.decided", "vote.cast",
+	}
+	kills, exceeded, rounds := 0, 0, 0
+	for n := 0; kills < 16 || n < 3; n++ {
+		quest := fmt.Sprint("lab-", n)
+		h.ok("create", "quest.yaml", "--name", quest)
+		killed := false
+		for turns := 12; ; rounds++ {
+			if rounds > 200 {
+				t.Fatal("the quest does not come to an end")
+			}
+			before := h.show(quest).Events
+			p := h.start("run", quest, "--max-turns", fmt.Sprint(turns))
+			var kill func()
+			if rounds%3 < 2 {
+				kill = h.killAt(p, quest, moments[rounds%len(moments)], before)
+			} else {
+				timer := time.AfterFunc(time.Duration(100+rand.IntN(500))*time.Millisecond, func() { _ = p.cmd.Process.Signal(syscall.SIGKILL) })
+				kill = func() { timer.Stop() }
+			}
+			l := p.wait()
+			kill()
+			if killed = l.code == -1; killed {
+				kills++
+			}
+			s := h.show(quest)
+			if s.Status == "finished" {
+				break
+			}
+			if s.Status == "exceeded" {
+				exceeded++
+				turns += 12
+			} else if l.code > 0 {
+				t.Fatalf("%s is %s: %s\n%s", quest, s.Status, s.Reason, l.errOut)
+			}
+		}
+		if s := h.show(quest); s.Status != "finished" || !strings.Contains(s.Answer, "So it is.") {
+			t.Errorf("%s ended as %+v", quest, s)
+		}
+		h.labSound(quest, killed)
+		if killed {
+			h.ok("clean", quest, "--yes") // its computers may be up
+		}
+	}
+	t.Logf("killed %d times in %d rounds, out of budget %d times", kills, rounds, exceeded)
+	if exceeded == 0 {
+		t.Error("no budget ended: the test shows nothing of that")
+	}
+}
+
+// killAt kills a process when the ledger has an event of a kind beyond those that were
+// there before. What it returns ends the wait for it.
+func (h *home) killAt(p *process, quest, kind string, before int) (stop func()) {
+	h.t.Helper()
+	cmd := command(h.t.Context(), h.dir, h.work, "trace", quest, "--follow", "--jsonl")
+	out, err := cmd.StdoutPipe()
+	must(h.t, err)
+	must(h.t, cmd.Start())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		lines := bufio.NewScanner(out)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			var e entry
+			_ = json.Unmarshal(lines.Bytes(), &e)
+			if e.Seq > uint64(before) && e.Type == kind {
+				_ = p.cmd.Process.Signal(syscall.SIGKILL)
+				return
+			}
+		}
+	}()
+	return func() {
+		_ = cmd.Process.Kill()
+		<-done
+		_ = cmd.Wait()
+	}
+}
+
+// TestReproductions: a paper shows what running its entry point came to, and nothing of
+// it stays.
+func TestReproductions(t *testing.T) {
+	t.Parallel()
+	needsSandbox(t)
+	papers := []struct{ name, code, status, reason string }{
+		{"same.sh", "echo 42", "reproduced", ""},
+		{"-e.sh", "echo an odd name", "reproduced", ""},
+		{"locked.sh", "mkdir d && touch d/x && chmod 0 d && echo locked", "reproduced", ""},
+		{"differs.sh", "cat /proc/sys/kernel/random/uuid", "differs", "two runs printed different bytes"},
+		{"fails.sh", "echo so far; echo a reason >&2; exit 3", "failed", "it ended with exit code 3: a reason"},
+		{"slow.sh", "echo begun; sleep 1000", "failed", "it met the limit on wall time"},
+		{"wordy.sh", "head -c 20000000 /dev/zero", "failed", "it printed 20000000 bytes, more than"},
+		{"data.txt", "no program", "failed", ""},
+	}
+	var script strings.Builder
+	script.WriteString("rules:\n")
+	for i, p := range papers {
+		fmt.Fprintf(&script, "  - on: {turn: %d}\n    call: [{tool: write_file, args: {path: %q, content: %q}}]\n", 2*i+1, p.name, p.code+"\n")
+		fmt.Fprintf(&script, "  - on: {turn: %d}\n    call: [{tool: submit_publication, args: {title: %q, content: x, attachments: [%q], entrypoint: %q}}]\n", 2*i+2, p.name, p.name, p.name)
+	}
+	script.WriteString("  - say: done\n")
+	h := newHome(t, map[string]string{
+		"quest.yaml": "name: shown\nsociety: lab\nagents: 1\nproblem: Does it run?\nmodel: script:plan.yaml\ncomputer: {driver: bubblewrap, wall: 2s}\n",
+		"plan.yaml":  script.String(),
+	})
+	h.ok("run", "quest.yaml")
+	refs, ran := map[string]string{}, map[string]labEvent{}
+	calls := map[uint64]string{}
+	for _, e := range h.labEvents("shown") {
+		switch e.Type {
+		case "publication.submitted":
+			refs[e.Body.Title] = e.Body.Ref
+		case "reproduction.call":
+			calls[e.Seq] = e.Body.Ref
+		case "reproduction.result":
+			ran[calls[e.Body.Call]] = e
+		}
+	}
+	for _, p := range papers {
+		got := ran[refs[p.name]].Body
+		if got.Status != p.status || !strings.Contains(got.Reason, p.reason) {
+			t.Errorf("%s: %s (%s), want %s (%s)", p.name, got.Status, got.Reason, p.status, p.reason)
+		}
+		dir := filepath.Join(h.dir, "quests", "shown", "publications", refs[p.name])
+		text, err := os.ReadFile(filepath.Join(dir, "publication.md"))
+		must(t, err)
+		if !strings.Contains(string(text), "reproduction: "+p.status) || !strings.Contains(string(text), "status: PUBLISHED") {
+			t.Errorf("%s: publication.md says\n%s", p.name, text)
+		}
+		if p.name == "same.sh" {
+			out, err := os.ReadFile(filepath.Join(dir, "reproduction.txt"))
+			must(t, err)
+			if string(out) != "42\n" {
+				t.Errorf("reproduction.txt says %q", out)
+			}
+		}
+	}
+	h.run("verify", "shown").want(t, 0, "unchanged")
+	h.run("replay", "shown").want(t, 0, "identical")
+	for _, kind := range []string{"agents", "computers"} {
+		if left, _ := filepath.Glob(filepath.Join(h.dir, "quests", "shown", kind, "reproduction-*")); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+	if left := helpers(t, h.dir); len(left) > 0 {
+		t.Errorf("computers that are still up: %v", left)
+	}
+}
+
+// slowLab is a lab of three in which one publishes, slowly, and the others review it and
+// vote.
+var slowLab = map[string]string{
+	"quest.yaml": "name: team\nsociety: lab\nagents: 3\nproblem: Who runs it?\nmodel: script:plan.yaml\ncomputer: none\n",
+	"plan.yaml": `rules:
+  - on: {agent: agent-0, until_turn: 6}
+    delay: 200ms
+    call: [{tool: calculate, args: {code: "print(${turn})"}}]
+  - on: {agent: agent-0, turn: 7}
+    call: [{tool: submit_publication, args: {title: "Mine", content: "It is so."}}]
+  - on: {last: "asked to review ([0-9a-f]{32}) by"}
+    call: [{tool: submit_review, args: {ref: "$1", grade: ACCEPT, content: "It is."}}]
+  - on: {last: "(?:has published|your publication) ([0-9a-f]{32}), titled \"Mine\"(?:, is PUBLISHED| \\()"}
+    call: [{tool: vote_solution, args: {ref: "$1"}}]
+  - say: "Waiting."
+`,
+}
+
+// TestTwoProcessesOnOneLab: the second is refused, and takes over when the first is
+// dead.
+func TestTwoProcessesOnOneLab(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, slowLab)
+	h.ok("create", "quest.yaml")
+	p := h.start("run", "team")
+	h.await("team", "tool.result", 2)
+	h.run("run", "team").want(t, 1, "the quest is running in another process")
+	p.kill()
+	h.ok("run", "team")
+	if s := h.show("team"); s.Status != "finished" || !strings.Contains(s.Answer, "It is so.") {
+		t.Errorf("it ended as %+v", s)
+	}
+	h.labSound("team", false)
+}
+
+// TestCleanEndsAReproduction: what a killed process left running goes with the quest's
+// computers.
+func TestCleanEndsAReproduction(t *testing.T) {
+	t.Parallel()
+	needsSandbox(t)
+	h := newHome(t, map[string]string{
+		"quest.yaml": "name: left\nsociety: lab\nagents: 1\nproblem: Does it end?\nmodel: script:plan.yaml\ncomputer: bubblewrap\n",
+		"plan.yaml": `rules:
+  - on: {turn: 1}
+    call: [{tool: write_file, args: {path: run.sh, content: "sleep 1000"}}]
+  - on: {turn: 2}
+    call: [{tool: submit_publication, args: {title: T, content: C, attachments: [run.sh], entrypoint: run.sh}}]
+  - say: done
+`,
+	})
+	h.ok("create", "quest.yaml")
+	p := h.start("run", "left")
+	h.await("left", "reproduction.call", 1)
+	for deadline := time.Now().Add(patience); len(helpers(t, h.dir)) == 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("no computer came up")
+		}
+	}
+	p.kill()
+	up := helpers(t, h.dir)
+	if len(up) == 0 {
+		t.Skip("the computer went with the process that was killed")
+	}
+	h.ok("clean", "left", "--yes")
+	for _, pid := range up {
+		if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil && strings.Contains(string(b), "lyceum-helper") {
+			t.Errorf("computer %d is still up", pid)
+		}
+	}
+}
