@@ -391,6 +391,12 @@ func (r *Runtime) prepare(ctx context.Context, name string, s *quest.State) erro
 	if err := r.writeFiles(ctx, name, s); err != nil {
 		return err
 	}
+	// A quest that was brought here, or forked, has papers already.
+	for _, p := range s.Papers.Papers {
+		if err := (&press{rt: r, key: name}).write(ctx, p); err != nil {
+			return fmt.Errorf("write paper %s: %w", p.Ref, err)
+		}
+	}
 	return r.prepareHomes(ctx, name, missing)
 }
 

@@ -30,6 +30,9 @@ type labBooks struct {
 	// open counts the calls of each agent that have no result: who has one is at work.
 	open  map[string]int
 	turns map[string]int64
+	// parked are those who get no turns until something happens, held those who wait for
+	// a person.
+	parked, held map[string]bool
 
 	papers map[string]*labPaper
 	trials map[uint64]*labPaper
@@ -99,7 +102,7 @@ const secretReview = "between us: "
 func newLabBooks(lab *event.LabSpec, agents int64, report *LabSimReport) *labBooks {
 	b := &labBooks{
 		lab: lab, report: report, parts: map[labPlace]string{}, calls: map[uint64]*labCall{}, at: map[labPlace]*labCall{},
-		open: map[string]int{}, turns: map[string]int64{}, papers: map[string]*labPaper{}, trials: map[uint64]*labPaper{}, asked: map[string][]string{},
+		open: map[string]int{}, turns: map[string]int64{}, parked: map[string]bool{}, held: map[string]bool{}, papers: map[string]*labPaper{}, trials: map[uint64]*labPaper{}, asked: map[string][]string{},
 		rejected: map[string][]string{}, votes: map[string]string{}, told: map[string][]labAdvice{}, seen: map[string]int64{},
 	}
 	for i := range agents {
@@ -113,6 +116,11 @@ func (b *labBooks) count(e event.Event) error {
 	switch x := e.Body.(type) {
 	case *event.QuestStarted, *event.QuestResumed:
 		b.running = true
+		clear(b.parked)
+		clear(b.held)
+	case *event.UserMessage:
+		delete(b.parked, x.To)
+		delete(b.held, x.To)
 	case *event.QuestPaused, *event.QuestStopped:
 		b.running = false
 	case *event.BudgetExceeded:
@@ -128,8 +136,10 @@ func (b *labBooks) count(e event.Event) error {
 	case *event.ModelCall, *event.ModelResult, *event.ToolCall, *event.PolicyBlocked, *event.ToolPrepared, *event.ToolAnswered, *event.ToolResult:
 		return b.countCall(e)
 	case *event.MessageSent:
+		delete(b.parked, x.To)
 		return b.blind(x.Text.Text)
 	case *event.AgentParked:
+		b.parked[e.Actor] = true
 		b.report.Parked++
 	case *event.AdvisorySent:
 		return b.advised(e, x)
@@ -146,6 +156,11 @@ func (b *labBooks) countCall(e event.Event) error {
 	switch x := e.Body.(type) {
 	case *event.ModelCall:
 		b.calls[e.Seq] = &labCall{agent: e.Actor}
+		for _, ref := range b.asked[e.Actor] {
+			if r := b.papers[ref].requests[e.Actor]; b.turns[e.Actor] >= r.deadline {
+				return fmt.Errorf("%s begins another turn, and was to review %s by turn %d", e.Actor, ref, r.deadline)
+			}
+		}
 		b.turns[e.Actor]++
 		b.report.Turns++
 		b.open[e.Actor]++
@@ -172,6 +187,7 @@ func (b *labBooks) countCall(e event.Event) error {
 		b.open[e.Actor]++
 	case *event.PolicyBlocked:
 		b.report.Blocked++
+		b.held[e.Actor] = b.held[e.Actor] || x.Proposal == "model.call"
 		if x.Proposal == "tool.call" {
 			at := labPlace{x.Answer, x.Part}
 			delete(b.parts, at)
@@ -390,7 +406,7 @@ func (b *labBooks) expired(x *event.ReviewExpired) error {
 	if err := b.close(p, x.Reviewer, "expired"); err != nil {
 		return err
 	}
-	if r := p.requests[x.Reviewer]; b.turns[x.Reviewer] < r.deadline && b.open[x.Reviewer] > 0 {
+	if r := p.requests[x.Reviewer]; b.turns[x.Reviewer] < r.deadline && !b.parked[x.Reviewer] && !b.held[x.Reviewer] {
 		return fmt.Errorf("%s is at work, has had %d turns of %d, and is no longer asked", x.Reviewer, b.turns[x.Reviewer], r.deadline)
 	}
 	p.instead = x.Instead
@@ -505,6 +521,9 @@ func (b *labBooks) advised(e event.Event, x *event.AdvisorySent) error {
 		to = slices.DeleteFunc(slices.Clone(b.agents), func(name string) bool { return name == x.Except })
 	}
 	for _, name := range to {
+		if x.Kind != event.AdviseExpired {
+			delete(b.parked, name)
+		}
 		b.told[name] = append(b.told[name], labAdvice{e.Seq, x.Text.Text})
 		r := p.requests[name]
 		ok := false

@@ -580,6 +580,31 @@ func TestPapersAreWrittenAfterACrash(t *testing.T) {
 	}
 }
 
+// TestAHistoryThatIsDamagedIsSetAside: as after a power cut. The quest goes on, and has
+// a history again.
+func TestAHistoryThatIsDamagedIsSetAside(t *testing.T) {
+	t.Parallel()
+	l := research(t, t.TempDir(), func(_ context.Context, r *model.Request) []act {
+		if r.Turn > 3 {
+			return nil
+		}
+		return []act{{"submit_publication", args{"title": fmt.Sprint("T", r.Turn), "content": "C"}}}
+	})
+	name := l.found(1, "limits: {turns: 3}\n")
+	if s := l.run(name); s.Status != quest.Exceeded {
+		t.Fatalf("%s: %s", s.Status, s.Reason)
+	}
+	must(t, os.WriteFile(filepath.Join(l.QuestDir(name), ".git", "refs", "heads", "main"), nil, 0o644))
+	must(t, os.WriteFile(filepath.Join(l.QuestDir(name), ".git", "index"), []byte("x"), 0o644))
+	if s, err := l.Run(t.Context(), name, runtime.RunOptions{Limits: event.Limits{Turns: new(int64(9))}}); err != nil || s.Status != quest.Finished {
+		t.Fatalf("%v, %v", s.Status, err)
+	}
+	l.onDisk(name)
+	if _, err := os.Stat(filepath.Join(l.QuestDir(name), ".git-damaged-1")); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestAHistoryThatIsGoneIsWrittenAgain: a quest without git's folder gets one, with all
 // that was decided.
 func TestAHistoryThatIsGoneIsWrittenAgain(t *testing.T) {

@@ -31,8 +31,12 @@ type press struct {
 	err  error // read after done
 	// trials are the places for papers' entry points that run.
 	trials chan struct{}
-	// git is the folder's repository, nil before it is needed.
-	git *repository
+	// git is the folder's repository, nil before it is needed; lame says that it cannot
+	// be written in this run.
+	git  *repository
+	lame bool
+	// say tells a person.
+	say func(string)
 }
 
 type job struct {
@@ -44,7 +48,7 @@ type job struct {
 // startPress begins to write papers. When ctx ends the rest is left to the next run,
 // which writes what it finds missing.
 func (l *live) startPress(ctx context.Context) {
-	l.press = &press{rt: l.rt, key: l.key, jobs: make(chan job, 64), done: make(chan struct{}), trials: make(chan struct{}, maxTrials)}
+	l.press = &press{rt: l.rt, key: l.key, jobs: make(chan job, 64), done: make(chan struct{}), trials: make(chan struct{}, maxTrials), say: l.progress}
 	go func() {
 		defer close(l.press.done)
 		for j := range l.press.jobs {
@@ -115,11 +119,27 @@ func (l *live) printAll(ctx context.Context) error {
 	return l.commitAll(ctx, decided)
 }
 
-// commitAll commits the papers that the history does not have.
+// commitAll commits the papers that the history does not have. A repository that is
+// damaged is set aside and made anew. The papers are what counts, and they are written;
+// a history that cannot be is no reason to stop a quest.
 func (l *live) commitAll(ctx context.Context, decided []*paper.Paper) error {
 	if len(decided) == 0 {
 		return nil
 	}
+	err := l.commitMissing(ctx, decided)
+	if err != nil && ctx.Err() == nil {
+		l.progress("The git repository of the quest's folder is damaged and begins anew: " + err.Error())
+		if err = l.press.setAside(); err == nil {
+			err = l.commitMissing(ctx, decided)
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		l.press.giveUp(err)
+	}
+	return ctx.Err()
+}
+
+func (l *live) commitMissing(ctx context.Context, decided []*paper.Paper) error {
 	git, err := l.press.repository(ctx)
 	if git == nil || err != nil {
 		return err
@@ -162,7 +182,10 @@ func (p *press) print(ctx context.Context, j job) error {
 	if j.decided == nil {
 		return nil
 	}
-	return p.commit(ctx, j)
+	if err := p.commit(ctx, j); err != nil {
+		p.giveUp(err)
+	}
+	return nil
 }
 
 // write makes a paper's folder. The text comes last: where it is, the rest is too.

@@ -114,8 +114,30 @@ func (r *repository) committed(ctx context.Context) (map[string]bool, error) {
 	return have, err
 }
 
+// giveUp leaves the history to the next run, which writes what is missing.
+func (p *press) giveUp(err error) {
+	p.lame = true
+	p.say("Papers are written, and not committed to git: " + err.Error())
+}
+
+// setAside makes room for a new repository.
+func (p *press) setAside() error {
+	err := p.git.close()
+	p.git = nil
+	at := filepath.Join(p.rt.QuestDir(p.key), ".git")
+	for n := 1; ; n++ {
+		to := fmt.Sprintf("%s-damaged-%d", at, n)
+		if _, missing := os.Lstat(to); errors.Is(missing, os.ErrNotExist) {
+			return errors.Join(err, os.Rename(at, to))
+		}
+	}
+}
+
 // commit records a decided paper in the folder's repository.
 func (p *press) commit(ctx context.Context, j job) error {
+	if p.lame {
+		return nil
+	}
 	git, err := p.repository(ctx)
 	if git == nil || err != nil {
 		return err

@@ -102,6 +102,10 @@ func (l *live) trial(ctx context.Context, seq uint64, run int, b *event.Reproduc
 	spec := l.spec
 	spec.Network = computer.Network{}
 	c, err := computer.Open(ctx, l.driver, place, spec, computer.Options{Progress: l.progress})
+	if err != nil && ctx.Err() == nil {
+		// As for a tool of an agent: it is told, and nobody else is disturbed.
+		return nil, "no computer could be started for it: " + err.Error(), nil
+	}
 	if err != nil {
 		return nil, "", err
 	}

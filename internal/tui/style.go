@@ -15,8 +15,6 @@ var (
 	yellow = lipgloss.NewStyle().Foreground(lipgloss.Yellow)
 	red    = lipgloss.NewStyle().Foreground(lipgloss.Red)
 	cyan   = lipgloss.NewStyle().Foreground(lipgloss.Cyan)
-	blue   = lipgloss.NewStyle().Foreground(lipgloss.Blue)
-	plain  = lipgloss.NewStyle()
 )
 
 func statusStyle(status string) lipgloss.Style {

@@ -74,7 +74,7 @@ func run(args []string) error {
 	}
 	// Every signal is taken and dropped: those that the language's runtime would die
 	// of could be sent by anything inside.
-	signal.Notify(make(chan os.Signal))
+	signal.Notify(make(chan os.Signal, 1))
 	// The one we need has a channel of its own: no flood of others can drown it, and
 	// one that waits stands for all that came meanwhile.
 	children := make(chan os.Signal, 1)

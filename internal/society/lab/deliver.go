@@ -29,7 +29,7 @@ var reserved = []string{filePaper, fileReviews, fileOld, fileOldReviews, fileDif
 // decided; before, nobody sees them.
 func (Society) Deliver(s *quest.State, _ *agent.Agent, u *agent.Use) (*quest.Delivery, error) {
 	if u.Name != getPublication {
-		return nil, fmt.Errorf("The tool %.40q delivers nothing.", u.Name) //nolint:staticcheck // it is for an agent
+		return nil, fmt.Errorf("the tool %.40q delivers nothing", u.Name)
 	}
 	var args struct {
 		Ref string `json:"ref"`
