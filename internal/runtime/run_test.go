@@ -3,9 +3,12 @@ package runtime_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"lyceum/internal/event"
@@ -368,4 +371,57 @@ rules:
 		t.Fatalf("status %s: %s", s.Status, s.Reason)
 	}
 	large.sound(name)
+}
+
+// TestEightToolsOfATurnRunAtOnce: no more and no fewer, and their results stand in the
+// order of the calls.
+func TestEightToolsOfATurnRunAtOnce(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	var running, most atomic.Int64
+	var once sync.Once
+	full := make(chan struct{}) // the first eight wait for each other
+	probe := tool.Tool{
+		Tool:       model.Tool{Name: "probe", Description: "Waits.", Schema: `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`},
+		Repeatable: true,
+		Run: func(ctx context.Context, c tool.Call) (string, error) {
+			n := running.Add(1)
+			defer running.Add(-1)
+			for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+			}
+			if n == 8 {
+				once.Do(func() { close(full) })
+			}
+			select {
+			case <-full:
+				return "probed " + string(c.Args), nil
+			case <-ctx.Done():
+				return "", ctx.Err()
+			}
+		},
+	}
+	var err error
+	l.Tools, err = tool.New(probe)
+	must(t, err)
+	calls := ""
+	for i := range 20 {
+		calls += fmt.Sprintf("      - {tool: probe, args: {n: %d}}\n", i)
+	}
+	name := l.create(plan(t, "many", "", "rules:\n  - on: {turn: 1}\n    call:\n"+calls+"  - on: {tool: probe}\n    say: done\n"))
+	s := l.run(name)
+	if s.Status != quest.Finished {
+		t.Fatalf("%s: %s", s.Status, s.Reason)
+	}
+	if most.Load() != 8 {
+		t.Errorf("%d ran at once, want 8", most.Load())
+	}
+	results := s.Agents[0].Transcript.Messages[2].Parts
+	for i, p := range results {
+		if want := fmt.Sprintf(`probed {"n":%d}`, i); p.Text.Text != want {
+			t.Errorf("result %d is %q, want %q", i, p.Text.Text, want)
+		}
+	}
+	if len(results) != 20 {
+		t.Errorf("%d results", len(results))
+	}
 }
