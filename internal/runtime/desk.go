@@ -354,15 +354,22 @@ func (d *desk) leave(end bool) error {
 	m := d.machine
 	d.machine = nil
 	d.mu.Unlock()
-	if m == nil {
-		return nil
-	}
 	if !end {
+		if m == nil {
+			return nil
+		}
 		return m.Close()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	return m.Stop(ctx)
+	if m != nil {
+		return m.Stop(ctx)
+	}
+	if d.l.driver == nil {
+		return nil
+	}
+	// One that a killed process left up, and that nobody has used since.
+	return computer.StopAt(ctx, d.l.rt.place(d.l.key, d.agent), d.l.driver)
 }
 
 // ended reports whether a quest is over: its computers are needed no more.

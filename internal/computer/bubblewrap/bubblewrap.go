@@ -201,6 +201,15 @@ func (w *launch) start() (*sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
+	// bwrap holds the reading end too. Were we killed now, it would else die of writing,
+	// and leave a child that waits for it for ever.
+	copied, err := unix.FcntlInt(info.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	spare := os.NewFile(uintptr(copied), "info")
+	w.open = append(w.open, spare)
+	w.give(spare)
 	gate, gateFD, err := w.pipe(true)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,12 @@ func (s *Store) Claim(quest string) (release func(), err error) {
 		}
 		return nil, fmt.Errorf("claim quest %s: %w", quest, err)
 	}
-	return func() { _ = f.Close() }, nil
+	return func() {
+		// Not by closing alone: a program that is being started elsewhere in this process
+		// holds a copy of the file for a moment.
+		_ = unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_UNLCK})
+		_ = f.Close()
+	}, nil
 }
 
 // Claimed implements ledger.Store. It only asks, so it is in nobody's way.

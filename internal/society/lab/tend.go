@@ -188,6 +188,9 @@ func agreed(s *quest.State) bool {
 	best := ""
 	for _, a := range s.Agents {
 		vote := s.Papers.Votes[a.Name]
+		if slices.ContainsFunc(a.Open, func(u agent.Use) bool { return !u.Done && u.Prepared != nil }) {
+			return false // it is about to hear what became of its paper or review
+		}
 		switch {
 		case a.Held || a.GaveUp():
 		case vote == "" || best != "" && vote != best:
