@@ -155,7 +155,7 @@ func TestALabIsShownInAView(t *testing.T) {
 	p.keys("lyceum run quest.yaml; echo left with $?", "Enter")
 	p.shows(`trap +● running`, `1 published, 0 submitted, 0 rejected`, `● On six times seven`, `agent-0 hands in [0-9a-f]{8}`)
 	p.keys("Tab", "Enter")
-	p.shows(`Paper [0-9a-f]{8}`, `PUBLISHED · [0-9a-f]{32}`, `It is 42`, `bank https://evil\.example/x`, string(event.Published))
+	p.shows(`Paper [0-9a-f]{8}`, `PUBLISHED · [0-9a-f]{32}`, `It is 42`, `bank \(https://evil\.example/x\)`, string(event.Published))
 	p.keys("Escape")
 	p.shows(`● running`)
 	p.keys("q")
