@@ -188,8 +188,8 @@ func agreed(s *quest.State) bool {
 	best := ""
 	for _, a := range s.Agents {
 		vote := s.Papers.Votes[a.Name]
-		if slices.ContainsFunc(a.Open, func(u agent.Use) bool { return !u.Done && u.Prepared != nil }) {
-			return false // it is about to hear what became of its paper or review
+		if slices.ContainsFunc(a.Open, func(u agent.Use) bool { return u.Call != 0 && !u.Done && answers(u.Name) }) {
+			return false // it is about to hear what became of its paper, review or vote
 		}
 		switch {
 		case a.Held || a.GaveUp():
@@ -205,6 +205,12 @@ func agreed(s *quest.State) bool {
 	// Whoever voted last hears that the vote was taken, before all is over.
 	a := s.Moving()
 	return a == nil || a.Phase() != agent.Acting
+}
+
+// answers reports whether the rules answer a tool, which they do only while the quest
+// runs.
+func answers(name string) bool {
+	return slices.ContainsFunc(tools, func(t quest.OwnTool) bool { return t.Name == name && t.Step != quest.DeliveredTool })
 }
 
 // deserted reports whether all agents are parked and nothing is under way. Only what
