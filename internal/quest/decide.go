@@ -173,19 +173,27 @@ func (s *State) answer(a *agent.Agent, u *agent.Use, name string) string {
 
 // submit lets what a society makes of an answer pass the gate.
 func (s *State) submit(a *agent.Agent, e event.Event, drafts []event.Draft) []event.Draft {
+	return s.pass(e, drafts, func(_ event.Draft, b *event.PolicyBlocked) []event.Draft {
+		return []event.Draft{After(e, a.Name, "", b)}
+	})
+}
+
+// pass puts an answer of the quest among drafts to the policies. If they are against it,
+// refused says what comes instead of them all.
+func (s *State) pass(e event.Event, drafts []event.Draft, refused func(event.Draft, *event.PolicyBlocked) []event.Draft) []event.Draft {
 	for _, d := range drafts {
 		b, ok := d.Body.(*event.QuestFinished)
 		if !ok {
 			continue
 		}
-		switch v := s.judge(e, "quest.finished", s.answerFacts(a.Name, b)); {
+		switch v := s.judge(e, "quest.finished", s.answerFacts(d.Actor, b)); {
 		case v.passes:
 		case v.instead != nil:
 			return v.instead
 		case v.waits:
 			return nil
 		default:
-			return []event.Draft{After(e, a.Name, "", &event.PolicyBlocked{By: v.by, Proposal: "quest.finished"})}
+			return refused(d, &event.PolicyBlocked{By: v.by, Proposal: "quest.finished"})
 		}
 	}
 	return drafts

@@ -109,23 +109,7 @@ func (s *State) tend(e event.Event) []event.Draft {
 	if !ok {
 		return nil
 	}
-	duty := d.Tend(s, e)
-	for _, draft := range duty {
-		b, ok := draft.Body.(*event.QuestFinished)
-		if !ok {
-			continue
-		}
-		switch v := s.judge(e, "quest.finished", s.answerFacts(draft.Actor, b)); {
-		case v.passes:
-		case v.instead != nil:
-			return v.instead
-		case v.waits:
-			return nil
-		default:
-			return s.unfinished(draft, &event.PolicyBlocked{By: v.by, Proposal: "quest.finished"})
-		}
-	}
-	return duty
+	return s.pass(e, d.Tend(s, e), s.unfinished)
 }
 
 // unfinished is what follows when policies do not let a quest end. Whose answer it is

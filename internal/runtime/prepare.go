@@ -29,7 +29,6 @@ const (
 	maxAttached = 64 << 20
 	maxValue    = 1 << 10
 	maxContent  = 1 << 20
-	maxRefs     = 100
 )
 
 // startOwn does the world's part of a tool that the rules answer, if it has one.
@@ -57,7 +56,10 @@ func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.U
 			if refused != nil {
 				return "", refused
 			}
-			return folder.Said, l.deliver(ctx, c.Home, folder)
+			if err := l.deliver(ctx, c.Home, folder); err != nil {
+				return "", err
+			}
+			return folder.Said, nil
 		}}
 		desk.begin()
 		l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
@@ -155,9 +157,6 @@ func (l *live) read(ctx context.Context, d *desk, t *texts, dom quest.Domain, ow
 				return fmt.Errorf("%s has %d bytes; at most %d are allowed: put the rest into attached files", name, len(text), maxContent), nil
 			}
 			body.Citations = dom.Scan(own.Name, text)
-			if len(body.Citations) > maxRefs {
-				return fmt.Errorf("%s cites %d papers; at most %d are allowed", name, len(body.Citations), maxRefs), nil
-			}
 			content, err := t.of(text, maxInline/2)
 			if err != nil {
 				return nil, err

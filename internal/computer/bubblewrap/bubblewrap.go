@@ -92,7 +92,7 @@ func (d *Driver) Boot(ctx context.Context, b *computer.Boot) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	user, err := owner(b.Home)
+	user, err := computer.HomeUser(b.Home)
 	if err != nil {
 		return "", err
 	}

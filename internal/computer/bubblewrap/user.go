@@ -11,10 +11,6 @@ import (
 	"lyceum/internal/computer"
 )
 
-// owner is the user that a home's computer runs as, 0 if that is whoever runs
-// Lyceum.
-func owner(home string) (int, error) { return computer.HomeUser(home) }
-
 // staged is where bwrap finds the home when its user may not walk the folders above
 // it.
 const staged = "/tmp/home"

@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// EngineInfo is a Docker engine to test with.
+// EngineInfo is an engine to test with.
 type EngineInfo struct {
 	// Host is its address.
 	Host string
@@ -31,65 +31,98 @@ type EngineInfo struct {
 	Small []byte
 }
 
-// engineVariable names the engine to processes of the same test, which may be an
-// ordinary user's.
-const engineVariable = "LYCEUM_TEST_ENGINE"
-
+// Images have names that no engine looks for in a registry.
 const (
-	fullImage  = "lyceum-test:full"
-	smallImage = "lyceum-test:small"
+	fullImage  = "localhost/lyceum-test:full"
+	smallImage = "localhost/lyceum-test:small"
 )
 
-// theEngine is the one of this test binary.
-var theEngine struct {
+// engine is one of the test binary's own, which has nothing to do with one that the
+// machine may have.
+type engine struct {
+	// variable names it to processes of the same test, which may be an ordinary user's.
+	variable string
+	programs []string // that it needs
+	packages string   // that have them
+	start    func() (*daemon, error)
+
 	once sync.Once
 	own  *daemon
 	skip string
 	err  error
 }
 
-// Engine is a Docker engine of the test binary's own, which has nothing to do with
-// one that the machine may have. It is started when first asked for, and stopped by
-// Main. A test that goes on as another user must have asked before it calls AsUser.
-func Engine(t testing.TB) *EngineInfo {
+var (
+	dockerEngine = &engine{
+		variable: "LYCEUM_TEST_ENGINE", programs: []string{"dockerd", "containerd", "runc", "busybox"},
+		packages: "docker.io busybox-static", start: startDocker,
+	}
+	podmanEngine = &engine{
+		variable: "LYCEUM_TEST_PODMAN", programs: []string{"podman", "conmon", "crun", "busybox"},
+		packages: "podman conmon crun busybox-static", start: startPodman,
+	}
+)
+
+// Engine is a Docker engine. It is started when first asked for, and stopped by Main. A
+// test that goes on as another user must have asked before it calls AsUser.
+func Engine(t testing.TB) *EngineInfo { t.Helper(); return dockerEngine.of(t) }
+
+// Podman is an engine that speaks like Docker's, and is not.
+func Podman(t testing.TB) *EngineInfo { t.Helper(); return podmanEngine.of(t) }
+
+func (e *engine) of(t testing.TB) *EngineInfo {
 	t.Helper()
-	e := &theEngine
-	e.once.Do(func() {
-		if os.Getenv(engineVariable) != "" {
-			return
-		}
-		if e.skip = noEngine(); e.skip != "" {
-			return
-		}
-		if e.own, e.err = startDaemon(); e.err == nil {
-			e.err = errors.Join(os.Setenv(engineVariable, e.own.host()), e.own.furnish())
-		}
-	})
+	info, err := e.open()
 	switch {
 	case e.skip != "":
 		t.Skip(e.skip)
-	case e.err != nil:
-		t.Fatalf("start a Docker engine for tests: %v", e.err)
+	case err != nil:
+		t.Fatalf("start an engine for tests: %v", err)
+	}
+	return info
+}
+
+// StartEngine starts a Docker engine for whoever is no test. missing says what it would
+// take where it cannot be.
+func StartEngine() (info *EngineInfo, stop func(), missing string, err error) {
+	info, err = dockerEngine.open()
+	return info, stopEngines, dockerEngine.skip, err
+}
+
+func (e *engine) open() (*EngineInfo, error) {
+	e.once.Do(func() {
+		if os.Getenv(e.variable) != "" {
+			return
+		}
+		if e.skip = e.missing(); e.skip != "" {
+			return
+		}
+		if e.own, e.err = e.start(); e.err == nil {
+			e.err = errors.Join(os.Setenv(e.variable, e.own.host()), e.own.furnish())
+		}
+	})
+	if e.skip != "" || e.err != nil {
+		return nil, e.err
 	}
 	info := &EngineInfo{
-		Host: os.Getenv(engineVariable), Dockerfile: []byte("FROM " + fullImage + "\n"), Small: []byte("FROM " + smallImage + "\n"),
+		Host: os.Getenv(e.variable), Dockerfile: []byte("FROM " + fullImage + "\n"), Small: []byte("FROM " + smallImage + "\n"),
 	}
 	if self, err := os.Executable(); err == nil && len(libraries([]string{self})) > 0 {
 		// This test binary, which is the helper, was linked with the machine's libraries,
 		// as it is with -race or cgo. Only the full image has them.
 		info.Small = info.Dockerfile
 	}
-	return info
+	return info, nil
 }
 
-// noEngine says what is missing, if something is.
-func noEngine() string {
+// missing says what is, if something is.
+func (e *engine) missing() string {
 	if os.Geteuid() != 0 {
-		return "a Docker engine for tests needs root: run the tests as root, or set " + engineVariable
+		return "an engine for tests needs root: run the tests as root, or set " + e.variable
 	}
-	for _, name := range []string{"dockerd", "containerd", "runc", "busybox"} {
+	for _, name := range e.programs {
 		if _, err := lookPath(name); err != nil {
-			return "there is no " + name + ": apt-get install docker.io busybox-static"
+			return "there is no " + name + ": apt-get install " + e.packages
 		}
 	}
 	return ""
@@ -103,16 +136,19 @@ func lookPath(name string) (string, error) {
 	return exec.LookPath("/usr/sbin/" + name)
 }
 
-// stopEngine ends what Engine started, if it did.
-func stopEngine() {
-	if d := theEngine.own; d != nil {
-		if err := d.stop(); err != nil {
-			fmt.Fprintf(os.Stderr, "stop the Docker engine for tests: %v\n", err)
+// stopEngines ends what was started.
+func stopEngines() {
+	for _, e := range []*engine{dockerEngine, podmanEngine} {
+		if e.own == nil {
+			continue
+		}
+		if err := e.own.stop(); err != nil {
+			fmt.Fprintf(os.Stderr, "stop the engine for tests: %v\n", err)
 		}
 	}
 }
 
-// daemon is a dockerd of ours, with all that is its own below one folder.
+// daemon is an engine of ours, with all that is its own below one folder.
 type daemon struct {
 	dir     string
 	cmd     *exec.Cmd
@@ -123,8 +159,9 @@ type daemon struct {
 func (d *daemon) socket() string { return filepath.Join(d.dir, "docker.sock") }
 func (d *daemon) host() string   { return "unix://" + d.socket() }
 
-// startDaemon returns when the engine answers.
-func startDaemon() (d *daemon, err error) {
+// newDaemon runs an engine in a folder of its own, until it answers. args are those of
+// the engine in that folder; ready waits for its word.
+func newDaemon(program string, args func(d *daemon) []string, ready func(d *daemon) error) (d *daemon, err error) {
 	dir, err := os.MkdirTemp("", "lyceum-engine-")
 	if err != nil {
 		return nil, err
@@ -140,12 +177,7 @@ func startDaemon() (d *daemon, err error) {
 	if err := os.Chmod(dir, 0o711); err != nil {
 		return d, err
 	}
-	ready, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "ready")})
-	if err != nil {
-		return d, err
-	}
-	defer ready.Close()
-	program, err := lookPath("dockerd")
+	path, err := lookPath(program)
 	if err != nil {
 		return d, err
 	}
@@ -154,24 +186,65 @@ func startDaemon() (d *daemon, err error) {
 		return d, err
 	}
 	defer said.Close()
-	d.cmd = exec.Command(program, "--data-root", filepath.Join(dir, "data"), "--exec-root", filepath.Join(dir, "exec"),
-		"--pidfile", filepath.Join(dir, "pid"), "--host", d.host(), "--config-file", filepath.Join(dir, "none.json"),
-		"--bridge", "none", "--iptables=false", "--ip6tables=false", "--log-level", "warn")
+	if err := os.WriteFile(filepath.Join(dir, "none.json"), []byte("{}"), 0o600); err != nil {
+		return d, err
+	}
+	d.cmd = exec.Command(path, args(d)...)
 	d.cmd.Env = append(os.Environ(), "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin", "NOTIFY_SOCKET="+filepath.Join(dir, "ready"))
 	d.cmd.Stdout, d.cmd.Stderr = said, said
 	// If this process dies, so does the daemon.
 	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	if err := os.WriteFile(filepath.Join(dir, "none.json"), []byte("{}"), 0o600); err != nil {
-		return d, err
-	}
-	if err := d.launch(); err != nil {
-		return d, err
-	}
-	if err := d.await(ready); err != nil {
+	if err := ready(d); err != nil {
 		text, _ := os.ReadFile(said.Name())
 		return d, fmt.Errorf("%w:\n%s", err, text[max(0, len(text)-2000):])
 	}
 	return d, os.Chmod(d.socket(), 0o666)
+}
+
+func startDocker() (*daemon, error) {
+	return newDaemon("dockerd", func(d *daemon) []string {
+		return []string{
+			"--data-root", filepath.Join(d.dir, "data"), "--exec-root", filepath.Join(d.dir, "exec"),
+			"--pidfile", filepath.Join(d.dir, "pid"), "--host", d.host(), "--config-file", filepath.Join(d.dir, "none.json"),
+			"--bridge", "none", "--iptables=false", "--ip6tables=false", "--log-level", "warn",
+		}
+	}, func(d *daemon) error {
+		ready, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(d.dir, "ready")})
+		if err != nil {
+			return err
+		}
+		defer ready.Close()
+		if err := d.launch(); err != nil {
+			return err
+		}
+		return d.await(ready)
+	})
+}
+
+// startPodman starts podman's service. It does not say when it is ready, but its
+// socket is there then.
+func startPodman() (*daemon, error) {
+	return newDaemon("podman", func(d *daemon) []string {
+		return []string{
+			"--root", filepath.Join(d.dir, "data"), "--runroot", filepath.Join(d.dir, "run"), "--cgroup-manager", "cgroupfs",
+			"system", "service", "--time", "0", d.host(),
+		}
+	}, func(d *daemon) error {
+		if err := d.launch(); err != nil {
+			return err
+		}
+		for range 600 {
+			if c, err := net.Dial("unix", d.socket()); err == nil {
+				return c.Close()
+			}
+			select {
+			case <-d.ended:
+				return errors.New("podman's service has ended")
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+		return errors.New("podman's service does not become ready")
+	})
 }
 
 // launch starts it from a thread that stays, for the daemon is told when that thread

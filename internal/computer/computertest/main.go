@@ -24,7 +24,7 @@ func Main(m *testing.M) {
 		os.Exit(Attempt(os.Args[2:]))
 	}
 	code := m.Run()
-	stopEngine()
+	stopEngines()
 	os.Exit(code)
 }
 

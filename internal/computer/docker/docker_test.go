@@ -499,14 +499,14 @@ func TestPrepare(t *testing.T) {
 		text := append(slices.Clone(l.info.Small), "ENV STOLEN=1\n"...)
 		sum := sha256.Sum256(text)
 		tag := "lyceum:" + hex.EncodeToString(sum[:8])
-		if _, err := l.engine.ImageTag(t.Context(), client.ImageTagOptions{Source: "lyceum-test:small", Target: tag}); err != nil {
+		if _, err := l.engine.ImageTag(t.Context(), client.ImageTagOptions{Source: "localhost/lyceum-test:small", Target: tag}); err != nil {
 			t.Fatal(err)
 		}
 		id, err := l.driver.Prepare(t.Context(), computer.Spec{Dockerfile: text}, func(string) {})
 		if err != nil {
 			t.Fatal(err)
 		}
-		other, err := l.engine.ImageInspect(t.Context(), "lyceum-test:small")
+		other, err := l.engine.ImageInspect(t.Context(), "localhost/lyceum-test:small")
 		if err != nil || other.ID == id {
 			t.Errorf("it took %s (%v)", id, err)
 		}
