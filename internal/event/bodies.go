@@ -13,6 +13,8 @@ type QuestCreated struct {
 	Agents []AgentSpec `json:"agents"`
 	// Computer is what each agent works with, if the quest has computers.
 	Computer *ComputerSpec `json:"computer,omitzero"`
+	// Contract is how a contract net works.
+	Contract *ContractSpec `json:"contract,omitzero"`
 	// Data is the folder that was copied into each agent's home.
 	Data *TreeRef `json:"data,omitzero"`
 	// Lab is how a lab works.
@@ -147,6 +149,8 @@ type QuestStopped struct {
 // QuestFinished says that the quest has its answer.
 type QuestFinished struct {
 	Answer Text `json:"answer"`
+	// Warnings are what stayed open: the quest is completed with warnings.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // QuestFailed says that the quest cannot go on, and why.
@@ -180,12 +184,22 @@ type UserMessage struct {
 	To string `json:"to,omitzero"`
 }
 
-// MessageSent is what the rules say to an agent.
+// MessageSent is what the rules say to an agent, or one agent, the actor, to another.
 type MessageSent struct {
+	// Answer and Part are where the tool call stands that it was sent with, if an agent
+	// did.
+	Answer uint64 `json:"answer,omitzero"`
+	Part   int64  `json:"part,omitzero"`
+	// Performative is what the message does, between agents.
+	Performative string `json:"performative,omitzero"`
 	// Policy is the one that asked for it, if one did.
 	Policy string `json:"policy,omitzero"`
-	Text   Text   `json:"text"`
-	To     string `json:"to"`
+	// Quiet says that it is for the record: the agent hears of it in another way.
+	Quiet bool `json:"quiet,omitzero"`
+	// Reply is the message that it answers.
+	Reply uint64 `json:"reply,omitzero"`
+	Text  Text   `json:"text"`
+	To    string `json:"to"`
 }
 
 // ModelCall asks a model for an agent's next turn. It does not hold the

@@ -79,6 +79,27 @@ var catalogue = map[Type]entry{
 	"vote.cast":             derived[VoteCast](),
 	"advisory.sent":         derived[AdvisorySent](),
 	"agent.parked":          derived[AgentParked](),
+
+	"belief.updated":      derived[BeliefUpdated](),
+	"desire.set":          derived[DesireSet](),
+	"intention.formed":    derived[IntentionFormed](),
+	"plan.made":           derived[PlanMade](),
+	"cfp.issued":          derived[CfpIssued](),
+	"bid.submitted":       derived[BidSubmitted](),
+	"contract.awarded":    derived[ContractAwarded](),
+	"task.completed":      derived[TaskCompleted](),
+	"task.failed":         derived[TaskFailed](),
+	"search.call":         derived[SearchCall](),
+	"search.result":       input[SearchResult](),
+	"compute.call":        derived[ComputeCall](),
+	"compute.result":      input[ComputeResult](),
+	"claim.made":          derived[ClaimMade](),
+	"claim.attacked":      derived[ClaimAttacked](),
+	"challenge.raised":    derived[ChallengeRaised](),
+	"justification.given": derived[JustificationGiven](),
+	"claim.retracted":     derived[ClaimRetracted](),
+	"replan.triggered":    derived[ReplanTriggered](),
+	"arguments.weighed":   derived[ArgumentsWeighed](),
 }
 
 // Types returns the names of the catalogue, sorted.
