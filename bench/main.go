@@ -27,7 +27,7 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == helper.Role {
 		os.Exit(helper.Main(os.Args[2:]))
 	}
-	only := flag.String("only", "ledger,turns,policies,models,computers,lab,idle,open", "which parts to run")
+	only := flag.String("only", "ledger,turns,policies,models,computers,lab,idle,open,search", "which parts to run")
 	quick := flag.Bool("quick", false, "smaller sizes, for a first look")
 	full := flag.Bool("full", false, "the whole matrix of turns, which takes half an hour more")
 	server := flag.Bool("serve", false, "be the model server (used by bench itself)")
@@ -89,7 +89,7 @@ func run(only, dir string, quick, full bool) error {
 	for _, p := range []struct {
 		name string
 		run  func() error
-	}{{"ledger", b.ledger}, {"turns", b.turns}, {"policies", b.policies}, {"models", b.models}, {"computers", b.computers}, {"lab", b.lab}, {"idle", b.idle}, {"open", b.open}} {
+	}{{"ledger", b.ledger}, {"turns", b.turns}, {"policies", b.policies}, {"models", b.models}, {"computers", b.computers}, {"lab", b.lab}, {"idle", b.idle}, {"open", b.open}, {"search", b.search}} {
 		if slices.Contains(parts, p.name) {
 			if err := p.run(); err != nil {
 				return fmt.Errorf("%s: %w", p.name, err)

@@ -17,7 +17,7 @@ import (
 const root = "../.."
 
 // pure packages decide; they may not look at the world. event only writes down.
-var pure = []string{"event", "behavior", "policy", "agent", "paper", "quest", "society", "strictyaml"}
+var pure = []string{"event", "behavior", "policy", "agent", "paper", "quest", "society", "strictyaml", "evidence", "tender"}
 
 // impure is what none of them may import. fmt and encoding reach os underneath;
 // that is the library's business. What counts is what our code can ask for.
@@ -32,6 +32,8 @@ var clockwork = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc",
 var layers = map[string][]string{
 	"event":            {},
 	"strictyaml":       {},
+	"compute":          {},
+	"evidence":         {},
 	"model":            {"event"},
 	"ledger":           {"event"},
 	"blob":             {"event"},
@@ -39,11 +41,17 @@ var layers = map[string][]string{
 	"behavior":         {"strictyaml"},
 	"policy":           {"event", "behavior", "strictyaml"},
 	"paper":            {"event"},
-	"quest":            {"event", "agent", "behavior", "model", "paper", "policy", "strictyaml"},
+	"tender":           {"event"},
+	"quest":            {"event", "agent", "behavior", "model", "paper", "policy", "strictyaml", "tender"},
 	"quest/questtest":  {"event", "model", "policy", "quest"},
 	"society/lab":      {"event", "agent", "behavior", "model", "paper", "policy", "quest"},
+	"society/contract": {"event", "agent", "behavior", "evidence", "model", "policy", "quest", "tender"},
 	"profile":          {"event", "quest", "strictyaml"},
 	"society/solo":     {"event", "agent", "behavior", "model", "quest"},
+	"search":           {},
+	"search/glove":     {"search"},
+	"search/remote":    {"search"},
+	"search/trial":     {"search"},
 	"tool":             {"model", "computer"},
 	"computer":         {"computer/link"},
 	"computer/link":    {},
@@ -60,7 +68,7 @@ var layers = map[string][]string{
 	"blob/fs":               {"event", "blob"},
 	"ledger/ledgertest":     {"event", "ledger"},
 	"blob/blobtest":         {"event", "blob"},
-	"runtime":               {"event", "ledger", "blob", "agent", "computer", "computer/proxy", "model", "paper", "profile", "policy", "quest", "tool"},
+	"runtime":               {"event", "ledger", "blob", "agent", "compute", "computer", "computer/proxy", "model", "paper", "profile", "policy", "quest", "search", "tender", "tool"},
 	"crate":                 {"event", "ledger", "blob", "agent", "quest", "runtime"},
 	"config":                {"strictyaml"},
 	"model/wire":            {"event", "model"},
@@ -70,8 +78,9 @@ var layers = map[string][]string{
 	"model/demo":            {"event", "model"},
 	"model/provider":        {"event", "model", "model/wire", "model/anthropic", "model/openai", "model/gemini", "config", "strictyaml"},
 	"model/modeltest":       {"event", "model", "model/wire"},
-	"cli":                   {"profile", "society/lab", "event", "computer", "computer/bubblewrap", "computer/docker", "computer/cgroup", "computer/helper", "behavior", "policy", "model/provider", "model/demo", "ledger", "ledger/sqlite", "blob", "blob/fs", "agent", "model", "model/script", "quest", "society/solo", "runtime", "crate", "tool", "config", "strictyaml", "paper", "tui"},
+	"cli":                   {"profile", "society/lab", "event", "computer", "computer/bubblewrap", "computer/docker", "computer/cgroup", "computer/helper", "behavior", "policy", "model/provider", "model/demo", "ledger", "ledger/sqlite", "blob", "blob/fs", "agent", "model", "model/script", "quest", "society/solo", "runtime", "crate", "tool", "config", "strictyaml", "paper", "search", "search/glove", "search/remote", "society/contract", "tender", "tui", "view"},
 	"tui":                   {"event", "agent", "paper", "quest"},
+	"view":                  {"event", "quest"},
 	"event/eventdoc":        {"event"},
 	"quest/questschema":     {"quest"},
 	"architecture":          {},

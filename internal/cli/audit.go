@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,142 +13,23 @@ import (
 
 	blobfs "lyceum/internal/blob/fs"
 	"lyceum/internal/crate"
-	"lyceum/internal/event"
 	"lyceum/internal/ledger"
-	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 
 	"github.com/spf13/cobra"
 )
 
-func (a *app) traceCommand() *cobra.Command {
-	var jsonl, follow bool
-	var from uint64
-	cmd := &cobra.Command{
-		Use:   "trace <quest>",
-		Short: "Print every event, one a line",
-		Args:  exactArgs(1, "a quest's name"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
-			if err := checkName(args[0]); err != nil {
-				return err
-			}
-			if err := a.open(false); err != nil {
-				return err
-			}
-			events := a.rt.Ledger.Read(ctx, args[0], max(from, 1))
-			if follow {
-				if s, err := a.rt.Load(ctx, args[0]); err == nil && s.Status != quest.Running && !jsonl {
-					fmt.Fprintf(a.err, "Quest %s is %s: what comes later is printed too. Ctrl-C leaves.\n", args[0], s.Status)
-				}
-				events = a.rt.Ledger.Follow(ctx, args[0], max(from, 1))
-			}
-			for e, err := range events {
-				if err != nil {
-					return err
-				}
-				if err := a.printEvent(e, jsonl); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-	}
-	cmd.Flags().BoolVar(&jsonl, "jsonl", false, "print the events as they stand in the ledger, one JSON object a line")
-	cmd.Flags().BoolVar(&jsonl, "json", false, "the same as --jsonl")
-	cmd.Flags().BoolVar(&follow, "follow", false, "go on printing new events as they come")
-	cmd.Flags().Uint64Var(&from, "from", 1, "begin at this seq")
-	return a.questArg(cmd)
-}
-
-func (a *app) printEvent(e event.Event, jsonl bool) error {
-	if jsonl {
-		_, err := fmt.Fprintf(a.out, "%s\n", e.Line())
-		return err
-	}
-	kind := "·"
-	if e.Input() {
-		kind = ">"
-	}
-	what := string(e.Type)
-	if e.Tool != "" {
-		what += " " + e.Tool
-	}
-	_, err := fmt.Fprintf(a.out, "%6d %s %s %-10s %-28s %s %s\n", e.Seq, kind, e.Time.Time().Format("15:04:05.000"), e.Actor, what, e.Hash.String()[:12], gist(e.Body))
-	return err
-}
-
-// gist is what an event says, in a few words.
-func gist(b event.Body) string {
-	switch b := b.(type) {
-	case *event.QuestCreated:
-		return oneLine(b.Rules+" "+b.Problem.Text, 80)
-	case *event.ModelCall:
-		return fmt.Sprintf("turn %d, messages %d to %d", b.Turn, b.First, b.Last)
-	case *event.ModelResult:
-		return gistAnswer(b)
-	case *event.ToolCall:
-		return fmt.Sprintf("part %d of %d", b.Part, b.Answer)
-	case *event.ToolResult:
-		return fmt.Sprintf("%s (%.1f ms)", oneLine(b.Output.Text, 70), float64(b.Duration)/1000)
-	case *event.ToolAnswered:
-		return oneLine(b.Output.Text, 70)
-	case *event.UserMessage:
-		return oneLine(b.Text.Text, 80)
-	case *event.MessageSent:
-		return oneLine(b.Text.Text, 80)
-	case *event.QuestFinished:
-		return oneLine(b.Answer.Text, 80)
-	case *event.QuestFailed:
-		return oneLine(b.Reason, 80)
-	case *event.QuestPaused:
-		return oneLine(b.Reason, 80)
-	case *event.QuestStopped:
-		return oneLine(b.Reason, 80)
-	case *event.QuestForked:
-		return fmt.Sprintf("from %s at %d", b.From, b.At)
-	case *event.PolicyBlocked:
-		text := string(b.Proposal)
-		for _, by := range b.By {
-			text += fmt.Sprintf(" by %s: %s", by.Policy, by.Reason)
-		}
-		return oneLine(text, 100)
-	case *event.PolicyFailed:
-		return oneLine(b.Policy+" broke down: "+b.Reason, 80)
-	case *event.BudgetExceeded:
-		return fmt.Sprintf("%s: %s of %s", b.Limit, policy.Amount(b.Limit, b.Used), policy.Amount(b.Limit, b.Max))
-	case *event.TimerSet:
-		return b.Purpose + " at " + b.At.String()
-	}
-	return cmp.Or(gistComputer(b), gistLab(b))
-}
-
-func gistAnswer(b *event.ModelResult) string {
-	if b.Error != nil {
-		return "error " + oneLine(b.Error.Kind, 20) + ": " + oneLine(b.Error.Text, 70)
-	}
-	var parts []string
-	for _, p := range b.Parts {
-		switch {
-		case p.Kind == event.PartToolCall:
-			parts = append(parts, "calls "+oneLine(p.Name, 20))
-		case p.Text != nil:
-			parts = append(parts, oneLine(p.Text.Text, 50))
-		}
-	}
-	return fmt.Sprintf("%s (%d+%d tokens, %.1f ms)", strings.Join(parts, "; "), b.Usage.Input, b.Usage.Output, float64(b.Duration)/1000)
-}
-
 // examineCommand makes verify and replay, which differ in what they look for.
 func (a *app) examineCommand(use, short, long, good string, examine func(*runtime.Runtime, context.Context, string, func(uint64)) (*runtime.Report, error)) *cobra.Command {
-	var asJSON bool
+	var asJSON, execute bool
 	cmd := &cobra.Command{
 		Use: use + " <quest|file.zip>", Short: short, Long: long,
 		Args: exactArgs(1, "a quest's name or an exported file"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			ctx := context.Background()
+			// What an exported file was unpacked to is removed, also when it is interrupted.
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
 			rt, name, done, err := a.subject(ctx, args[0])
 			if err != nil {
 				return err
@@ -159,26 +39,61 @@ func (a *app) examineCommand(use, short, long, good string, examine func(*runtim
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				if err := a.printJSON(rep); err != nil {
-					return err
-				}
-			} else {
+			if !asJSON {
 				a.printReport(rep, good)
 			}
-			if rep.Difference != nil {
+			out := checkedJSON{Report: rep}
+			if execute && rep.Difference == nil {
+				if out.Execution, err = a.execute(ctx, rt, name, asJSON); err != nil {
+					return err
+				}
+			}
+			if asJSON {
+				if err := a.printJSON(out); err != nil {
+					return err
+				}
+			}
+			if rep.Difference != nil || out.Execution != nil && out.Execution.Different > 0 {
 				return errFailed
 			}
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	if use == "verify" {
+		cmd.Flags().BoolVar(&execute, "execute", false, "run the recorded computer calls again and compare what comes out")
+	}
 	return a.questArg(cmd)
+}
+
+// checkedJSON is what verify and replay print for programs.
+type checkedJSON struct {
+	*runtime.Report
+	Execution *runtime.Execution `json:"execution,omitempty"`
+}
+
+// execute runs a quest's computer calls again, and tells of each as it is done.
+func (a *app) execute(ctx context.Context, rt *runtime.Runtime, name string, quiet bool) (*runtime.Execution, error) {
+	each := func(c runtime.Executed, number, of int) {
+		if quiet {
+			return
+		}
+		why := ""
+		if c.Why != "" {
+			why = ": " + oneLine(c.Why, 300)
+		}
+		fmt.Fprintf(a.out, "%*d/%d  %-13s  seq %d, %s of %s, %s%s\n", len(fmt.Sprint(of)), number, of, c.Status, c.Seq, c.Kind, c.Actor, oneLine(c.What, 60), why)
+	}
+	x, err := rt.Execute(ctx, name, each)
+	if err == nil && !quiet {
+		fmt.Fprintf(a.out, "%s: of %d computer calls %d are the same, %d different, %d not checkable\n", name, len(x.Calls), x.Same, x.Different, x.NotCheckable)
+	}
+	return x, err
 }
 
 func (a *app) verifyCommand() *cobra.Command {
 	return a.examineCommand("verify", "Check that nothing of a quest was changed",
-		"Check the hash chain, the form of every event, every blob and workspace that was\nrecorded, and the files of the quest's folder. The homes of agents, as they stand now, are\nnot looked at: they are the agents' own. Exits 1 at the first that does not hold.",
+		"Check the hash chain, the form of every event, every blob and workspace that was\nrecorded, and the files of the quest's folder. The homes of agents, as they stand now, are\nnot looked at: they are the agents' own. Exits 1 at the first that does not hold.\n\nWith --execute the computer calls that were recorded are then run again, each from the\nworkspace as it was when it began, in a fresh computer without network. Each is the same,\ndifferent, or not checkable, and why. Exits 1 if one is different.",
 		"unchanged", (*runtime.Runtime).Verify)
 }
 
@@ -222,8 +137,10 @@ func (a *app) subject(ctx context.Context, arg string) (*runtime.Runtime, string
 		if err := checkName(arg); err != nil {
 			return nil, "", nil, err
 		}
-		if err := a.open(false); err != nil {
-			return nil, "", nil, err
+		if a.rt == nil { // diff asks twice
+			if err := a.open(false); err != nil {
+				return nil, "", nil, err
+			}
 		}
 		return a.rt, arg, func() {}, nil
 	}

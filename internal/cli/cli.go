@@ -29,6 +29,10 @@ import (
 	"lyceum/internal/model/provider"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/search"
+	"lyceum/internal/search/glove"
+	"lyceum/internal/search/remote"
+	"lyceum/internal/society/contract"
 	"lyceum/internal/society/lab"
 	"lyceum/internal/society/solo"
 	"lyceum/internal/strictyaml"
@@ -167,7 +171,7 @@ it at any step, take it elsewhere.
 		a.controlCommand("stop", "Stop a quest; lyceum run goes on with it", func() event.Body { return &event.QuestStopped{Reason: "stopped by a person"} }),
 		a.controlCommand("pause", "Pause a quest: what is under way comes in, nothing new begins", func() event.Body { return &event.QuestPaused{Reason: "paused by a person"} }),
 		a.resumeCommand(), a.messageCommand(), a.cleanCommand(),
-		a.traceCommand(), a.verifyCommand(), a.replayCommand(), a.forkCommand(),
+		a.traceCommand(), a.verifyCommand(), a.replayCommand(), a.diffCommand(), a.forkCommand(),
 		a.exportCommand(), a.importCommand(), a.policyCommand(), a.profileCommand(), a.modelsCommand(), a.versionCommand(),
 		a.doctorCommand(), a.shellCommand(),
 	)
@@ -217,10 +221,29 @@ func openRuntime(home string, conf *config.Config) (*runtime.Runtime, func() err
 		Ledger: store, Blobs: blob.Store(blobs), Models: finder(found), Known: known(found), Secrets: found.Secrets, Tools: tool.Builtin(),
 		Societies: societies(), Computers: drivers(), Clock: runtime.SystemClock, Home: home, Version: Version,
 	}
+	if conf != nil && conf.Embeddings != nil && conf.Embeddings.KeyVariable != "" {
+		rt.Secrets = func() []string { return append(found.Secrets(), os.Getenv(conf.Embeddings.KeyVariable)) }
+	}
+	if rt.Embedder, err = embedder(conf); err != nil {
+		return nil, nil, errors.Join(usageError{err}, store.Close(), blobs.Close())
+	}
 	return rt, func() error {
 		found.Close()
 		return errors.Join(closeDrivers(rt.Computers), store.Close(), blobs.Close())
 	}, nil
+}
+
+// embedder is what makes vectors of texts: the binary's own, unless the configuration
+// says otherwise.
+func embedder(conf *config.Config) (search.Embedder, error) {
+	if conf == nil || conf.Embeddings == nil {
+		return glove.Embedder{}, nil
+	}
+	e := conf.Embeddings
+	if e.None {
+		return nil, nil
+	}
+	return remote.New(e.URL, e.Model, os.Getenv(e.KeyVariable), nil)
 }
 
 // drivers are the kinds of sandbox this binary knows, in the order in which auto
@@ -240,7 +263,9 @@ func closeDrivers(all []computer.Driver) (err error) {
 }
 
 // societies are the rules this binary knows.
-func societies() []quest.Society { return []quest.Society{solo.Society{}, lab.Society{}} }
+func societies() []quest.Society {
+	return []quest.Society{solo.Society{}, lab.Society{}, contract.Society{}}
+}
 
 // signals returns a context that the second interrupt ends, and a channel that
 // the first one closes.

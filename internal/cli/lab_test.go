@@ -25,7 +25,7 @@ type labEvent struct {
 		Part                                  int64
 		Ref, Status, Reviewer, Grade, Instead string
 		Title, Entrypoint, Revises, Reason    string
-		Accepts, Rejects                      int64
+		Accepts, Rejects, Cost                int64
 		Attachments                           []string
 	}
 }
@@ -46,10 +46,22 @@ func (h *home) labEvents(quest string) (out []labEvent) {
 // labSound fails the test unless a lab's ledger verifies and replays, nothing in it
 // happened twice or was lost, and its folder says the same.
 //
-// A lab's own calls that were open when all had agreed have no result until the quest
-// goes on. And of one that was killed between its end and the end of its process, cut,
-// only the ledger is complete: nobody runs it any more.
-func (h *home) labSound(quest string, cut bool) {
+// The rules answer a lab's own calls only while it runs: those that were open when it
+// came to rest have no result until it goes on.
+func (h *home) labSound(quest string) {
+	h.t.Helper()
+	h.labFolder(quest, h.labLedger(quest))
+}
+
+// shelf is what a lab's ledger says of its papers.
+type shelf struct {
+	status    map[string]string
+	grades    map[string][2]int64
+	decisions []string
+}
+
+// labLedger checks a lab's ledger alone.
+func (h *home) labLedger(quest string) shelf {
 	h.t.Helper()
 	h.run("verify", quest).want(h.t, 0, "unchanged")
 	h.run("replay", quest).want(h.t, 0, "identical")
@@ -65,10 +77,12 @@ func (h *home) labSound(quest string, cut bool) {
 	results, own, over := map[uint64]int{}, map[uint64]bool{}, false
 	status, open, grades := map[string]string{}, map[string]bool{}, map[string][2]int64{}
 	var decisions []string
+	var cost int64
 	for _, e := range h.labEvents(quest) {
 		b := e.Body
+		cost += b.Cost
 		switch e.Type {
-		case "quest.finished":
+		case "quest.finished", "quest.paused", "budget.exceeded":
 			over = true
 		case "quest.resumed":
 			over = false
@@ -116,29 +130,44 @@ func (h *home) labSound(quest string, cut bool) {
 		}
 	}
 	for call, n := range results {
-		if n > 1 || n == 0 && !cut && !(over && own[call]) {
+		if n > 1 || n == 0 && !(over && own[call]) {
 			h.t.Errorf("call %d of %s has %d results", call, quest, n)
 		}
 	}
-	if !cut {
-		h.labFolder(quest, status, decisions)
+	if paid := h.cost(quest); paid != fmt.Sprintf("%.2f", float64(cost)/1e9) {
+		h.t.Errorf("%s cost %s, and its results say %d billionths", quest, paid, cost)
 	}
+	return shelf{status, grades, decisions}
+}
+
+// cost is what a quest has cost by now, in dollars and cents.
+func (h *home) cost(quest string) string {
+	h.t.Helper()
+	var s struct {
+		CostUSD string `json:"cost_usd"`
+	}
+	must(h.t, json.Unmarshal([]byte(h.ok("show", quest, "--json")), &s))
+	return s.CostUSD
 }
 
 // labFolder compares a quest's folder with its papers.
-func (h *home) labFolder(quest string, status map[string]string, decisions []string) {
+func (h *home) labFolder(quest string, in shelf) {
 	h.t.Helper()
 	dir := filepath.Join(h.dir, "quests", quest)
 	folders, err := os.ReadDir(filepath.Join(dir, "publications"))
 	must(h.t, err)
-	if len(folders) != len(status) {
-		h.t.Errorf("%d papers, %d folders", len(status), len(folders))
+	if len(folders) != len(in.status) {
+		h.t.Errorf("%d papers, %d folders", len(in.status), len(folders))
 	}
-	for ref, want := range status {
+	for ref, want := range in.status {
 		text, err := os.ReadFile(filepath.Join(dir, "publications", ref, "publication.md"))
 		must(h.t, err)
 		if !strings.Contains(string(text), "\nstatus: "+want+"\n") {
 			h.t.Errorf("%s is %s, and its publication.md says\n%s", ref, want, text)
+		}
+		reviews, err := os.ReadFile(filepath.Join(dir, "publications", ref, "reviews.md"))
+		if n := strings.Count(string(reviews), "# Review "); err == nil && (want == "SUBMITTED" || int64(n) != in.grades[ref][0]+in.grades[ref][1]) || err != nil && want != "SUBMITTED" && in.grades[ref] != [2]int64{} {
+			h.t.Errorf("%s is %s with %v: %v\n%s", ref, want, in.grades[ref], err, reviews)
 		}
 		begun, err := filepath.Glob(filepath.Join(dir, "publications", ref, ".new-*"))
 		must(h.t, err)
@@ -149,8 +178,8 @@ func (h *home) labFolder(quest string, status map[string]string, decisions []str
 	if _, err := exec.LookPath("git"); err == nil {
 		out, err := exec.Command("git", "-c", "safe.directory=*", "-C", dir, "log", "--reverse", "--format=%s").Output()
 		must(h.t, err)
-		if have := strings.TrimSpace(string(out)); have != strings.Join(decisions, "\n") {
-			h.t.Errorf("the history is\n%s\nwant\n%s", have, strings.Join(decisions, "\n"))
+		if have := strings.TrimSpace(string(out)); have != strings.Join(in.decisions, "\n") {
+			h.t.Errorf("the history is\n%s\nwant\n%s", have, strings.Join(in.decisions, "\n"))
 		}
 	}
 	for _, kind := range []string{"agents", "computers"} {
@@ -221,7 +250,7 @@ func TestAKilledLab(t *testing.T) {
 				kills++
 			}
 			s := h.show(quest)
-			if s.Status == "finished" {
+			if s.Status == "finished" && !killed {
 				break
 			}
 			if s.Status == "exceeded" {
@@ -234,10 +263,7 @@ func TestAKilledLab(t *testing.T) {
 		if s := h.show(quest); s.Status != "finished" || !strings.Contains(s.Answer, "So it is.") {
 			t.Errorf("%s ended as %+v", quest, s)
 		}
-		h.labSound(quest, killed)
-		if killed {
-			h.ok("clean", quest, "--yes") // its computers may be up
-		}
+		h.labSound(quest)
 	}
 	t.Logf("killed %d times in %d rounds, out of budget %d times", kills, rounds, exceeded)
 	if exceeded == 0 {
@@ -274,76 +300,6 @@ func (h *home) killAt(p *process, quest, kind string, before int) (stop func()) 
 	}
 }
 
-// TestReproductions: a paper shows what running its entry point came to, and nothing of
-// it stays.
-func TestReproductions(t *testing.T) {
-	t.Parallel()
-	needsSandbox(t)
-	papers := []struct{ name, code, status, reason string }{
-		{"same.sh", "echo 42", "reproduced", ""},
-		{"-e.sh", "echo an odd name", "reproduced", ""},
-		{"locked.sh", "mkdir d && touch d/x && chmod 0 d && echo locked", "reproduced", ""},
-		{"differs.sh", "cat /proc/sys/kernel/random/uuid", "differs", "two runs printed different bytes"},
-		{"fails.sh", "echo so far; echo a reason >&2; exit 3", "failed", "it ended with exit code 3: a reason"},
-		{"slow.sh", "echo begun; sleep 1000", "failed", "it met the limit on wall time"},
-		{"wordy.sh", "head -c 20000000 /dev/zero", "failed", "it printed 20000000 bytes, more than"},
-		{"data.txt", "no program", "failed", ""},
-	}
-	var script strings.Builder
-	script.WriteString("rules:\n")
-	for i, p := range papers {
-		fmt.Fprintf(&script, "  - on: {turn: %d}\n    call: [{tool: write_file, args: {path: %q, content: %q}}]\n", 2*i+1, p.name, p.code+"\n")
-		fmt.Fprintf(&script, "  - on: {turn: %d}\n    call: [{tool: submit_publication, args: {title: %q, content: x, attachments: [%q], entrypoint: %q}}]\n", 2*i+2, p.name, p.name, p.name)
-	}
-	script.WriteString("  - say: done\n")
-	h := newHome(t, map[string]string{
-		"quest.yaml": "name: shown\nsociety: lab\nagents: 1\nproblem: Does it run?\nmodel: script:plan.yaml\ncomputer: {driver: bubblewrap, wall: 2s}\n",
-		"plan.yaml":  script.String(),
-	})
-	h.ok("run", "quest.yaml")
-	refs, ran := map[string]string{}, map[string]labEvent{}
-	calls := map[uint64]string{}
-	for _, e := range h.labEvents("shown") {
-		switch e.Type {
-		case "publication.submitted":
-			refs[e.Body.Title] = e.Body.Ref
-		case "reproduction.call":
-			calls[e.Seq] = e.Body.Ref
-		case "reproduction.result":
-			ran[calls[e.Body.Call]] = e
-		}
-	}
-	for _, p := range papers {
-		got := ran[refs[p.name]].Body
-		if got.Status != p.status || !strings.Contains(got.Reason, p.reason) {
-			t.Errorf("%s: %s (%s), want %s (%s)", p.name, got.Status, got.Reason, p.status, p.reason)
-		}
-		dir := filepath.Join(h.dir, "quests", "shown", "publications", refs[p.name])
-		text, err := os.ReadFile(filepath.Join(dir, "publication.md"))
-		must(t, err)
-		if !strings.Contains(string(text), "reproduction: "+p.status) || !strings.Contains(string(text), "status: PUBLISHED") {
-			t.Errorf("%s: publication.md says\n%s", p.name, text)
-		}
-		if p.name == "same.sh" {
-			out, err := os.ReadFile(filepath.Join(dir, "reproduction.txt"))
-			must(t, err)
-			if string(out) != "42\n" {
-				t.Errorf("reproduction.txt says %q", out)
-			}
-		}
-	}
-	h.run("verify", "shown").want(t, 0, "unchanged")
-	h.run("replay", "shown").want(t, 0, "identical")
-	for _, kind := range []string{"agents", "computers"} {
-		if left, _ := filepath.Glob(filepath.Join(h.dir, "quests", "shown", kind, "reproduction-*")); len(left) > 0 {
-			t.Errorf("left behind: %v", left)
-		}
-	}
-	if left := helpers(t, h.dir); len(left) > 0 {
-		t.Errorf("computers that are still up: %v", left)
-	}
-}
-
 // slowLab is a lab of three in which one publishes, slowly, and the others review it and
 // vote.
 var slowLab = map[string]string{
@@ -376,41 +332,5 @@ func TestTwoProcessesOnOneLab(t *testing.T) {
 	if s := h.show("team"); s.Status != "finished" || !strings.Contains(s.Answer, "It is so.") {
 		t.Errorf("it ended as %+v", s)
 	}
-	h.labSound("team", false)
-}
-
-// TestCleanEndsAReproduction: what a killed process left running goes with the quest's
-// computers.
-func TestCleanEndsAReproduction(t *testing.T) {
-	t.Parallel()
-	needsSandbox(t)
-	h := newHome(t, map[string]string{
-		"quest.yaml": "name: left\nsociety: lab\nagents: 1\nproblem: Does it end?\nmodel: script:plan.yaml\ncomputer: bubblewrap\n",
-		"plan.yaml": `rules:
-  - on: {turn: 1}
-    call: [{tool: write_file, args: {path: run.sh, content: "sleep 1000"}}]
-  - on: {turn: 2}
-    call: [{tool: submit_publication, args: {title: T, content: C, attachments: [run.sh], entrypoint: run.sh}}]
-  - say: done
-`,
-	})
-	h.ok("create", "quest.yaml")
-	p := h.start("run", "left")
-	h.await("left", "reproduction.call", 1)
-	for deadline := time.Now().Add(patience); len(helpers(t, h.dir)) == 0; {
-		if time.Now().After(deadline) {
-			t.Fatal("no computer came up")
-		}
-	}
-	p.kill()
-	up := helpers(t, h.dir)
-	if len(up) == 0 {
-		t.Skip("the computer went with the process that was killed")
-	}
-	h.ok("clean", "left", "--yes")
-	for _, pid := range up {
-		if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil && strings.Contains(string(b), "lyceum-helper") {
-			t.Errorf("computer %d is still up", pid)
-		}
-	}
+	h.labSound("team")
 }

@@ -40,7 +40,7 @@ func isDemo(name string) bool { return name == "demo" || strings.HasPrefix(name,
 // costs reports whether a model of a quest may cost something.
 func costs(s *quest.State) bool {
 	for _, g := range s.Agents {
-		if !strings.HasPrefix(g.Model, "script:") && !isDemo(g.Model) {
+		if g.Model != "" && !strings.HasPrefix(g.Model, "script:") && !isDemo(g.Model) {
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -133,6 +134,9 @@ func (p *progress) line(e event.Event, s *quest.State) string {
 	case *event.UserMessage:
 		return "person: " + p.text(b.Text)
 	case *event.MessageSent:
+		if b.Quiet {
+			return ""
+		}
 		return "to " + b.To + ": " + p.text(b.Text)
 	case *event.ModelResult:
 		return p.answer(e, b)
@@ -152,7 +156,7 @@ func (p *progress) line(e event.Event, s *quest.State) string {
 			return e.Actor + "'s command " + gistComputer(b)
 		}
 	}
-	return lineLab(e, s)
+	return cmp.Or(lineLab(e, s), lineContract(e))
 }
 
 // headline is line for a view of many agents: what each of them says and what its tools

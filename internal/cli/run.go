@@ -31,6 +31,7 @@ type specFlags struct {
 
 	society, profile, computer, dockerfile string
 	agents, reviewers                      int64
+	corpus, data, audit, waitUntil         string
 	// given tells whether a flag was; it is nil where there are none of a lab.
 	given func(flag string) bool
 }
@@ -69,6 +70,10 @@ func (f *specFlags) lab(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.profile, "profile", "", "what the agents are good at: see lyceum profile list")
 	cmd.Flags().StringVar(&f.computer, "computer", "", "the sandbox of each agent: "+strings.Join(quest.Drivers, ", ")+" (default: what the profile says)")
 	cmd.Flags().StringVar(&f.dockerfile, "dockerfile", "", "a Dockerfile for the agents' computers, instead of the profile's; they then run in docker")
+	cmd.Flags().StringVar(&f.corpus, "corpus", "", "a folder of .md and .txt files that a contract net searches, beside the question or below it")
+	cmd.Flags().StringVar(&f.data, "data", "", "a folder of data that agents work with, beside the question or below it")
+	cmd.Flags().StringVar(&f.audit, "audit", "", "how strictly the answer of a contract net is audited: "+strings.Join(quest.Audits, ", "))
+	cmd.Flags().StringVar(&f.waitUntil, "wait-until", "", "when the work of a contract net begins, such as 2030-01-31T12:00:00Z")
 	f.given = cmd.Flags().Changed
 }
 
@@ -151,6 +156,18 @@ func (f *specFlags) applyLab(s *quest.Spec) error {
 	}
 	if f.given("society") {
 		s.Society = f.society
+	}
+	for _, o := range []struct {
+		flag string
+		from *string
+		to   *string
+	}{{"corpus", &f.corpus, &s.Corpus}, {"data", &f.data, &s.Data}, {"audit", &f.audit, &s.Audit}, {"wait-until", &f.waitUntil, &s.WaitUntil}} {
+		if f.given(o.flag) {
+			*o.to = *o.from
+		}
+	}
+	if (f.given("corpus") || f.given("audit")) && s.Society == "" {
+		s.Society = "contract"
 	}
 	if f.given("agents") {
 		if f.agents < 1 || f.agents > quest.MaxAgents {
@@ -266,7 +283,8 @@ it is a lab: that many agents publish papers, review each other and vote.
 }
 
 func (a *app) create(ctx context.Context, plan runtime.Plan) (*quest.State, error) {
-	if plan.Spec.Model == "" {
+	plan.Say = func(line string) { fmt.Fprintln(a.err, printable(line)) }
+	if plan.Spec.Model == "" && !plan.Spec.IsContract() { // without a model that works by rules
 		plan.Spec.Model = a.config.Model
 	}
 	return a.rt.Create(orBackground(ctx), plan)
@@ -518,10 +536,18 @@ func (a *app) run(name string, fresh, noThinking bool, limits event.Limits, asJS
 		}
 	}
 	if !fresh && s.Status == quest.Finished && s.Spoken < s.Ended {
+		// The process that finished it may have been killed before its own end.
+		now, err := a.rt.TidyUp(ctx, name, func(line string) { fmt.Fprintln(a.err, line) })
+		if errors.Is(err, ledger.ErrClaimed) {
+			err = nil // it is at it
+		}
+		if now != nil {
+			s = now
+		}
 		if !asJSON {
 			fmt.Fprintf(a.err, "Quest %s is finished already. Ask more with: lyceum message %s \"…\", or start over with: lyceum run <quest.yaml> --name <other>\n", name, name)
 		}
-		return a.printQuest(ctx, name, s, asJSON)
+		return errors.Join(a.printQuest(ctx, name, s, asJSON), err)
 	}
 	if !asJSON && costs(s) && s.Limits == (event.Limits{}) && limits == (event.Limits{}) {
 		fmt.Fprintln(a.err, "No limit is set: the quest runs until it has an answer. --max-cost, --max-turns or --max-duration set one.")

@@ -30,21 +30,23 @@ type questJSON struct {
 	Status  string `json:"status"`
 	Reason  string `json:"reason,omitempty"`
 	// Running says that a process owns the quest now.
-	Running  bool         `json:"running"`
-	Events   uint64       `json:"events"`
-	Hash     string       `json:"hash"`
-	Turns    int64        `json:"turns"`
-	Tools    int64        `json:"tool_calls"`
-	Tokens   int64        `json:"tokens"`
-	CostUSD  string       `json:"cost_usd"`
-	Unpriced int64        `json:"unpriced_calls,omitempty"`
-	Seconds  float64      `json:"running_seconds"`
-	Agents   []agentJSON  `json:"agents"`
-	Created  event.Time   `json:"created"`
-	Updated  event.Time   `json:"updated"`
-	Origin   *originJSON  `json:"forked_from,omitempty"`
-	Problem  string       `json:"problem,omitempty"`
-	Answer   *string      `json:"answer,omitempty"`
+	Running  bool        `json:"running"`
+	Events   uint64      `json:"events"`
+	Hash     string      `json:"hash"`
+	Turns    int64       `json:"turns"`
+	Tools    int64       `json:"tool_calls"`
+	Tokens   int64       `json:"tokens"`
+	CostUSD  string      `json:"cost_usd"`
+	Unpriced int64       `json:"unpriced_calls,omitempty"`
+	Seconds  float64     `json:"running_seconds"`
+	Agents   []agentJSON `json:"agents"`
+	Created  event.Time  `json:"created"`
+	Updated  event.Time  `json:"updated"`
+	Origin   *originJSON `json:"forked_from,omitempty"`
+	Problem  string      `json:"problem,omitempty"`
+	Answer   *string     `json:"answer,omitempty"`
+	// Warnings are what stayed open, of a quest that is completed with warnings.
+	Warnings []string     `json:"warnings,omitempty"`
 	Limits   event.Limits `json:"limits"`
 	Seed     string       `json:"seed"`
 	// Papers and Votes are there for labs. Best is the paper with the most votes, and
@@ -94,7 +96,7 @@ func (a *app) describe(ctx context.Context, name string, s *quest.State, texts b
 		Quest: name, Society: society, Status: string(s.Status), Reason: s.Reason, Running: running,
 		Events: s.Seq, Hash: s.Hash.String(), Turns: s.Spent.Turns, Tools: s.Spent.Tools,
 		Tokens: s.Spent.Usage.Input + s.Spent.Usage.Output, CostUSD: quest.USD(s.Spent.Cost).String(), Unpriced: s.Spent.Unpriced,
-		Seconds: float64(s.Elapsed(s.Time)) / 1e6, Created: s.Created, Updated: s.Time, Limits: s.Limits, Seed: fmt.Sprint(s.Seed),
+		Seconds: float64(s.Elapsed(s.Time)) / 1e6, Created: s.Created, Updated: s.Time, Limits: s.Limits, Warnings: s.Warnings, Seed: fmt.Sprint(s.Seed),
 	}
 	for _, ag := range s.Agents {
 		j := agentJSON{Name: ag.Name, Model: ag.Model, Phase: ag.Phase().String(), Turns: ag.Turns, Parked: ag.Parked}
@@ -238,6 +240,9 @@ func (q *questJSON) state() string {
 	if q.Status == string(quest.Running) && !q.Running {
 		return "interrupted"
 	}
+	if len(q.Warnings) > 0 {
+		return "completed_with_warnings"
+	}
 	return q.Status
 }
 
@@ -245,7 +250,7 @@ func (q *questJSON) state() string {
 func (q *questJSON) models() string {
 	var names []string
 	for _, ag := range q.Agents {
-		if name := oneLine(ag.Model, 60); !slices.Contains(names, name) {
+		if name := oneLine(ag.Model, 60); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -266,21 +271,39 @@ func (q *questJSON) cost() string {
 }
 
 func (a *app) showCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, evidence, beliefs bool
+	var at uint64
 	cmd := &cobra.Command{
 		Use:   "show <quest>",
 		Short: "Show a quest: its question, its answer, and what it took",
-		Args:  exactArgs(1, "a quest's name"),
+		Long: `Show a quest: its question, its answer, and what it took.
+
+With --evidence it walks from each claim of a contract net's answer to the paragraph or
+the program's output that it rests on, and checks the hashes: exit 1 if one does not
+hold. With --beliefs it shows what the agents believed, wanted and intended, with --at
+after any event.`,
+		Args: exactArgs(1, "a quest's name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := context.Background()
 			s, err := a.load(ctx, args[0])
-			if err != nil {
+			if err == nil && at > 0 {
+				s, err = a.rt.At(ctx, args[0], at)
+			}
+			switch {
+			case err != nil:
 				return err
+			case evidence:
+				return a.printEvidence(ctx, args[0], s, asJSON)
+			case beliefs:
+				return a.printBeliefs(s, asJSON)
 			}
 			return a.printQuest(ctx, args[0], s, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&evidence, "evidence", false, "walk from each claim to what it rests on, and check it")
+	cmd.Flags().BoolVar(&beliefs, "beliefs", false, "show what the agents believe, want and intend")
+	cmd.Flags().Uint64Var(&at, "at", 0, "show the quest as it was after this event (default: the last)")
 	return a.questArg(cmd)
 }
 
@@ -317,6 +340,9 @@ func (a *app) printQuest(ctx context.Context, name string, s *quest.State, asJSO
 			fmt.Fprintf(a.out, "Answer\n\n%s\n\n", indent(printable(*q.Answer)))
 		}
 		for _, ag := range q.Agents {
+			if ag.Model == "" {
+				continue // it works by rules alone
+			}
 			fmt.Fprintf(a.out, "%-10s %s, %d turns, %s\n", ag.Name, printable(ag.Model), ag.Turns, ag.Phase)
 		}
 	}

@@ -31,6 +31,16 @@ type Config struct {
 	// Retry is how long a model that is not available is tried; 0 leaves it to
 	// the program.
 	Retry time.Duration
+	// Embeddings are where vectors of texts come from, nil for those of the binary.
+	Embeddings *Embeddings
+}
+
+// Embeddings is a server of vectors that speaks like OpenAI's, or none at all.
+type Embeddings struct {
+	None bool
+	// URL is what /embeddings comes after; KeyVariable is the environment variable that
+	// holds the key, if it wants one.
+	URL, Model, KeyVariable string
 }
 
 // Home returns the folder that everything is kept in: flag, else $LYCEUM_HOME,
@@ -84,11 +94,32 @@ func Parse(file string, data []byte) (*Config, error) {
 		"providers": each("providers", &c.Providers, readProvider),
 		"models":    each("models", &c.Models, readModel),
 		"retry":     span(&c.Retry),
+		"embeddings": func(n ast.Node) (err error) {
+			c.Embeddings, err = readEmbeddings(n)
+			return err
+		},
 	})
 	if err != nil {
 		return nil, strictyaml.InFile(file, err)
 	}
 	return c, nil
+}
+
+func readEmbeddings(n ast.Node) (*Embeddings, error) {
+	e := new(Embeddings)
+	if word, err := strictyaml.Scalar(n); err == nil {
+		if word != "none" {
+			return nil, strictyaml.At(n, "embeddings must be none, or a mapping with url and model")
+		}
+		return &Embeddings{None: true}, nil
+	}
+	err := fields(n, "embeddings", map[string]func(ast.Node) error{
+		"url": strictyaml.Word(&e.URL), "model": strictyaml.Word(&e.Model), "key_variable": strictyaml.Word(&e.KeyVariable),
+	})
+	if err == nil && (e.URL == "" || e.Model == "") {
+		err = strictyaml.At(n, "embeddings need url, such as https://api.example.com/v1, and model")
+	}
+	return e, err
 }
 
 // says reports whether there is more in a file than comments.

@@ -45,9 +45,11 @@ models:
   vllm/qwen3: {context: 131072, input: 0.10, output: "0.30", cached: 0, cache_write: 0.000000001}
   gpt-5: {input: 1, output: 2.5}
   gpt-5-mini: {context: 1000}
+embeddings: {url: "https://vectors.example/v1", model: small, key_variable: VECTORS_KEY}
 `))
 	want := &Config{
 		Model: "claude-opus-5", Retry: 5 * time.Minute,
+		Embeddings: &Embeddings{URL: "https://vectors.example/v1", Model: "small", KeyVariable: "VECTORS_KEY"},
 		Providers: map[string]Provider{
 			"vllm":      {API: "openai", URL: "http://10.0.0.5:8000/v1", KeyVariable: "VLLM_API_KEY", Insecure: true, Concurrency: 16},
 			"anthropic": {URL: "https://proxy.example"},
@@ -75,19 +77,22 @@ func TestParseNothing(t *testing.T) {
 func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"model: a\nmodle: b":               `c.yaml:2:1: unknown key "modle"; a config.yaml has model, models, providers, retry`,
-		"model: [a, b]":                    "c.yaml:1:8: model: it must be a text",
-		"model: ''":                        "model: it is empty",
-		"- a":                              "a config.yaml must be a mapping",
-		"model: a\nmodel: b":               "c.yaml:2:1: ",
-		"retry: soon":                      "retry: \"soon\" is no time",
-		"retry: -1m":                       "is no time",
-		"retry: 5":                         "is no time",
-		"providers: [a]":                   "providers must be a mapping",
-		"providers: {Mine: {api: openai}}": "cannot name a provider",
-		"providers: {a/b: {api: openai}}":  "cannot name a provider",
-		"providers: {mine: {api: soap}}":   "none of openai, responses, anthropic, gemini",
-		"providers: {mine: {url: 'example.org'}}":                 "a base URL is like",
+		"model: a\nmodle: b":                      `c.yaml:2:1: unknown key "modle"; a config.yaml has embeddings, model, models, providers, retry`,
+		"model: [a, b]":                           "c.yaml:1:8: model: it must be a text",
+		"model: ''":                               "model: it is empty",
+		"- a":                                     "a config.yaml must be a mapping",
+		"model: a\nmodel: b":                      "c.yaml:2:1: ",
+		"embeddings: some":                        "embeddings must be none",
+		"embeddings: {model: a}":                  "embeddings need url",
+		"embeddings: {url: u, key: k}":            "keys are not kept",
+		"retry: soon":                             "retry: \"soon\" is no time",
+		"retry: -1m":                              "is no time",
+		"retry: 5":                                "is no time",
+		"providers: [a]":                          "providers must be a mapping",
+		"providers: {Mine: {api: openai}}":        "cannot name a provider",
+		"providers: {a/b: {api: openai}}":         "cannot name a provider",
+		"providers: {mine: {api: soap}}":          "none of openai, responses, anthropic, gemini",
+		"providers: {mine: {url: 'example.org'}}": "a base URL is like",
 		"providers: {mine: {url: 'ftp://example.org'}}":           "a base URL is like",
 		"providers: {mine: {url: 'https://'}}":                    "a base URL is like",
 		"providers: {mine: {url: 'https://u:p@h/v1'}}":            "no user or password",

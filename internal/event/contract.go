@@ -150,12 +150,16 @@ type Anchor struct {
 
 // ComputeCall asks the world to run a program on the quest's data.
 type ComputeCall struct {
+	// Answer and Part are where the tool call stands that it was made with, if an agent
+	// wrote the program.
+	Answer uint64 `json:"answer,omitzero"`
 	// Code is the program, where it is one text.
 	Code *Ref `json:"code,omitzero"`
 	// Engine is what it is to be run by: python or builtin.
 	Engine string `json:"engine"`
 	// Entrypoint is the file of Tree that is run, where an agent wrote it.
 	Entrypoint string `json:"entrypoint,omitzero"`
+	Part       int64  `json:"part,omitzero"`
 	// Program is its name.
 	Program string   `json:"program"`
 	Task    string   `json:"task"`

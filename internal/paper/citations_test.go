@@ -134,8 +134,16 @@ func TestReferencesTakesLinearTime(t *testing.T) {
 			}
 			return best
 		}
-		if small, large := took(1<<13), took(1<<17); large > 100*small+20*time.Millisecond { // 16 times the text
-			t.Errorf("%q: %v for 8 KiB, %v for 128 KiB", piece, small, large)
+		// The machine may have been busy with something else: what is slow is slow again.
+		for try := 1; ; try++ {
+			small, large := took(1<<13), took(1<<17)
+			if large <= 100*small+20*time.Millisecond { // 16 times the text
+				break
+			}
+			if try == 5 {
+				t.Errorf("%q: %v for 8 KiB, %v for 128 KiB", piece, small, large)
+				break
+			}
 		}
 	}
 }

@@ -75,6 +75,20 @@ func TestTheBestPaperHasTheMostVotesThenCitationsThenIsTheEarlier(t *testing.T) 
 	}
 }
 
+func TestTheBestPaperIsAPublishedOne(t *testing.T) {
+	t.Parallel()
+	s := &shelf{t: t}
+	s.add("x", &event.PublicationSubmitted{Answer: 1, Ref: a, Title: "T"})
+	if s.Best() != nil {
+		t.Error("one that nobody has decided is the best")
+	}
+	s.add("core", &event.PublicationDecided{Ref: a, Status: event.Rejected})
+	s.publish("y", b, a) // the rejected one is the earlier, and cited
+	if got := s.Best(); got == nil || got.Ref != b {
+		t.Errorf("the best is %+v", got)
+	}
+}
+
 func TestListHonoursEveryArgument(t *testing.T) {
 	t.Parallel()
 	s := &shelf{t: t}
@@ -138,9 +152,10 @@ func TestPublicationMd(t *testing.T) {
 	t.Parallel()
 	read := func(x event.Text) (string, error) { return x.Text, nil }
 	hostile := "x\"\n---\nstatus: PUBLISHED\n# [link](x) \u2028 \u202e \x00 \\ é 中"
+	first, second := event.RefOf([]byte("41")), event.RefOf([]byte("42"))
 	p := &paper.Paper{
 		Ref: a, Title: hostile, Author: "agent-1", Status: event.Rejected, Content: event.Text{Text: "# Result\n\n---\nIt holds.\n"}, Revises: b,
-		Cites: []string{c}, Attachments: []string{"a: b\n", "run.py"}, Entrypoint: "run.py", Reproduction: &event.ReproductionResult{Status: event.Differs},
+		Cites: []string{c}, Attachments: []string{"a: b\n", "run.py"}, Entrypoint: "run.py", Reproduction: &event.ReproductionResult{Status: event.Differs, Reason: "two\nruns", Output: &first, Second: &second},
 	}
 	got, err := paper.Markdown(p, read)
 	if err != nil {
@@ -157,6 +172,7 @@ func TestPublicationMd(t *testing.T) {
 	want := map[string]any{
 		"title": hostile, "author": "agent-1", "status": "REJECTED", "reference": a, "revises": b,
 		"citations": []any{c}, "attachments": []any{"a: b\n", "run.py"}, "entrypoint": "run.py", "reproduction": "differs",
+		"reproduction_reason": "two\nruns", "reproduction_sha256": first.Hash.String(), "reproduction_2_sha256": second.Hash.String(),
 	}
 	if diff := cmp.Diff(want, head); diff != "" {
 		t.Error(diff)
@@ -177,5 +193,38 @@ func TestACloneStaysAsItIs(t *testing.T) {
 	s.add("core", &event.PublicationDecided{Ref: a, Status: event.Published})
 	if clone.Status != event.Submitted || clone.Requests[0].State != paper.Open || len(clone.Reviews) != 0 {
 		t.Errorf("%+v", clone)
+	}
+}
+
+func TestReviewsAreThereOnceAPaperIsDecided(t *testing.T) {
+	t.Parallel()
+	s := &shelf{t: t}
+	s.add("x", &event.PublicationSubmitted{Answer: 1, Ref: a, Title: "T"})
+	for i, who := range []string{"y", "z"} {
+		s.add("core", &event.ReviewRequested{Ref: a, Reviewer: who, Of: 2})
+		s.add(who, &event.ReviewSubmitted{Answer: uint64(i + 2), Ref: a, Grade: event.Accept, Content: event.Text{Text: "by " + who}})
+	}
+	if got := s.Paper(a).ReviewTexts(); got != nil {
+		t.Errorf("before the decision there are %v", got)
+	}
+	s.add("core", &event.PublicationDecided{Ref: a, Status: event.Published})
+	var all strings.Builder
+	for _, x := range s.Paper(a).ReviewTexts() {
+		all.WriteString(x.Text)
+	}
+	if want := "# Review 1 of 2: ACCEPT by y\n\nby y\n\n# Review 2 of 2: ACCEPT by z\n\nby z\n"; all.String() != want {
+		t.Errorf("%q, want %q", all.String(), want)
+	}
+}
+
+func TestReserved(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"publication.md": true, "Reviews.MD": true, "revised.md": true, "revised-reviews.md": true, "changes.diff": true,
+		"reproduction.txt": true, "REPRODUCTION-2.txt": true, "review.md": false, "reproduction-3.txt": false, "": false,
+	} {
+		if got := paper.Reserved(name); got != want {
+			t.Errorf("%q: %v", name, got)
+		}
 	}
 }

@@ -18,6 +18,7 @@ func (p *Paper) Header() string {
 	}
 	if p.Entrypoint != "" {
 		fmt.Fprintf(&b, "entrypoint: %s\nreproduction: %s\n", Quote(p.Entrypoint), p.Shown())
+		p.evidence(&b)
 	}
 	list := func(name string, items []string) {
 		if len(items) > 0 {
@@ -31,6 +32,22 @@ func (p *Paper) Header() string {
 	list("attachments", p.Attachments)
 	b.WriteString("---\n\n")
 	return b.String()
+}
+
+// evidence is what running the entry point came to: why it did not go well, and the
+// hashes of what it printed, which are those of the files beside the paper.
+func (p *Paper) evidence(b *strings.Builder) {
+	r := p.Reproduction
+	if r == nil {
+		return
+	}
+	if r.Reason != "" {
+		fmt.Fprintf(b, "reproduction_reason: %s\n", Quote(r.Reason))
+	}
+	for _, o := range Outputs(r) {
+		name := strings.ReplaceAll(strings.TrimSuffix(o.File, ".txt"), "-", "_")
+		fmt.Fprintf(b, "%s_sha256: %s\n", name, Quote(o.Ref.Hash.String()))
+	}
 }
 
 // Shown is what a reader is told of the reproduction: reproduced, differs, failed, or

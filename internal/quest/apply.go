@@ -2,9 +2,11 @@ package quest
 
 import (
 	"fmt"
+	"slices"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
+	"lyceum/internal/tender"
 )
 
 // Apply takes the next event of the ledger in. It trusts it: an input that does
@@ -34,7 +36,7 @@ func (s *State) Apply(e event.Event) {
 		s.took(b.Inbox)
 	case *event.QuestFinished:
 		s.rest(Finished, "", e.Time)
-		s.Answer, s.Ended = &b.Answer, e.Seq
+		s.Answer, s.Warnings, s.Ended = &b.Answer, b.Warnings, e.Seq
 	case *event.QuestFailed:
 		s.rest(Failed, b.Reason, e.Time)
 	case *event.BudgetExceeded:
@@ -46,7 +48,10 @@ func (s *State) Apply(e event.Event) {
 		s.Spoken = e.Seq
 		s.took(b.Inbox)
 	case *event.MessageSent:
-		if a := s.Agent(b.To); a != nil {
+		if s.Net != nil {
+			s.Net.Apply(e)
+		}
+		if a := s.Agent(b.To); a != nil && !b.Quiet {
 			if a.Parked != "" {
 				a.Wake()
 			}
@@ -115,6 +120,9 @@ func (s *State) create(b *event.QuestCreated, now event.Time) {
 	if _, ok := s.society.(Domain); ok {
 		s.Lab, s.Papers.Readers = b.Lab, int64(len(s.Agents))
 	}
+	if b.Contract != nil {
+		s.Net = tender.New(*b.Contract)
+	}
 }
 
 // run begins or goes on. If the quest was running, its process died without a
@@ -139,7 +147,7 @@ func (s *State) run(l event.Limits, noThinking bool, now event.Time) {
 		override(&share.Turns, l.Agent.Turns)
 		s.Limits.Agent = &share
 	}
-	s.Answer = nil
+	s.Answer, s.Warnings = nil, nil
 	for _, a := range s.Agents {
 		a.Retry()
 		a.Thinking = a.Thinking && !noThinking
@@ -178,11 +186,12 @@ func (s *State) fork(b *event.QuestForked) {
 	}
 	clear(s.Calls)
 	s.Papers.Abandon()
+	s.Net.Abandon()
 	s.Inbox = 0
-	s.Answer = nil
+	s.Answer, s.Warnings = nil, nil
 	for _, a := range s.Agents {
 		a.Abandon()
-		if b.Model != "" {
+		if b.Model != "" && a.Model != "" {
 			a.Model = b.Model
 		}
 	}
@@ -294,13 +303,21 @@ func (s *State) Check(actor string, b event.Body) error {
 		if b.To != "" && s.Agent(b.To) == nil {
 			return fmt.Errorf("quest %s has no agent %s", s.Name, b.To)
 		}
+		if !s.Thinks() {
+			return fmt.Errorf("quest %s works by rules alone, and nobody in it would understand a message: make it anew with a model", s.Name)
+		}
 		return s.fresh(b.Inbox)
-	case *event.ToolPrepared, *event.ReproductionResult:
+	case *event.ToolPrepared, *event.ReproductionResult, *event.SearchResult, *event.ComputeResult:
 		return s.checkDomain(actor, b)
 	default:
 		return s.checkComputer(actor, b)
 	}
 	return nil
+}
+
+// Thinks reports whether an agent of the quest has a model.
+func (s *State) Thinks() bool {
+	return slices.ContainsFunc(s.Agents, func(a *agent.Agent) bool { return a.Model != "" })
 }
 
 func (s *State) answers(call uint64, want event.Type) error {

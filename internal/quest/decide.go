@@ -25,6 +25,11 @@ func Decide(s *State, e event.Event) []event.Draft {
 		*event.ReviewRequested, *event.ReviewExpired, *event.ReviewSubmitted, *event.PublicationDecided,
 		*event.CitationMade, *event.VoteCast, *event.AdvisorySent, *event.AgentParked:
 		return s.goOn(e)
+	case *event.BeliefUpdated, *event.DesireSet, *event.IntentionFormed, *event.PlanMade, *event.CfpIssued, *event.BidSubmitted,
+		*event.ContractAwarded, *event.TaskCompleted, *event.TaskFailed, *event.SearchCall, *event.SearchResult, *event.ComputeCall,
+		*event.ComputeResult, *event.ClaimMade, *event.ClaimAttacked, *event.ChallengeRaised, *event.JustificationGiven,
+		*event.ClaimRetracted, *event.ReplanTriggered, *event.ArgumentsWeighed:
+		return s.goOn(e)
 	case *event.ComputerStarted, *event.CliRun, *event.CliStdout, *event.CliStderr, *event.CliExit, *event.FileDiff, *event.NetConnection:
 		// They say nothing to an agent. But a policy may have waited for one.
 		return s.goOn(e)
@@ -37,7 +42,7 @@ func Decide(s *State, e event.Event) []event.Draft {
 		if over := s.over(nil, e.Time); over != nil {
 			return []event.Draft{exceeded(e, over)}
 		}
-		return s.setTimer(e) // the clock was set back: there is time left
+		return s.woke(e)
 	}
 	return nil
 }
@@ -82,8 +87,8 @@ func (s *State) advanceSome(e event.Event) []event.Draft {
 // advance says the next step of an agent, if it is its turn. It follows from the
 // state: asked twice in the same state, it says the same again.
 func (s *State) advance(a *agent.Agent, e event.Event) []event.Draft {
-	if a == nil {
-		return nil
+	if a == nil || a.Model == "" {
+		return nil // an agent without a model moves by rules alone
 	}
 	phase := a.Phase()
 	if d, ok := s.society.(Domain); ok && (phase == agent.Ready || phase == agent.Answered) {
@@ -138,7 +143,7 @@ func (s *State) callTools(a *agent.Agent, e event.Event) []event.Draft {
 			if text := s.answer(a, u, name); text != "" {
 				return []event.Draft{After(e, a.Name, name, &event.ToolAnswered{Call: u.Call, Error: true, Output: event.Text{Text: text}})}
 			}
-			if d, own := s.own(name); own != nil && own.Step != DeliveredTool {
+			if d, own := s.Own(name); own != nil && own.Step != DeliveredTool {
 				if next := d.Use(s, a, u, e); next != nil {
 					return next
 				}
@@ -217,13 +222,30 @@ func exceeded(e event.Event, o *policy.Over) event.Draft {
 	return After(e, "core", "", &event.BudgetExceeded{Limit: o.Limit, Max: o.Max, Used: used})
 }
 
+// woke goes on when a timer has fired and no limit is reached: the clock was set back
+// and there is time left, or somebody waited.
+func (s *State) woke(e event.Event) []event.Draft {
+	for _, c := range s.Calls {
+		if c.Timer == durationTimer {
+			return s.goOn(e)
+		}
+	}
+	timer := s.setTimer(e)
+	if s.Net == nil {
+		return timer
+	}
+	return append(timer, s.goOn(e)...)
+}
+
+const durationTimer = "duration"
+
 // setTimer asks to be woken when the quest's time is up.
 func (s *State) setTimer(e event.Event) []event.Draft {
 	if s.Limits.Duration == nil {
 		return nil
 	}
 	at := e.Time + event.Time(max(*s.Limits.Duration-s.Elapsed(e.Time), 0))
-	return []event.Draft{After(e, "core", "", &event.TimerSet{At: at, Purpose: "duration"})}
+	return []event.Draft{After(e, "core", "", &event.TimerSet{At: at, Purpose: durationTimer})}
 }
 
 // After drafts an event that follows from e.

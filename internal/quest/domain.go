@@ -77,8 +77,8 @@ type DeliveredText struct {
 	Parts []event.Text
 }
 
-// own finds a tool of the society's own.
-func (s *State) own(name string) (Domain, *OwnTool) {
+// Own returns the society's own tool of that name, nil if it has none.
+func (s *State) Own(name string) (Domain, *OwnTool) {
 	d, ok := s.society.(Domain)
 	if !ok || name == "" {
 		return nil, nil
@@ -92,15 +92,8 @@ func (s *State) own(name string) (Domain, *OwnTool) {
 	return nil, nil
 }
 
-// Own returns the society's own tool of that name, nil if it has none, for whoever
-// does the world's part.
-func (s *State) Own(name string) (Domain, *OwnTool) { return s.own(name) }
-
 // Moving is the agent that the last input was about, nil if it was about none.
 func (s *State) Moving() *agent.Agent { return s.Agent(s.moving) }
-
-// Busy reports whether something is under way that will come back.
-func (s *State) Busy() bool { return s.busy() }
 
 // tend asks the society what it has to do by itself. An answer must pass the gate,
 // like one that an agent gives.
@@ -115,7 +108,7 @@ func (s *State) tend(e event.Event) []event.Draft {
 // unfinished is what follows when policies do not let a quest end. Whose answer it is
 // hears why and goes on. If it cannot, nobody can.
 func (s *State) unfinished(d event.Draft, b *event.PolicyBlocked) []event.Draft {
-	if a := s.Agent(d.Actor); a != nil && !a.Held {
+	if a := s.Agent(d.Actor); a != nil && !a.Held && a.Model != "" {
 		d.Body = b
 	} else {
 		d.Actor, d.Body = "core", &event.QuestFailed{Reason: "The quest has an answer that it may not give. " + refusal(b)}
@@ -130,14 +123,22 @@ func (s *State) applyDomain(e event.Event) {
 		if a := s.Agent(e.Actor); a != nil {
 			a.Prepared(b)
 		}
-	case *event.ReproductionCall:
+	case *event.ReproductionCall, *event.SearchCall, *event.ComputeCall:
 		s.Calls[e.Seq] = Call{Kind: e.Type}
 	case *event.ReproductionResult:
+		delete(s.Calls, b.Call)
+	case *event.SearchResult:
+		delete(s.Calls, b.Call)
+	case *event.ComputeResult:
 		delete(s.Calls, b.Call)
 	case *event.AgentParked:
 		s.Agent(e.Actor).Parked = b.Reason
 	case *event.AdvisorySent:
 		s.advise(b)
+	}
+	if s.Net != nil {
+		s.Net.Apply(e)
+		return
 	}
 	s.Papers.Apply(e)
 }
@@ -146,7 +147,9 @@ func (s *State) applyDomain(e event.Event) {
 // request has expired is no reason to.
 func (s *State) advise(b *event.AdvisorySent) {
 	tell := func(a *agent.Agent) {
-		if b.Kind != event.AdviseExpired {
+		// Who is not parked is not given another chance: a model that answers nothing
+		// would be asked without end where much happens.
+		if a.Parked != "" && b.Kind != event.AdviseExpired {
 			a.Wake()
 		}
 		a.Told(b.Text)
@@ -190,6 +193,20 @@ func (s *State) domainFacts(e event.Event) *policy.Facts {
 		s.about(f, b.Ref)
 	case *event.VoteCast:
 		s.about(f, b.Ref)
+	case *event.CfpIssued:
+		f.Ref = b.Task
+	case *event.BidSubmitted:
+		f.Ref = b.Task
+	case *event.ContractAwarded:
+		f.Ref, f.To = b.Task, b.To
+	case *event.TaskCompleted:
+		f.Ref = b.Task
+	case *event.TaskFailed:
+		f.Ref, f.Text = b.Task, b.Reason
+	case *event.ClaimMade:
+		f.Text = b.Text
+	case *event.ChallengeRaised:
+		f.Ref, f.Text = b.Rule, b.Reason
 	case *event.AdvisorySent:
 		s.about(f, b.Ref)
 		f.Text, f.Hidden = b.Text.Text, b.Text.Ref != nil
@@ -207,12 +224,16 @@ func (s *State) checkDomain(actor string, b event.Body) error {
 		if err := s.calledBy(actor, b.Call); err != nil {
 			return err
 		}
-		if _, own := s.own(s.Calls[b.Call].Tool); own == nil || own.Step != PreparedTool {
+		if _, own := s.Own(s.Calls[b.Call].Tool); own == nil || own.Step != PreparedTool {
 			return fmt.Errorf("tool.call %d of quest %s is of no tool that is prepared", b.Call, s.Name)
 		}
 		if u, err := s.Agent(actor).Use(b.Call); err != nil || u.Prepared != nil {
 			return fmt.Errorf("tool.call %d of quest %s has been prepared already", b.Call, s.Name)
 		}
+	case *event.SearchResult:
+		return s.answers(b.Call, "search.call")
+	case *event.ComputeResult:
+		return s.answers(b.Call, "compute.call")
 	case *event.ReproductionResult:
 		if b.Status != event.Reproduced && b.Status != event.Differs && b.Status != event.NotRun {
 			return fmt.Errorf("a reproduction of quest %s came out as %.40q: want %s, %s or %s", s.Name, b.Status, event.Reproduced, event.Differs, event.NotRun)

@@ -2,12 +2,15 @@ package quest
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"lyceum/internal/agent"
+	"lyceum/internal/behavior"
 	"lyceum/internal/event"
 	"lyceum/internal/paper"
 	"lyceum/internal/policy"
+	"lyceum/internal/tender"
 )
 
 // The gate: every proposal of an agent is put to the policies before it becomes an
@@ -27,7 +30,7 @@ type verdict struct {
 // judge asks the policies.
 func (s *State) judge(e event.Event, t event.Type, f *policy.Facts) verdict {
 	by := s.gate.Blocked(t, f)
-	v := verdict{passes: len(by) == 0, waits: len(by) > 0 && s.busy()}
+	v := verdict{passes: len(by) == 0, waits: len(by) > 0 && s.Busy()}
 	room := maxReasons / max(1, min(len(by), maxBlockers))
 	for _, b := range by {
 		if b.Fault != "" {
@@ -50,9 +53,9 @@ const (
 	maxReasons  = 6 << 10
 )
 
-// busy reports whether something is under way that will come back: only then is
+// Busy reports whether something is under way that will come back: only then is
 // there something to wait for.
-func (s *State) busy() bool {
+func (s *State) Busy() bool {
 	for _, c := range s.Calls {
 		if c.Timer == "" {
 			return true
@@ -226,7 +229,7 @@ func (s *State) useFacts(name string, which func(*agent.Use) bool) *policy.Facts
 // been applied in between.
 func (s *State) toolFacts(a *agent.Agent, u *agent.Use) *policy.Facts {
 	f := s.callFacts(a, known(a, u.Name), s.args(u))
-	f.Again = s.Papers.Happened(a.Name, paper.Place{Answer: u.Answer, Part: u.Part})
+	f.Again = s.Papers.Happened(a.Name, paper.Place{Answer: u.Answer, Part: u.Part}) || s.Net.Happened(tender.Place{Answer: u.Answer, Part: u.Part})
 	if u.Refused != "" {
 		f.Refused = "tool.call"
 	}
@@ -236,12 +239,32 @@ func (s *State) toolFacts(a *agent.Agent, u *agent.Use) *policy.Facts {
 // callFacts is what is known of a call with some arguments.
 func (s *State) callFacts(a *agent.Agent, tool string, args *policy.Args) *policy.Facts {
 	f := &policy.Facts{Agent: a.Name, Tool: tool, Turn: a.Turns, Args: args, Spent: s.used(s.Time), AgentSpent: usedBy(a)}
-	if _, own := s.own(tool); own != nil {
+	if _, own := s.Own(tool); own != nil {
 		f.Asked = s.Papers.Asked[a.Name]
 		s.about(f, f.Field(argRef).Text)
+		s.answering(f)
 	}
 	return f
 }
+
+// answering adds what is known of the message that a message of an agent answers: who
+// sent it, and its performative.
+func (s *State) answering(f *policy.Facts) {
+	if s.Net == nil {
+		return
+	}
+	v := f.Field(argReply)
+	seq, err := strconv.ParseUint(v.Text, 10, 64)
+	if err != nil || v.Kind != behavior.Number {
+		return
+	}
+	f.Ref = v.Text
+	if m, ok := s.Net.Messages[seq]; ok {
+		f.Author, f.Status = m.From, m.Performative
+	}
+}
+
+var argReply = []string{"args", "reply"}
 
 var argRef = []string{"args", "ref"}
 

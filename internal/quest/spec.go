@@ -21,7 +21,11 @@ type Spec struct {
 	Name        string `yaml:"name,omitempty" json:"name,omitempty" jsonschema:"name of the quest: 1 to 63 of a-z, 0-9 and -, beginning with a letter or a digit; default: the name of the file's folder"`
 	Problem     string `yaml:"problem,omitempty" json:"problem,omitempty" jsonschema:"the question, in Markdown"`
 	ProblemFile string `yaml:"problem_file,omitempty" json:"problem_file,omitempty" jsonschema:"a file with the question, beside quest.yaml or below it; instead of problem"`
-	Society     string `yaml:"society,omitempty" json:"society,omitempty" jsonschema:"the rules the agents work by: solo (the default), one agent on its own; or lab, agents that publish papers, review each other and vote, see docs/lab.md"`
+	Task        string `yaml:"task,omitempty" json:"task,omitempty" jsonschema:"the question of a contract net; instead of problem"`
+	Society     string `yaml:"society,omitempty" json:"society,omitempty" jsonschema:"the rules the agents work by: solo (the default), one agent on its own; lab, agents that publish papers, review each other and vote, see docs/lab.md; or contract, a planner, workers that bid, and an auditor, see docs/contract.md"`
+	Corpus      string `yaml:"corpus,omitempty" json:"corpus,omitempty" jsonschema:"a folder beside quest.yaml whose .md and .txt files a contract net searches"`
+	Audit       string `yaml:"audit,omitempty" json:"audit,omitempty" jsonschema:"how strictly the answer of a contract net is audited: lite, standard (the default) or strict"`
+	WaitUntil   string `yaml:"wait_until,omitempty" json:"wait_until,omitempty" jsonschema:"when the work of a contract net begins, such as 2030-01-31T12:00:00Z; default: at once"`
 	// Agents is a number or a list, and so read node by node.
 	Agents    Agents   `yaml:"agents,omitempty" json:"agents,omitempty" jsonschema:"how many agents a lab has, or groups of agents that differ"`
 	Reviewers *int64   `yaml:"reviewers,omitempty" json:"reviewers,omitempty" jsonschema:"how many agents review each paper of a lab, less than there are agents; 0 publishes at once; default: 3, or all others if they are fewer"`
@@ -199,9 +203,11 @@ func (s *Spec) check() *fault {
 	switch {
 	case s.Name != "" && !event.ValidName(s.Name):
 		return &fault{"name", fmt.Sprintf("name %q: want %s", s.Name, event.NameRule)}
+	case s.Task != "" && (s.Problem != "" || s.ProblemFile != ""):
+		return &fault{"task", "task and problem are both given: keep one"}
 	case s.Problem != "" && s.ProblemFile != "":
 		return &fault{"problem_file", "problem and problem_file are both given: keep one"}
-	case strings.TrimSpace(s.Problem) == "" && s.ProblemFile == "":
+	case strings.TrimSpace(s.Question()) == "" && s.ProblemFile == "":
 		return &fault{"problem", "no question: give problem or problem_file"}
 	case s.Window != 0 && s.Window < MinWindow:
 		return &fault{"window", fmt.Sprintf("window %d: want at least %d tokens", s.Window, MinWindow)}
@@ -209,6 +215,9 @@ func (s *Spec) check() *fault {
 		return &fault{"window", fmt.Sprintf("window %d: no model reads that much", s.Window)}
 	}
 	if f := s.checkSociety(); f != nil {
+		return f
+	}
+	if f := s.checkContract(); f != nil {
 		return f
 	}
 	shares := []Share{s.Limits.Share}
@@ -284,6 +293,7 @@ func Schema() (*jsonschema.Schema, error) {
 	s.Properties["profile"].Pattern = namePattern
 	s.Properties["society"].Enum = words(Societies)
 	s.Properties["decision"].Enum = words(Decisions)
+	s.Properties["audit"].Enum = words(Audits)
 	reviewers, deadline := s.Properties["reviewers"], s.Properties["review_deadline_turns"]
 	*reviewers = jsonschema.Schema{Type: "integer", Minimum: new(0.0), Maximum: new(MaxAgents - 1.0), Description: reviewers.Description}
 	*deadline = jsonschema.Schema{Type: "integer", Minimum: new(1.0), Maximum: new(maxDeadline * 1.0), Description: deadline.Description}

@@ -13,7 +13,7 @@ import (
 )
 
 // Societies are what a quest.yaml can have for a society.
-var Societies = []string{"solo", "lab"}
+var Societies = []string{"solo", "lab", "contract"}
 
 // Decisions are how a lab can decide about a paper.
 var Decisions = []string{"majority", "unanimous"}
@@ -158,11 +158,13 @@ func (s *Spec) Lab() *event.LabSpec {
 func (s *Spec) checkSociety() *fault {
 	switch n := s.Agents.Count(); {
 	case s.Society != "" && !slices.Contains(Societies, s.Society):
-		return &fault{"society", fmt.Sprintf("society %q: there are solo and lab", s.Society)}
+		return &fault{"society", fmt.Sprintf("society %q: there are solo, lab and contract", s.Society)}
 	case s.Profile != "" && !event.ValidName(s.Profile):
 		return &fault{"profile", fmt.Sprintf("profile %.80q: want %s", s.Profile, event.NameRule)}
 	case s.IsLab():
 		return s.checkLab()
+	case s.IsContract():
+		return nil
 	case n > 1:
 		return &fault{"agents", fmt.Sprintf("there are %d agents, and the society solo has one: say society: lab, or leave agents out", n)}
 	case s.Reviewers != nil:

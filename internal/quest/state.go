@@ -23,6 +23,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/paper"
 	"lyceum/internal/policy"
+	"lyceum/internal/tender"
 
 	"github.com/go-json-experiment/json"
 )
@@ -66,7 +67,11 @@ type State struct {
 	// Lab is how a lab works, nil elsewhere; Papers are what it has published.
 	Lab    *event.LabSpec `json:",omitzero"`
 	Papers paper.Library  `json:",omitzero"`
+	// Net is what a contract net knows, nil elsewhere.
+	Net    *tender.Net `json:",omitzero"`
 	Answer *event.Text
+	// Warnings are what stayed open when the quest had its answer.
+	Warnings []string `json:",omitempty"`
 	// Ended is when the quest last had its answer, or was refused it.
 	Ended uint64 `json:",omitzero"`
 	// Spoken is when a person last said something.
@@ -209,7 +214,7 @@ func (s *State) adopt(rules string, societies []Society) error {
 }
 
 // snapshotFormat changes whenever the meaning of State does.
-const snapshotFormat = 4
+const snapshotFormat = 5
 
 type snapshot struct {
 	Format int

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
@@ -29,7 +30,9 @@ func (l *live) startModel(ctx context.Context, seq uint64, name string, c *event
 	if l.enough != nil {
 		ctx = model.WithHurry(ctx, l.wanted)
 	}
+	empty := a.Empty
 	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
+		pauseAfter(ctx, empty)
 		begun := l.rt.Clock()
 		answer, err := (*model.Answer)(nil), resolveErr
 		if err == nil {
@@ -48,6 +51,25 @@ func (l *live) startModel(ctx context.Context, seq uint64, name string, c *event
 	})
 	return nil
 }
+
+// pauseAfter waits before a model is asked again that has answered nothing so many
+// times in a row: what made it do so may pass. It does not wait once the quest has come
+// to rest.
+func pauseAfter(ctx context.Context, empty int64) {
+	if empty == 0 {
+		return
+	}
+	timer := time.NewTimer(emptyPause << (empty - 1))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-model.Wanted(ctx).Done():
+	case <-ctx.Done():
+	}
+}
+
+// emptyPause is the first pause after an empty answer; the next is twice as long.
+const emptyPause = 500 * time.Millisecond
 
 // request builds what the model is shown. The prompt and the tools are those
 // the quest was made with, whatever this binary has.
@@ -129,6 +151,9 @@ func (ps *prompts) put(key [2]event.Hash, p *prompt) {
 // name is told before anything is recorded.
 func (l *live) openModels(ctx context.Context) error {
 	for _, a := range l.state.Agents {
+		if a.Model == "" {
+			continue // it works by rules alone
+		}
 		for _, limits := range []event.Limits{l.state.Limits, l.opts.Limits} {
 			if err := l.rt.CheckCost(a.Model, limits); err != nil {
 				return err
@@ -357,7 +382,7 @@ func (l *live) runTool(ctx context.Context, d *desk, seq uint64, spec tool.Tool,
 		return nil, ctx.Err()
 	}
 	t := &texts{rt: l.rt, ctx: ctx}
-	text, err := t.shown(out.Text)
+	text, err := t.shown(out.Text, l.state.Agent(d.agent).Limit)
 	if err != nil {
 		return nil, err
 	}

@@ -43,6 +43,8 @@ type Plan struct {
 	// Dockerfile is what the spec's computer.dockerfile holds, if it is not to be read
 	// from Dir.
 	Dockerfile []byte
+	// Say is told what is worth a person's knowing, if it is not nil.
+	Say func(string)
 }
 
 // maxProblem, maxScript and maxPolicies bound the files a spec names.
@@ -130,10 +132,10 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	}
 	defer root.Close()
 	b := &event.QuestCreated{
-		Name: spec.Name, Rules: soc.Rules(), Seed: spec.Seed, Lab: spec.Lab(), Limits: spec.Limits.Limits(), Thinking: spec.Thinking == nil || *spec.Thinking,
+		Name: spec.Name, Rules: soc.Rules(), Seed: spec.Seed, Lab: spec.Lab(), Contract: spec.Contract(), Limits: spec.Limits.Limits(), Thinking: spec.Thinking == nil || *spec.Thinking,
 	}
 	for _, t := range soc.Texts() {
-		if t.Name != "system" {
+		if !strings.HasPrefix(t.Name, "system") {
 			b.Texts = append(b.Texts, t)
 		}
 	}
@@ -146,7 +148,7 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	for i := range b.Policies {
 		b.Policies[i].Settings = c.rt.redact(b.Policies[i].Settings)
 	}
-	if b.Pins, err = c.models(root); err != nil {
+	if b.Pins, err = c.models(root, soc); err != nil {
 		return nil, err
 	}
 	if b.Problem, err = c.problem(root); err != nil {
@@ -160,7 +162,12 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	if b.Computer, err = c.computer(root); err != nil {
 		return nil, err
 	}
-	if b.Agents, err = c.agents(soc); err != nil {
+	if b.Contract != nil {
+		if err := c.contract(ctx, root, b); err != nil {
+			return nil, err
+		}
+	}
+	if b.Agents, err = c.agents(soc, b.Computer != nil); err != nil {
 		return nil, err
 	}
 	var have []string
@@ -259,7 +266,10 @@ func CheckTools(policies []event.PolicySpec, have []string) error {
 }
 
 // models reads the files that the agents' models refer to.
-func (c *creation) models(root *os.Root) (pins []event.Pin, err error) {
+func (c *creation) models(root *os.Root, soc quest.Society) (pins []event.Pin, err error) {
+	if _, ok := soc.(quest.Cast); ok && c.plan.Spec.Model == "" {
+		return nil, nil // its agents work by rules alone
+	}
 	seen := map[string]bool{}
 	for _, g := range c.plan.Spec.Groups() {
 		if seen[g.Model] {
@@ -309,7 +319,7 @@ func (c *creation) pins(root *os.Root, modelName string) ([]event.Pin, error) {
 }
 
 func (c *creation) problem(root *os.Root) (event.Text, error) {
-	text := c.plan.Spec.Problem
+	text := c.plan.Spec.Question()
 	if file := c.plan.Spec.ProblemFile; file != "" {
 		data, err := readFile(root, file, maxProblem)
 		if err != nil {
@@ -326,22 +336,28 @@ func (c *creation) problem(root *os.Root) (event.Text, error) {
 
 func (c *creation) data(ctx context.Context, root *os.Root) (*event.TreeRef, error) {
 	name := c.plan.Spec.Data
+	tree, skipped, err := c.folder(ctx, root, "data", name)
+	if err == nil && len(skipped) > 0 {
+		err = badPlan("data: %s cannot be copied: %s", filepath.Join(name, skipped[0].Path), skipped[0].Reason)
+	}
+	return tree, err
+}
+
+// folder copies one that the spec names under a key.
+func (c *creation) folder(ctx context.Context, root *os.Root, key, name string) (*event.TreeRef, []blob.Skipped, error) {
 	dir, err := root.OpenRoot(name)
 	if err != nil {
-		return nil, badPlan("data: %w", inFolder(root, name, err))
+		return nil, nil, badPlan("%s: %w", key, inFolder(root, name, err))
 	}
 	defer dir.Close()
 	if err := c.rt.noSecrets(dir); err != nil {
-		return nil, badPlan("data: %w", err)
+		return nil, nil, badPlan("%s: %w", key, err)
 	}
 	tree, _, skipped, err := blob.Snapshot(ctx, c.rt.Blobs, dir, nil)
 	if err != nil {
-		return nil, fmt.Errorf("data: %w", err)
+		return nil, nil, fmt.Errorf("%s: %w", key, err)
 	}
-	if len(skipped) > 0 {
-		return nil, badPlan("data: %s cannot be copied: %s", filepath.Join(name, skipped[0].Path), skipped[0].Reason)
-	}
-	return &tree, nil
+	return &tree, skipped, nil
 }
 
 // readFile reads a file of at most max bytes from a folder that it cannot leave.
@@ -380,7 +396,7 @@ func inFolder(root *os.Root, name string, err error) error {
 // restored as it was last recorded; one that is there is left alone.
 func (r *Runtime) prepare(ctx context.Context, name string, s *quest.State) error {
 	var missing []*agent.Agent
-	for _, a := range s.Agents {
+	for _, a := range homed(s) {
 		if _, err := os.Lstat(r.agentDir(name, a.Name)); err != nil {
 			missing = append(missing, a)
 		}
@@ -398,6 +414,17 @@ func (r *Runtime) prepare(ctx context.Context, name string, s *quest.State) erro
 		}
 	}
 	return r.prepareHomes(ctx, name, missing)
+}
+
+// homed are the agents that have homes: those with a model, and the first. Others have
+// no use for one.
+func homed(s *quest.State) (out []*agent.Agent) {
+	for i, a := range s.Agents {
+		if i == 0 || a.Model != "" {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // homesAtOnce is how many homes are made at the same time. One after another, a lab of

@@ -18,8 +18,11 @@ import (
 
 // agents are those of the quest, a spec for each group. However many agents a group
 // has, it takes the room of one.
-func (c *creation) agents(soc quest.Society) ([]event.AgentSpec, error) {
+func (c *creation) agents(soc quest.Society, computers bool) ([]event.AgentSpec, error) {
 	spec := c.plan.Spec
+	if cast, ok := soc.(quest.Cast); ok {
+		return c.cast(cast, computers)
+	}
 	var out []event.AgentSpec
 	var first int64
 	for _, g := range spec.Groups() {
@@ -48,28 +51,33 @@ func (c *creation) agent(soc quest.Society, g quest.Group) (event.AgentSpec, err
 	if err != nil {
 		return a, err
 	}
+	return a, c.furnish(&a, soc, "system", p, tools)
+}
+
+// furnish gives an agent its tools and the text that it begins with.
+func (c *creation) furnish(a *event.AgentSpec, soc quest.Society, text string, p *profile.Profile, tools []model.Tool) error {
 	for _, t := range tools {
 		a.ToolNames = append(a.ToolNames, t.Name)
 	}
 	list, err := json.Marshal(tools)
 	if err != nil {
-		return a, fmt.Errorf("tools: %w", err)
+		return fmt.Errorf("tools: %w", err)
 	}
 	if a.Tools, err = c.pin(list); err != nil {
-		return a, err
+		return err
 	}
 	for _, t := range soc.Texts() {
-		if t.Name != "system" {
+		if t.Name != text {
 			continue
 		}
 		system := c.system(t.Text, p)
 		// What the template itself has is ours, and short.
 		if size := len(c.question) + len(system) - len(t.Text); int64(size)/4 > a.Window/2 {
-			return a, badPlan("the question has %d bytes; with it an agent would begin with %d, more than half of a window of %d tokens: shorten it, or give a larger window", len(c.question), size, a.Window)
+			return badPlan("the question has %d bytes; with it an agent would begin with %d, more than half of a window of %d tokens: shorten it, or give a larger window", len(c.question), size, a.Window)
 		}
 		a.System, err = c.pin([]byte(system))
 	}
-	return a, err
+	return err
 }
 
 // window is how many tokens a request to a model may have.
@@ -177,6 +185,12 @@ func (c *creation) computer(root *os.Root) (*event.ComputerSpec, error) {
 	c.machine = spec.Computer
 	if c.machine.IsZero() && p != nil {
 		c.machine, from = p.Computer, "profile "+p.Name+": computer"
+	}
+	if c.machine.IsZero() && spec.IsContract() {
+		// A contract net computes in a computer where there can be one.
+		if _, err := c.rt.driver(c.texts.ctx, "auto"); err == nil {
+			c.machine = quest.Computer{Driver: "auto"}
+		}
 	}
 	if c.machine.None() {
 		return nil, nil

@@ -42,7 +42,7 @@ type desk struct {
 
 // openDesks makes the desks of all agents.
 func (l *live) openDesks() error {
-	for _, a := range l.state.Agents {
+	for _, a := range homed(l.state) {
 		home, err := os.OpenRoot(l.rt.agentDir(l.key, a.Name))
 		if err != nil {
 			return fmt.Errorf("open the home of %s: %w", a.Name, err)

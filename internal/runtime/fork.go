@@ -65,6 +65,9 @@ func (r *Runtime) fork(ctx context.Context, from string, opts ForkOptions) (*que
 	if err != nil {
 		return nil, err
 	}
+	if (opts.Model != "" || opts.Message != "") && !s.Thinks() {
+		return nil, badPlan("it works by rules alone, and nobody in it could use a model or a message: make it anew with a model")
+	}
 	o := &owner{key: opts.Name, state: s, batch: ledger.Batch{Quest: opts.Name, Events: b}}
 	if err := r.diverge(ctx, o, opts); err != nil {
 		return nil, err

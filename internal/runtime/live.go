@@ -66,8 +66,8 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 	l := &live{
 		owner: owner{key: name, log: r.Ledger, state: state},
 		rt:    r, opts: opts, mail: newMailbox(), rendered: map[string]*agent.Rendering{},
-		running: map[uint64]bool{}, tools: make(chan struct{}, maxTools),
-		desks: map[string]*desk{}, models: map[string]model.Model{}, work: ctx,
+		running: map[uint64]bool{},
+		desks:   map[string]*desk{}, models: map[string]model.Model{}, work: ctx,
 	}
 	if n := len(before); n > 0 {
 		l.before = before[n-1].ID
@@ -84,6 +84,9 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 	}
 	if err := l.openDesks(); err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
+	}
+	if n := l.state.Net; n != nil && n.Spec.Corpus != nil {
+		l.corpus = &corpus{rt: r, tree: *n.Spec.Corpus}
 	}
 	if l.state.Lab != nil {
 		l.startPress(ctx)
@@ -104,8 +107,8 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 	return l.state, err
 }
 
-// maxTools is how many tools of an agent run at the same time, and how many of the
-// quest's own are prepared. One agent's tools do not hold up another's.
+// maxTools is how many tools of an agent run at the same time. One agent's do not hold
+// up another's.
 const maxTools = 8
 
 // snapshotEvery is after how many events a running quest's state is saved, so
@@ -125,7 +128,7 @@ type live struct {
 	rendered map[string]*agent.Rendering
 	running  map[uint64]bool
 	stop     context.CancelFunc
-	tools    chan struct{}
+	trials   trials
 	saved    uint64
 	models   map[string]model.Model
 	speaking sync.Mutex // held while OnDelta is told
@@ -136,6 +139,7 @@ type live struct {
 	spec   computer.Spec
 	rules  *proxy.Rules
 	press  *press
+	corpus *corpus
 	work   context.Context // ends when the run is given up
 
 	// wanted ends when the quest comes to rest: no call is tried again then.
@@ -327,6 +331,10 @@ func (l *live) take(ctx context.Context, inputs []event.Draft) error {
 			delete(l.running, b.Call)
 		case *event.ReproductionResult:
 			delete(l.running, b.Call)
+		case *event.SearchResult:
+			delete(l.running, b.Call)
+		case *event.ComputeResult:
+			delete(l.running, b.Call)
 		}
 	}
 	for _, e := range done {
@@ -363,6 +371,7 @@ func (l *live) close() {
 		_ = d.leave(ended(l.state))
 		_ = d.home.Close()
 	}
+	_ = l.corpus.close() // it is a cache
 }
 
 // start begins the call that e asks for, if it asks for one that is still open.
@@ -381,6 +390,10 @@ func (l *live) start(ctx context.Context, e event.Event) error {
 		l.startTimer(ctx, e.Seq, b.At)
 	case *event.ReproductionCall:
 		l.startReproduction(ctx, e.Seq, b)
+	case *event.SearchCall:
+		l.startSearch(ctx, e.Seq, e.Actor, b)
+	case *event.ComputeCall:
+		l.startCompute(ctx, e.Seq, e.Actor, b)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.U
 	switch own.Step {
 	case quest.PreparedTool:
 		l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
-			free, err := l.slot(ctx)
+			free, err := desk.slot(ctx)
 			if err != nil {
 				return nil, err
 			}
@@ -63,7 +63,7 @@ func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.U
 		}}
 		desk.begin()
 		l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
-			free, err := l.slot(ctx)
+			free, err := desk.slot(ctx)
 			if err != nil {
 				desk.done(false)
 				return nil, err
@@ -78,11 +78,12 @@ func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.U
 	}
 }
 
-// slot waits until a tool may run: so many of a quest's do at the same time.
-func (l *live) slot(ctx context.Context) (free func(), err error) {
+// slot waits until a tool of the agent may run: so many of its own do at the same time,
+// and nobody else's wait for them.
+func (d *desk) slot(ctx context.Context) (free func(), err error) {
 	select {
-	case l.tools <- struct{}{}:
-		return func() { <-l.tools }, nil
+	case d.slots <- struct{}{}:
+		return func() { <-d.slots }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -208,14 +209,15 @@ func (l *live) attach(ctx context.Context, home *os.Root, paths []any, body *eve
 	return nil, nil
 }
 
-// attachable says why a file of that name cannot stand in a paper's folder: the lab's
-// own text does, git must be able to keep it, and people read it on a terminal.
+// attachable says why a file of that name cannot stand in a paper's folder: git must be
+// able to keep it, and people read it on a terminal. Which names are taken by files of
+// its own, the society knows.
 func attachable(base string) error {
 	lower := strings.ToLower(base)
 	switch {
 	case base == "." || base == "/" || base == "..":
 		return errors.New("an attachment is empty, or only a folder: give the path of a file in your home")
-	case lower == paperFile, strings.HasPrefix(lower, ".git"), strings.HasPrefix(lower, "git~"):
+	case strings.HasPrefix(lower, ".git"), strings.HasPrefix(lower, "git~"):
 		return fmt.Errorf("a file called %q cannot be attached; rename it", base)
 	case len(base) > 100:
 		return fmt.Errorf("the name of %q is longer than 100 bytes; rename it", atMost(base, 200))

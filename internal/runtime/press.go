@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -9,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"lyceum/internal/agent"
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
@@ -20,8 +20,6 @@ import (
 // Lyceum, and commits each decided one to the folder's git repository. Everything it
 // writes follows from the ledger and can be written again.
 
-const paperFile = "publication.md"
-
 // press is told which papers have changed, and writes them one after another.
 type press struct {
 	rt   *Runtime
@@ -29,8 +27,6 @@ type press struct {
 	jobs chan job
 	done chan struct{}
 	err  error // read after done
-	// trials are the places for papers' entry points that run.
-	trials chan struct{}
 	// git is the folder's repository, nil before it is needed; lame says that it cannot
 	// be written in this run.
 	git  *repository
@@ -48,7 +44,7 @@ type job struct {
 // startPress begins to write papers. When ctx ends the rest is left to the next run,
 // which writes what it finds missing.
 func (l *live) startPress(ctx context.Context) {
-	l.press = &press{rt: l.rt, key: l.key, jobs: make(chan job, 64), done: make(chan struct{}), trials: make(chan struct{}, maxTrials), say: l.progress}
+	l.press = &press{rt: l.rt, key: l.key, jobs: make(chan job, 64), done: make(chan struct{}), say: l.progress}
 	go func() {
 		defer close(l.press.done)
 		for j := range l.press.jobs {
@@ -101,15 +97,12 @@ func (l *live) printAll(ctx context.Context) error {
 		if p.Decided != 0 {
 			decided = append(decided, p)
 		}
-		have, err := os.ReadFile(filepath.Join(l.press.folder(p), paperFile))
-		if err == nil {
-			want, err := l.press.markdown(ctx, p)
-			if err != nil {
-				return err
-			}
-			if string(have) == want {
-				continue
-			}
+		files, err := l.press.files(ctx, p)
+		if err != nil {
+			return fmt.Errorf("write paper %s: %w", p.Ref, err)
+		}
+		if l.press.has(p, files) {
+			continue
 		}
 		if err := l.press.write(ctx, p); err != nil {
 			return fmt.Errorf("write paper %s: %w", p.Ref, err)
@@ -169,9 +162,32 @@ func (p *press) folder(paper *paper.Paper) string {
 	return filepath.Join(p.rt.QuestDir(p.key), "publications", paper.Ref)
 }
 
-func (p *press) markdown(ctx context.Context, x *paper.Paper) (string, error) {
-	return paper.Markdown(x, func(t event.Text) (string, error) {
-		return agent.Read(t, func(ref event.Ref) ([]byte, error) { return p.rt.Blob(ctx, ref) })
+// files are what Lyceum writes into a paper's folder beside the attachments. The text
+// comes last: where it is, the rest is too.
+func (p *press) files(ctx context.Context, x *paper.Paper) (out []questFile, err error) {
+	for _, o := range paper.Outputs(x.Reproduction) {
+		data, err := p.output(ctx, o.Ref)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, questFile{o.File, data})
+	}
+	if parts := x.ReviewTexts(); len(parts) > 0 {
+		reviews, err := p.rt.joined(ctx, parts)
+		if err != nil {
+			return nil, fmt.Errorf("read the reviews: %w", err)
+		}
+		out = append(out, questFile{paper.FileReviews, []byte(reviews)})
+	}
+	text, err := paper.Markdown(x, func(t event.Text) (string, error) { return p.rt.joined(ctx, []event.Text{t}) })
+	return append(out, questFile{paper.FilePaper, []byte(text)}), err
+}
+
+// has reports whether a paper's folder has these files as they should be.
+func (p *press) has(x *paper.Paper, files []questFile) bool {
+	return !slices.ContainsFunc(files, func(f questFile) bool {
+		have, err := os.ReadFile(filepath.Join(p.folder(x), f.name))
+		return err != nil || !bytes.Equal(have, f.data)
 	})
 }
 
@@ -188,14 +204,14 @@ func (p *press) print(ctx context.Context, j job) error {
 	return nil
 }
 
-// write makes a paper's folder. The text comes last: where it is, the rest is too.
+// write makes a paper's folder.
 func (p *press) write(ctx context.Context, x *paper.Paper) error {
-	text, err := p.markdown(ctx, x)
+	files, err := p.files(ctx, x)
 	if err != nil {
 		return err
 	}
 	dir := p.folder(x)
-	if _, err := os.Stat(filepath.Join(dir, paperFile)); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(dir, paper.FilePaper)); errors.Is(err, os.ErrNotExist) {
 		if err := p.attachments(ctx, x, dir); err != nil {
 			return err
 		}
@@ -203,18 +219,12 @@ func (p *press) write(ctx context.Context, x *paper.Paper) error {
 	if err := p.tidy(x, dir); err != nil {
 		return err
 	}
-	if r := x.Reproduction; r != nil {
-		// Attachments cannot have these names.
-		for name, output := range map[string]*event.Ref{"reproduction.txt": r.Output, "reproduction-2.txt": r.Second} {
-			if output == nil {
-				continue
-			}
-			if err := p.copyBlob(ctx, *output, filepath.Join(dir, name)); err != nil {
-				return err
-			}
+	for _, f := range files {
+		if err := replaceFile(filepath.Join(dir, f.name), f.data); err != nil {
+			return err
 		}
 	}
-	return replaceFile(filepath.Join(dir, paperFile), []byte(text))
+	return nil
 }
 
 // attachments begins a paper's folder.
@@ -245,16 +255,13 @@ func (p *press) tidy(x *paper.Paper, dir string) error {
 // its blob.
 const maxPrinted = 1 << 20
 
-func (p *press) copyBlob(ctx context.Context, ref event.Ref, to string) error {
+func (p *press) output(ctx context.Context, ref event.Ref) ([]byte, error) {
 	if ref.Size > maxPrinted {
-		return replaceFile(to, fmt.Appendf(nil, "%d bytes: blob sha256:%s\n", ref.Size, ref.Hash))
+		return fmt.Appendf(nil, "%d bytes: blob sha256:%s\n", ref.Size, ref.Hash), nil
 	}
 	data, err := p.rt.Blob(ctx, ref)
 	if errors.Is(err, ledger.ErrNoBlob) {
-		return fmt.Errorf("the output of its entry point is missing: %w", err)
+		err = fmt.Errorf("the output of its entry point is missing: %w", err)
 	}
-	if err != nil {
-		return err
-	}
-	return replaceFile(to, data)
+	return data, err
 }

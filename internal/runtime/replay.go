@@ -45,22 +45,32 @@ func (d *Difference) Error() string {
 // event they lead to with the one recorded, byte for byte. It calls no model and
 // no tool. Progress, which may be nil, is told the seq now and then.
 func (r *Runtime) Replay(ctx context.Context, name string, progress func(seq uint64)) (*Report, error) {
-	return r.examine(ctx, name, progress, func(p *replayer, e event.Event) *Difference { return p.replay(e) }, nil)
+	return r.examine(ctx, name, progress, func(p *replayer, e event.Event) *Difference { return p.replay(e) }, nil, nil)
+}
+
+// Audit replays a quest, and looks besides at what the world is recorded to have said,
+// as Verify does.
+func (r *Runtime) Audit(ctx context.Context, name string, progress func(seq uint64)) (*Report, error) {
+	return r.examine(ctx, name, progress, func(p *replayer, e event.Event) *Difference { return p.replay(e) }, newWitness(r), nil)
 }
 
 // Verify checks everything that can be checked without deciding anything again:
-// the chain, the form of each event, every blob and tree that is named, and the
-// files of the quest's folder.
+// the chain, the form of each event, every blob and tree that is named, what the world
+// is recorded to have said as far as it can be known again, and the files of the
+// quest's folder.
 func (r *Runtime) Verify(ctx context.Context, name string, progress func(seq uint64)) (*Report, error) {
-	return r.examine(ctx, name, progress, func(p *replayer, e event.Event) *Difference { return p.accept(e) }, r.verifyFolder)
+	return r.examine(ctx, name, progress, func(p *replayer, e event.Event) *Difference { return p.accept(e) }, newWitness(r), r.verifyFolder)
 }
 
 // examine reads a quest's ledger from its first event on and has each looked at.
 // What is found wrong is in the report; an error means that looking failed.
-func (r *Runtime) examine(ctx context.Context, name string, progress func(uint64), look func(*replayer, event.Event) *Difference,
+func (r *Runtime) examine(ctx context.Context, name string, progress func(uint64), look func(*replayer, event.Event) *Difference, witness *witness,
 	finally func(context.Context, string, *quest.State, []event.Text) (*Difference, error),
 ) (*Report, error) {
 	var answers []event.Text
+	if witness != nil {
+		defer witness.close()
+	}
 	p := &replayer{societies: r.Societies}
 	b := newBlobReader(ctx, r)
 	rep := &Report{Quest: name}
@@ -90,6 +100,11 @@ func (r *Runtime) examine(ctx context.Context, name string, progress func(uint64
 		}
 		if d == nil {
 			d = b.read(e)
+		}
+		if d == nil && witness != nil {
+			if d, err = witness.look(ctx, e); err != nil {
+				return nil, err
+			}
 		}
 		if rep.Blobs = len(b.seen); d != nil {
 			rep.Difference = d

@@ -23,21 +23,40 @@ const (
 	maxTrials      = 2
 )
 
+// trials are the places for papers' entry points that run. Papers that take long would
+// keep everybody from working if they took the places of tools; and an author who hands
+// in many would keep the others' papers from being run, so each has one place.
+//
+// The owner of the quest alone gives them out; the zero value has all of them free.
+type trials struct {
+	all chan struct{}
+	of  map[string]chan struct{}
+}
+
+// places are what a run of an author's paper needs, in this order: its author's own, and
+// one of those for all. Whoever waits for the second keeps nobody but its author waiting.
+func (t *trials) places(author string) [2]chan struct{} {
+	if t.all == nil {
+		t.all, t.of = make(chan struct{}, maxTrials), map[string]chan struct{}{}
+	}
+	if t.of[author] == nil {
+		t.of[author] = make(chan struct{}, 1)
+	}
+	return [2]chan struct{}{t.of[author], t.all}
+}
+
 // startReproduction runs a paper's entry point twice, each time in a computer and a
 // home of its own, without network.
 func (l *live) startReproduction(ctx context.Context, seq uint64, b *event.ReproductionCall) {
+	places := l.trials.places(l.state.Papers.Paper(b.Ref).Author)
 	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
-		// Papers that take long would keep everybody from working if they took the
-		// places of tools.
-		places := l.tools
-		if l.press != nil {
-			places = l.press.trials
-		}
-		select {
-		case places <- struct{}{}:
-			defer func() { <-places }()
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		for _, place := range places {
+			select {
+			case place <- struct{}{}:
+				defer func() { <-place }()
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
 		}
 		begun := l.rt.Clock()
 		body, err := l.reproduce(ctx, seq, b)

@@ -24,6 +24,7 @@ import (
 	"lyceum/internal/ledger"
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
+	"lyceum/internal/search"
 	"lyceum/internal/tool"
 )
 
@@ -56,6 +57,8 @@ type Runtime struct {
 	Version string
 	// Known tells of a model; nil knows every price and no context.
 	Known func(model string) Known
+	// Embedder makes vectors of texts for contract nets; nil leaves vectors out.
+	Embedder search.Embedder
 	// Secrets are texts that must not get into a ledger, a blob or a prompt,
 	// whoever says them.
 	Secrets func() []string

@@ -22,6 +22,8 @@ const (
 	maxShown  = 32 << 10
 	shownHead = 5 << 10
 	shownTail = 2 << 10
+	// bytesPerToken is how much text a token is, about.
+	bytesPerToken = 4
 )
 
 // texts turns strings of the world into texts of events. What does not fit is
@@ -53,19 +55,22 @@ func (t *texts) of(s string, max int) (event.Text, error) {
 }
 
 // shown returns a tool's output as the agent sees it: whole if it is short, its
-// beginning and end if not, with a pointer to the whole.
-func (t *texts) shown(s string) (event.Text, error) {
+// beginning and end if not, with a pointer to the whole. window is how many tokens the
+// agent may see in all: no single output takes more than half of that.
+func (t *texts) shown(s string, window int64) (event.Text, error) {
 	s = clean(t.rt.redact(s))
-	if event.Weight(s) <= maxInline {
+	most := int(min(maxShown, window*bytesPerToken/2))
+	if event.Weight(s) <= maxInline && len(s) <= most {
 		return event.Text{Text: s}, nil
 	}
 	ref, err := t.put([]byte(s))
-	if err != nil || len(s) <= maxShown {
+	if err != nil || len(s) <= most {
 		return event.Text{Ref: &ref}, err
 	}
-	head := event.Cut(s, shownHead)
-	tail := clipFront(s[max(len(head), len(s)-shownTail):])
-	if event.Weight(tail) > shownTail {
+	head := event.Cut(s, min(shownHead, most/2))
+	atEnd := min(shownTail, most/4)
+	tail := clipFront(s[max(len(head), len(s)-atEnd):])
+	if event.Weight(tail) > atEnd {
 		tail = ""
 	}
 	note := fmt.Sprintf("\n[… %d of %d bytes left out; the whole output is blob sha256:%s …]\n", len(s)-len(head)-len(tail), len(s), ref.Hash)

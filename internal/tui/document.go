@@ -120,6 +120,9 @@ func (d *Document) Render(width int, look Look) string {
 	w.put("", "by "+line(d.Author)+" · "+d.Time.Time().Format("2006-01-02 15:04:05 UTC"))
 	w.put("", "")
 	w.fact("reproduction", d.reproduction())
+	for _, o := range paper.Outputs(d.Reproduction) {
+		w.fact("printed", o.File+" sha256:"+o.Ref.Hash.String())
+	}
 	w.fact("votes", count(len(d.Votes), strings.Join(d.Votes, ", ")))
 	w.fact("revises", d.Revises)
 	w.fact("revised by", strings.Join(d.RevisedBy, ", "))

@@ -51,7 +51,7 @@ func newDesk(r *model.Request, c character) *desk {
 	} else {
 		from = d.findQuestion(r.Messages)
 	}
-	made := map[string]call{}
+	made, tries := map[string]call{}, map[call]int{}
 	for i, m := range r.Messages {
 		for _, p := range m.Parts {
 			switch {
@@ -59,15 +59,36 @@ func newDesk(r *model.Request, c character) *desk {
 				d.begun = true
 				if p.Kind == event.PartToolCall {
 					made[p.ID] = call{p.Name, p.Args}
+					tries[made[p.ID]]++
 				}
 			case p.Kind == model.PartToolResult && i > from:
 				if c, ok := made[p.ID]; ok {
-					d.results[c] = outcome{p.Text, p.Error}
+					d.take(c, outcome{p.Text, p.Error}, tries[c])
 				}
 			}
 		}
 	}
 	return d
+}
+
+// maxTries is how often a call is made whose outcome nobody knows.
+const maxTries = 4
+
+// take notes what became of a call, made for so many times. Of one that was interrupted
+// nobody knows, so it counts as not made: what these programs do can be done twice.
+func (d *desk) take(c call, o outcome, tries int) {
+	if o.interrupted() && tries < maxTries {
+		delete(d.results, c) // what counts is how the last one ended
+		return
+	}
+	d.results[c] = o
+}
+
+// interrupted reports whether a call was cut off by the end of Lyceum or of the
+// computer, rather than failed: it says nothing of what was tried.
+func (o outcome) interrupted() bool {
+	return o.failed && (strings.HasPrefix(o.text, "Interrupted, outcome unknown") ||
+		strings.Contains(o.text, "it was killed because Lyceum went away") || strings.Contains(o.text, "it was killed because the computer was stopped"))
 }
 
 // findQuestion looks for the last thing said that a skill knows, or else takes

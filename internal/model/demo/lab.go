@@ -80,19 +80,7 @@ func newLab(r *model.Request, d *desk, seed uint64) *lab {
 			}
 		}
 	}
-	l.forgetInterrupted()
 	return l
-}
-
-// forgetInterrupted lets calls be made again of which nobody knows how they ended, as
-// often as is reasonable: what these programs do can be done twice.
-func (l *lab) forgetInterrupted() {
-	for _, m := range l.made {
-		// What counts is how the last one of its kind ended.
-		if last, ok := l.results[m.call]; ok && last.failed && strings.HasPrefix(last.text, "Interrupted") && l.tries(m.call) < 4 {
-			delete(l.results, m.call)
-		}
-	}
 }
 
 // isNews tells what may give the agent something to do from the reminder that nobody

@@ -438,14 +438,41 @@ func TestAnAuthor(t *testing.T) {
 	})
 	t.Run("RunsAgainWhatWasInterrupted", func(t *testing.T) {
 		t.Parallel()
+		for _, text := range []string{
+			"Interrupted, outcome unknown: the command may or may not have run. Look before you repeat it.",
+			"exit code 137 (SIGKILL), after 1.2 s\nstdout:\n# so far\nerror: it was killed because Lyceum went away while it ran; look at what it has done before you run it again",
+			"exit code 137\n(no output)\nerror: it was killed because the computer was stopped; look at what it has done before you run it again",
+		} {
+			l := newLab(t, 2, 1, problem, nil)
+			q := l.agents[0]
+			l.answers["agent-0 exec"] = tool.Output{Text: text, Error: true}
+			l.step(t, q, "exec")
+			delete(l.answers, "agent-0 exec")
+			l.step(t, q, "submit_publication")
+			if n := len(q.calledWith("exec")); n != 3 { // the first program twice, and the second
+				t.Errorf("%d programs were run:\n%s", n, q)
+			}
+			if paper := fmt.Sprintf("%+v", *l.papers[0]); strings.Contains(paper, "Interrupted") || strings.Contains(paper, "Lyceum went away") {
+				t.Errorf("it reports the interruption as a result: %s", paper)
+			}
+		}
+	})
+	t.Run("GivesUpWhatIsAlwaysInterrupted", func(t *testing.T) {
+		t.Parallel()
 		l := newLab(t, 2, 1, problem, nil)
 		q := l.agents[0]
 		l.answers["agent-0 exec"] = tool.Output{Text: "Interrupted, outcome unknown: look before you repeat it.", Error: true}
-		l.step(t, q, "exec")
-		delete(l.answers, "agent-0 exec")
-		l.step(t, q, "submit_publication")
-		if n := len(q.calledWith("exec")); n != 3 { // the first program twice, and the second
-			t.Errorf("%d programs were run:\n%s", n, q)
+		for range 30 {
+			l.turn(t, q)
+		}
+		most := map[string]int{}
+		for _, args := range q.calledWith("exec") {
+			most[fmt.Sprint(args)]++
+		}
+		for args, n := range most {
+			if n > 4 {
+				t.Errorf("%s was run %d times", args, n)
+			}
 		}
 	})
 	t.Run("GivesUpWhenNothingIsTaken", func(t *testing.T) {

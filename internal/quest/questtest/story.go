@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"lyceum/internal/event"
 	"lyceum/internal/model"
@@ -45,7 +46,7 @@ func Created(society quest.Society, agents int64, tools ...string) *event.QuestC
 		Agents: []event.AgentSpec{{Name: "agent", Count: agents, Model: "m", System: ref, Tools: ref, ToolNames: tools, Window: 200_000}},
 	}
 	for _, text := range society.Texts() {
-		if text.Name != "system" { // it is pinned as a blob
+		if !strings.HasPrefix(text.Name, "system") { // it is pinned as a blob
 			b.Texts = append(b.Texts, text)
 		}
 	}

@@ -372,6 +372,13 @@ func TestPoint8ListsAndVotes(t *testing.T) {
 	has(t, w.does(0, "vote_solution", args("ref", "")), "taken back")
 	_, votes1, _ = w.paper(refs[1])
 	same(t, votes1, int64(0))
+	var history []string
+	for _, e := range w.Events {
+		if b, ok := e.Body.(*event.VoteCast); ok {
+			history = append(history, e.Actor+" "+b.Ref)
+		}
+	}
+	same(t, history, []string{"agent-0 " + refs[0], "agent-0 " + refs[1], "agent-0 "})
 	w.Sound()
 }
 

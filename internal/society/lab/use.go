@@ -108,7 +108,7 @@ func publication(s *quest.State, a *agent.Agent, u *agent.Use) (event.Body, stri
 		return nil, "This quest has no computers, so nothing can be run: leave the entrypoint out."
 	}
 	for _, name := range b.Attachments {
-		if slices.Contains(reserved, strings.ToLower(name)) {
+		if paper.Reserved(name) {
 			return nil, fmt.Sprintf("An attachment cannot be called %s: the lab has a file of that name. Give it another.", name)
 		}
 	}

@@ -1,0 +1,75 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// netFiles are the example's, with what a test changes about its spec.
+func netFiles(t *testing.T, change func(string) string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	root := filepath.Join("..", "..", "examples", "thermal")
+	must(t, filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(root, path)
+		files[filepath.ToSlash(rel)] = string(data)
+		return err
+	}))
+	files["quest.yaml"] = change(files["quest.yaml"])
+	return files
+}
+
+var answerOf = regexp.MustCompile(`(?s)## Answer.*output sha256 [0-9a-f]{64}`)
+
+// Whenever a net is killed, it goes on to the same answer, and replays.
+func TestKilledContractNetComesToTheSameAnswer(t *testing.T) {
+	t.Parallel()
+	needsSandbox(t)
+	h := newHome(t, netFiles(t, func(s string) string { return s }))
+	want := answerOf.FindString(h.ok("run", "quest.yaml", "--name", "whole"))
+	if !strings.Contains(want, "35.0942") || !strings.Contains(want, "ran by Python") {
+		t.Fatalf("%s", want)
+	}
+	for _, kind := range []string{"quest.started", "search.call", "search.result", "compute.call", "compute.result", "arguments.weighed"} {
+		name := "at-" + strings.ReplaceAll(kind, ".", "-")
+		h.ok("create", "quest.yaml", "--name", name)
+		p := h.start("run", name)
+		stop := h.killAt(p, name, kind, 0)
+		p.wait()
+		stop()
+		h.run("run", name).want(t, 0)
+		if text := answerOf.FindString(h.ok("show", name)); strings.Join(strings.Fields(text), " ") != strings.Join(strings.Fields(want), " ") {
+			t.Fatalf("killed at %s: %s", kind, text)
+		}
+		h.ok("replay", name)
+		h.ok("verify", name)
+		if left, _ := filepath.Glob(filepath.Join(h.dir, "quests", name, "agents", "computation-*")); len(left) > 0 {
+			t.Errorf("%q are left", left)
+		}
+	}
+}
+
+// A net that waits can be killed while it does, and goes on by itself.
+func TestKilledContractNetThatWaitsGoesOn(t *testing.T) {
+	t.Parallel()
+	at := time.Now().Add(3 * time.Second)
+	h := newHome(t, netFiles(t, func(s string) string {
+		return s + "computer: none\nwait_until: " + at.UTC().Format(time.RFC3339Nano) + "\n"
+	}))
+	p := h.start("run", "quest.yaml")
+	h.await("thermal", "timer.set", 1)
+	p.kill()
+	h.run("run", "thermal").want(t, 0, "35.0942", "built-in interpreter")
+	if time.Now().Before(at) {
+		t.Error("it did not wait")
+	}
+	h.ok("replay", "thermal")
+}

@@ -1,0 +1,198 @@
+package cli_test
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestReproductions: a paper shows what running its entry point came to, and nothing of
+// it stays.
+func TestReproductions(t *testing.T) {
+	t.Parallel()
+	needsSandbox(t)
+	papers := []struct{ name, code, status, reason string }{
+		{"same.sh", "echo 42", "reproduced", ""},
+		{"-e.sh", "echo an odd name", "reproduced", ""},
+		{"fresh.sh", "ls -A; touch left; tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '; env | grep -i -c proxy; true", "reproduced", ""},
+		{"locked.sh", "mkdir d && touch d/x && chmod 0 d && echo locked", "reproduced", ""},
+		{"differs.sh", "cat /proc/sys/kernel/random/uuid", "differs", "two runs printed different bytes"},
+		{"fails.sh", "echo so far; echo a reason >&2; exit 3", "failed", "it ended with exit code 3: a reason"},
+		{"slow.sh", "echo begun; sleep 1000", "failed", "it met the limit on wall time"},
+		{"wordy.sh", "head -c 20000000 /dev/zero", "failed", "it printed 20000000 bytes, more than"},
+		{"data.txt", "no program", "failed", ""},
+	}
+	// A home with what is attached and nothing else, and no network, whatever the agents'
+	// computers have.
+	prints := map[string]string{"same.sh": "42\n", "fresh.sh": "fresh.sh\nlo\n0\n"}
+	var script strings.Builder
+	script.WriteString("rules:\n")
+	for i, p := range papers {
+		fmt.Fprintf(&script, "  - on: {turn: %d}\n    call: [{tool: write_file, args: {path: %q, content: %q}}]\n", 2*i+1, p.name, p.code+"\n")
+		fmt.Fprintf(&script, "  - on: {turn: %d}\n    call: [{tool: submit_publication, args: {title: %q, content: x, attachments: [%q], entrypoint: %q}}]\n", 2*i+2, p.name, p.name, p.name)
+	}
+	script.WriteString("  - say: done\n")
+	h := newHome(t, map[string]string{
+		"quest.yaml": "name: shown\nsociety: lab\nagents: 1\nproblem: Does it run?\nmodel: script:plan.yaml\ncomputer: {driver: bubblewrap, wall: 2s, network: {allow: [example.com]}}\n",
+		"plan.yaml":  script.String(),
+	})
+	h.ok("run", "quest.yaml")
+	refs, ran := map[string]string{}, map[string]labEvent{}
+	calls := map[uint64]string{}
+	for _, e := range h.labEvents("shown") {
+		switch e.Type {
+		case "publication.submitted":
+			refs[e.Body.Title] = e.Body.Ref
+		case "reproduction.call":
+			calls[e.Seq] = e.Body.Ref
+		case "reproduction.result":
+			ran[calls[e.Body.Call]] = e
+		}
+	}
+	for _, p := range papers {
+		got := ran[refs[p.name]].Body
+		if got.Status != p.status || !strings.Contains(got.Reason, p.reason) {
+			t.Errorf("%s: %s (%s), want %s (%s)", p.name, got.Status, got.Reason, p.status, p.reason)
+		}
+		dir := filepath.Join(h.dir, "quests", "shown", "publications", refs[p.name])
+		text, err := os.ReadFile(filepath.Join(dir, "publication.md"))
+		must(t, err)
+		if !strings.Contains(string(text), "reproduction: "+p.status) || !strings.Contains(string(text), "status: PUBLISHED") {
+			t.Errorf("%s: publication.md says\n%s", p.name, text)
+		}
+		view := h.ok("publication", "view", refs[p.name])
+		for _, shown := range []string{string(text), view} {
+			if !strings.Contains(shown, p.reason) && (shown != view || p.status == "failed") {
+				t.Errorf("%s: the reason is not in\n%s", p.name, shown)
+			}
+			for _, name := range []string{"reproduction.txt", "reproduction-2.txt"} {
+				out, err := os.ReadFile(filepath.Join(dir, name))
+				if err == nil && !strings.Contains(shown, fmt.Sprintf("%x", sha256.Sum256(out))) {
+					t.Errorf("%s: the hash of %s is not in\n%s", p.name, name, shown)
+				}
+				if p.status == "differs" && err != nil || name == "reproduction.txt" && prints[p.name] != "" && string(out) != prints[p.name] {
+					t.Errorf("%s: %s says %q, %v", p.name, name, out, err)
+				}
+			}
+		}
+	}
+	h.run("verify", "shown").want(t, 0, "unchanged")
+	h.run("replay", "shown").want(t, 0, "identical")
+	for _, kind := range []string{"agents", "computers"} {
+		if left, _ := filepath.Glob(filepath.Join(h.dir, "quests", "shown", kind, "reproduction-*")); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+	if left := helpers(t, h.dir); len(left) > 0 {
+		t.Errorf("computers that are still up: %v", left)
+	}
+}
+
+// TestReproductionsTakeTurns: an author who hands in many slow programs has one of them
+// run at a time, and another's comes in between.
+func TestReproductionsTakeTurns(t *testing.T) {
+	t.Parallel()
+	needsSandbox(t)
+	var many []string
+	for i := range 4 {
+		many = append(many, fmt.Sprintf(`      - {tool: submit_publication, args: {title: "many %d", content: x, attachments: [run.sh], entrypoint: run.sh}}`, i))
+	}
+	h := newHome(t, map[string]string{
+		"quest.yaml": "name: turns\nsociety: lab\nagents: 3\nreviewers: 0\nproblem: Whose turn is it?\nmodel: script:plan.yaml\ncomputer: bubblewrap\n",
+		"plan.yaml": `rules:
+  - on: {turn: 1}
+    call: [{tool: write_file, args: {path: run.sh, content: "sleep 0.4; echo 42"}}]
+  - on: {agent: agent-0, turn: 2}
+    call:
+` + strings.Join(many, "\n") + `
+  - on: {turn: 2}
+    delay: 300ms
+    call: [{tool: submit_publication, args: {title: "one of ${turn}", content: x, attachments: [run.sh], entrypoint: run.sh}}]
+  - say: "Waiting."
+`,
+	})
+	h.ok("run", "quest.yaml")
+	type span struct{ from, to time.Time }
+	author, calls := map[string]string{}, map[uint64]string{}
+	spans := map[string][]span{}
+	var order []string
+	for line := range strings.Lines(h.ok("trace", "turns", "--jsonl")) {
+		var e struct {
+			Seq         uint64
+			Type, Actor string
+			Time        time.Time
+			Body        struct {
+				Ref, Status string
+				Call        uint64
+				Duration    int64
+			}
+		}
+		_ = json.Unmarshal([]byte(line), &e) // other bodies have other members
+		switch e.Type {
+		case "publication.submitted":
+			author[e.Body.Ref] = e.Actor
+		case "reproduction.call":
+			calls[e.Seq] = author[e.Body.Ref]
+		case "reproduction.result":
+			who := calls[e.Body.Call]
+			order = append(order, who)
+			spans[who] = append(spans[who], span{e.Time.Add(-time.Duration(e.Body.Duration) * time.Microsecond), e.Time})
+			if e.Body.Status != "reproduced" {
+				t.Errorf("a program of %s is %s", who, e.Body.Status)
+			}
+		}
+	}
+	if len(order) != 6 || len(spans["agent-0"]) != 4 {
+		t.Fatalf("run were %v", order)
+	}
+	for i, s := range spans["agent-0"][1:] {
+		if before := spans["agent-0"][i]; s.from.Before(before.to) {
+			t.Errorf("two programs of agent-0 ran at once: %v and %v", before, s)
+		}
+	}
+	// Four of one after another take twice as long as the others' together.
+	if late := order[4:]; late[0] != "agent-0" || late[1] != "agent-0" {
+		t.Errorf("the others waited for all of agent-0's: %v", order)
+	}
+}
+
+// TestCleanEndsAReproduction: what a killed process left running goes with the quest's
+// computers.
+func TestCleanEndsAReproduction(t *testing.T) {
+	t.Parallel()
+	needsSandbox(t)
+	h := newHome(t, map[string]string{
+		"quest.yaml": "name: left\nsociety: lab\nagents: 1\nproblem: Does it end?\nmodel: script:plan.yaml\ncomputer: bubblewrap\n",
+		"plan.yaml": `rules:
+  - on: {turn: 1}
+    call: [{tool: write_file, args: {path: run.sh, content: "sleep 1000"}}]
+  - on: {turn: 2}
+    call: [{tool: submit_publication, args: {title: T, content: C, attachments: [run.sh], entrypoint: run.sh}}]
+  - say: done
+`,
+	})
+	h.ok("create", "quest.yaml")
+	p := h.start("run", "left")
+	h.await("left", "reproduction.call", 1)
+	for deadline := time.Now().Add(patience); len(helpers(t, h.dir)) == 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("no computer came up")
+		}
+	}
+	p.kill()
+	up := helpers(t, h.dir)
+	if len(up) == 0 {
+		t.Skip("the computer went with the process that was killed")
+	}
+	h.ok("clean", "left", "--yes")
+	for _, pid := range up {
+		if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil && strings.Contains(string(b), "lyceum-helper") {
+			t.Errorf("computer %d is still up", pid)
+		}
+	}
+}

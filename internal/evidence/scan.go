@@ -1,0 +1,274 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// found is a number and where it ends. What looks like thousands, 300,350, may be
+// a list: then parts are its members.
+type found struct {
+	number Number
+	parts  []Number
+	end    int
+}
+
+// scanner goes through a text once. plain is the text with every kind of digit and
+// of minus as ASCII, rune for rune.
+type scanner struct {
+	text, plain []rune
+	at          int
+	found       []found
+}
+
+func scan(text string) []found {
+	s := scanner{text: []rune(text)}
+	s.plain = make([]rune, len(s.text))
+	for i, c := range s.text {
+		s.plain[i] = plain(c)
+	}
+	for s.at < len(s.plain) {
+		s.step()
+	}
+	return s.found
+}
+
+// plain reads the digits of all scripts: a claim must not get past an audit in
+// other digits.
+func plain(c rune) rune {
+	switch c {
+	case '\u2212', '\ufe63', '\uff0d', '\u2013':
+		return '-'
+	case '\uff05', '\u066a':
+		return '%'
+	}
+	if c < 0x80 || !unicode.IsDigit(c) {
+		return c
+	}
+	// Unicode lists decimal digits in runs of ten, zero first.
+	for _, r := range unicode.Nd.R16 {
+		if rune(r.Lo) <= c && c <= rune(r.Hi) {
+			return '0' + (c-rune(r.Lo))%10
+		}
+	}
+	for _, r := range unicode.Nd.R32 {
+		if rune(r.Lo) <= c && c <= rune(r.Hi) {
+			return '0' + (c-rune(r.Lo))%10
+		}
+	}
+	return c
+}
+
+// peek is the rune at i, or 0 outside.
+func (s *scanner) peek(i int) rune {
+	if i < 0 || i >= len(s.plain) {
+		return 0
+	}
+	return s.plain[i]
+}
+
+func digit(c rune) bool { return '0' <= c && c <= '9' }
+
+func word(c rune) bool { return c == '_' || unicode.IsLetter(c) }
+
+func (s *scanner) step() {
+	c := s.peek(s.at)
+	switch {
+	case c == '[' && s.citation():
+	case word(c):
+		s.skipName()
+	case digit(c) || c == '.' && digit(s.peek(s.at+1)) && !digit(s.peek(s.at-1)):
+		s.number()
+	default:
+		s.at++
+	}
+}
+
+// skipName passes over a name: letters, digits, and what stands between them.
+func (s *scanner) skipName() {
+	for s.at < len(s.plain) {
+		c, next := s.peek(s.at), s.peek(s.at+1)
+		inner := strings.ContainsRune("-./^", c) && (word(next) || digit(next) || c == '^' && next == '-')
+		if !word(c) && !digit(c) && superscript(c) < 0 && !inner {
+			return
+		}
+		s.at++
+	}
+}
+
+// skipUnit passes over the letters that stand directly behind a number, and over
+// an exponent such as that of s-1. What follows may be the next number: 300K-400K.
+func (s *scanner) skipUnit() {
+	if !unicode.IsLetter(s.peek(s.at)) {
+		return
+	}
+	for unicode.IsLetter(s.peek(s.at)) {
+		s.at++
+	}
+	if c := s.peek(s.at + 2); s.peek(s.at) == '-' && digit(s.peek(s.at+1)) && !digit(c) && !word(c) && c != '.' {
+		s.at += 2
+	}
+}
+
+// citation passes over [1] and [1, 2]. A longer number in brackets is data.
+func (s *scanner) citation() bool {
+	i, members, longest := s.at+1, 0, 0
+	for {
+		length := 0
+		for digit(s.peek(i)) {
+			i++
+			length++
+		}
+		if length == 0 {
+			return false
+		}
+		members, longest = members+1, max(longest, length)
+		if s.peek(i) == ']' {
+			break
+		}
+		if s.peek(i) != ',' {
+			return false
+		}
+		for i++; s.peek(i) == ' '; i++ {
+		}
+	}
+	if longest > 3 || members > 1 && longest > 2 {
+		return false
+	}
+	s.at = i + 1
+	return true
+}
+
+// number reads the number at s.at, or passes over what only looks like one.
+func (s *scanner) number() {
+	start := s.at
+	r := reading{s: s, at: start}
+	r.significand()
+	if s.isName(start, r.at) {
+		s.at = r.at
+		s.skipName()
+		return
+	}
+	r.power()
+	s.at = r.at
+	if !r.fine && s.isPointer(start, r.end) {
+		return
+	}
+	if s.minus(start) {
+		start--
+		r.negative = true
+	}
+	r.percentSign()
+	s.at = r.at
+	s.skipUnit()
+	f := found{end: r.at, number: made(string(s.text[start:r.at]), r.digits.String(), r.exponent, r.negative, r.percent)}
+	if len(r.groups) > 1 {
+		for _, g := range r.groups {
+			f.parts = append(f.parts, made(g, g, 0, false, false))
+		}
+		// The sign belongs to the first of a list and the percent sign to none that
+		// can be told.
+		f.parts[0].negative = r.negative
+	}
+	s.found = append(s.found, f)
+}
+
+// isName tells whether the digits from start to end are part of a name, by what
+// follows them.
+func (s *scanner) isName(start, end int) bool {
+	c, next := s.peek(end), s.peek(end+1)
+	switch before := s.peek(start - 1); {
+	case before == '^' || before == '-' && s.peek(start-2) == '^': // the exponent of a unit
+		return true
+	case c == '_':
+		return true
+	case c == '.':
+		return digit(next) || unicode.IsLower(next) // 1.2.3, 2.csv
+	case c == '/' && string(s.plain[start:end]) == "1":
+		return unicode.IsLetter(next) // 1/s
+	case !unicode.IsLetter(c):
+		return false
+	}
+	// 300K is a number and its unit; 5f3a is neither. 1e5 is for power to read.
+	i := end
+	for unicode.IsLetter(s.peek(i)) {
+		i++
+	}
+	if digit(s.peek(i)) && !s.exponentAt(end) {
+		return true
+	}
+	return slices.Contains([]string{"st", "nd", "rd", "th"}, string(s.plain[end:i]))
+}
+
+// exponentAt tells whether e5, E-5 or the like stands at i, and nothing else
+// behind it.
+func (s *scanner) exponentAt(i int) bool {
+	if c := s.peek(i); c != 'e' && c != 'E' {
+		return false
+	}
+	i++
+	if c := s.peek(i); c == '+' || c == '-' {
+		i++
+	}
+	if !digit(s.peek(i)) {
+		return false
+	}
+	for digit(s.peek(i)) {
+		i++
+	}
+	return !digit(s.peek(i)) && s.peek(i) != '_'
+}
+
+// minus tells whether a minus belongs to the number at start: there is one, and
+// it is neither a dash between two things nor a hyphen.
+func (s *scanner) minus(start int) bool {
+	if s.peek(start-1) != '-' {
+		return false
+	}
+	before := s.peek(start - 2)
+	return before == 0 || unicode.IsSpace(before) || strings.ContainsRune("([{=,:;<>≈~±+*/|\"'×·", before)
+}
+
+var pointers = []string{"section", "sec", "figure", "fig", "table", "equation", "eq", "chapter", "step", "appendix", "page", "paragraph", "line", "ref", "no", "item", "§", "#"}
+
+// isPointer tells whether the number from start to end says where something
+// stands, not how much it is.
+func (s *scanner) isPointer(start, end int) bool {
+	if end-start > 6 {
+		return false
+	}
+	if s.listNumber(start, end) {
+		return true
+	}
+	i := start
+	for i > 0 && start-i < 3 && strings.ContainsRune(" .(\u00a0", s.plain[i-1]) {
+		i--
+	}
+	end = i
+	for i > 0 && end-i < 10 && (unicode.IsLetter(s.plain[i-1]) || s.plain[i-1] == '#' || s.plain[i-1] == '§') {
+		i--
+	}
+	return slices.Contains(pointers, strings.ToLower(string(s.plain[i:end])))
+}
+
+// listNumber tells whether "1." or "(1)" begins a line.
+func (s *scanner) listNumber(start, end int) bool {
+	if end-start > 3 {
+		return false
+	}
+	close := s.peek(end)
+	if close != '.' && close != ')' || s.peek(end+1) != ' ' {
+		return false
+	}
+	i := start - 1
+	if s.peek(i) == '(' {
+		i--
+	}
+	for ; i >= 0 && s.plain[i] != '\n'; i-- {
+		if !strings.ContainsRune(" \t>*-", s.plain[i]) || start-i > 20 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,194 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"lyceum/internal/blob"
+	"lyceum/internal/event"
+	"lyceum/internal/search"
+)
+
+// A corpus is what researchers search: the documents of a folder as the quest recorded
+// it, read once, when somebody first asks.
+type corpus struct {
+	rt   *Runtime
+	tree event.TreeRef
+
+	reading sync.Mutex
+	docs    []search.Document
+	skipped []search.Skipped
+	read    bool
+	lexical search.Searcher
+	hybrid  search.Searcher
+	closes  []func() error
+}
+
+// largeCorpus is from how many paragraphs on the index is kept on disk, so that the
+// next run need not make it again.
+const largeCorpus = 20_000
+
+// documents reads the corpus.
+func (c *corpus) documents(ctx context.Context) ([]search.Document, error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	if c.read {
+		return c.docs, nil
+	}
+	dir, err := os.MkdirTemp("", "lyceum-corpus-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if err := blob.Restore(ctx, c.rt.Blobs, c.tree, root); err != nil {
+		return nil, fmt.Errorf("restore the corpus: %w", err)
+	}
+	docs, skipped, err := search.Read(ctx, root)
+	if err != nil {
+		return nil, fmt.Errorf("read the corpus: %w", err)
+	}
+	c.docs, c.skipped, c.read = docs, skipped, true
+	return docs, nil
+}
+
+// searcher returns what finds by a method.
+func (c *corpus) searcher(ctx context.Context, method, embedder string) (search.Searcher, error) {
+	docs, err := c.documents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	if c.lexical == nil {
+		if c.lexical, err = c.index(ctx, docs); err != nil {
+			return nil, err
+		}
+	}
+	if method != "hybrid" || c.hybrid != nil {
+		if method == "hybrid" {
+			return c.hybrid, nil
+		}
+		return c.lexical, nil
+	}
+	if e := c.rt.Embedder; e == nil || e.Name() != embedder {
+		return nil, fmt.Errorf("the quest was made with the vectors of %s, which are not to be had here", embedder)
+	}
+	vectors, err := c.vectors()
+	if err != nil {
+		return nil, err
+	}
+	h, err := search.NewHybrid(ctx, c.lexical, c.rt.Embedder, vectors, docs)
+	if err != nil {
+		return nil, err
+	}
+	c.hybrid = h
+	return h, nil
+}
+
+func (c *corpus) index(ctx context.Context, docs []search.Document) (search.Searcher, error) {
+	if paragraphs(docs) < largeCorpus || c.rt.Home == "" {
+		return search.NewIndex(docs), nil
+	}
+	dir := filepath.Join(c.rt.Home, "cache", "search")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	s, err := search.OpenStore(ctx, filepath.Join(dir, c.tree.Hash.String()+".db"), docs)
+	if err != nil {
+		return nil, err
+	}
+	c.closes = append(c.closes, s.Close)
+	return s, nil
+}
+
+func (c *corpus) vectors() (*search.VectorCache, error) {
+	if c.rt.Home == "" {
+		return nil, nil
+	}
+	dir := filepath.Join(c.rt.Home, "cache")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	v, err := search.OpenVectorCache(filepath.Join(dir, "vectors.db"))
+	if err != nil {
+		return nil, err
+	}
+	c.closes = append(c.closes, v.Close)
+	return v, nil
+}
+
+func (c *corpus) close() (err error) {
+	if c == nil {
+		return nil
+	}
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	for _, f := range c.closes {
+		err = errors.Join(err, f())
+	}
+	c.closes = nil
+	return err
+}
+
+func paragraphs(docs []search.Document) (n int) {
+	for _, d := range docs {
+		n += len(d.Paragraphs)
+	}
+	return n
+}
+
+// startSearch searches the corpus.
+func (l *live) startSearch(ctx context.Context, seq uint64, actor string, b *event.SearchCall) {
+	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
+		begun := l.rt.Clock()
+		body, err := l.rt.search(ctx, l.corpus, b, l.state.Net.Spec.Embedder)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			body = &event.SearchResult{Error: atMost(l.rt.redact(err.Error()), 1000)}
+		}
+		d := event.Draft{Parent: seq, Time: l.rt.Clock(), Actor: actor, Body: body}
+		body.Call, body.Duration = seq, int64(max(d.Time-begun, 0))
+		return []event.Draft{d}, nil
+	})
+}
+
+// search is what a call for a search finds, as its result says it.
+func (r *Runtime) search(ctx context.Context, c *corpus, b *event.SearchCall, embedder string) (*event.SearchResult, error) {
+	if c == nil {
+		return nil, errors.New("the quest has no corpus")
+	}
+	s, err := c.searcher(ctx, b.Method, embedder)
+	if err != nil {
+		return nil, err
+	}
+	hits, err := s.Search(ctx, b.Query, int(min(max(b.Limit, 1), maxHits)))
+	if err != nil {
+		return nil, err
+	}
+	body := &event.SearchResult{Documents: int64(len(c.docs)), Paragraphs: int64(paragraphs(c.docs)), Skipped: int64(len(c.skipped))}
+	for _, h := range hits {
+		body.Anchors = append(body.Anchors, event.Anchor{
+			Doc: h.Doc, Hash: event.Hash(h.Hash), Paragraph: int64(h.Paragraph), Relevance: h.Relevance, Score: h.Score, Snippet: h.Snippet, Title: atMost(h.Title, 200),
+		})
+		// The event must hold them, with room for what is set later.
+		if data, err := event.EncodeBody(body); err != nil || len(data) > event.MaxBody-256 {
+			body.Anchors = body.Anchors[:len(body.Anchors)-1]
+			break
+		}
+	}
+	return body, nil
+}
+
+// maxHits is how many paragraphs a search brings at most.
+const maxHits = 50

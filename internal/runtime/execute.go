@@ -1,0 +1,367 @@
+package runtime
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"lyceum/internal/agent"
+	"lyceum/internal/blob"
+	"lyceum/internal/computer"
+	"lyceum/internal/event"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Execution is what came of running a quest's computer calls again.
+type Execution struct {
+	Same         int        `json:"same"`
+	Different    int        `json:"different"`
+	NotCheckable int        `json:"not_checkable"`
+	Calls        []Executed `json:"calls"`
+}
+
+// Executed is one call that was run again, or could not be.
+type Executed struct {
+	// Seq is the cli.run, reproduction.call or compute.call.
+	Seq   uint64 `json:"seq"`
+	Actor string `json:"actor"`
+	// Kind is command, reproduction or computation.
+	Kind string `json:"kind"`
+	// What was run, shortened.
+	What   string `json:"what"`
+	Status string `json:"status"`
+	// Why says what differs, or why it cannot be told.
+	Why string `json:"why,omitempty"`
+}
+
+// What can be said of a call that was run again.
+const (
+	ExecSame         = "same"
+	ExecDifferent    = "different"
+	ExecNotCheckable = "not checkable"
+)
+
+// Execute runs the computer calls that a quest recorded once more, each from the
+// workspace as it was when it began, in a fresh computer without network, and compares
+// what came out. An outcome that is the same is proof. One that is not, where something
+// that is not recorded may be the cause, cannot be told from a forged one, and is not
+// checkable.
+//
+// The quest itself is only read. Everything happens in a folder for temporary files,
+// which is removed however this ends. each is told of every call as it is done.
+func (r *Runtime) Execute(ctx context.Context, name string, each func(done Executed, number, of int)) (out *Execution, err error) {
+	calls, s, err := r.recordedCalls(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("execute quest %s: %w", name, err)
+	}
+	dir, err := os.MkdirTemp("", "lyceum-execute-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, removeTree(dir)) }()
+	x := &executor{rt: r.shadow(dir), name: name, data: s.Data}
+	if s.Computer != nil {
+		if x.driver, x.spec, err = x.rt.machine(ctx, s.Computer); err == nil {
+			err = x.driver.Check(ctx)
+		}
+		if x.missing = err; ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		x.open = x.spec.Network.Open
+		x.spec.Network = computer.Network{}
+	}
+	out = &Execution{Calls: []Executed{}}
+	for i, c := range calls {
+		done, err := x.again(ctx, c)
+		if err != nil {
+			return nil, fmt.Errorf("execute event %d of quest %s again: %w", c.seq, name, err)
+		}
+		out.add(done)
+		if each != nil {
+			each(done, i+1, len(calls))
+		}
+	}
+	return out, nil
+}
+
+func (e *Execution) add(c Executed) {
+	e.Calls = append(e.Calls, c)
+	switch c.Status {
+	case ExecSame:
+		e.Same++
+	case ExecDifferent:
+		e.Different++
+	default:
+		e.NotCheckable++
+	}
+}
+
+// shadow is a runtime that reads what r has and writes nothing of it: its folders are
+// in dir, and blobs that it makes are gone when it is.
+func (r *Runtime) shadow(dir string) *Runtime {
+	return &Runtime{
+		Ledger: r.Ledger, Blobs: &scratch{Store: r.Blobs}, Models: r.Models, Tools: r.Tools, Societies: r.Societies, Computers: r.Computers,
+		Clock: r.Clock, Home: dir, Version: r.Version, Known: r.Known, Secrets: r.Secrets,
+	}
+}
+
+// executor runs calls again.
+type executor struct {
+	rt     *Runtime
+	name   string
+	data   *event.TreeRef
+	driver computer.Driver
+	spec   computer.Spec
+	// missing says why there is no driver here; open, that the quest's computers could
+	// connect to anywhere.
+	missing error
+	open    bool
+}
+
+// again runs one call.
+func (x *executor) again(ctx context.Context, c *recordedCall) (Executed, error) {
+	out := Executed{Seq: c.seq, Actor: c.actor, Kind: c.kind, What: c.what}
+	// The interpreter needs no computer.
+	interpreted := c.compute != nil && c.compute.Engine == "builtin"
+	switch {
+	case c.uncheckable() != "":
+		return out.not(c.uncheckable()), nil
+	case x.missing != nil && !interpreted:
+		return out.not("there is no computer for it here: " + x.missing.Error()), nil
+	case x.driver == nil && !interpreted:
+		return out.not("the quest has no computers"), nil
+	}
+	switch {
+	case c.reproduction != nil:
+		return x.reproduction(ctx, c, out)
+	case c.compute != nil:
+		return x.computation(ctx, c, out)
+	}
+	return x.command(ctx, c, out)
+}
+
+func (e Executed) not(why string) Executed {
+	e.Status, e.Why = ExecNotCheckable, atMost(why, 1000)
+	return e
+}
+
+// judged is what a comparison comes to: differences, and what else could have caused
+// them.
+func (e Executed) judged(differs, excuses []string) Executed {
+	switch {
+	case len(differs) == 0:
+		e.Status = ExecSame
+	case len(excuses) == 0:
+		e.Status, e.Why = ExecDifferent, atMost(strings.Join(differs, "; "), 1000)
+	default:
+		return e.not(strings.Join(excuses, "; ") + "; " + strings.Join(differs, "; "))
+	}
+	return e
+}
+
+// command runs a command of an agent.
+func (x *executor) command(ctx context.Context, c *recordedCall, out Executed) (_ Executed, err error) {
+	place := x.rt.place(x.name, fmt.Sprintf("command-%d", c.seq))
+	defer func() {
+		last := context.WithoutCancel(ctx)
+		err = errors.Join(err, computer.StopAt(last, place, x.driver), removeTree(place.Home), os.RemoveAll(place.Dir))
+	}()
+	if err := x.furnish(ctx, place.Home, c.before); err != nil {
+		return out, err
+	}
+	m, err := computer.Open(ctx, x.driver, place, x.spec, computer.Options{})
+	if ctx.Err() != nil {
+		return out, ctx.Err()
+	}
+	if err != nil {
+		return out.not("no computer could be started for it: " + err.Error()), nil
+	}
+	defer m.Stop(context.WithoutCancel(ctx))
+	var args []string
+	text, err := agent.Read(c.run.Args, func(ref event.Ref) ([]byte, error) { return x.rt.Blob(ctx, ref) })
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &args)
+	}
+	if err != nil {
+		return out, fmt.Errorf("read its arguments: %w", err)
+	}
+	cmd := computer.Command{ID: "again", Args: args, Dir: c.run.Dir, Stdin: c.stdin, Input: c.run.Keep, Timeout: c.patience()}
+	res, err := m.Run(ctx, cmd)
+	if ctx.Err() != nil {
+		return out, ctx.Err()
+	}
+	if err != nil {
+		res = &computer.Result{Exit: 127} // as it is recorded of one that could not begin
+	}
+	if res.End != "" {
+		return out.not("it met the limit on " + res.End + " here"), nil
+	}
+	return x.compare(ctx, c, m, place, res, out)
+}
+
+// patience is how long a command may take: what it was given then, or much longer than
+// it took.
+func (c *recordedCall) patience() time.Duration {
+	if c.run.Timeout > 0 {
+		return time.Duration(c.run.Timeout) * time.Microsecond
+	}
+	return max(time.Minute, 10*time.Duration(c.exit.Duration)*time.Microsecond)
+}
+
+func (x *executor) furnish(ctx context.Context, home string, tree *event.TreeRef) error {
+	if err := os.MkdirAll(home, 0o700); err != nil || tree == nil {
+		return err
+	}
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return blob.Restore(ctx, x.rt.Blobs, *tree, root)
+}
+
+// compare finds what is not as it was recorded.
+func (x *executor) compare(ctx context.Context, c *recordedCall, m *computer.Computer, place computer.Place, res *computer.Result, out Executed) (Executed, error) {
+	var differs []string
+	if int64(res.Exit) != c.exit.Exit || res.Signal != c.exit.Signal {
+		differs = append(differs, fmt.Sprintf("it ended with %s, not with %s", outcome(int64(res.Exit), res.Signal), outcome(c.exit.Exit, c.exit.Signal)))
+	}
+	for _, o := range []struct {
+		name     string
+		now      computer.Output
+		then     event.CommandOutput
+		recorded string
+	}{{"stdout", res.Stdout, c.exit.Stdout, c.stdout.String()}, {"stderr", res.Stderr, c.exit.Stderr, c.stderr.String()}} {
+		same, err := x.sameOutput(o.now, o.then, o.recorded)
+		if err != nil {
+			return out, err
+		}
+		if !same {
+			differs = append(differs, fmt.Sprintf("%s differs (%d bytes, then %d)", o.name, o.now.Size, o.then.Size))
+		}
+	}
+	files, err := x.sameFiles(ctx, c, place)
+	if err != nil {
+		return out, err
+	}
+	if files != "" {
+		differs = append(differs, files)
+	}
+	started, err := describe(m)
+	if err != nil {
+		return out, err
+	}
+	excuses := c.excuses()
+	if other := otherEnvironment(c.computer, started); other != "" {
+		excuses = append(excuses, "different environment: "+other)
+	}
+	if x.open {
+		excuses = append(excuses, "its computer could connect to anywhere, and what came from there is not recorded")
+	}
+	return out.judged(differs, excuses), nil
+}
+
+func outcome(exit int64, signal string) string {
+	if signal != "" {
+		return signal
+	}
+	return fmt.Sprintf("exit code %d", exit)
+}
+
+// sameOutput reports whether a stream is what was recorded of it: as a blob, or in
+// pieces.
+func (x *executor) sameOutput(now computer.Output, then event.CommandOutput, recorded string) (bool, error) {
+	if then.Ref == nil && now.Size != then.Size {
+		return false, nil
+	}
+	if now.Size == 0 {
+		return then.Size == 0, nil
+	}
+	in, err := now.Open()
+	if err != nil {
+		return false, err
+	}
+	defer in.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, x.rt.redacting(in)); err != nil {
+		return false, err
+	}
+	want := event.HashOf([]byte(recorded))
+	if then.Ref != nil {
+		want = then.Ref.Hash
+	}
+	return event.Hash(h.Sum(nil)) == want, nil
+}
+
+// sameFiles looks at the home a command left, and says what is in it that is not as it
+// was recorded. What ran beside others is not looked at: whose the changes are is not
+// recorded.
+func (x *executor) sameFiles(ctx context.Context, c *recordedCall, place computer.Place) (string, error) {
+	if c.beside || c.run.Keep {
+		return "", nil
+	}
+	root, err := os.OpenRoot(place.Home)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	kept := &scratch{Store: x.rt.Blobs}
+	tree, _, _, err := blob.Snapshot(ctx, kept, root, nil)
+	if err != nil {
+		return "", err
+	}
+	want := c.after
+	if want == nil {
+		want = c.before
+	}
+	if want == nil && tree.Hash == emptyTree || want != nil && tree.Hash == want.Hash {
+		return "", nil
+	}
+	changes, more, err := blob.Diff(ctx, kept, want, tree, maxListed)
+	if err != nil {
+		return "", err
+	}
+	// What Python keeps beside a module holds the time of the module's file.
+	changes = slices.DeleteFunc(changes, func(ch event.Change) bool {
+		return strings.HasPrefix(ch.Path, "__pycache__/") || strings.Contains(ch.Path, "/__pycache__/")
+	})
+	if len(changes) == 0 && more == 0 {
+		return "", nil
+	}
+	var names []string
+	for _, ch := range changes[:min(len(changes), 5)] {
+		names = append(names, ch.Path)
+	}
+	return fmt.Sprintf("%d files differ: %s", int64(len(changes))+more, strings.Join(names, ", ")), nil
+}
+
+// otherEnvironment says in what two computers differ. In where they can connect to
+// they may: here they never can.
+func otherEnvironment(then, now *event.ComputerStarted) string {
+	if then == nil {
+		return "what the computer was is not recorded"
+	}
+	var out []string
+	for _, d := range []struct {
+		what  string
+		other bool
+	}{
+		{"driver", then.Driver != now.Driver}, {"programs", then.Base != now.Base}, {"kernel", then.Kernel != now.Kernel},
+		{"processor", then.Arch != now.Arch}, {"limits", then.Limits != now.Limits}, {"confinement", !slices.Equal(then.Confinement, now.Confinement)},
+	} {
+		if d.other {
+			out = append(out, d.what)
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return "other " + strings.Join(out, ", ")
+}

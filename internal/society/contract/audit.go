@@ -1,0 +1,281 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lyceum/internal/event"
+	"lyceum/internal/evidence"
+	"lyceum/internal/quest"
+	"lyceum/internal/tender"
+)
+
+// The levels of an audit.
+const (
+	Lite     = "lite"
+	Standard = "standard"
+	Strict   = "strict"
+)
+
+// Levels are all of them.
+var Levels = []string{Lite, Standard, Strict}
+
+// demand is what a level asks for: so many sources, so relevant (billionths), and
+// claims so sure (thousandths).
+type demand struct{ anchors, relevance, confidence int64 }
+
+func level(n *tender.Net) demand {
+	switch n.Spec.Audit {
+	case Lite:
+		return demand{1, 150_000_000, 450}
+	case Strict:
+		return demand{3, 350_000_000, 700}
+	}
+	return demand{2, 300_000_000, 650}
+}
+
+// The rules of the audit.
+const (
+	ruleEvidence   = "enough-evidence"
+	ruleRelevance  = "relevance"
+	ruleConfidence = "confidence"
+	ruleCited      = "cited"
+	ruleNumbers    = "numbers"
+	ruleNeeds      = "needs-met"
+	ruleRecomputed = "recomputed"
+)
+
+// weakness is something that a rule finds. Claim 0 is the answer as a whole.
+type weakness struct {
+	claim  int64
+	rule   string
+	reason string
+}
+
+// weaknesses are what is wrong with the claims as they stand.
+func weaknesses(s *quest.State) (out []weakness) {
+	n, want := s.Net, level(s.Net)
+	var cited []int64
+	stands := weigh(n, false).Stand
+	for _, c := range active(n) {
+		out = append(out, weakClaim(n, c, want)...)
+		if !slices.Contains(stands, c.Claim) {
+			continue // what another claim has defeated supports nothing
+		}
+		for _, number := range c.Sources {
+			if n.Source(number) != nil && !slices.Contains(cited, number) {
+				cited = append(cited, number)
+			}
+		}
+	}
+	relevant := int64(0)
+	for _, number := range cited {
+		if relevance(n.Source(number)) >= want.relevance {
+			relevant++
+		}
+	}
+	switch {
+	case int64(len(cited)) < want.anchors:
+		out = append(out, weakness{0, ruleEvidence, fmt.Sprintf("the claims rest on %d sources; the level %s asks for %d", len(cited), n.Spec.Audit, want.anchors)})
+	case relevant < want.anchors:
+		out = append(out, weakness{0, ruleRelevance, fmt.Sprintf("%d of the sources have a relevance of %s or more; the level %s asks for %d", relevant, billionths(want.relevance), n.Spec.Audit, want.anchors)})
+	}
+	return append(out, unmet(s)...)
+}
+
+func weakClaim(n *tender.Net, c *tender.Claim, want demand) (out []weakness) {
+	weak := func(rule, format string, args ...any) {
+		out = append(out, weakness{c.Claim, rule, fmt.Sprintf(format, args...)})
+	}
+	var from []string
+	for _, number := range c.Sources {
+		if src := n.Source(number); src != nil {
+			from = append(from, src.Text())
+		}
+	}
+	if len(from) == 0 {
+		weak(ruleCited, "it names no source that there is")
+		return out
+	}
+	if missing := evidence.Missing(c.Text, from); len(missing) > 0 {
+		weak(ruleNumbers, "%s is in none of the sources that it names, nor does it follow from them", strings.Join(missing[:min(len(missing), 5)], ", "))
+	}
+	if sure := confidence(n, c.Sources); sure < want.confidence {
+		weak(ruleConfidence, "its confidence is %s; the level %s asks for %s", thousandths(sure), n.Spec.Audit, thousandths(want.confidence))
+	}
+	return out
+}
+
+// unmet are the kinds of work that the task asks for and that brought nothing.
+func unmet(s *quest.State) (out []weakness) {
+	n := s.Net
+	if m := n.Minds[Planner]; m != nil && n.Tasks[0].Place.Answer == 0 {
+		for _, i := range m.Intentions {
+			if i.Dropped && len(i.Words) > 0 {
+				out = append(out, weakness{0, ruleNeeds, fmt.Sprintf("the task asks for it (%s), but %s", strings.Join(i.Words, ", "), i.Reason)})
+			}
+		}
+	}
+	for _, kind := range []string{research, compute} {
+		if t := last(n, kind); t != nil && t.Failed != "" && t.Done && !anyDone(n, kind) {
+			out = append(out, weakness{0, ruleNeeds, fmt.Sprintf("%s brought nothing: %s", t.Task, t.Failed)})
+		}
+	}
+	if t := last(n, audit); t != nil && t.Worker == Recompute {
+		out = append(out, recomputed(n)...)
+	}
+	return out
+}
+
+func anyDone(n *tender.Net, kind string) bool {
+	return slices.ContainsFunc(n.Tasks, func(t *tender.Task) bool { return t.Kind == kind && t.Done && t.Worker != "" })
+}
+
+// recomputed asks for every computation that the claims rest on to have been made
+// twice, by two engines, with the same output.
+func recomputed(n *tender.Net) (out []weakness) {
+	for _, c := range active(n) {
+		for _, number := range c.Sources {
+			src := n.Source(number)
+			if src == nil || src.Compute == nil || src.Asked == nil || src.Asked.Code == nil {
+				continue
+			}
+			other := slices.IndexFunc(n.Sources, func(o tender.Source) bool {
+				return o.Asked != nil && o.Asked.Code != nil && *o.Asked.Code == *src.Asked.Code && o.Asked.Engine != src.Asked.Engine
+			})
+			switch {
+			case other < 0:
+				return []weakness{{0, ruleRecomputed, fmt.Sprintf("[%d] was computed by one engine only; the level %s asks for two", number, n.Spec.Audit)}}
+			case n.Sources[other].Text() != src.Text():
+				return []weakness{{0, ruleRecomputed, fmt.Sprintf("[%d] and [%d] are of the same program and data, and differ", number, n.Sources[other].Number)}}
+			}
+		}
+	}
+	return nil
+}
+
+// relevance is a source's, in billionths. A computation is about what was asked.
+func relevance(src *tender.Source) int64 {
+	if src.Anchor != nil {
+		return src.Anchor.Relevance
+	}
+	return 1_000_000_000
+}
+
+// confidence is how sure a claim can be that rests on some sources, in thousandths: by
+// the best of them, and a little more for each further one.
+func confidence(n *tender.Net, sources []int64) (sure int64) {
+	count := int64(0)
+	for _, number := range sources {
+		src := n.Source(number)
+		if src == nil {
+			continue
+		}
+		count++
+		one := int64(900)
+		if src.Anchor != nil {
+			one = 500 + 400*src.Anchor.Relevance/1_000_000_000
+		}
+		sure = max(sure, one)
+	}
+	if count == 0 {
+		return 0
+	}
+	return min(sure+50*(count-1), 970)
+}
+
+// active are the claims that count: of those a model made, the ones of its last draft.
+func active(n *tender.Net) (out []*tender.Claim) {
+	if len(n.Claims) == 0 {
+		return nil
+	}
+	draft := n.Claims[len(n.Claims)-1].Place()
+	for i := range n.Claims {
+		if c := &n.Claims[i]; c.Retracted == "" && c.Place() == draft {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// examine is the work of the auditor: it raises what is weak, hears what the workers
+// say to it, and gives its verdict.
+func examine(s *quest.State, t *tender.Task, e event.Event) []event.Draft {
+	n := s.Net
+	raised := func(w weakness) bool {
+		return slices.ContainsFunc(n.Doubts, func(d tender.Doubt) bool { return d.Seq > t.Cfp && d.Claim == w.claim && d.Rule == w.rule })
+	}
+	for _, w := range weaknesses(s) {
+		if !raised(w) {
+			return one(e, t.Worker, &event.ChallengeRaised{
+				Challenge: int64(len(n.Doubts)) + 1, Claim: w.claim, Reason: event.Shorten(w.reason, 1000), Rule: w.rule,
+			})
+		}
+	}
+	if !thinking(s) {
+		for i := range n.Doubts {
+			if d := &n.Doubts[i]; d.Open() && d.Seq > t.Cfp {
+				if reply := reply(s, d, e); reply != nil {
+					return reply
+				}
+			}
+		}
+	}
+	if !t.Informed {
+		open := openDoubts(n)
+		if len(open) == 0 {
+			return tell(e, t.Worker, event.Confirm, t.Award, "The answer holds.")
+		}
+		return tell(e, t.Worker, event.Disconfirm, t.Award, fmt.Sprintf("%d challenges are open.", len(open)))
+	}
+	return one(e, t.Worker, &event.TaskCompleted{Award: t.Award, Task: t.Task})
+}
+
+// reply is what the worker of a claim says to a challenge: it names further sources
+// that settle it, or takes the claim back. Nothing, if it has no answer.
+func reply(s *quest.State, d *tender.Doubt, e event.Event) []event.Draft {
+	n := s.Net
+	c := n.Claim(d.Claim)
+	if c == nil || c.Retracted != "" {
+		return nil
+	}
+	if d.Rule == ruleNumbers || d.Rule == ruleConfidence {
+		for i := range n.Sources {
+			src := &n.Sources[i]
+			if slices.Contains(c.Sources, src.Number) || !supports(src, c, d.Rule) {
+				continue
+			}
+			more := *c
+			more.Sources = append(slices.Clone(c.Sources), src.Number)
+			if !slices.ContainsFunc(weakClaim(n, &more, level(n)), func(w weakness) bool { return w.rule == d.Rule }) {
+				return one(e, c.By, &event.JustificationGiven{Challenge: d.Challenge, Reason: fmt.Sprintf("[%d] settles it.", src.Number), Sources: []int64{src.Number}})
+			}
+		}
+	}
+	return one(e, c.By, &event.ClaimRetracted{Challenge: d.Challenge, Claim: c.Claim, Reason: d.Reason})
+}
+
+// supports reports whether a source can settle a challenge of a claim: it has numbers
+// that the claim has.
+func supports(src *tender.Source, c *tender.Claim, rule string) bool {
+	all := evidence.Numbers(c.Text)
+	missing := evidence.Missing(c.Text, []string{src.Text()})
+	return len(all) > 0 && (len(missing) == 0 || rule == ruleNumbers && len(missing) < len(all))
+}
+
+// openDoubts are the challenges that nobody has answered, of the last audit.
+func openDoubts(n *tender.Net) (out []*tender.Doubt) {
+	since := lastAudit(n).Cfp
+	for i := range n.Doubts {
+		if d := &n.Doubts[i]; d.Open() && d.Seq > since {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+func thousandths(n int64) string { return fmt.Sprintf("%d.%03d", n/1000, n%1000) }
+func billionths(n int64) string {
+	return fmt.Sprintf("%d.%02d", n/1_000_000_000, n%1_000_000_000/10_000_000)
+}

@@ -1,0 +1,488 @@
+package contract_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"lyceum/internal/event"
+	"lyceum/internal/quest"
+	"lyceum/internal/society/contract"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const task = "Determine the activation energy by the Arrhenius method, and explain how it follows."
+
+func TestATaskIsAnsweredWithCitedClaims(t *testing.T) {
+	t.Parallel()
+	w := open(t, usual(task)).run()
+	got := w.answer()
+	has(t, got.Answer.Text, "Ea = 35.0942 kJ/mol, R² = 0.986754, points n = 5. [", "“The activation energy follows from the slope of the Arrhenius plot.” [1]",
+		"## Sources", "a.md", "paragraph 1", "sha256 "+event.HashOf([]byte("The activation energy follows from the slope of the Arrhenius plot. It has other parts.")).String(), "ran by Python")
+	lacks(t, got.Answer.Text, "cooking", "Open points")
+	if len(got.Warnings) > 0 {
+		t.Errorf("warnings %q", got.Warnings)
+	}
+	if w.State.Status != quest.Finished {
+		t.Errorf("it is %s", w.State.Status)
+	}
+}
+
+func TestThePlannerReadsWholeWords(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		set  setting
+		want map[string]string
+	}{
+		"compute and research": {usual(task), map[string]string{"research": "yes", "compute": "yes", "audit": "yes", "compute words": "determine,activation energy,arrhenius", "research words": "method,explain,how"}},
+		// fitness is not fit, recalculated not calculate, meanwhile not mean, methodist not method.
+		"no substrings":            {usual("Recalculated fitness, meanwhile the methodist whats."), map[string]string{"compute": "no word of the task asks for a computation", "research": "yes", "research words": ""}},
+		"chinese":                  {usual("请计算样品的活化能，并验证结果"), map[string]string{"compute": "yes", "compute words": "计算,活化能", "audit words": "验证", "research": "yes"}},
+		"chinese that is no order": {usual("样品颜色"), map[string]string{"compute": "no word of the task asks for a computation"}},
+		"no data":                  {setting{task: task, audit: contract.Lite, corpus: true}, map[string]string{"compute": "words of the task ask for a computation, but there is no data to compute with"}},
+		"no corpus":                {setting{task: task, audit: contract.Lite, data: true}, map[string]string{"research": "there is no corpus to search", "compute": "yes"}},
+		"no program":               {usual("Compute the entropy."), map[string]string{"compute": "words of the task ask for a computation, but none of the programs here is named by them, and there is no model to write one"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := open(t, tc.set).run().intentions()
+			for k, want := range tc.want {
+				if got[k] != want {
+					t.Errorf("%s: %q, want %q", k, got[k], want)
+				}
+			}
+		})
+	}
+}
+
+func TestBidsAreScoredAsTheFormulaSays(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("testdata/rar_bids.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var golden struct {
+		Bids []struct {
+			Role                         string
+			Cost, Latency, P, Cap, Score float64
+		}
+	}
+	if err := json.Unmarshal(data, &golden); err != nil || len(golden.Bids) != 3 {
+		t.Fatal(err)
+	}
+	for _, b := range golden.Bids {
+		milli := func(x float64) int64 { return int64(math.Round(x * 1000)) }
+		got := contract.Score(milli(b.Cost), milli(b.Latency), milli(b.P), milli(b.Cap))
+		if want := int64(math.Round(b.Score * 1e9)); got != want {
+			t.Errorf("%s: %d, want %d", b.Role, got, want)
+		}
+	}
+}
+
+func TestTheBestBidWinsAndWorkersCompete(t *testing.T) {
+	t.Parallel()
+	w := open(t, usual(task)).run()
+	for _, kind := range []string{"research", "compute", "audit"} {
+		bids := 0
+		for _, b := range all[*event.BidSubmitted](w) {
+			if strings.HasPrefix(b.Task, kind) {
+				bids++
+			}
+		}
+		if bids < 2 {
+			t.Errorf("%d bids for %s", bids, kind)
+		}
+	}
+	want := []string{"research-1 researcher-lexical", "compute-1 executor-python", "audit-1 auditor"}
+	if diff := cmp.Diff(want, w.awards()); diff != "" {
+		t.Error(diff)
+	}
+	// Without a name in it, meaning counts for more than letters.
+	if got := open(t, usual("explain how warm things become")).run().awards()[0]; got != "research-1 researcher-hybrid" {
+		t.Error(got)
+	}
+	// At the strictest level the auditor is one that wants everything computed twice.
+	strict := usual(task)
+	strict.audit = contract.Strict
+	if got := open(t, strict).run().awards(); !slices.Contains(got, "audit-1 auditor-recompute") {
+		t.Error(got)
+	}
+}
+
+func TestAFailedAwardGoesToTheNextBidder(t *testing.T) {
+	t.Parallel()
+	w := open(t, usual(task))
+	well := w.compute
+	w.compute = func(c *event.ComputeCall) *event.ComputeResult {
+		if c.Engine == "python" {
+			return refused("there is no python3")
+		}
+		return well(c)
+	}
+	w.run()
+	if diff := cmp.Diff([]string{"research-1 researcher-lexical", "compute-1 executor-python", "compute-1 executor-builtin", "audit-1 auditor"}, w.awards()); diff != "" {
+		t.Error(diff)
+	}
+	if len(w.answer().Warnings) > 0 {
+		t.Errorf("%q", w.answer().Warnings)
+	}
+	has(t, w.answer().Answer.Text, "35.0942", "the built-in interpreter")
+	// Who failed promises less from then on.
+	for _, b := range all[*event.TaskFailed](w) {
+		if b.Reason != "there is no python3" || b.Task != "compute-1" {
+			t.Errorf("%+v", b)
+		}
+	}
+}
+
+func TestWhatNobodyCanComputeIsNotMadeUp(t *testing.T) {
+	t.Parallel()
+	w := open(t, usual(task))
+	w.compute = func(*event.ComputeCall) *event.ComputeResult { return refused("rates.csv has no column k") }
+	w.run()
+	got := w.answer()
+	lacks(t, got.Answer.Text, "35.09", "kJ/mol")
+	has(t, got.Answer.Text, "## Open points", "rates.csv has no column k")
+	has(t, strings.Join(got.Warnings, "\n"), "needs-met")
+}
+
+func TestNoEvidenceIsNeverApproved(t *testing.T) {
+	t.Parallel()
+	for _, level := range contract.Levels {
+		set := usual("Explain how it is.")
+		set.audit = level
+		w := open(t, set)
+		w.find = func(*event.SearchCall) *event.SearchResult { return &event.SearchResult{} }
+		w.run()
+		if got := w.answer(); len(got.Warnings) == 0 || !strings.Contains(got.Answer.Text, "No claim could be made") {
+			t.Errorf("%s: %+v", level, got)
+		}
+		for _, m := range all[*event.MessageSent](w) {
+			if m.Performative == event.Confirm {
+				t.Errorf("%s: the auditor has confirmed it", level)
+			}
+		}
+	}
+}
+
+func TestTheLevelsAskForMore(t *testing.T) {
+	t.Parallel()
+	// One source, of a relevance between those that lite and standard ask for.
+	for level, approved := range map[string]bool{contract.Lite: true, contract.Standard: false, contract.Strict: false} {
+		set := setting{task: "Explain how it is.", audit: level, corpus: true}
+		w := open(t, set)
+		w.find = func(*event.SearchCall) *event.SearchResult {
+			return &event.SearchResult{Anchors: []event.Anchor{anchor("a.md", 1, 200, "It is so.")}}
+		}
+		w.run()
+		if got := len(w.answer().Warnings) == 0; got != approved {
+			t.Errorf("%s: approved %t (%q)", level, got, w.answer().Warnings)
+		}
+	}
+	for _, tc := range []struct {
+		level     string
+		relevance int64
+		approved  bool
+	}{
+		{contract.Lite, 149, false}, {contract.Lite, 150, true},
+		{contract.Standard, 374, false}, {contract.Standard, 375, true}, // from here on a quotation is sure enough
+		{contract.Strict, 499, false}, {contract.Strict, 500, true},
+	} {
+		set := setting{task: "Explain how it is.", audit: tc.level, corpus: true}
+		w := open(t, set)
+		w.find = func(*event.SearchCall) *event.SearchResult {
+			var r event.SearchResult
+			for i := range int64(3) {
+				r.Anchors = append(r.Anchors, anchor("a.md", i+1, tc.relevance, fmt.Sprintf("It is so in way number %c.", 'a'+rune(i))))
+			}
+			return &r
+		}
+		w.run()
+		if got := len(w.answer().Warnings) == 0; got != tc.approved {
+			t.Errorf("%s at %d: approved %t (%q)", tc.level, tc.relevance, got, w.answer().Warnings)
+		}
+	}
+}
+
+func TestAWeaknessIsChallengedAndTheWorkPlannedAgainAtMostTwice(t *testing.T) {
+	t.Parallel()
+	w := open(t, setting{task: "Explain how it is.", audit: contract.Standard, corpus: true, vectors: true})
+	searches := 0
+	queries := map[string]bool{}
+	w.find = func(c *event.SearchCall) *event.SearchResult {
+		searches++
+		queries[c.Query+c.Method] = true
+		return &event.SearchResult{Anchors: []event.Anchor{anchor("a.md", 1, 900, "It is so.")}}
+	}
+	w.run()
+	k := w.kinds()
+	if k["replan.triggered"] != 2 || k["challenge.raised"] != 3 || searches != 3 {
+		t.Errorf("%v, %d searches", k, searches)
+	}
+	if len(queries) < 2 {
+		t.Errorf("it searched for the same again: %v", queries)
+	}
+	for _, c := range all[*event.ChallengeRaised](w) {
+		if c.Rule != "enough-evidence" {
+			t.Errorf("%+v", c)
+		}
+	}
+	has(t, w.answer().Answer.Text, "## Open points", "enough-evidence")
+	if len(w.State.Warnings) != 1 {
+		t.Errorf("%q", w.State.Warnings)
+	}
+	if got := len(all[*event.QuestFinished](w)); got != 1 {
+		t.Errorf("it ended %d times", got)
+	}
+}
+
+func TestAnotherRoundCanHelp(t *testing.T) {
+	t.Parallel()
+	w := open(t, setting{task: "Explain how it is.", audit: contract.Standard, corpus: true, vectors: true})
+	w.find = func(c *event.SearchCall) *event.SearchResult {
+		r := &event.SearchResult{Anchors: []event.Anchor{anchor("a.md", 1, 900, "It is so.")}}
+		if c.Task == "research-2" {
+			r.Anchors = append(r.Anchors, anchor("b.md", 1, 800, "It is so indeed."))
+		}
+		return r
+	}
+	w.run()
+	if got := w.answer(); len(got.Warnings) > 0 || !strings.Contains(got.Answer.Text, "It is so indeed.") {
+		t.Errorf("%+v", got)
+	}
+	if w.State.Net.Round != 1 {
+		t.Errorf("round %d", w.State.Net.Round)
+	}
+}
+
+func TestConflictingClaimsAreWeighed(t *testing.T) {
+	t.Parallel()
+	w := open(t, usual(task))
+	w.find = func(*event.SearchCall) *event.SearchResult {
+		return &event.SearchResult{Anchors: []event.Anchor{
+			anchor("old.md", 1, 900, "The activation energy of the sample is 125.34 kJ/mol."),
+			anchor("a.md", 1, 800, "The activation energy follows from the slope."),
+			anchor("b.md", 1, 700, "The activation energy of a similar one is 35.2 kJ/mol."),
+		}}
+	}
+	w.run()
+	if got := all[*event.ClaimAttacked](w); len(got) != 2 || got[0].Reason == "" {
+		t.Fatalf("%+v", got)
+	}
+	weighed := all[*event.ArgumentsWeighed](w)
+	if len(weighed) != 1 || len(weighed[0].Defeated) != 1 || weighed[0].Defeated[0].By != "claim 1" {
+		t.Fatalf("%+v", weighed)
+	}
+	text := w.answer().Answer.Text
+	_, after, _ := strings.Cut(text, "## Claims that do not stand")
+	has(t, after, "125.34 kJ/mol", "Defeated by claim 1: they give different values for activation energy")
+	before, _, _ := strings.Cut(text, "## Claims that do not stand")
+	has(t, before, "35.0942", "35.2 kJ/mol")
+}
+
+func TestEquallySureClaimsThatContradictEachOtherDoNotStand(t *testing.T) {
+	t.Parallel()
+	w := open(t, setting{task: "What is the melting point of tin?", audit: contract.Lite, corpus: true})
+	w.find = func(*event.SearchCall) *event.SearchResult {
+		return &event.SearchResult{Anchors: []event.Anchor{
+			anchor("a.md", 1, 900, "The melting point of tin is 505 K."), anchor("b.md", 1, 900, "The melting point of tin is 905 K."),
+		}}
+	}
+	w.run()
+	if got := all[*event.ArgumentsWeighed](w)[0]; len(got.Undecided) != 2 || len(got.Stand) != 0 {
+		t.Errorf("%+v", got)
+	}
+	has(t, w.answer().Answer.Text, "Undecided", "no claim stands")
+}
+
+func TestAWaitingStepParksTheQuestUntilItsTime(t *testing.T) {
+	t.Parallel()
+	set := usual(task)
+	set.until = 5_000_000
+	w := open(t, set)
+	w.Start()
+	if n := len(w.State.Calls); n != 1 || w.kinds()["search.call"] != 0 {
+		t.Fatalf("%d calls: %v", n, w.kinds())
+	}
+	var timer uint64
+	for seq := range w.State.Calls {
+		timer = seq
+	}
+	if b := w.Events[timer-1].Body.(*event.TimerSet); b.At != 5_000_000 || b.Purpose != "wait" {
+		t.Fatalf("%+v", b)
+	}
+	// A clock that was set back: it waits on.
+	w.Take("core", &event.TimerFired{Call: timer})
+	if w.kinds()["timer.set"] != 2 || w.kinds()["search.call"] != 0 {
+		t.Fatalf("%v", w.kinds())
+	}
+	for seq := range w.State.Calls {
+		timer = seq
+	}
+	w.Now = 6_000_000
+	w.Take("core", &event.TimerFired{Call: timer})
+	w.run()
+	has(t, w.answer().Answer.Text, "35.0942")
+}
+
+func TestTheStrictestLevelHasEverythingComputedTwice(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		differ bool
+		warns  bool
+	}{"the same": {false, false}, "not the same": {true, true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			set := usual(task)
+			set.audit = contract.Strict
+			w := open(t, set)
+			well := w.compute
+			w.compute = func(c *event.ComputeCall) *event.ComputeResult {
+				if c.Engine == "builtin" && tc.differ {
+					return printed("builtin", "file: rates.csv\nactivation energy Ea = 99 kJ/mol\n")
+				}
+				return well(c)
+			}
+			w.find = func(*event.SearchCall) *event.SearchResult {
+				return &event.SearchResult{Anchors: []event.Anchor{
+					anchor("a.md", 1, 1000, "The activation energy follows from the slope."), anchor("b.md", 1, 800, "It is a line."), anchor("c.md", 1, 700, "Use kelvin."),
+				}}
+			}
+			w.run()
+			if got := len(w.answer().Warnings) > 0; got != tc.warns {
+				t.Errorf("warnings %q", w.answer().Warnings)
+			}
+			if w.kinds()["compute.call"] != 2 {
+				t.Errorf("%d computations", w.kinds()["compute.call"])
+			}
+		})
+	}
+}
+
+func TestBeliefsDesiresAndIntentionsAreThereAtEachEvent(t *testing.T) {
+	t.Parallel()
+	w := open(t, usual(task)).run()
+	m := w.State.Net.Minds[contract.Planner]
+	if len(m.Beliefs) != 5 || len(m.Desires) != 1 || len(m.Intentions) != 3 {
+		t.Errorf("%+v", m)
+	}
+	for _, i := range m.Intentions {
+		if i.Reason == "" {
+			t.Errorf("%+v has no reason", i)
+		}
+	}
+	// Folded only so far, they are what they were then.
+	s, err := quest.New(w.Events[0], []quest.Society{contract.Society{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range w.Events[:3] {
+		s.Apply(e)
+	}
+	if got := s.Net.Minds[contract.Planner]; len(got.Beliefs) != 1 || len(got.Intentions) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestMessagesCarryPerformativesAndNameWhatTheyAnswer(t *testing.T) {
+	t.Parallel()
+	w := open(t, usual(task)).run()
+	count := map[string]int{}
+	for _, e := range w.Events {
+		p := event.Performative(e.Body)
+		count[p]++
+		if m, ok := e.Body.(*event.MessageSent); ok {
+			if _, known := w.State.Net.Messages[m.Reply]; !known || !slices.Contains(event.Performatives, p) {
+				t.Errorf("%s", e.Line())
+			}
+		}
+	}
+	for _, p := range []string{event.Cfp, event.Bid, event.Award, event.Commit, event.Inform, event.Confirm} {
+		if count[p] == 0 {
+			t.Errorf("no message does %s", p)
+		}
+	}
+}
+
+func TestSameSettingSameEvents(t *testing.T) {
+	t.Parallel()
+	a, b := open(t, usual(task)).run(), open(t, usual(task)).run()
+	if a.State.Hash != b.State.Hash {
+		t.Error("two runs differ")
+	}
+	// Nothing is asked of the world at the same time, so that no answer can overtake
+	// another.
+	open := map[uint64]bool{}
+	for _, e := range a.Events {
+		switch body := e.Body.(type) {
+		case *event.SearchCall, *event.ComputeCall:
+			open[e.Seq] = true
+		case *event.SearchResult:
+			delete(open, body.Call)
+		case *event.ComputeResult:
+			delete(open, body.Call)
+		}
+		if len(open) > 1 {
+			t.Fatalf("at %d two calls are open", e.Seq)
+		}
+	}
+}
+
+func TestAQuestThatIsForkedAnywhereComesToTheSameAnswer(t *testing.T) {
+	t.Parallel()
+	whole := open(t, usual(task)).run()
+	want := whole.answer().Answer.Text
+	for at := 2; at < len(whole.Events); at++ {
+		w := open(t, usual(task))
+		for _, e := range whole.Events[1:at] {
+			w.State.Apply(e)
+			w.Events = append(w.Events, e)
+		}
+		w.Now = whole.Now
+		w.Take("person", &event.QuestForked{At: w.State.Seq, From: "q", Hash: w.State.Hash, Name: "fork"})
+		w.Take("person", &event.QuestResumed{})
+		w.run()
+		if got := w.answer().Answer.Text; got != want {
+			t.Fatalf("forked at %d: %s", at, cmp.Diff(want, got))
+		}
+		if n := w.kinds()["claim.made"]; n != 3 {
+			t.Fatalf("forked at %d: %d claims", at, n)
+		}
+	}
+}
+
+func TestAForgedEventDoesNotFold(t *testing.T) {
+	t.Parallel()
+	w := open(t, usual(task))
+	w.Start()
+	for name, b := range map[string]event.Body{
+		"an award without a bid":                 &event.ContractAwarded{Bid: 1, Task: "research-1", To: contract.Lexical},
+		"a bid without a call":                   &event.BidSubmitted{Cfp: 1, Task: "research-1"},
+		"a justification without a challenge":    &event.JustificationGiven{Challenge: 1},
+		"a completion by somebody else":          &event.TaskCompleted{Award: 1, Task: "research-1"},
+		"a retraction of no claim":               &event.ClaimRetracted{Claim: 9},
+		"a search of nobody's":                   &event.SearchCall{Task: "research-1", Method: "lexical"},
+		"an attack of claims that are not there": &event.ClaimAttacked{From: 1, To: 2},
+	} {
+		data, err := w.State.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := quest.Decode(data, []quest.Society{contract.Society{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := event.Seal(s.Name, s.Seq+1, s.Hash, event.Draft{Actor: contract.Planner, Body: b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Fold(e); err == nil {
+			t.Errorf("%s folds", name)
+		}
+	}
+}

@@ -1,0 +1,294 @@
+package contract_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"lyceum/internal/event"
+	"lyceum/internal/model"
+	"lyceum/internal/quest"
+	"lyceum/internal/quest/questtest"
+	"lyceum/internal/society/contract"
+)
+
+func thinking(task string) setting {
+	set := usual(task)
+	set.model = "m"
+	return set
+}
+
+// does has an agent call one tool, and the world do its part; it returns what the agent
+// was answered.
+func (w *world) does(name, tool, args string) string {
+	w.T.Helper()
+	from := len(w.Events)
+	w.Answer(name, questtest.Calls(questtest.Call{Tool: tool, Args: args}))
+	for range 50 {
+		if said, ok := w.answered(from, name); ok {
+			return said
+		}
+		if calls := w.Open("tool.call", name); tool == "report_result" && len(calls) > 0 && !slices.ContainsFunc(w.Events[from:], func(e event.Event) bool { return e.Type == "tool.prepared" }) {
+			w.Take(name, &event.ToolPrepared{Call: calls[0], Files: []string{"p.py"}, Tree: &event.TreeRef{Size: 1}, Values: []event.NamedText{{Name: "entrypoint", Text: "p.py"}}})
+			continue
+		}
+		if !w.step() {
+			break
+		}
+	}
+	w.T.Fatalf("%s was not answered: %v", name, w.kinds())
+	return ""
+}
+
+func (w *world) answered(from int, name string) (string, bool) {
+	for _, e := range w.Events[from:] {
+		if b, ok := e.Body.(*event.ToolAnswered); ok && e.Actor == name {
+			return b.Output.Text, true
+		}
+	}
+	return "", false
+}
+
+func claims(pairs ...any) string {
+	var list []string
+	for i := 0; i < len(pairs); i += 2 {
+		list = append(list, fmt.Sprintf(`{"text":%q,"sources":%s}`, pairs[i], pairs[i+1]))
+	}
+	return `{"claims":[` + strings.Join(list, ",") + `]}`
+}
+
+const both = `{"steps":[{"kind":"research","query":"activation energy"},{"kind":"compute","program":"arrhenius"}]}`
+
+func TestThePlannersModelDelegatesAndWritesTheClaims(t *testing.T) {
+	t.Parallel()
+	w := open(t, thinking(task))
+	w.Start()
+	found := w.does(contract.Planner, "delegate", both)
+	has(t, found, "[1] a.md", "> The activation energy follows", "[4] computation arrhenius", "> activation energy Ea = 35.0942 kJ/mol", "data, not instructions")
+	said := w.does(contract.Planner, "submit_answer", claims("The activation energy is 35.09 kJ/mol.", "[4]", "It follows from the slope.", "[1]"))
+	has(t, said, "accepted")
+	got := w.answer()
+	has(t, got.Answer.Text, "The activation energy is 35.09 kJ/mol. [4]", "It follows from the slope. [1]")
+	if len(got.Warnings) > 0 || w.State.Status != quest.Finished {
+		t.Errorf("%+v", got)
+	}
+	// Contracts were made for what the model asked for.
+	if got := w.awards(); len(got) != 3 {
+		t.Errorf("%q", got)
+	}
+	w.Sound()
+}
+
+func TestAnInventedNumberIsChallengedAndCanBeMended(t *testing.T) {
+	t.Parallel()
+	w := open(t, thinking(task))
+	w.Start()
+	w.does(contract.Planner, "delegate", both)
+	said := w.does(contract.Planner, "submit_answer", claims("The activation energy is 36.5 kJ/mol.", "[4]", "It follows from the slope.", "[1]"))
+	has(t, said, "The auditor has challenges", "36.5", "numbers", "Round 1 of 2")
+	if w.State.Status != quest.Running {
+		t.Fatal(w.State.Status)
+	}
+	has(t, w.does(contract.Planner, "submit_answer", claims("The activation energy is 35.1 kJ/mol.", "[4]", "It follows from the slope.", "[1]")), "accepted")
+	text := w.answer().Answer.Text
+	has(t, text, "35.1 kJ/mol")
+	lacks(t, text, "36.5")
+}
+
+func TestWhatStaysOpenAfterTwoRoundsIsListed(t *testing.T) {
+	t.Parallel()
+	w := open(t, thinking(task))
+	w.Start()
+	w.does(contract.Planner, "delegate", both)
+	bad := claims("The activation energy is 36.5 kJ/mol.", "[4]", "It follows from the slope.", "[1]")
+	for range 2 {
+		has(t, w.does(contract.Planner, "submit_answer", bad), "The auditor has challenges")
+	}
+	has(t, w.does(contract.Planner, "submit_answer", bad), "taken with these points open")
+	got := w.answer()
+	has(t, strings.Join(got.Warnings, " "), "numbers", "36.5")
+	before, after, _ := strings.Cut(got.Answer.Text, "## Claims that do not stand")
+	lacks(t, before, "36.5")
+	has(t, after, "36.5 kJ/mol", "Defeated by challenge")
+	if w.State.Net.Round != 2 {
+		t.Errorf("%d rounds", w.State.Net.Round)
+	}
+}
+
+func TestTheRulesGoOnWhenTheModelFails(t *testing.T) {
+	t.Parallel()
+	for name, during := range map[string]func(*world){
+		"at once":              func(*world) {},
+		"with sources in hand": func(w *world) { w.does(contract.Planner, "delegate", both) },
+		"with a challenge open": func(w *world) {
+			w.does(contract.Planner, "delegate", both)
+			w.does(contract.Planner, "submit_answer", claims("It is 36.5 kJ/mol.", "[4]", "It follows from the slope.", "[1]"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := open(t, thinking(task))
+			w.Start()
+			during(w)
+			call := w.Open("model.call", contract.Planner)[0]
+			w.Take(contract.Planner, &event.ModelResult{Call: call, Error: &event.ModelError{Kind: string(model.Refused), Text: "no key"}})
+			w.run()
+			got := w.answer()
+			if name == "with a challenge open" {
+				has(t, strings.Join(got.Warnings, " "), "36.5")
+				return
+			}
+			has(t, got.Answer.Text, "35.0942 kJ/mol", "## Sources")
+		})
+	}
+}
+
+func TestAModelThatOnlyTalksIsParkedAndTheRulesGoOn(t *testing.T) {
+	t.Parallel()
+	w := open(t, thinking(task))
+	w.Start()
+	for range 3 {
+		w.Answer(contract.Planner, questtest.Says("It is 42."))
+	}
+	w.run()
+	has(t, w.answer().Answer.Text, "35.0942")
+	lacks(t, w.answer().Answer.Text, "It is 42")
+}
+
+func TestBadArgumentsAreRefusedWithAReason(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ tool, args, want string }{
+		{"delegate", `{"steps":[]}`, "give 1 to 6"},
+		{"delegate", `{"steps":[{"kind":"bake"}]}`, "kind must be"},
+		{"delegate", `{"steps":[{"kind":"research"}]}`, "says nothing"},
+		{"delegate", `{"steps":[{"kind":"wait","until":"tomorrow"}]}`, "such as 2030"},
+		{"delegate", `{"steps":"all"}`, "do not fit"},
+		{"submit_answer", `{"claims":[]}`, "give 1 to 12"},
+		{"submit_answer", claims("x", "[99]"), "names source 99: there are 0"},
+		{"submit_answer", `{"claims":[{"text":"x","sources":[],"more":1}]}`, "do not fit"},
+		{"send_message", `{"to":"nobody","performative":"inform","text":"x"}`, "no other agent"},
+		{"send_message", `{"to":"auditor","performative":"shout","text":"x"}`, "no performative"},
+	} {
+		w := open(t, thinking(task))
+		w.Start()
+		has(t, w.does(contract.Planner, tc.tool, tc.args), tc.want)
+	}
+}
+
+func TestAMessageThatNoRuleAllowsIsRefusedByAPolicy(t *testing.T) {
+	t.Parallel()
+	w := open(t, thinking(task))
+	w.Start()
+	w.does(contract.Planner, "delegate", both)
+	bid, cfp := uint64(0), uint64(0)
+	for _, e := range w.Events {
+		switch e.Type {
+		case "bid.submitted":
+			bid = e.Seq
+		case "cfp.issued":
+			cfp = e.Seq
+		}
+	}
+	send := func(performative string, reply uint64) string {
+		args := fmt.Sprintf(`{"to":"auditor","performative":%q,"text":"x"}`, performative)
+		if reply > 0 {
+			args = fmt.Sprintf(`{"to":"auditor","performative":%q,"reply":%d,"text":"x"}`, performative, reply)
+		}
+		return w.does(contract.Planner, "send_message", args)
+	}
+	has(t, send(event.Award, 0), "Refused by the policy dialogue", "award answers a message")
+	has(t, send(event.Award, cfp), "Refused by the policy dialogue", "cfp, which award cannot answer")
+	has(t, send(event.Award, bid), "Refused by the policy contracts")
+	has(t, send(event.Justify, 0), "Refused by the policy dialogue")
+	has(t, send(event.Justify, bid), "which justify cannot answer: it can answer challenge")
+	has(t, send(event.Bid, 999_999), "There is no message 999999")
+	has(t, send(event.Agree, bid), "Sent")
+	has(t, send(event.Inform, 0), "Sent")
+	if n := w.kinds()["policy.blocked"]; n != 6 {
+		t.Errorf("%d were refused", n)
+	}
+}
+
+func TestAnExecutorWritesAProgramWhereNoneIsThere(t *testing.T) {
+	t.Parallel()
+	w := open(t, thinking("Compute the entropy from the data."))
+	tries := 0
+	w.compute = func(c *event.ComputeCall) *event.ComputeResult {
+		if c.Tree == nil || c.Entrypoint != "p.py" {
+			t.Errorf("%+v", c)
+		}
+		if tries++; tries == 1 {
+			return refused("SyntaxError")
+		}
+		return printed("python", "entropy = 1.5 J/K\n")
+	}
+	w.Start()
+	if w.State.Agent(contract.Coder).Parked == "" {
+		t.Error("the coder works without a contract")
+	}
+	from := len(w.Events)
+	w.Answer(contract.Planner, questtest.Calls(questtest.Call{Tool: "delegate", Args: `{"steps":[{"kind":"compute","describe":"the entropy"}]}`}))
+	if got := w.awards(); len(got) != 1 || !strings.HasSuffix(got[0], contract.Coder) {
+		t.Fatalf("%q", got)
+	}
+	report := `{"files":["p.py"],"entrypoint":"p.py"}`
+	has(t, w.does(contract.Coder, "report_result", report), "did not run well: SyntaxError")
+	has(t, w.does(contract.Coder, "report_result", report), "It ran well")
+	said, ok := w.answered(from, contract.Planner)
+	if !ok {
+		t.Fatalf("the planner does not hear of it: %v", w.kinds())
+	}
+	has(t, said, "entropy = 1.5 J/K")
+	if w.State.Agent(contract.Coder).Parked == "" {
+		t.Error("the coder goes on without a contract")
+	}
+}
+
+func TestAQuestWithAModelThatIsForkedAnywhereDoesNothingTwice(t *testing.T) {
+	t.Parallel()
+	play := func(w *world) {
+		for range 20 {
+			if w.State.Status != quest.Running {
+				return
+			}
+			if w.step() {
+				continue
+			}
+			open := w.Open("model.call", contract.Planner)
+			if len(open) == 0 {
+				return
+			}
+			switch {
+			case len(w.State.Net.Sources) == 0:
+				w.Answer(contract.Planner, questtest.Calls(questtest.Call{Tool: "delegate", Args: both}))
+			case w.State.Net.Round == 0:
+				w.Answer(contract.Planner, questtest.Calls(questtest.Call{Tool: "submit_answer", Args: claims("It is 36.5 kJ/mol.", "[4]", "It follows from the slope.", "[1]")}))
+			default:
+				w.Answer(contract.Planner, questtest.Calls(questtest.Call{Tool: "submit_answer", Args: claims("It is 35.1 kJ/mol.", "[4]", "It follows from the slope.", "[1]")}))
+			}
+		}
+	}
+	whole := open(t, thinking(task))
+	whole.Start()
+	play(whole)
+	want := whole.answer().Answer.Text
+	for at := 3; at < len(whole.Events); at++ {
+		w := open(t, thinking(task))
+		for _, e := range whole.Events[1:at] {
+			w.State.Apply(e)
+			w.Events = append(w.Events, e)
+		}
+		w.Now = whole.Now
+		w.Take("person", &event.QuestForked{At: w.State.Seq, From: "q", Hash: w.State.Hash, Name: "fork"})
+		w.Take("person", &event.QuestResumed{})
+		play(w)
+		if got := w.answer().Answer.Text; got != want {
+			t.Fatalf("forked at %d (%s): %s", at, whole.Events[at-1].Type, got)
+		}
+		if n := len(w.State.Net.Claims); n != 4 {
+			t.Fatalf("forked at %d (%s): %d claims", at, whole.Events[at-1].Type, n)
+		}
+		w.Sound()
+	}
+}
