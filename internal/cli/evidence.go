@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"lyceum/internal/event"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
-	"lyceum/internal/tender"
 )
 
 // printEvidence walks from each claim to the paragraph or the output it rests on, and
@@ -88,8 +88,10 @@ func decimal(n int64, places int) string {
 
 // mindJSON is what an agent believes, wants and intends.
 type mindJSON struct {
-	Agent string `json:"agent"`
-	*tender.Mind
+	Agent      string                  `json:"agent"`
+	Beliefs    []event.BeliefUpdated   `json:"beliefs"`
+	Desires    []event.DesireSet       `json:"desires"`
+	Intentions []event.IntentionFormed `json:"intentions"`
 }
 
 // printBeliefs shows the agents' minds as they are in a state.
@@ -98,7 +100,7 @@ func (a *app) printBeliefs(s *quest.State, asJSON bool) error {
 	if s.Net != nil {
 		for _, ag := range s.Agents {
 			if m := s.Net.Minds[ag.Name]; m != nil {
-				minds = append(minds, mindJSON{ag.Name, m})
+				minds = append(minds, mindJSON{ag.Name, m.Beliefs, m.Desires, m.Intentions})
 			}
 		}
 	}
