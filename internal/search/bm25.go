@@ -162,6 +162,9 @@ func (s *statistics) rank(ctx context.Context, terms []asked, limit int) ([]rank
 	}
 	best := selection{limit: limit}
 	for _, ord := range a.touched {
+		if best.full && float64(a.cells[ord].score*Unit) < float64(best.worst.score)-1 {
+			continue // most are, and need not be rounded to be seen to be worse
+		}
 		best.offer(ranked{ord: ord, score: billionths(a.cells[ord].score)})
 	}
 	list := best.sorted()

@@ -124,6 +124,17 @@ func TestRead(t *testing.T) {
 			t.Errorf("also left out: %v", reasons)
 		}
 	})
+	t.Run("DoesNotWaitForAPipe", func(t *testing.T) {
+		t.Parallel()
+		dir, root := folder(t)
+		if err := unix.Mkfifo(filepath.Join(dir, "a.md"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		// As if it had been a file when the folder was listed.
+		if _, err := (&reader{root: root}).open("a.md"); err == nil || !strings.Contains(err.Error(), "regular") {
+			t.Errorf("got %v", err)
+		}
+	})
 	t.Run("SplitsALineWithoutEnd", func(t *testing.T) {
 		t.Parallel()
 		line := strings.Repeat("word ", 5000) + strings.Repeat("化", 5000)
@@ -216,7 +227,7 @@ func TestSnippet(t *testing.T) {
 	for name, c := range map[string]struct{ text, query, want string }{
 		"IsTheWholeOfAShortOne":     {"A short one.", "short", "A short one."},
 		"StandsAroundTheMatch":      {filler + "The needle is here. " + filler, "needle", "The needle is here."},
-		"PrefersMoreOfTheQuery":     {filler + "A needle. " + filler + "The needle and the thread. " + filler, "needle thread", "The needle and the thread."},
+		"PrefersMoreOfTheQuery":     {filler + "A needle, a needle, a needle. " + filler + "The needle and the thread. " + filler, "needle thread", "The needle and the thread."},
 		"BeginsWhereNothingMatches": {filler, "absent", "Nothing to see"},
 		"CutsBetweenRunes":          {strings.Repeat("化", 600) + "针" + strings.Repeat("学", 600), "针", "针"},
 		"CutsWordsWithoutEnd":       {strings.Repeat("é", 3000), "éé", "é"},

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func openTest(t *testing.T, path string, docs []Document) *Store {
@@ -25,7 +27,7 @@ func openTest(t *testing.T, path string, docs []Document) *Store {
 	return s
 }
 
-// inode changes when a file is put in place anew.
+// identity changes when a file is put in place anew.
 func identity(t *testing.T, path string) os.FileInfo {
 	t.Helper()
 	info, err := os.Stat(path)
@@ -130,6 +132,29 @@ func TestStore(t *testing.T) {
 		names, err := filepath.Glob(filepath.Join(dir, "*"))
 		if err != nil || len(names) != 2 {
 			t.Errorf("there are %v, want the index and what another left: %v", names, err)
+		}
+	})
+	t.Run("LeavesAloneWhatAnotherIsBuilding", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		f, err := os.Create(filepath.Join(dir, "s.db.123.unfinished"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+			t.Fatal(err)
+		}
+		openTest(t, filepath.Join(dir, "s.db"), texts("a"))
+		identity(t, f.Name())
+	})
+	t.Run("TellsDocumentsFromParagraphs", func(t *testing.T) {
+		t.Parallel()
+		one := newCorpus([]Document{{ID: "a", Title: "t", Paragraphs: []string{"p", "b", "t", "q"}}})
+		two := newCorpus([]Document{{ID: "a", Title: "t", Paragraphs: []string{"p"}}, {ID: "b", Title: "t", Paragraphs: []string{"q"}}})
+		again := newCorpus([]Document{{ID: "a", Title: "t", Paragraphs: []string{"p", "b", "t"}}, {ID: "q", Title: ""}})
+		if one.key() == two.key() || one.key() == again.key() {
+			t.Error("two corpora have one key")
 		}
 	})
 	t.Run("StopsBuildingWhenToldTo", func(t *testing.T) {

@@ -85,6 +85,10 @@ var (
 // Name implements search.Embedder. Vectors are kept under it, so it changes with them.
 func (Embedder) Name() string { return "glove-100d-1" }
 
+// Repeats says that the vectors are the same on every machine: whoever checks a search
+// can make it again.
+func (Embedder) Repeats() bool { return true }
+
 // Calibration implements search.Calibrated. The figures are measured on pairs of a
 // paragraph and its paraphrase, and on all other pairs of the same texts: see
 // TestCalibration.
