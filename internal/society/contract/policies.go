@@ -60,62 +60,24 @@ var (
 )
 
 // guard is a thread that blocks messages of agents. why says what is wrong, nothing if
-// nothing is. A message that was sent before a fork passes: its call is only answered.
+// nothing is.
 func guard(name, text string, why func(*policy.Facts) string) behavior.Thread {
 	hidden := func(f *policy.Facts) bool {
 		return f.Field(argPerformative).Kind == behavior.Unknown || f.Field(argReply).Kind == behavior.Unknown
 	}
-	ban := behavior.Ban{
-		Match: &message{name, func(f *policy.Facts) behavior.Truth {
-			switch {
-			case hidden(f):
-				return behavior.Maybe
-			case why(f) != "":
-				return behavior.Yes
-			}
-			return behavior.No
-		}},
-		Why: func(e behavior.Event) string {
-			f := facts(e)
-			if hidden(f) {
-				return "The arguments are too long to be seen: shorten the text."
-			}
-			return why(f)
-		},
-	}
-	return behavior.Thread{
-		Name: name, Text: text, Scope: &message{name, func(*policy.Facts) behavior.Truth { return behavior.Yes }},
-		Start: func() behavior.Behavior { return still{[]behavior.Ban{ban}} },
-	}
-}
-
-// message matches messages that agents want to send.
-type message struct {
-	name string
-	bad  func(*policy.Facts) behavior.Truth
-}
-
-func (m *message) String() string { return "tool.call of " + sendMessage + " against " + m.name }
-
-func (m *message) Match(e behavior.Event) behavior.Truth {
-	f := facts(e)
-	if e.Type != "tool.call" || f.Tool != sendMessage || f.Again {
+	judge := func(f *policy.Facts) behavior.Truth {
+		switch {
+		case hidden(f):
+			return behavior.Maybe
+		case why(f) != "":
+			return behavior.Yes
+		}
 		return behavior.No
 	}
-	return m.bad(f)
+	return policy.Guard(name, text, sendMessage, judge, func(f *policy.Facts) string {
+		if hidden(f) {
+			return "The arguments are too long to be seen: shorten the text."
+		}
+		return why(f)
+	})
 }
-
-func facts(e behavior.Event) *policy.Facts {
-	if f, ok := e.Detail.(*policy.Facts); ok {
-		return f
-	}
-	return &policy.Facts{}
-}
-
-// still is a behaviour that always states the same.
-type still struct{ bans []behavior.Ban }
-
-func (s still) Bids() behavior.Bids    { return behavior.Bids{Block: s.bans} }
-func (still) Next(behavior.Event) bool { return true }
-func (still) Save() string             { return "" }
-func (still) Restore(string) error     { return nil }

@@ -62,63 +62,26 @@ func some(refs []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(refs[:maxShown], ", "), len(refs)-maxShown)
 }
 
-// guard is a thread that blocks certain calls of a tool. A call that has had its
-// effect before a fork passes: it is made again only to be answered.
+// guard is a thread that blocks certain calls of a tool.
 func guard(name, text, tool string, bad func(*policy.Facts) bool, why func(*policy.Facts) string) behavior.Thread {
-	bans := []behavior.Ban{{
-		Match: &call{name, tool, bad},
-		Why: func(e behavior.Event) string {
-			f := facts(e)
-			if hidden(f) {
-				return "The arguments are too long for the reference to be seen: leave out what the tool does not take."
-			}
-			return why(f)
-		},
-	}}
-	return behavior.Thread{
-		Name: name, Text: text,
-		Scope: &call{name, tool, func(*policy.Facts) bool { return true }},
-		Start: func() behavior.Behavior { return still{bans} },
-	}
-}
-
-// call matches calls of a tool by what is known of them.
-type call struct {
-	name, tool string
-	bad        func(*policy.Facts) bool
-}
-
-func (c *call) String() string { return "tool.call of " + c.tool + " against " + c.name }
-
-func (c *call) Match(e behavior.Event) behavior.Truth {
-	f := facts(e)
-	switch {
-	case e.Type != "tool.call" || f.Tool != c.tool || f.Again:
+	judge := func(f *policy.Facts) behavior.Truth {
+		switch {
+		case bad(f):
+			return behavior.Yes
+		case tool != submitPublication && hidden(f):
+			return behavior.Maybe
+		}
 		return behavior.No
-	case c.bad(f):
-		return behavior.Yes
-	case c.tool != submitPublication && hidden(f):
-		return behavior.Maybe
 	}
-	return behavior.No
+	return policy.Guard(name, text, tool, judge, func(f *policy.Facts) string {
+		if hidden(f) {
+			return "The arguments are too long for the reference to be seen: leave out what the tool does not take."
+		}
+		return why(f)
+	})
 }
 
 // hidden reports whether the reference that a call is about cannot be seen.
 func hidden(f *policy.Facts) bool { return f.Field(argRef).Kind == behavior.Unknown }
 
 var argRef = []string{"args", "ref"}
-
-func facts(e behavior.Event) *policy.Facts {
-	if f, ok := e.Detail.(*policy.Facts); ok {
-		return f
-	}
-	return &policy.Facts{}
-}
-
-// still is a behaviour that always states the same.
-type still struct{ bans []behavior.Ban }
-
-func (s still) Bids() behavior.Bids    { return behavior.Bids{Block: s.bans} }
-func (still) Next(behavior.Event) bool { return true }
-func (still) Save() string             { return "" }
-func (still) Restore(string) error     { return nil }
