@@ -155,64 +155,36 @@ var errTooMuch = errors.New("too much data")
 
 // inComputer runs a command in a fresh computer whose home has the quest's data, and
 // an agent's files beside it if there are some.
-func (x *computation) inComputer(ctx context.Context, own *event.TreeRef, args []string, stdin []byte) (_ *ran, err error) {
+func (x *computation) inComputer(ctx context.Context, own *event.TreeRef, args []string, stdin []byte) (*ran, error) {
 	r := &ran{command: strings.Join(args, " ")}
 	if x.driver == nil {
 		r.fault, r.exit = "this quest has no computers to run it in", 1
 		return r, nil
 	}
-	clear := func(ctx context.Context) error {
-		return errors.Join(computer.StopAt(ctx, x.place, x.driver), removeTree(x.place.Home), os.RemoveAll(x.place.Dir))
+	f := &fresh{driver: x.driver, spec: x.spec, place: x.place, progress: x.progress}
+	fault, err := f.use(ctx, func(home *os.Root) error { return x.furnish(ctx, home, own) }, func(c *computer.Computer, started *event.ComputerStarted) error {
+		r.fingerprint = started.Fingerprint
+		r.engine = x.version(ctx, c, args[0])
+		res, err := c.Run(ctx, computer.Command{ID: "program", Args: args, Stdin: stdin, Timeout: maxComputed})
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			r.fault, r.exit = "it could not be run: "+err.Error(), 127
+			return nil
+		}
+		return x.judge(r, res)
+	})
+	if fault != "" {
+		r.fault, r.exit = fault, 1
 	}
-	if err := clear(ctx); err != nil { // what a killed process left
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, clear(context.WithoutCancel(ctx))) }()
-	if err := x.furnish(ctx, own); err != nil {
-		return nil, err
-	}
-	spec := x.spec
-	spec.Network = computer.Network{}
-	c, err := computer.Open(ctx, x.driver, x.place, spec, computer.Options{Progress: x.progress})
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err != nil {
-		r.fault, r.exit = "no computer could be started for it: "+err.Error(), 1
-		return r, nil
-	}
-	defer c.Stop(context.WithoutCancel(ctx))
-	started, err := describe(c)
-	if err != nil {
-		return nil, err
-	}
-	r.fingerprint = started.Fingerprint
-	r.engine = x.version(ctx, c, args[0])
-	res, err := c.Run(ctx, computer.Command{ID: "program", Args: args, Stdin: stdin, Timeout: maxComputed})
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err != nil {
-		r.fault, r.exit = "it could not be run: "+err.Error(), 127
-		return r, nil
-	}
-	return r, x.judge(r, res)
+	return r, err
 }
 
 // furnish makes the home of the computer.
-func (x *computation) furnish(ctx context.Context, own *event.TreeRef) error {
-	if err := os.MkdirAll(x.place.Home, 0o700); err != nil {
+func (x *computation) furnish(ctx context.Context, root *os.Root, own *event.TreeRef) error {
+	if err := x.rt.restored(ctx, x.data)(root); err != nil {
 		return err
-	}
-	root, err := os.OpenRoot(x.place.Home)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	if x.data != nil {
-		if err := blob.Restore(ctx, x.rt.Blobs, *x.data, root); err != nil {
-			return err
-		}
 	}
 	if own == nil {
 		return nil

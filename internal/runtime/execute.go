@@ -167,23 +167,8 @@ func (e Executed) judged(differs, excuses []string) Executed {
 }
 
 // command runs a command of an agent.
-func (x *executor) command(ctx context.Context, c *recordedCall, out Executed) (_ Executed, err error) {
-	place := x.rt.place(x.name, fmt.Sprintf("command-%d", c.seq))
-	defer func() {
-		last := context.WithoutCancel(ctx)
-		err = errors.Join(err, computer.StopAt(last, place, x.driver), removeTree(place.Home), os.RemoveAll(place.Dir))
-	}()
-	if err := x.furnish(ctx, place.Home, c.before); err != nil {
-		return out, err
-	}
-	m, err := computer.Open(ctx, x.driver, place, x.spec, computer.Options{})
-	if ctx.Err() != nil {
-		return out, ctx.Err()
-	}
-	if err != nil {
-		return out.not("no computer could be started for it: " + err.Error()), nil
-	}
-	defer m.Stop(context.WithoutCancel(ctx))
+func (x *executor) command(ctx context.Context, c *recordedCall, out Executed) (Executed, error) {
+	f := &fresh{driver: x.driver, spec: x.spec, place: x.rt.place(x.name, fmt.Sprintf("command-%d", c.seq))}
 	var args []string
 	text, err := agent.Read(c.run.Args, func(ref event.Ref) ([]byte, error) { return x.rt.Blob(ctx, ref) })
 	if err == nil {
@@ -193,17 +178,25 @@ func (x *executor) command(ctx context.Context, c *recordedCall, out Executed) (
 		return out, fmt.Errorf("read its arguments: %w", err)
 	}
 	cmd := computer.Command{ID: "again", Args: args, Dir: c.run.Dir, Stdin: c.stdin, Input: c.run.Keep, Timeout: c.patience()}
-	res, err := m.Run(ctx, cmd)
-	if ctx.Err() != nil {
-		return out, ctx.Err()
+	fault, err := f.use(ctx, x.rt.restored(ctx, c.before), func(m *computer.Computer, started *event.ComputerStarted) (err error) {
+		res, err := m.Run(ctx, cmd)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			res = &computer.Result{Exit: 127} // as it is recorded of one that could not begin
+		}
+		if res.End != "" {
+			out = out.not("it met the limit on " + res.End + " here")
+			return nil
+		}
+		out, err = x.compare(ctx, c, started, f.place, res, out)
+		return err
+	})
+	if fault != "" {
+		out = out.not(fault)
 	}
-	if err != nil {
-		res = &computer.Result{Exit: 127} // as it is recorded of one that could not begin
-	}
-	if res.End != "" {
-		return out.not("it met the limit on " + res.End + " here"), nil
-	}
-	return x.compare(ctx, c, m, place, res, out)
+	return out, err
 }
 
 // patience is how long a command may take: what it was given then, or much longer than
@@ -215,20 +208,8 @@ func (c *recordedCall) patience() time.Duration {
 	return max(time.Minute, 10*time.Duration(c.exit.Duration)*time.Microsecond)
 }
 
-func (x *executor) furnish(ctx context.Context, home string, tree *event.TreeRef) error {
-	if err := os.MkdirAll(home, 0o700); err != nil || tree == nil {
-		return err
-	}
-	root, err := os.OpenRoot(home)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return blob.Restore(ctx, x.rt.Blobs, *tree, root)
-}
-
 // compare finds what is not as it was recorded.
-func (x *executor) compare(ctx context.Context, c *recordedCall, m *computer.Computer, place computer.Place, res *computer.Result, out Executed) (Executed, error) {
+func (x *executor) compare(ctx context.Context, c *recordedCall, started *event.ComputerStarted, place computer.Place, res *computer.Result, out Executed) (Executed, error) {
 	var differs []string
 	if int64(res.Exit) != c.exit.Exit || res.Signal != c.exit.Signal {
 		differs = append(differs, fmt.Sprintf("it ended with %s, not with %s", outcome(int64(res.Exit), res.Signal), outcome(c.exit.Exit, c.exit.Signal)))
@@ -253,10 +234,6 @@ func (x *executor) compare(ctx context.Context, c *recordedCall, m *computer.Com
 	}
 	if files != "" {
 		differs = append(differs, files)
-	}
-	started, err := describe(m)
-	if err != nil {
-		return out, err
 	}
 	excuses := c.excuses()
 	if other := otherEnvironment(c.computer, started); other != "" {

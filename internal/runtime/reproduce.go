@@ -1,16 +1,12 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"time"
 
-	"lyceum/internal/blob"
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
 )
@@ -74,12 +70,6 @@ func (l *live) reproduce(ctx context.Context, seq uint64, b *event.ReproductionC
 	if l.driver == nil {
 		return &event.ReproductionResult{Status: event.NotRun, Reason: "this quest has no computers to run it in"}, nil
 	}
-	// What a killed process left may still be running.
-	for run := range 2 {
-		if err := l.clearTrial(ctx, l.trialPlace(seq, run)); err != nil {
-			return nil, err
-		}
-	}
 	out := &event.ReproductionResult{Status: event.Reproduced}
 	for run := range 2 {
 		ref, fault, err := l.trial(ctx, seq, run, b, out)
@@ -104,96 +94,53 @@ func (l *live) reproduce(ctx context.Context, seq uint64, b *event.ReproductionC
 
 // trial runs the entry point once. fault says why it did not go well, in words for
 // agents.
-func (l *live) trial(ctx context.Context, seq uint64, run int, b *event.ReproductionCall, result *event.ReproductionResult) (_ *event.Ref, fault string, err error) {
-	place := l.trialPlace(seq, run)
-	if err := os.MkdirAll(place.Home, 0o700); err != nil {
-		return nil, "", err
-	}
-	defer func() { err = errors.Join(err, l.clearTrial(context.WithoutCancel(ctx), place)) }()
-	root, err := os.OpenRoot(place.Home)
-	if err != nil {
-		return nil, "", err
-	}
-	defer root.Close()
-	if err := blob.Restore(ctx, l.rt.Blobs, b.Tree, root); err != nil {
-		return nil, "", err
-	}
-	spec := l.spec
-	spec.Network = computer.Network{}
-	c, err := computer.Open(ctx, l.driver, place, spec, computer.Options{Progress: l.progress})
-	if err != nil && ctx.Err() == nil {
-		// As for a tool of an agent: it is told, and nobody else is disturbed.
-		return nil, "no computer could be started for it: " + err.Error(), nil
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	defer c.Stop(context.WithoutCancel(ctx))
-	started, err := describe(c)
-	if err != nil {
-		return nil, "", err
-	}
-	result.Fingerprint = started.Fingerprint
-	res, err := c.Run(ctx, computer.Command{ID: "entrypoint", Args: runner(b.Entrypoint), Timeout: maxTrial})
-	if ctx.Err() != nil {
-		return nil, "", ctx.Err()
-	}
-	if err != nil {
-		return nil, "it could not be run: " + err.Error(), nil
-	}
-	in, err := res.Stdout.Open()
-	if err != nil {
-		return nil, "", err
-	}
-	defer in.Close()
-	if n := res.Stdout.Size; n > maxTrialOutput {
-		return nil, fmt.Sprintf("it printed %d bytes, more than %d: print what shows the claim, and write the rest into files", n, maxTrialOutput), nil
-	}
-	ref, err := l.rt.Blobs.Create(ctx, l.rt.redacting(in))
-	if err != nil {
-		return nil, "", err
-	}
-	result.Exit = int64(res.Exit)
+func (l *live) trial(ctx context.Context, seq uint64, run int, b *event.ReproductionCall, result *event.ReproductionResult) (ref *event.Ref, fault string, err error) {
+	f := &fresh{driver: l.driver, spec: l.spec, progress: l.progress, place: l.trialPlace(seq, run)}
+	failed, err := f.use(ctx, l.rt.restored(ctx, &b.Tree), func(c *computer.Computer, started *event.ComputerStarted) error {
+		result.Fingerprint = started.Fingerprint
+		res, err := c.Run(ctx, computer.Command{ID: "entrypoint", Args: runner(b.Entrypoint), Timeout: maxTrial})
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			fault = "it could not be run: " + err.Error()
+			return nil
+		case res.Stdout.Size > maxTrialOutput:
+			fault = fmt.Sprintf("it printed %d bytes, more than %d: print what shows the claim, and write the rest into files", res.Stdout.Size, maxTrialOutput)
+			return nil
+		}
+		result.Exit, fault = int64(res.Exit), trialFault(res)
+		in, err := res.Stdout.Open()
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		printed, err := l.rt.Blobs.Create(ctx, l.rt.redacting(in))
+		ref = &printed
+		return err
+	})
+	return ref, cmp.Or(fault, failed), err
+}
+
+// trialFault says why an entry point did not end well.
+func trialFault(res *computer.Result) string {
 	switch res.End {
 	case "":
 	case computer.EndTimeout, computer.EndMemory, computer.EndProcesses, computer.EndDisk:
-		return &ref, fmt.Sprintf("it met the limit on %s", res.End), nil
+		return fmt.Sprintf("it met the limit on %s", res.End)
 	default:
-		return &ref, "it was ended from outside: " + res.End, nil
+		return "it was ended from outside: " + res.End
 	}
 	if res.Exit != 0 {
-		return &ref, fmt.Sprintf("it ended with exit code %d: %s", res.Exit, lastLines(res.Stderr)), nil
+		return fmt.Sprintf("it ended with exit code %d: %s", res.Exit, lastLines(res.Stderr))
 	}
-	return &ref, "", nil
+	return ""
 }
 
 // trialPlace is where a run has its computer: beside those of the agents, so that
 // whoever removes theirs finds it too.
 func (l *live) trialPlace(seq uint64, run int) computer.Place {
 	return l.rt.place(l.key, fmt.Sprintf("reproduction-%d-%d", seq, run))
-}
-
-// clearTrial ends what runs at a place, and removes all of it.
-func (l *live) clearTrial(ctx context.Context, p computer.Place) error {
-	if err := computer.StopAt(ctx, p, l.driver); err != nil {
-		return err
-	}
-	return errors.Join(removeTree(p.Home), os.RemoveAll(p.Dir))
-}
-
-// removeTree removes a folder, also if programs have taken rights on what is in it
-// away.
-func removeTree(dir string) error {
-	if os.RemoveAll(dir) == nil {
-		return nil
-	}
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if e != nil && e.IsDir() {
-			_ = os.Chmod(path, 0o700) // if this does not help, the removal tells
-		}
-		return nil
-	})
-	return errors.Join(err, os.RemoveAll(dir))
 }
 
 // runner is how a file is run: by what its name says, or by itself. Its name may begin
