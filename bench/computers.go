@@ -15,6 +15,7 @@ import (
 	blobfs "lyceum/internal/blob/fs"
 	"lyceum/internal/computer"
 	"lyceum/internal/computer/bubblewrap"
+	"lyceum/internal/computer/computertest"
 	"lyceum/internal/computer/docker"
 )
 
@@ -23,27 +24,19 @@ import (
 func (b *bench) computers() error {
 	fmt.Println("\ncomputers")
 	ctx := context.Background()
-	drivers := []computer.Driver{bubblewrap.New(bubblewrap.Options{}), docker.New(docker.Options{})}
-	any := false
-	for _, d := range drivers {
-		if err := d.Check(ctx); err != nil {
-			fmt.Printf("  LEFT OUT %s: %v\n", d.Name(), err)
-			continue
-		}
-		any = true
-		if err := b.commands(ctx, d); err != nil {
-			return fmt.Errorf("%s: %w", d.Name(), err)
-		}
-	}
-	if !any {
-		return nil
+	if err := b.docker(ctx); err != nil {
+		return err
 	}
 	if err := b.snapshots(ctx); err != nil {
 		return err
 	}
-	d := drivers[0]
-	if d.Check(ctx) != nil {
+	d := bubblewrap.New(bubblewrap.Options{})
+	if err := d.Check(ctx); err != nil {
+		fmt.Printf("  LEFT OUT %s: %v\n", d.Name(), err)
 		return nil
+	}
+	if err := b.commands(ctx, d, nil); err != nil {
+		return fmt.Errorf("%s: %w", d.Name(), err)
 	}
 	if err := b.cold(ctx, d); err != nil {
 		return err
@@ -54,22 +47,31 @@ func (b *bench) computers() error {
 	return b.many(ctx, d)
 }
 
-// dockerfile is what images are built from here, given by the environment: which
-// base image there is depends on the machine.
-func dockerfile() []byte { return []byte(os.Getenv("BENCH_DOCKERFILE")) }
+// docker measures with an engine of its own, whatever the machine has besides.
+func (b *bench) docker(ctx context.Context) error {
+	engine, stop, missing, err := computertest.StartEngine()
+	defer stop()
+	if err != nil || missing != "" {
+		fmt.Printf("  LEFT OUT docker: %s%v\n", missing, err)
+		return err
+	}
+	d := docker.New(docker.Options{Host: engine.Host})
+	defer d.Close()
+	return b.commands(ctx, d, engine.Dockerfile)
+}
 
-func (b *bench) openComputer(ctx context.Context, d computer.Driver) (*computer.Computer, error) {
+func (b *bench) openComputer(ctx context.Context, d computer.Driver, dockerfile []byte) (*computer.Computer, error) {
 	dir := b.fresh()
 	home := filepath.Join(dir, "home")
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, err
 	}
-	return computer.Open(ctx, d, computer.Place{Home: home, Dir: filepath.Join(dir, "computer")}, computer.Spec{Dockerfile: dockerfile()}, computer.Options{})
+	return computer.Open(ctx, d, computer.Place{Home: home, Dir: filepath.Join(dir, "computer")}, computer.Spec{Dockerfile: dockerfile}, computer.Options{})
 }
 
 // commands compares the same program, run plainly and in a computer, in turns.
-func (b *bench) commands(ctx context.Context, d computer.Driver) error {
-	c, err := b.openComputer(ctx, d)
+func (b *bench) commands(ctx context.Context, d computer.Driver, dockerfile []byte) error {
+	c, err := b.openComputer(ctx, d, dockerfile)
 	if err != nil {
 		return err
 	}
@@ -104,7 +106,7 @@ func (b *bench) cold(ctx context.Context, d computer.Driver) error {
 	var took []float64
 	for range 20 {
 		began := time.Now()
-		c, err := b.openComputer(ctx, d)
+		c, err := b.openComputer(ctx, d, nil)
 		if err != nil {
 			return err
 		}
@@ -168,7 +170,7 @@ func (b *bench) snapshots(ctx context.Context) error {
 // flood has a command print a gigabyte, and looks at what that takes of this
 // process's memory.
 func (b *bench) flood(ctx context.Context, d computer.Driver) error {
-	c, err := b.openComputer(ctx, d)
+	c, err := b.openComputer(ctx, d, nil)
 	if err != nil {
 		return err
 	}
