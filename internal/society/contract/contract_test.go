@@ -486,3 +486,51 @@ func TestAForgedEventDoesNotFold(t *testing.T) {
 		}
 	}
 }
+
+func TestAWorkerJustifiesOrTakesBackWhatIsChallenged(t *testing.T) {
+	t.Parallel()
+	set := setting{task: "At which temperature does tin melt?", audit: contract.Standard, corpus: true}
+	w := open(t, set)
+	w.find = func(*event.SearchCall) *event.SearchResult {
+		return &event.SearchResult{Anchors: []event.Anchor{
+			anchor("a.md", 1, 900, "Tin melts at 505 K."), anchor("b.md", 1, 900, "Tin is a soft metal."),
+			anchor("c.md", 1, 320, "505 K was read from the curve."), anchor("d.md", 1, 310, "Some say otherwise."),
+		}}
+	}
+	w.run()
+	// Both weak claims are challenged. Another source has the number of the one; the other
+	// has nothing to stand on.
+	if got := all[*event.JustificationGiven](w); len(got) != 1 || len(got[0].Sources) != 1 || got[0].Sources[0] != 1 {
+		t.Errorf("justified %+v", got)
+	}
+	if got := all[*event.ClaimRetracted](w); len(got) != 1 || !strings.Contains(w.State.Net.Claim(got[0].Claim).Text, "otherwise") {
+		t.Errorf("taken back %+v", got)
+	}
+	text := w.answer().Answer.Text
+	has(t, text, "“505 K was read from the curve.” [3][1]")
+	lacks(t, text, "otherwise")
+	if len(w.answer().Warnings) > 0 {
+		t.Errorf("%q", w.answer().Warnings)
+	}
+}
+
+func TestTheWordFailedIsNoError(t *testing.T) {
+	t.Parallel()
+	w := open(t, usual(task))
+	w.compute = func(c *event.ComputeCall) *event.ComputeResult {
+		return printed(c.Engine, "error: none failed\nfile: rates.csv\nactivation energy Ea = 35.0942 kJ/mol\n")
+	}
+	if got := w.run().answer(); len(got.Warnings) > 0 || !strings.Contains(got.Answer.Text, "35.0942") {
+		t.Errorf("%+v", got)
+	}
+	// And what exits with another code than 0 is one, however well it reads.
+	w = open(t, usual(task))
+	w.compute = func(c *event.ComputeCall) *event.ComputeResult {
+		r := printed(c.Engine, "file: rates.csv\nactivation energy Ea = 35.0942 kJ/mol\nall is well\n")
+		r.Exit, r.Error = 1, "it ended with exit code 1"
+		return r
+	}
+	if got := w.run().answer(); len(got.Warnings) == 0 || strings.Contains(got.Answer.Text, "35.0942") {
+		t.Errorf("%+v", got)
+	}
+}
