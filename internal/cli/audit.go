@@ -93,7 +93,7 @@ func (a *app) execute(ctx context.Context, rt *runtime.Runtime, name string, qui
 
 func (a *app) verifyCommand() *cobra.Command {
 	return a.examineCommand("verify", "Check that nothing of a quest was changed",
-		"Check the hash chain, the form of every event, every blob and workspace that was\nrecorded, and the files of the quest's folder. The homes of agents, as they stand now, are\nnot looked at: they are the agents' own. Exits 1 at the first that does not hold.\n\nWith --execute the computer calls that were recorded are then run again, each from the\nworkspace as it was when it began, in a fresh computer without network. Each is the same,\ndifferent, or not checkable, and why. Exits 1 if one is different.",
+		"Check the hash chain, the form of every event, that the rules derive what is derived,\nevery blob and workspace that was recorded, what searches found and programs printed as\nfar as it can be known again, and the files of the quest's folder. The homes of agents, as they stand now, are\nnot looked at: they are the agents' own. Exits 1 at the first that does not hold.\n\nWith --execute the computer calls that were recorded are then run again, each from the\nworkspace as it was when it began, in a fresh computer without network. Each is the same,\ndifferent, or not checkable, and why. Exits 1 if one is different.",
 		"unchanged", (*runtime.Runtime).Verify)
 }
 
@@ -116,6 +116,9 @@ func (a *app) counter(verb string, quiet bool) func(uint64) {
 }
 
 func (a *app) printReport(r *runtime.Report, good string) {
+	for _, note := range r.Notes {
+		fmt.Fprintf(a.out, "note: %s\n", printable(note))
+	}
 	d := r.Difference
 	if d == nil {
 		fmt.Fprintf(a.out, "%s: %s (%d events: %d inputs, %d derived; %d blobs)\n", r.Quest, good, r.Events, r.Inputs, r.Derived, r.Blobs)
@@ -194,6 +197,9 @@ model, another seed, or a message.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkName(args[0]); err != nil {
 				return err
+			}
+			if cmd.Flags().Changed("at") && o.At == 0 {
+				return usagef("--at 0: the first event is 1; leave --at out to take over all of them")
 			}
 			if o.Name != "" {
 				if err := checkName(o.Name); err != nil {
@@ -303,11 +309,26 @@ func (a *app) importCommand() *cobra.Command {
 				name = s.Name
 			}
 			fmt.Fprintf(a.out, "Imported quest %s: %d events, %s.\n", name, s.Seq, s.Status)
-			return nil
+			return a.printNotes(name, s)
 		},
 	}
 	cmd.Flags().StringVar(&as, "as", "", "name here, if its own is taken")
 	return cmd
+}
+
+// printNotes says what nobody vouches for in a contract net that was brought here.
+func (a *app) printNotes(name string, s *quest.State) error {
+	if s.Net == nil {
+		return nil
+	}
+	rep, err := a.rt.Audit(context.Background(), name, nil)
+	if err != nil {
+		return err
+	}
+	for _, note := range rep.Notes {
+		fmt.Fprintf(a.out, "note: %s\n", printable(note))
+	}
+	return nil
 }
 
 func (a *app) versionCommand() *cobra.Command {

@@ -71,6 +71,9 @@ func (a *app) writeSource(s *runtime.EvidencedSource, whole bool) {
 	for _, line := range strings.Split(strings.TrimSpace(s.Text), "\n") {
 		fmt.Fprintf(a.out, "      | %s\n", printable(line))
 	}
+	if s.Unknown {
+		fmt.Fprintf(a.out, "      This version of lyceum does not have that program: read it before you trust it.\n")
+	}
 	facts := []string{"event " + fmt.Sprint(s.Seq), "sha256 " + s.Hash}
 	for _, f := range []struct{ name, value string }{{"command", s.Command}, {"code sha256", s.Code}, {"environment sha256", s.Environment}} {
 		if f.value != "" {

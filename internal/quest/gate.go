@@ -123,7 +123,7 @@ func refusal(b *event.PolicyBlocked) string {
 func (s *State) attend(e event.Event) {
 	if e.Input() {
 		// Whoever was told to wait is asked again whenever something has come in.
-		s.Cause, s.moving, s.all, s.woken = e.Seq, e.Actor, s.gate.Couples(), s.woken[:0]
+		s.Cause, s.moving, s.all, s.woken = e.Seq, e.Actor, s.gate.Couples() || s.Net != nil, s.woken[:0] // a net has few agents, and any may wait for any
 		clear(s.nags)
 	}
 	var err error

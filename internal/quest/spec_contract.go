@@ -18,7 +18,7 @@ const DefaultAudit = "standard"
 
 // MaxTask is how long the task of a contract net may be, in bytes of JSON: its rules
 // read it, and so it must stand in the quest's first event.
-const MaxTask = 6 << 10
+const MaxTask = 4000
 
 // IsContract reports whether the agents bid for parts of the work.
 func (s *Spec) IsContract() bool { return s.Society == "contract" }
@@ -66,12 +66,15 @@ func (s *Spec) checkContract() *fault {
 		return &fault{"society", "reviewers, decision and review_deadline_turns are those of a lab: leave them out of a contract net"}
 	}
 	if s.WaitUntil != "" {
-		if at, err := time.Parse(time.RFC3339, s.WaitUntil); err != nil || at.Year() < 2000 {
+		if at, err := time.Parse(time.RFC3339, s.WaitUntil); err != nil || !Believable(at) {
 			return &fault{"wait_until", fmt.Sprintf("wait_until %.60q: want a time such as 2030-01-31T12:00:00Z", s.WaitUntil)}
 		}
 	}
 	return nil
 }
+
+// Believable reports whether somebody can mean to wait until a time.
+func Believable(at time.Time) bool { return at.Year() >= 2000 && at.Year() < 2200 }
 
 // Cast is a society whose agents have roles of their own.
 type Cast interface {

@@ -15,6 +15,12 @@ import (
 	"lyceum/internal/event"
 )
 
+// refusedExit is what a program of ours ends with when it refuses its data.
+const refusedExit = 3
+
+// programPin is what the names of pinned programs begin with.
+const programPin = "program:"
+
 // maxComputed is how long a program of a quest may run, unless its computers have
 // less; maxComputedOutput is how much it may print, maxComputeData how much data the
 // interpreter reads.
@@ -124,7 +130,7 @@ func (x *computation) interpret(ctx context.Context, text string) (*ran, error) 
 	if err != nil {
 		r.fault, r.exit = err.Error(), 1
 		if _, ok := errors.AsType[*compute.Refusal](err); ok {
-			r.exit = 3
+			r.exit = refusedExit
 		}
 	}
 	return r, nil
@@ -237,5 +243,8 @@ func (x *computation) judge(r *ran, res *computer.Result) error {
 	}
 	defer in.Close()
 	r.output, err = io.ReadAll(io.LimitReader(in, maxComputedOutput))
+	if err == nil && strings.TrimSpace(string(r.output)) == "" {
+		r.fault, r.exit = "it printed nothing", 1
+	}
 	return err
 }

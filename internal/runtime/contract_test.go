@@ -329,6 +329,41 @@ func TestAForgedRunIsFound(t *testing.T) {
 			}
 			return ok
 		}, "it took 3600000000"},
+		"an answer that the rules do not give": {func(b event.Body) bool {
+			r, ok := b.(*event.QuestFinished)
+			if ok {
+				r.Answer.Text = "42"
+			}
+			return ok
+		}, "derive another event"},
+		"a bid that is worth something else": {func(b event.Body) bool {
+			r, ok := b.(*event.BidSubmitted)
+			if ok {
+				r.Score++
+			}
+			return ok
+		}, "derive another event"},
+		"a program that is said to have failed": {func(b event.Body) bool {
+			r, ok := b.(*event.ComputeResult)
+			if ok {
+				r.Error, r.Exit, r.Output, r.Printed = "rates.csv has no column k", 3, event.Text{}, nil
+			}
+			return ok
+		}, "gave no result"},
+		"an engine that it was not": {func(b event.Body) bool {
+			r, ok := b.(*event.ComputeResult)
+			if ok {
+				r.Engine = "Python 3.99"
+			}
+			return ok
+		}, "run by"},
+		"a time below zero": {func(b event.Body) bool {
+			r, ok := b.(*event.SearchResult)
+			if ok {
+				r.Duration = -1
+			}
+			return ok
+		}, "it took -1"},
 		"a figure that its code does not produce": {func(b event.Body) bool {
 			r, ok := b.(*event.ComputeResult)
 			if ok {
@@ -362,5 +397,84 @@ func TestACorpusOutsideTheFolderIsRefused(t *testing.T) {
 		if _, err := l.Create(t.Context(), p); err == nil || !strings.Contains(err.Error(), "corpus") {
 			t.Errorf("%s: %v", path, err)
 		}
+	}
+}
+
+// hybridOnly asks for meaning: no word of the task is a name.
+var hybridOnly = thermal.with(files{"quest.yaml": "name: net\nsociety: contract\ntask: explain how activation follows from the slope\ncorpus: corpus\n"})
+
+func TestAForgedSearchByMeaningIsFound(t *testing.T) {
+	t.Parallel()
+	l := newNet(t)
+	l.run(l.create(hybridOnly.plan(t)))
+	hybrid := false
+	for _, e := range l.events("net") {
+		if b, ok := e.Body.(*event.SearchCall); ok && b.Method == "hybrid" {
+			hybrid = true
+		}
+	}
+	if !hybrid {
+		t.Fatal("no search was by meaning")
+	}
+	f := forge(t, l, func(b event.Body) bool {
+		r, ok := b.(*event.SearchResult)
+		if ok {
+			r.Anchors[0].Relevance--
+		}
+		return ok
+	})
+	rep, err := f.Verify(t.Context(), "net", nil)
+	must(t, err)
+	if rep.Difference == nil {
+		t.Error("verify finds nothing")
+	}
+	// Where its vectors are not to be had, it says so.
+	l.Embedder = nil
+	rep, err = l.Verify(t.Context(), "net", nil)
+	must(t, err)
+	if rep.Difference != nil || len(rep.Notes) == 0 || !strings.Contains(rep.Notes[0], "vectors") {
+		t.Errorf("%+v", rep)
+	}
+}
+
+func TestAProgramThatIsNotOursIsNoted(t *testing.T) {
+	t.Parallel()
+	l := newNet(t)
+	l.run(l.create(thermal.plan(t)))
+	text := []byte("print(\"file: rates.csv\")\nprint(\"activation energy Ea = 99.9 kJ/mol\")\n")
+	ref, err := l.Blobs.Put(t.Context(), text)
+	must(t, err)
+	f := forge(t, l, func(b event.Body) bool {
+		r, ok := b.(*event.QuestCreated)
+		if ok {
+			for i := range r.Pins {
+				if r.Pins[i].Name == "program:arrhenius" {
+					r.Pins[i].Ref = ref
+				}
+			}
+		}
+		return ok
+	})
+	rep, err := f.Verify(t.Context(), "net", nil)
+	must(t, err)
+	if len(rep.Notes) == 0 || !strings.Contains(rep.Notes[0], "the program arrhenius is not this version's") {
+		t.Errorf("%+v", rep)
+	}
+}
+
+func TestWhatIsNotSearchedIsSaidWithItsReason(t *testing.T) {
+	t.Parallel()
+	l := newNet(t)
+	p := thermal.with(files{"corpus/bad.txt": "\xff\xfe", "corpus/b.txt": "\x00\x01"}).plan(t)
+	var said []string
+	p.Say = func(line string) { said = append(said, line) }
+	l.create(p)
+	if all := strings.Join(said, "\n"); len(said) != 2 || !strings.Contains(all, "corpus/bad.txt is not searched: ") {
+		t.Errorf("%q", said)
+	}
+	p = files{"quest.yaml": thermal["quest.yaml"], "corpus/x.png": "x", "data/rates.csv": "x"}.plan(t)
+	p.Spec.Name = "none"
+	if _, err := l.Create(t.Context(), p); err == nil || !strings.Contains(err.Error(), "no .md or .txt file") {
+		t.Errorf("%v", err)
 	}
 }

@@ -3,6 +3,7 @@ package runtime
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
+	"lyceum/internal/search"
 
 	"github.com/go-json-experiment/json"
 )
@@ -28,9 +30,10 @@ func (c *creation) contract(ctx context.Context, root *os.Root, b *event.QuestCr
 		}
 		b.Contract.Corpus = tree
 		for _, s := range skipped {
-			if c.plan.Say != nil {
-				c.plan.Say("corpus: " + filepath.Join(name, s.Path) + " is left out: " + s.Reason)
-			}
+			c.say("corpus: %s is left out: %s", filepath.Join(name, s.Path), s.Reason)
+		}
+		if err := c.readable(ctx, root, name); err != nil {
+			return err
 		}
 	}
 	if b.Contract.Corpus == nil && b.Data == nil {
@@ -45,9 +48,36 @@ func (c *creation) contract(ctx context.Context, root *os.Root, b *event.QuestCr
 		if err != nil {
 			return err
 		}
-		b.Pins = append(b.Pins, event.Pin{Name: "program:" + name, Ref: ref})
+		b.Pins = append(b.Pins, event.Pin{Name: programPin + name, Ref: ref})
 	}
 	return nil
+}
+
+// readable says which files of a corpus can be searched, and refuses one of which none
+// can.
+func (c *creation) readable(ctx context.Context, root *os.Root, name string) error {
+	dir, err := root.OpenRoot(name)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	docs, skipped, err := search.Read(ctx, dir)
+	if err != nil {
+		return badPlan("corpus: %w", err)
+	}
+	for _, s := range skipped {
+		c.say("corpus: %s is not searched: %s", filepath.Join(name, s.Path), s.Reason)
+	}
+	if len(docs) == 0 {
+		return badPlan("corpus: there is no .md or .txt file in %s that can be searched", name)
+	}
+	return nil
+}
+
+func (c *creation) say(format string, args ...any) {
+	if c.plan.Say != nil {
+		c.plan.Say(fmt.Sprintf(format, args...))
+	}
 }
 
 // cast are the agents of a society with roles.

@@ -25,6 +25,17 @@ type witness struct {
 	created *event.QuestCreated
 	corpus  *corpus
 	open    map[uint64]event.Event
+	// notes are what could not be looked at, or nobody vouches for.
+	notes []string
+}
+
+// maxNotes is how many notes are kept.
+const maxNotes = 50
+
+func (w *witness) note(e event.Event, format string, args ...any) {
+	if len(w.notes) < maxNotes {
+		w.notes = append(w.notes, fmt.Sprintf("seq %d: ", e.Seq)+fmt.Sprintf(format, args...))
+	}
 }
 
 func newWitness(rt *Runtime) *witness { return &witness{rt: rt, open: map[uint64]event.Event{}} }
@@ -39,6 +50,7 @@ func (w *witness) look(ctx context.Context, e event.Event) (*Difference, error) 
 		if b.Contract != nil && b.Contract.Corpus != nil {
 			w.corpus = &corpus{rt: w.rt, tree: *b.Contract.Corpus}
 		}
+		w.programs(e, b)
 	case *event.ModelCall, *event.ToolCall, *event.ReproductionCall, *event.SearchCall, *event.ComputeCall:
 		w.open[e.Seq] = e
 	case *event.ModelResult:
@@ -65,11 +77,22 @@ func (w *witness) look(ctx context.Context, e event.Event) (*Difference, error) 
 	return nil, nil
 }
 
+// programs looks at the programs that a quest brings along. One that this version does
+// not have is run again as it is, but what it computes, only its text can tell.
+func (w *witness) programs(e event.Event, b *event.QuestCreated) {
+	for _, p := range b.Pins {
+		name, ok := strings.CutPrefix(p.Name, programPin)
+		if text, known := compute.Program(name); ok && (!known || event.HashOf([]byte(text)) != p.Ref.Hash) {
+			w.note(e, "the program %s is not this version's: read it before you trust what it computes (blob %s)", name, p.Ref.Hash)
+		}
+	}
+}
+
 // timed compares how long something is said to have taken with the time there was.
 func (w *witness) timed(e event.Event, call uint64, took int64) *Difference {
 	asked, ok := w.open[call]
 	delete(w.open, call)
-	if there := int64(e.Time - asked.Time); ok && there > 0 && took > there {
+	if there := int64(e.Time - asked.Time); ok && (took < 0 || there > 0 && took > there) {
 		return &Difference{Seq: e.Seq, What: fmt.Sprintf("it says that it took %d µs, but %d µs passed between the call and the result: it was altered, or the clock was set back", took, there)}
 	}
 	return nil
@@ -79,6 +102,7 @@ func (w *witness) timed(e event.Event, call uint64, took int64) *Difference {
 // for vectors that are not to be had here: then each paragraph is looked up.
 func (w *witness) searched(ctx context.Context, e event.Event, call *event.SearchCall, b *event.SearchResult) (*Difference, error) {
 	if b.Error != "" {
+		w.note(e, "the search failed then, and is not made again: %s", b.Error)
 		return nil, nil
 	}
 	if w.corpus == nil {
@@ -88,12 +112,14 @@ func (w *witness) searched(ctx context.Context, e event.Event, call *event.Searc
 	if err != nil {
 		return nil, err
 	}
+	seq := e.Seq
 	for i := range b.Anchors {
 		if why := misplaced(docs, &b.Anchors[i]); why != "" {
 			return &Difference{Seq: e.Seq, What: why}, nil
 		}
 	}
 	if e := w.rt.Embedder; call.Method == "hybrid" && (e == nil || e.Name() != w.created.Contract.Embedder || !repeats(e)) {
+		w.note(event.Event{Seq: seq}, "the search by meaning is not made again: the vectors of %s are not to be had here, or differ from machine to machine; its paragraphs are where it says", w.created.Contract.Embedder)
 		return nil, nil
 	}
 	again, err := w.rt.search(ctx, w.corpus, call, w.created.Contract.Embedder)
@@ -150,15 +176,25 @@ func paragraphOf(docs []search.Document, a *event.Anchor) (string, bool) {
 // computed has the interpreter run a program of ours again: both engines print the same
 // bytes. What an agent wrote is run again by verify --execute.
 func (w *witness) computed(ctx context.Context, e event.Event, call *event.ComputeCall, b *event.ComputeResult) (*Difference, error) {
-	if b.Error != "" || call.Code == nil {
+	switch {
+	case call.Code == nil:
+		w.note(e, "an agent wrote the program: verify --execute runs it again")
+		return nil, nil
+	case !ranBy(call.Engine, b):
+		return &Difference{Seq: e.Seq, What: fmt.Sprintf("it was to be run by %s, and says that it was run by %q", call.Engine, b.Engine)}, nil
+	case b.Error != "" && b.Exit != refusedExit:
+		w.note(e, "the program did not run then, and is not run again: %s", b.Error)
 		return nil, nil
 	}
-	if b.Printed == nil {
+	if b.Error == "" && b.Printed == nil {
 		return &Difference{Seq: e.Seq, What: "it has a result, and does not say what was printed"}, nil
 	}
-	printed, err := w.rt.Blob(ctx, *b.Printed)
-	if err != nil {
-		return &Difference{Seq: e.Seq, What: err.Error()}, nil
+	var printed []byte
+	if b.Printed != nil {
+		var err error
+		if printed, err = w.rt.Blob(ctx, *b.Printed); err != nil {
+			return &Difference{Seq: e.Seq, What: err.Error()}, nil
+		}
 	}
 	x := &computation{rt: w.rt, data: w.created.Data}
 	text, err := w.rt.Blob(ctx, *call.Code)
@@ -171,12 +207,30 @@ func (w *witness) computed(ctx context.Context, e event.Event, call *event.Compu
 	}
 	again := clean(w.rt.redact(string(r.output)))
 	switch {
+	case r.fault != "" && r.exit != refusedExit:
+		w.note(e, "the built-in interpreter cannot run it again: %s; verify --execute may", r.fault)
+		return nil, nil
+	case b.Error != "" && r.fault == "":
+		return &Difference{Seq: e.Seq, What: "it says that the program gave no result, and with the recorded data it does", Recorded: b.Error, Computed: event.Cut(again, maxComputedShown)}, nil
+	case b.Error != "":
+		return nil, nil // refused then and now
 	case r.fault != "":
 		return &Difference{Seq: e.Seq, What: "the program gives no result with the recorded data: " + r.fault}, nil
 	case again != string(printed) || b.Output.Text != event.Cut(again, maxComputedShown):
 		return &Difference{Seq: e.Seq, What: "the program prints something else with the recorded data", Recorded: b.Output.Text, Computed: event.Cut(again, maxComputedShown)}, nil
 	}
 	return nil, nil
+}
+
+// ranBy reports whether what ran a program is of the kind that was asked for.
+func ranBy(engine string, b *event.ComputeResult) bool {
+	switch {
+	case b.Engine == "":
+		return b.Error != "" // it did not come to that
+	case engine == "builtin":
+		return strings.HasPrefix(b.Engine, "built-in interpreter")
+	}
+	return strings.HasPrefix(strings.ToLower(b.Engine), "python")
 }
 
 // Evidence is what an answer rests on, claim by claim.
@@ -211,10 +265,12 @@ type EvidencedSource struct {
 	Relevance int64  `json:"relevance_billionths,omitempty"`
 	Score     int64  `json:"score_billionths,omitempty"`
 	// Those of a computation.
-	Program     string `json:"program,omitempty"`
-	Engine      string `json:"engine,omitempty"`
-	Command     string `json:"command,omitempty"`
-	Code        string `json:"code_sha256,omitempty"`
+	Program string `json:"program,omitempty"`
+	Engine  string `json:"engine,omitempty"`
+	Command string `json:"command,omitempty"`
+	Code    string `json:"code_sha256,omitempty"`
+	// Unknown says that the program is not one of this version's.
+	Unknown     bool   `json:"program_unknown,omitempty"`
 	Environment string `json:"environment_sha256,omitempty"`
 	// Hash is that of Text, which is the whole paragraph or the whole output.
 	Hash string `json:"sha256"`
@@ -310,6 +366,8 @@ func (r *Runtime) printed(ctx context.Context, s *quest.State, src *tender.Sourc
 	switch {
 	case call.Code != nil:
 		e.Code = call.Code.Hash.String()
+		text, known := compute.Program(call.Program)
+		e.Unknown = !known || event.HashOf([]byte(text)) != call.Code.Hash
 	case call.Tree != nil:
 		e.Code = call.Tree.Hash.String()
 	}

@@ -423,8 +423,13 @@ func (l *live) launch(ctx context.Context, seq uint64, call func(context.Context
 	})
 }
 
+// maxWait is how long a timer waits at most, in microseconds.
+const maxWait = 30 * 24 * 3600 * 1_000_000
+
 func (l *live) startTimer(ctx context.Context, seq uint64, at event.Time) {
-	wait := time.Duration(max(at-l.rt.Clock(), 0)) * time.Microsecond
+	// A ledger may ask for more than a timer can wait: then it fires early, and the rules
+	// see by the clock that it is not time yet.
+	wait := time.Duration(min(max(at-l.rt.Clock(), 0), maxWait)) * time.Microsecond
 	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()

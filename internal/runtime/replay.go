@@ -19,6 +19,8 @@ type Report struct {
 	Inputs  uint64 `json:"inputs"`
 	Derived uint64 `json:"derived"`
 	Blobs   int    `json:"blobs"`
+	// Notes are what could not be checked here, or nobody vouches for.
+	Notes []string `json:"notes,omitempty"`
 	// Difference is the first thing that does not hold, nil if all does.
 	Difference *Difference `json:"difference,omitempty"`
 }
@@ -54,12 +56,12 @@ func (r *Runtime) Audit(ctx context.Context, name string, progress func(seq uint
 	return r.examine(ctx, name, progress, func(p *replayer, e event.Event) *Difference { return p.replay(e) }, newWitness(r), nil)
 }
 
-// Verify checks everything that can be checked without deciding anything again:
-// the chain, the form of each event, every blob and tree that is named, what the world
-// is recorded to have said as far as it can be known again, and the files of the
-// quest's folder.
+// Verify checks everything that can be checked: the chain, the form of each event, that
+// the rules derive what is derived, every blob and tree that is named, what the world is
+// recorded to have said as far as it can be known again, and the files of the quest's
+// folder.
 func (r *Runtime) Verify(ctx context.Context, name string, progress func(seq uint64)) (*Report, error) {
-	return r.examine(ctx, name, progress, func(p *replayer, e event.Event) *Difference { return p.accept(e) }, newWitness(r), r.verifyFolder)
+	return r.examine(ctx, name, progress, func(p *replayer, e event.Event) *Difference { return p.replay(e) }, newWitness(r), r.verifyFolder)
 }
 
 // examine reads a quest's ledger from its first event on and has each looked at.
@@ -105,6 +107,7 @@ func (r *Runtime) examine(ctx context.Context, name string, progress func(uint64
 			if d, err = witness.look(ctx, e); err != nil {
 				return nil, err
 			}
+			rep.Notes = witness.notes
 		}
 		if rep.Blobs = len(b.seen); d != nil {
 			rep.Difference = d

@@ -1,7 +1,6 @@
 package tender
 
 import (
-	"cmp"
 	"slices"
 
 	"lyceum/internal/event"
@@ -69,6 +68,7 @@ func (n *Net) believe(name string, b event.BeliefUpdated) {
 
 func (n *Net) plan(b *event.PlanMade) {
 	n.Plans++
+	n.Planned = n.Round
 	n.did(b.Answer, b.Part)
 	for _, step := range b.Steps {
 		must(n.Task(step.Task) == nil, "two parts of the plan are called %s", step.Task)
@@ -95,7 +95,7 @@ func (n *Net) award(e event.Event, b *event.ContractAwarded) {
 // fail takes the award back. When nobody is left who bid, the part is over.
 func (n *Net) fail(e event.Event, b *event.TaskFailed) {
 	t := n.task(b.Task)
-	must(t.Award == b.Award && t.Worker == cmp.Or(t.Worker, e.Actor), "%s has not been given %s", e.Actor, b.Task)
+	must(t.Award == b.Award && (t.Worker == "" || t.Worker == e.Actor), "%s has not been given %s", e.Actor, b.Task)
 	left := 0
 	for i := range t.Bids {
 		if t.Bids[i].Worker == t.Worker {
@@ -138,13 +138,15 @@ func (n *Net) found(e event.Event, b *event.SearchResult) {
 	for i := range b.Anchors {
 		a := &b.Anchors[i]
 		known := slices.IndexFunc(n.Sources, func(s Source) bool {
-			return s.Anchor != nil && s.Anchor.Doc == a.Doc && s.Anchor.Paragraph == a.Paragraph && s.Anchor.Snippet == a.Snippet
+			return s.Anchor != nil && s.Anchor.Doc == a.Doc && s.Anchor.Paragraph == a.Paragraph && s.Anchor.Hash == a.Hash
 		})
 		if known < 0 {
 			known = len(n.Sources)
 			n.Sources = append(n.Sources, Source{Number: int64(known) + 1, Seq: e.Seq, Task: t.Task, Anchor: a})
-		} else if a.Relevance > n.Sources[known].Anchor.Relevance {
-			n.Sources[known].Anchor, n.Sources[known].Seq = a, e.Seq
+		} else if old := *n.Sources[known].Anchor; a.Relevance > old.Relevance {
+			// What was quoted of it stays; that it is about what was asked is new.
+			old.Relevance, old.Score = a.Relevance, a.Score
+			n.Sources[known].Anchor = &old
 		}
 		t.Result.Sources = append(t.Result.Sources, int64(known)+1)
 	}

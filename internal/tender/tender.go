@@ -27,8 +27,9 @@ type Net struct {
 	Weighed  *event.ArgumentsWeighed
 	Minds    map[string]*Mind
 	Messages map[uint64]Message
-	// Round is how often the work was planned again.
-	Round int64
+	// Round is how often the work was to be planned again, Planned the round of the last
+	// plan.
+	Round, Planned int64
 	// Places are the tool calls of agents that have had their effect.
 	Places []Place `json:",omitempty"`
 }

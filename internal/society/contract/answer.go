@@ -63,8 +63,10 @@ func hope(s *quest.State) bool {
 				return true
 			}
 		case ruleRecomputed:
-			if t := last(n, compute); t != nil && n.Round == 0 && len(capable(s, &tender.Task{PlanStep: event.PlanStep{Kind: compute, Text: t.Text}})) > 1 {
-				return true
+			for _, program := range once(n) {
+				if n.Round == 0 && len(capable(s, &tender.Task{PlanStep: event.PlanStep{Kind: compute, Text: program}})) > 1 {
+					return true
+				}
 			}
 		}
 	}
@@ -148,6 +150,9 @@ func warnings(n *tender.Net) (out []string) {
 			about = fmt.Sprintf("claim %d", d.Claim)
 		}
 		out = append(out, event.Shorten(fmt.Sprintf("%s (%s): %s", about, d.Rule, d.Reason), 200))
+	}
+	if len(n.Weighed.Undecided) > 0 {
+		out = append(out, fmt.Sprintf("%d claims contradict each other, and nothing decides between them", len(n.Weighed.Undecided)))
 	}
 	if len(n.Weighed.Stand) == 0 {
 		out = append([]string{"no claim stands"}, out...)
@@ -262,5 +267,5 @@ func cite(sources []int64) string {
 // are others' and may be hostile.
 func text(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
-	return strings.NewReplacer("<", "&lt;", "![", "!\\[", "](", "]\\(", "`", "'").Replace(s)
+	return strings.NewReplacer("<", "&lt;", "[", "(", "]", ")", "`", "'").Replace(s)
 }

@@ -42,6 +42,7 @@ const (
 	ruleConfidence = "confidence"
 	ruleCited      = "cited"
 	ruleNumbers    = "numbers"
+	ruleRelated    = "related"
 	ruleNeeds      = "needs-met"
 	ruleRecomputed = "recomputed"
 )
@@ -63,12 +64,9 @@ func weaknesses(s *quest.State) (out []weakness) {
 		if !slices.Contains(stands, c.Claim) {
 			continue // what another claim has defeated supports nothing
 		}
-		for _, number := range c.Sources {
-			if n.Source(number) != nil && !slices.Contains(cited, number) {
-				cited = append(cited, number)
-			}
-		}
+		cited = append(cited, c.Sources...)
 	}
+	cited = distinct(n, cited)
 	relevant := int64(0)
 	for _, number := range cited {
 		if relevance(n.Source(number)) >= want.relevance {
@@ -100,6 +98,9 @@ func weakClaim(n *tender.Net, c *tender.Claim, want demand) (out []weakness) {
 	}
 	if missing := evidence.Missing(c.Text, from); len(missing) > 0 {
 		weak(ruleNumbers, "%s is in none of the sources that it names, nor does it follow from them", strings.Join(missing[:min(len(missing), 5)], ", "))
+	}
+	if !related(c.Text, from) {
+		weak(ruleRelated, "it has no word in common with the sources that it names")
 	}
 	if sure := confidence(n, c.Sources); sure < want.confidence {
 		weak(ruleConfidence, "its confidence is %s; the level %s asks for %s", thousandths(sure), n.Spec.Audit, thousandths(want.confidence))
@@ -138,8 +139,11 @@ func recomputed(n *tender.Net) (out []weakness) {
 	for _, c := range active(n) {
 		for _, number := range c.Sources {
 			src := n.Source(number)
-			if src == nil || src.Compute == nil || src.Asked == nil || src.Asked.Code == nil {
+			if src == nil || src.Compute == nil {
 				continue
+			}
+			if src.Asked.Code == nil {
+				return []weakness{{0, ruleRecomputed, fmt.Sprintf("[%d] is of a program that was written for this quest and ran once", number)}}
 			}
 			other := slices.IndexFunc(n.Sources, func(o tender.Source) bool {
 				return o.Asked != nil && o.Asked.Code != nil && *o.Asked.Code == *src.Asked.Code && o.Asked.Engine != src.Asked.Engine
@@ -166,24 +170,61 @@ func relevance(src *tender.Source) int64 {
 // confidence is how sure a claim can be that rests on some sources, in thousandths: by
 // the best of them, and a little more for each further one.
 func confidence(n *tender.Net, sources []int64) (sure int64) {
-	count := int64(0)
-	for _, number := range sources {
+	all := distinct(n, sources)
+	for _, number := range all {
 		src := n.Source(number)
-		if src == nil {
-			continue
-		}
-		count++
 		one := int64(900)
 		if src.Anchor != nil {
 			one = 500 + 400*src.Anchor.Relevance/1_000_000_000
 		}
 		sure = max(sure, one)
 	}
-	if count == 0 {
+	if len(all) == 0 {
 		return 0
 	}
-	return min(sure+50*(count-1), 970)
+	return min(sure+50*int64(len(all)-1), 970)
 }
+
+// distinct are the sources that say something of their own: the same paragraph in two
+// files is one, and so is a program that two engines have run.
+func distinct(n *tender.Net, numbers []int64) (out []int64) {
+	var seen []event.Hash
+	for _, number := range numbers {
+		src := n.Source(number)
+		if src == nil {
+			continue
+		}
+		var is event.Hash
+		switch {
+		case src.Anchor != nil:
+			is = src.Anchor.Hash
+		case src.Asked.Code != nil:
+			is = src.Asked.Code.Hash
+		case src.Asked.Tree != nil:
+			is = src.Asked.Tree.Hash
+		}
+		if !slices.Contains(seen, is) {
+			seen, out = append(seen, is), append(out, number)
+		}
+	}
+	return out
+}
+
+// related reports whether a claim shares a word that says something with a source, or
+// its beginning. Who writes in another script than the sources cannot be judged by that.
+func related(claim string, sources []string) bool {
+	words := content(wordsOf(claim))
+	all := wordsOf(strings.Join(sources, " "))
+	foreign := strings.ContainsFunc(claim, spaceless) != strings.ContainsFunc(strings.Join(sources, ""), spaceless)
+	return foreign || len(words) == 0 || slices.ContainsFunc(words, func(w string) bool {
+		return slices.ContainsFunc(all, func(o string) bool {
+			return w == o || len(w) > stem && len(o) > stem && w[:stem] == o[:stem]
+		})
+	})
+}
+
+// stem is how much of a word counts: energies are energy.
+const stem = 5
 
 // active are the claims that count: of those a model made, the ones of its last draft.
 func active(n *tender.Net) (out []*tender.Claim) {
@@ -243,7 +284,7 @@ func reply(s *quest.State, d *tender.Doubt, e event.Event) []event.Draft {
 	if d.Rule == ruleNumbers || d.Rule == ruleConfidence {
 		for i := range n.Sources {
 			src := &n.Sources[i]
-			if slices.Contains(c.Sources, src.Number) || !supports(src, c, d.Rule) {
+			if slices.Contains(c.Sources, src.Number) || !supports(src, c) {
 				continue
 			}
 			more := *c
@@ -256,12 +297,13 @@ func reply(s *quest.State, d *tender.Doubt, e event.Event) []event.Draft {
 	return one(e, c.By, &event.ClaimRetracted{Challenge: d.Challenge, Claim: c.Claim, Reason: d.Reason})
 }
 
-// supports reports whether a source can settle a challenge of a claim: it has numbers
-// that the claim has.
-func supports(src *tender.Source, c *tender.Claim, rule string) bool {
-	all := evidence.Numbers(c.Text)
-	missing := evidence.Missing(c.Text, []string{src.Text()})
-	return len(all) > 0 && (len(missing) == 0 || rule == ruleNumbers && len(missing) < len(all))
+// supports reports whether a source can settle a challenge of a claim: it has a value
+// that the claim has, unit and all. A bare number says nothing.
+func supports(src *tender.Source, c *tender.Claim) bool {
+	theirs := evidence.Values(src.Text())
+	return slices.ContainsFunc(evidence.Values(c.Text), func(v evidence.Value) bool {
+		return v.Unit != "" && slices.ContainsFunc(theirs, func(o evidence.Value) bool { return o.Unit != "" && evidence.Agree(v, o, 0) })
+	})
 }
 
 // openDoubts are the challenges that nobody has answered, of the last audit.

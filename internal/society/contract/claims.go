@@ -92,7 +92,7 @@ func printed(n *tender.Net, src *tender.Source) (out []finding) {
 			sources = append(sources, o.Number)
 		}
 	}
-	file, lines := "", []string(nil)
+	file, column, lines := "", "", []string(nil)
 	flush := func() {
 		if len(lines) == 0 {
 			return
@@ -100,6 +100,9 @@ func printed(n *tender.Net, src *tender.Source) (out []finding) {
 		text := fmt.Sprintf("By %s", src.Asked.Program)
 		if file != "" {
 			text += " on " + file
+		}
+		if column != "" {
+			text += ", column " + column
 		}
 		text += ": " + strings.Join(lines[:min(len(lines), maxLines)], ", ") + "."
 		out = append(out, finding{event.ClaimMade{Sources: sources, Text: event.Shorten(text, 2000)}, workerOf(n, src)})
@@ -110,7 +113,10 @@ func printed(n *tender.Net, src *tender.Source) (out []finding) {
 		switch name, isFile := strings.CutPrefix(line, "file: "); {
 		case isFile:
 			flush()
-			file = name
+			file, column = name, ""
+		case strings.HasPrefix(line, "column: "):
+			flush()
+			column = strings.TrimPrefix(line, "column: ")
 		case strings.Contains(line, " = ") && !strings.Contains(line, ": "):
 			lines = append(lines, line)
 		}
@@ -183,7 +189,7 @@ func conflict(s *quest.State, e event.Event) []event.Draft {
 	for i, a := range claims {
 		for _, b := range claims[i+1:] {
 			why := differ(a.Text, b.Text, phrases)
-			if why == "" {
+			if why == "" || computedTogether(n, a, b) {
 				continue
 			}
 			sureA, sureB := confidence(n, a.Sources), confidence(n, b.Sources)
@@ -196,6 +202,15 @@ func conflict(s *quest.State, e event.Event) []event.Draft {
 		}
 	}
 	return nil
+}
+
+// computedTogether reports whether two claims are of computations. What differs then is
+// the data: they are about different files, columns or methods.
+func computedTogether(n *tender.Net, a, b *tender.Claim) bool {
+	computed := func(c *tender.Claim) bool {
+		return slices.ContainsFunc(c.Sources, func(number int64) bool { src := n.Source(number); return src != nil && src.Compute != nil })
+	}
+	return computed(a) && computed(b)
 }
 
 func attacked(n *tender.Net, from, to *tender.Claim) bool {

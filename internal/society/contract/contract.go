@@ -150,9 +150,9 @@ func (Society) Tend(s *quest.State, e event.Event) []event.Draft {
 		if step := work(s, t, e); step != nil {
 			return step
 		}
-		if !t.Done && (t.Kind == wait || t.Place.Answer == 0) {
-			// What comes after it waits. A plan of the rules is done one part after another:
-			// the same quest has the same ledger, however long each part takes.
+		if !t.Done {
+			// A plan is done one part after another: the same quest has the same ledger, and
+			// its sources the same numbers, however long each part takes.
 			return nil
 		}
 	}

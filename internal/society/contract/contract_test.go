@@ -534,3 +534,47 @@ func TestTheWordFailedIsNoError(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestEachProgramThatTheTaskNamesIsRun(t *testing.T) {
+	t.Parallel()
+	for task, want := range map[string]string{
+		"Compare the Arrhenius and the Kissinger method.":      "arrhenius kissinger",
+		"Compute the median and the linear trend.":             "statistics linear",
+		"Compute the activation energy by an Arrhenius fit.":   "arrhenius",
+		"Compute the activation energy.":                       "activation-energy",
+		"Compute the slope.":                                   "linear",
+		"Compute the activation energy and explain the slope.": "activation-energy",
+		"Compute nothing that is known here.":                  "",
+	} {
+		var got []string
+		for _, s := range all[*event.PlanMade](open(t, usual(task)).run())[0].Steps {
+			if s.Kind == "compute" {
+				got = append(got, s.Text)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", task, got, want)
+		}
+	}
+}
+
+func TestResultsOfSeveralFilesAndColumnsStandBesideEachOther(t *testing.T) {
+	t.Parallel()
+	w := open(t, usual("Compute the activation energy of each sample."))
+	w.compute = func(c *event.ComputeCall) *event.ComputeResult {
+		return printed(c.Engine, "file: a.csv\nactivation energy Ea = 35.0942 kJ/mol\nfile: b.csv\ncolumn: \"x\"\nactivation energy Ea = 80.1 kJ/mol\ncolumn: \"y\"\nactivation energy Ea = 99 kJ/mol\n")
+	}
+	text := w.run().answer().Answer.Text
+	before, _, _ := strings.Cut(text, "## Claims that do not stand")
+	has(t, before, "on a.csv: activation energy Ea = 35.0942", `on b.csv, column "x": activation energy Ea = 80.1`, `column "y": activation energy Ea = 99`)
+}
+
+func TestWordsOfTheCorpusCannotPassForCitations(t *testing.T) {
+	t.Parallel()
+	w := open(t, setting{task: "Explain how it is.", audit: contract.Lite, corpus: true})
+	w.find = func(*event.SearchCall) *event.SearchResult {
+		return &event.SearchResult{Anchors: []event.Anchor{anchor("a.md", 1, 900, "It is so [7][8] by <b>law</b> `x` [see](http://x).")}}
+	}
+	text := w.run().answer().Answer.Text
+	has(t, text, "It is so (7)(8) by &lt;b>law&lt;/b> 'x' (see)(http://x).” [1]")
+}

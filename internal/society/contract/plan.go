@@ -33,7 +33,7 @@ func begin(s *quest.State, e event.Event) []event.Draft {
 		}
 		return one(e, Planner, &event.PlanMade{Steps: steps(s, need)})
 	}
-	if n.Plans <= n.Round {
+	if n.Planned < n.Round {
 		return again(s, e)
 	}
 	return nil
@@ -102,18 +102,18 @@ func needResearch(s *quest.State, looks, counts []string) event.IntentionFormed 
 
 func needCompute(s *quest.State, words, counts []string) event.IntentionFormed {
 	i := event.IntentionFormed{Intention: compute, Words: counts}
-	method := methodOf(words)
+	programs := methodsOf(words)
 	switch {
 	case len(counts) == 0:
 		i.Dropped, i.Reason = true, "no word of the task asks for a computation"
 	case s.Data == nil:
 		i.Dropped, i.Reason = true, "words of the task ask for a computation, but there is no data to compute with"
-	case method == "" && s.Agent(Coder) == nil:
+	case len(programs) == 0 && s.Agent(Coder) == nil:
 		i.Dropped, i.Reason = true, "words of the task ask for a computation, but none of the programs here is named by them, and there is no model to write one"
-	case method == "":
+	case len(programs) == 0:
 		i.Reason = "words of the task ask for a computation; a program has to be written for it"
 	default:
-		i.Reason = "words of the task ask for a computation; the program for it is " + method
+		i.Reason = "words of the task ask for a computation; the program for it is " + strings.Join(programs, ", ")
 	}
 	return i
 }
@@ -125,15 +125,19 @@ func steps(s *quest.State, need []event.IntentionFormed) (out []event.PlanStep) 
 			continue
 		}
 		step := event.PlanStep{Kind: i.Intention, Task: i.Intention + "-1"}
+		if programs := methodsOf(wordsOf(s.Problem.Text)); i.Intention == compute && len(programs) > 0 {
+			for n, name := range programs {
+				out = append(out, event.PlanStep{Kind: compute, Task: fmt.Sprintf("%s-%d", compute, n+1), Text: name})
+			}
+			continue
+		}
 		switch i.Intention {
 		case wait:
 			step.Until = s.Net.Spec.WaitUntil
 		case research:
 			step.Text, step.Limit = query(s, 0), searchLimit
 		case compute:
-			if step.Text = methodOf(wordsOf(s.Problem.Text)); step.Text == "" {
-				step.Text = event.Shorten(s.Problem.Text, maxQuery)
-			}
+			step.Text = event.Shorten(s.Problem.Text, maxQuery)
 		}
 		out = append(out, step)
 	}
@@ -173,20 +177,14 @@ func query(s *quest.State, round int64) string {
 func again(s *quest.State, e event.Event) []event.Draft {
 	n := s.Net
 	var out []event.PlanStep
-	name := func(kind string) string {
-		count := 1
-		for _, t := range n.Tasks {
-			if t.Kind == kind {
-				count++
-			}
-		}
-		return fmt.Sprintf("%s-%d", kind, count)
-	}
+	name := func(kind string) string { return fmt.Sprintf("%s-%d", kind, count(n, kind)+1) }
 	if n.Spec.Corpus != nil && doubted(n, ruleEvidence, ruleRelevance, ruleConfidence, ruleNeeds) {
 		out = append(out, event.PlanStep{Kind: research, Task: name(research), Text: query(s, n.Round), Limit: searchLimit * (n.Round + 1), Without: finders(n)})
 	}
-	if t := last(n, compute); t != nil && t.Failed == "" && doubted(n, ruleRecomputed) {
-		out = append(out, event.PlanStep{Kind: compute, Task: name(compute), Text: t.Text, Without: executors(n)})
+	if doubted(n, ruleRecomputed) {
+		for i, text := range once(n) {
+			out = append(out, event.PlanStep{Kind: compute, Task: fmt.Sprintf("%s-%d", compute, count(n, compute)+i+1), Text: text, Without: executors(n, text)})
+		}
 	}
 	out = append(out, event.PlanStep{Kind: audit, Task: name(audit)})
 	return one(e, Planner, &event.PlanMade{Steps: out})
@@ -233,13 +231,33 @@ func finders(n *tender.Net) []string {
 	return nil
 }
 
-func executors(n *tender.Net) (out []string) {
+func executors(n *tender.Net, program string) (out []string) {
 	for _, t := range n.Tasks {
-		if t.Kind == compute && t.Worker != "" {
+		if t.Kind == compute && t.Text == program && t.Worker != "" {
 			out = append(out, t.Worker)
 		}
 	}
 	return out
+}
+
+// once are the programs that one engine alone has run.
+func once(n *tender.Net) (out []string) {
+	for _, t := range n.Tasks {
+		if t.Kind == compute && t.Worker != "" && t.Worker != Coder && len(executors(n, t.Text)) == 1 {
+			out = append(out, t.Text)
+		}
+	}
+	return out
+}
+
+// count is how many parts of a kind there were.
+func count(n *tender.Net, kind string) (c int) {
+	for _, t := range n.Tasks {
+		if t.Kind == kind {
+			c++
+		}
+	}
+	return c
 }
 
 // quote is a text as a word of somebody, on one line.

@@ -61,7 +61,7 @@ func (c *using) do(b event.Body) []event.Draft { return one(c.e, c.a.Name, b) }
 // read reads the arguments strictly, and says what is wrong with them.
 func (c *using) read(to any) string {
 	if c.u.Args.Ref != nil {
-		return "The arguments are too long: shorten them."
+		return "The arguments are too long: write fewer or shorter claims, a call has about 6,000 bytes."
 	}
 	if err := json.Unmarshal([]byte(cmp.Or(strings.TrimSpace(c.u.Args.Text), "{}")), to, json.RejectUnknownMembers(true)); err != nil {
 		for _, t := range tools {
@@ -112,7 +112,7 @@ func (c *using) delegate() []event.Draft {
 			}
 		case wait:
 			at, err := time.Parse(time.RFC3339, step.Until)
-			if err != nil {
+			if err != nil || !quest.Believable(at) {
 				return c.wrong("Step %d: until must be a time such as 2030-01-31T12:00:00Z.", i+1)
 			}
 			p.Until, p.Text = event.Time(at.UnixMicro()), step.Until
@@ -196,7 +196,7 @@ func (c *using) submit() []event.Draft {
 	}
 	if made < len(args.Claims) {
 		claim := args.Claims[made]
-		sources := slices.Compact(slices.Clone(claim.Sources))
+		sources := slices.Compact(slices.Sorted(slices.Values(claim.Sources)))
 		return c.do(&event.ClaimMade{
 			Answer: c.place.Answer, Part: c.place.Part, Claim: int64(len(n.Claims)) + 1, Confidence: confidence(n, sources),
 			Sources: sources, Text: strings.TrimSpace(claim.Text),

@@ -24,16 +24,15 @@ var (
 		"audit", "audited", "verify", "verified", "check", "checked", "validate", "confirm", "prove",
 		"验证", "审核", "检查", "核实", "确认", "审计",
 	}
-	// methods are what programs are chosen by, the more particular first.
-	methods = []struct {
-		program string
-		words   []string
-	}{
-		{"arrhenius", []string{"arrhenius", "阿伦尼乌斯", "阿累尼乌斯"}},
-		{"kissinger", []string{"kissinger", "基辛格"}},
-		{"activation-energy", []string{"activation energy", "activation energies", "活化能"}},
-		{"linear", []string{"regression", "slope", "linear", "trend", "回归", "斜率", "线性"}},
-		{"statistics", []string{"mean", "average", "median", "deviation", "statistics", "平均值", "平均", "标准差", "统计"}},
+	// methods are what programs are chosen by. A general one is not wanted where a
+	// particular one is.
+	methods = []method{
+		{"arrhenius", []string{"arrhenius", "阿伦尼乌斯", "阿累尼乌斯"}, false},
+		{"kissinger", []string{"kissinger", "基辛格"}, false},
+		{"statistics", []string{"mean", "average", "median", "deviation", "statistics", "平均值", "平均", "标准差", "统计"}, false},
+		{"linear", []string{"regression", "linear", "trend", "回归", "线性"}, false},
+		{"activation-energy", []string{"activation energy", "activation energies", "活化能"}, true},
+		{"linear", []string{"slope", "斜率"}, true},
 	}
 	// stopWords say nothing about what a text is about.
 	stopWords = []string{
@@ -45,6 +44,14 @@ var (
 		"的", "和", "是", "在", "请", "并", "用", "从", "与", "了", "对", "给", "出", "计算", "查找", "搜索", "检索", "验证", "检查", "数据", "什么", "如何", "资料",
 	}
 )
+
+// method is a program and the words that ask for it. One that is general is run only if
+// no other is.
+type method struct {
+	program string
+	words   []string
+	general bool
+}
 
 // wordsOf splits a text into words in lower case.
 func wordsOf(text string) (words []string) {
@@ -109,12 +116,7 @@ func known(word string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(methods, func(m struct {
-		program string
-		words   []string
-	}) bool {
-		return slices.Contains(m.words, word)
-	})
+	return slices.ContainsFunc(methods, func(m method) bool { return slices.Contains(m.words, word) })
 }
 
 // among returns the entries of a list that occur in a text's words, in the order of
@@ -131,14 +133,14 @@ func among(words, list []string) (found []string) {
 	return found
 }
 
-// methodOf is the program that a task's words ask for, empty if they ask for none.
-func methodOf(words []string) string {
+// methodsOf are the programs that a task's words ask for.
+func methodsOf(words []string) (out []string) {
 	for _, m := range methods {
-		if len(among(words, m.words)) > 0 {
-			return m.program
+		if len(among(words, m.words)) > 0 && !slices.Contains(out, m.program) && (!m.general || len(out) == 0) {
+			out = append(out, m.program)
 		}
 	}
-	return ""
+	return out
 }
 
 // content are the words of a text that say what it is about, each once.
