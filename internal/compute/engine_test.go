@@ -152,6 +152,13 @@ func TestBothEnginesSayTheSame(t *testing.T) {
 		"one":       {"a.csv": "x (g)\n3\n"},
 		"equal":     {"a.csv": "T (K),k (1/s)\n300,0.1\n310,0.1\n320,0.1\n"},
 		"long":      {"a.csv": "x,y\n1," + strings.Repeat("9", 61) + "\n"},
+		"cellNaN":   {"a.csv": "x,y\n1,2\n2,NaN\n"},
+		"cellComma": {"a.csv": "x,y\n1,2\n2,\"1,300\"\n"},
+		"cellSpace": {"a.csv": "x,y\n1,2\n2,1\u202f300\n"},
+		"cellUnit":  {"a.csv": "x,y\n1,2\n2,77 °C\n"},
+		"cellOdd":   {"a.csv": "x,y\n1,2\n2,5٣é\n"},
+		"cellRange": {"a.csv": "x,y\n1,2\n2,1e-300\n"},
+		"cellPower": {"a.csv": "x,y\n1,2\n2,1e99999\n"},
 		"quotes":    {"a.csv": "\"a\"\"b\",y\n1,\"2\"\n\"3\",4\n5,\"\"\n"},
 		"manyFiles": {},
 	}

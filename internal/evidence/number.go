@@ -32,12 +32,16 @@ type Number struct {
 	digits   string // without zeros in front; "" is zero
 	exponent int    // the power of ten that the last digit counts
 	percent  bool
-	odd      bool // beyond the limits
+	odd      bool   // beyond the limits
+	key      string // what is compared of a number that is not evaluated
 }
 
 // String is the number in one form for all ways to write it: digits without
 // zeros at either end, and a power of ten.
 func (n Number) String() string {
+	if n.key != "" {
+		return n.key
+	}
 	if n.odd {
 		return n.Text
 	}
@@ -74,6 +78,20 @@ func (n Number) face() Number {
 	return n
 }
 
+// scaled is n times a power of ten.
+func (n Number) scaled(power int) Number {
+	if n.odd && n.key == "" && power != 0 {
+		n.key = n.Text + " times ten to " + strconv.Itoa(power)
+	}
+	n.exponent += power
+	return n
+}
+
+// atMostOne tells whether n can be the fraction of a whole.
+func (n Number) atMostOne() bool {
+	return !n.odd && (len(n.digits)+n.exponent <= 0 || strings.TrimPrefix(n.String(), "-") == "1e0")
+}
+
 // rounded are the digits of n at 10^exponent: rounded half up and half to even,
 // which differ only where n is just between. There are none if n shows no more
 // digits than that, or if nothing but zero is left.
@@ -104,6 +122,9 @@ func increment(digits string) string {
 	return digits[:last] + string(digits[last]+1) + zeros
 }
 
+// textual is a number that is compared as text, by its key.
+func textual(text, key string) Number { return Number{Text: text, key: key, odd: true} }
+
 // made builds a number from what was read. The digits may begin with zeros.
 func made(text, digits string, exponent int, negative, percent bool) Number {
 	digits = strings.TrimLeft(digits, "0")
@@ -121,11 +142,14 @@ func made(text, digits string, exponent int, negative, percent bool) Number {
 //     ordinals such as 2nd, and what follows Section, Figure, Table, Step, #
 //     and the like
 //
+// But each of them counts after all if a unit of measure follows: no. 99 kJ is one
+// way to say 99 kJ. A name then counts as a whole, E99.
+//
 // Numbers in quotes count: a quoted claim is one. So does 300 in 300K and 5 in
-// 5-fold.
+// 5-fold; so do ½, ① and Ⅻ, and ninety-nine before a unit or percent.
 func Numbers(text string) []Number {
 	var list []Number
-	for _, f := range scan(text) {
+	for _, f := range scan(text).found {
 		list = append(list, f.number)
 	}
 	return list

@@ -119,6 +119,7 @@ func TestHostileTexts(t *testing.T) {
 	for _, text := range []string{
 		long, long + "." + long, "1e" + long, "-" + strings.Repeat("-", 1<<20) + "5", strings.Repeat("1,000", 1<<18), strings.Repeat("[1,", 1<<18),
 		strings.Repeat("1.", 1<<19), many, strings.Repeat("10^", 1<<18), strings.Repeat("\n 1", 1<<18), strings.Repeat("5 K/(", 1<<17), strings.Repeat(" ", 1<<20) + "1) ", strings.Repeat("(", 1<<20) + "1. x", strings.Repeat("a-", 1<<19) + "1",
+		strings.Repeat("one ", 1<<18), strings.Repeat("one ", 1<<18) + "kJ", strings.Repeat("E9 kJ ", 1<<16), strings.Repeat("E9.", 1<<18), strings.Repeat("九", 1<<19) + "kJ", strings.Repeat("⁹", 1<<19) + " kJ", strings.Repeat("①½", 1<<18), "E" + strings.Repeat("9m", 1<<18), strings.Repeat("0x", 1<<18),
 	} {
 		if got := Missing(text, []string{text}); len(got) != 0 {
 			t.Errorf("%.20q is not in itself: %d numbers", text, len(got))

@@ -158,10 +158,25 @@ func (s *scanner) raised(i int) (n, end int, ok bool) {
 // superscript is the value of a superscript digit, 10 for the minus, 11 for the
 // plus, and -1 for anything else.
 func superscript(c rune) int {
-	for i, s := range []rune("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺") {
-		if c == s {
-			return i
-		}
+	switch {
+	case c < 0x80:
+		return -1
+	case '⁴' <= c && c <= '⁹':
+		return int(c-'⁴') + 4
+	}
+	switch c {
+	case '⁰':
+		return 0
+	case '¹':
+		return 1
+	case '²':
+		return 2
+	case '³':
+		return 3
+	case '⁻':
+		return 10
+	case '⁺':
+		return 11
 	}
 	return -1
 }

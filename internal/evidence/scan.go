@@ -6,12 +6,13 @@ import (
 	"unicode"
 )
 
-// found is a number and where it ends. What looks like thousands, 300,350, may be
-// a list: then parts are its members.
+// found is a number and its unit of measure, "" if none is known. What looks like
+// thousands, 300,350, may be a list: then parts are its members. The part of a
+// name with a unit behind it, E99 kJ, is the number in it.
 type found struct {
 	number Number
 	parts  []Number
-	end    int
+	unit   string
 }
 
 // scanner goes through a text once. plain is the text with every kind of digit and
@@ -19,11 +20,13 @@ type found struct {
 type scanner struct {
 	text, plain []rune
 	at          int
+	spelt       int // before this no spelled-out number has a unit
 	found       []found
+	names       []string // that hold digits
 }
 
-func scan(text string) []found {
-	s := scanner{text: []rune(text)}
+func scan(text string) *scanner {
+	s := &scanner{text: []rune(text)}
 	s.plain = make([]rune, len(s.text))
 	for i, c := range s.text {
 		s.plain[i] = plain(c)
@@ -31,33 +34,7 @@ func scan(text string) []found {
 	for s.at < len(s.plain) {
 		s.step()
 	}
-	return s.found
-}
-
-// plain reads the digits of all scripts: a claim must not get past an audit in
-// other digits.
-func plain(c rune) rune {
-	switch c {
-	case '\u2212', '\ufe63', '\uff0d', '\u2013':
-		return '-'
-	case '\uff05', '\u066a':
-		return '%'
-	}
-	if c < 0x80 || !unicode.IsDigit(c) {
-		return c
-	}
-	// Unicode lists decimal digits in runs of ten, zero first.
-	for _, r := range unicode.Nd.R16 {
-		if rune(r.Lo) <= c && c <= rune(r.Hi) {
-			return '0' + (c-rune(r.Lo))%10
-		}
-	}
-	for _, r := range unicode.Nd.R32 {
-		if rune(r.Lo) <= c && c <= rune(r.Hi) {
-			return '0' + (c-rune(r.Lo))%10
-		}
-	}
-	return c
+	return s
 }
 
 // peek is the rune at i, or 0 outside.
@@ -68,16 +45,15 @@ func (s *scanner) peek(i int) rune {
 	return s.plain[i]
 }
 
-func digit(c rune) bool { return '0' <= c && c <= '9' }
-
-func word(c rune) bool { return c == '_' || unicode.IsLetter(c) }
-
 func (s *scanner) step() {
 	c := s.peek(s.at)
 	switch {
 	case c == '[' && s.citation():
+	case s.spelled():
 	case word(c):
-		s.skipName()
+		s.name(s.at)
+	case numeral(c) || superscript(c) >= 10 && numeral(s.peek(s.at+1)):
+		s.numerals()
 	case digit(c) || c == '.' && digit(s.peek(s.at+1)) && !digit(s.peek(s.at-1)):
 		s.number()
 	default:
@@ -85,25 +61,13 @@ func (s *scanner) step() {
 	}
 }
 
-// skipName passes over a name: letters, digits, and what stands between them.
-func (s *scanner) skipName() {
-	for s.at < len(s.plain) {
-		c, next := s.peek(s.at), s.peek(s.at+1)
-		inner := strings.ContainsRune("-./^", c) && (word(next) || digit(next) || c == '^' && next == '-')
-		if !word(c) && !digit(c) && superscript(c) < 0 && !inner {
-			return
-		}
-		s.at++
-	}
-}
-
 // skipUnit passes over the letters that stand directly behind a number, and over
 // an exponent such as that of s-1. What follows may be the next number: 300K-400K.
 func (s *scanner) skipUnit() {
-	if !unicode.IsLetter(s.peek(s.at)) {
+	if !letter(s.peek(s.at)) {
 		return
 	}
-	for unicode.IsLetter(s.peek(s.at)) {
+	for letter(s.peek(s.at)) {
 		s.at++
 	}
 	if c := s.peek(s.at + 2); s.peek(s.at) == '-' && digit(s.peek(s.at+1)) && !digit(c) && !word(c) && c != '.' {
@@ -111,7 +75,8 @@ func (s *scanner) skipUnit() {
 	}
 }
 
-// citation passes over [1] and [1, 2]. A longer number in brackets is data.
+// citation passes over [1] and [1, 2]. A longer number in brackets is data, and so
+// is one with a unit behind it.
 func (s *scanner) citation() bool {
 	i, members, longest := s.at+1, 0, 0
 	for {
@@ -136,6 +101,9 @@ func (s *scanner) citation() bool {
 	if longest > 3 || members > 1 && longest > 2 {
 		return false
 	}
+	if _, ok := s.measured(i + 1); ok {
+		return false
+	}
 	s.at = i + 1
 	return true
 }
@@ -143,17 +111,24 @@ func (s *scanner) citation() bool {
 // number reads the number at s.at, or passes over what only looks like one.
 func (s *scanner) number() {
 	start := s.at
+	if s.radix() {
+		return
+	}
 	r := reading{s: s, at: start}
 	r.significand()
+	unit, named := "", false
 	if s.isName(start, r.at) {
-		s.at = r.at
-		s.skipName()
-		return
+		if unit, named = s.measuredName(start, r.at); !named {
+			s.name(start)
+			return
+		}
 	}
 	r.power()
 	s.at = r.at
-	if !r.fine && s.isPointer(start, r.end) {
-		return
+	if !r.fine && !named && s.isPointer(start, r.end) {
+		if unit, named = s.measured(s.closers(r.end)); !named {
+			return
+		}
 	}
 	if s.minus(start) {
 		start--
@@ -162,7 +137,16 @@ func (s *scanner) number() {
 	r.percentSign()
 	s.at = r.at
 	s.skipUnit()
-	f := found{end: r.at, number: made(string(s.text[start:r.at]), r.digits.String(), r.exponent, r.negative, r.percent)}
+	if u, _, ok := unitAt(s.plain, r.at); ok && !named {
+		unit = u.String()
+	} else if s.peek(r.at) == ']' {
+		unit, _ = s.measured(r.at + 1)
+	}
+	s.add(&r, start, unit)
+}
+
+func (s *scanner) add(r *reading, start int, unit string) {
+	f := found{unit: unit, number: made(string(s.text[start:r.at]), r.digits.String(), r.exponent, r.negative, r.percent)}
 	if len(r.groups) > 1 {
 		for _, g := range r.groups {
 			f.parts = append(f.parts, made(g, g, 0, false, false))
@@ -172,33 +156,6 @@ func (s *scanner) number() {
 		f.parts[0].negative = r.negative
 	}
 	s.found = append(s.found, f)
-}
-
-// isName tells whether the digits from start to end are part of a name, by what
-// follows them.
-func (s *scanner) isName(start, end int) bool {
-	c, next := s.peek(end), s.peek(end+1)
-	switch before := s.peek(start - 1); {
-	case before == '^' || before == '-' && s.peek(start-2) == '^': // the exponent of a unit
-		return true
-	case c == '_':
-		return true
-	case c == '.':
-		return digit(next) || unicode.IsLower(next) // 1.2.3, 2.csv
-	case c == '/' && string(s.plain[start:end]) == "1":
-		return unicode.IsLetter(next) // 1/s
-	case !unicode.IsLetter(c):
-		return false
-	}
-	// 300K is a number and its unit; 5f3a is neither. 1e5 is for power to read.
-	i := end
-	for unicode.IsLetter(s.peek(i)) {
-		i++
-	}
-	if digit(s.peek(i)) && !s.exponentAt(end) {
-		return true
-	}
-	return slices.Contains([]string{"st", "nd", "rd", "th"}, string(s.plain[end:i]))
 }
 
 // exponentAt tells whether e5, E-5 or the like stands at i, and nothing else
@@ -227,7 +184,8 @@ func (s *scanner) minus(start int) bool {
 		return false
 	}
 	before := s.peek(start - 2)
-	return before == 0 || unicode.IsSpace(before) || strings.ContainsRune("([{=,:;<>≈~±+*/|\"'×·", before)
+	// Scripts without case have no hyphens and often no spaces.
+	return before == 0 || unicode.IsSpace(before) || unicode.IsLetter(before) && !word(before) || strings.ContainsRune("([{=,:;<>≈~±+*/|\"'×·。、", before)
 }
 
 var pointers = []string{"section", "sec", "figure", "fig", "table", "equation", "eq", "chapter", "step", "appendix", "page", "paragraph", "line", "ref", "no", "item", "§", "#"}
@@ -246,7 +204,7 @@ func (s *scanner) isPointer(start, end int) bool {
 		i--
 	}
 	end = i
-	for i > 0 && end-i < 10 && (unicode.IsLetter(s.plain[i-1]) || s.plain[i-1] == '#' || s.plain[i-1] == '§') {
+	for i > 0 && end-i < 10 && (letter(s.plain[i-1]) || s.plain[i-1] == '#' || s.plain[i-1] == '§') {
 		i--
 	}
 	return slices.Contains(pointers, strings.ToLower(string(s.plain[i:end])))

@@ -1,37 +1,52 @@
 package evidence
 
-import (
-	"unicode"
-)
+import "strings"
 
-// measuring reads a unit: symbols with powers, with ·, * or / between them, or
-// a space before one that has a power; after a / one pair of brackets.
+// measuring reads a unit: symbols with powers, with ·, *, / or per between them,
+// or a space before one that has a power; after a / one pair of brackets.
 type measuring struct {
 	text []rune
 	at   int
 	unit unit
+	fold bool // kj is kJ, too
 }
 
-// maxFactors is more than any unit has.
-const maxFactors = 8
+// maxFactors is more than any unit has, longestSymbol more than any symbol.
+const (
+	maxFactors    = 8
+	longestSymbol = 14
+)
 
-// unitAt reads the unit that begins at a place of a text, perhaps after a space.
-func unitAt(text []rune, at int) (unit, bool) {
+// unitAt reads the unit that begins at a place of a plain text, perhaps after
+// spaces, and tells where it ends.
+func unitAt(text []rune, at int) (u unit, end int, ok bool) {
 	m := measuring{text: text, at: at, unit: unit{}}
-	if c := m.peek(0); c == ' ' || c == '\u00a0' || c == '\u2009' || c == '\u202f' {
-		m.at++
-	}
+	return m.read()
+}
+
+func (m *measuring) read() (u unit, end int, ok bool) {
+	m.spaces()
 	if m.peek(0) == '1' && m.peek(1) == '/' {
 		m.at++
 	} else if !m.factor(1, false) {
-		return nil, false
+		return nil, m.at, false
 	}
 	for range maxFactors {
 		if !m.more() {
 			break
 		}
 	}
-	return m.unit, len(m.unit) > 0
+	return m.unit, m.at, len(m.unit) > 0
+}
+
+// spaces passes over a few.
+func (m *measuring) spaces() {
+	for range 3 {
+		if c := m.peek(0); c != ' ' && c != '\u00a0' && c != '\u2009' && c != '\u202f' {
+			return
+		}
+		m.at++
+	}
 }
 
 func (m *measuring) peek(i int) rune {
@@ -58,7 +73,12 @@ func (m *measuring) more() bool {
 		ok = m.factor(1, false)
 	case ' ', '\u00a0', '\u2009':
 		m.at++
-		ok = m.factor(1, true)
+		if strings.EqualFold(string(m.text[m.at:min(m.at+4, len(m.text))]), "per ") {
+			m.at += 4
+			ok = m.factor(-1, false)
+		} else {
+			ok = m.factor(1, true)
+		}
 	}
 	if !ok {
 		m.at = before
@@ -68,7 +88,7 @@ func (m *measuring) more() bool {
 
 // brackets reads (mol K), all of it below the line.
 func (m *measuring) brackets() bool {
-	inner := measuring{text: m.text, at: m.at + 1, unit: unit{}}
+	inner := measuring{text: m.text, at: m.at + 1, unit: unit{}, fold: m.fold}
 	for range maxFactors {
 		if !inner.factor(-1, false) {
 			return false
@@ -92,27 +112,21 @@ func (m *measuring) brackets() bool {
 // factor reads a symbol and its power, which must be there if raised says so.
 func (m *measuring) factor(sign int, raised bool) bool {
 	i := 0
-	for i < 10 && (unicode.IsLetter(m.peek(i)) || m.peek(i) == '°' || m.peek(i) == 'µ' || m.peek(i) == '℃' || m.peek(i) == '℉') {
+	for i < longestSymbol && (letter(m.peek(i)) || m.peek(i) == '°' || m.peek(i) == '℃' || m.peek(i) == '℉') {
 		i++
 	}
 	if i == 0 {
 		return false
 	}
-	runes := append([]rune(nil), m.text[m.at:m.at+i]...)
-	for j, c := range runes {
-		if c == 'μ' { // the letter, for the sign
-			runes[j] = 'µ'
-		}
-	}
-	name := string(runes)
+	name := string(m.text[m.at : m.at+i])
 	if s, ok := synonyms[name]; ok {
 		name = s
 	}
-	if _, _, ok := symbol(name); !ok {
+	if _, _, ok := symbol(name); !ok && !(m.fold && i > 1 && folded[strings.ToLower(name)]) {
 		return false
 	}
 	power, end := m.power(m.at + i)
-	if end == m.at+i && raised || end < len(m.text) && (word(m.text[end]) || digit(m.text[end])) {
+	if end == m.at+i && raised || end < len(m.text) && (word(m.text[end]) || digit(m.text[end]) || m.text[end] == '%') {
 		return false
 	}
 	m.at = end

@@ -16,16 +16,17 @@ type Value struct {
 }
 
 // Values returns the numbers of a text with their units. A word that is no unit
-// of measure is none.
+// of measure is none. What is only compared as text, such as ½ and ninety-nine,
+// has no value here.
 func Values(text string) []Value {
-	runes := []rune(text)
 	var list []Value
-	for _, f := range scan(text) {
-		v := Value{Number: f.number}
+	for _, f := range scan(text).found {
+		if f.number.key != "" {
+			continue
+		}
+		v := Value{Number: f.number, Unit: f.unit}
 		if f.number.percent {
 			v.Unit = "%"
-		} else if u, ok := unitAt(runes, f.end); ok {
-			v.Unit = u.String()
 		}
 		list = append(list, v)
 	}
@@ -88,8 +89,35 @@ var (
 	bases    = []string{"mol", "cal", "bar", "eV", "Hz", "Pa", "K", "J", "g", "m", "s", "V", "A", "W", "N", "L", "M", "C", "T", "Ω"}
 	alone    = []string{"min", "h", "d", "°C", "°F", "atm", "ppm", "ppb", "rad", "Å", "F"}
 	prefixes = map[string]int{"f": -15, "p": -12, "n": -9, "µ": -6, "m": -3, "c": -2, "d": -1, "k": 3, "M": 6, "G": 9}
-	synonyms = map[string]string{"l": "L", "ml": "mL", "µl": "µL", "sec": "s", "hr": "h", "hour": "h", "hours": "h", "day": "d", "days": "d", "minute": "min", "minutes": "min", "seconds": "s", "kelvin": "K", "Kelvin": "K", "℃": "°C", "℉": "°F", "degC": "°C", "degF": "°F"}
+	synonyms = map[string]string{"l": "L", "ml": "mL", "µl": "µL", "sec": "s", "hr": "h", "hour": "h", "hours": "h", "day": "d", "days": "d", "minute": "min", "minutes": "min", "seconds": "s", "kelvin": "K", "Kelvin": "K", "℃": "°C", "℉": "°F", "degC": "°C", "degF": "°F",
+		"second": "s", "gram": "g", "grams": "g", "kilogram": "kg", "kilograms": "kg", "milligram": "mg", "milligrams": "mg",
+		"joule": "J", "joules": "J", "kilojoule": "kJ", "kilojoules": "kJ", "calories": "cal", "kilocalories": "kcal", "mole": "mol", "moles": "mol",
+		"meter": "m", "meters": "m", "metre": "m", "metres": "m", "liter": "L", "liters": "L", "litre": "L", "litres": "L",
+		"volt": "V", "volts": "V", "watt": "W", "watts": "W", "pascal": "Pa", "pascals": "Pa", "kelvins": "K"}
+	// others are the symbols that stand for powers of others.
+	others = map[string]struct {
+		unit  unit
+		power int
+	}{"L": {unit{"m": 3}, -3}, "M": {unit{"mol": 1, "m": -3}, 3}, "Hz": {unit{"s": -1}, 0}}
+	folded = foldedSymbols()
 )
+
+// foldedSymbols are all symbols and words for units in small letters.
+func foldedSymbols() map[string]bool {
+	all := map[string]bool{}
+	for _, name := range slices.Concat(bases, alone) {
+		all[strings.ToLower(name)] = true
+	}
+	for _, base := range bases {
+		for prefix := range prefixes {
+			all[strings.ToLower(prefix+base)] = true
+		}
+	}
+	for name := range synonyms {
+		all[strings.ToLower(name)] = true
+	}
+	return all
+}
 
 // symbol splits off a prefix: kJ is J and 3.
 func symbol(text string) (base string, power int, ok bool) {
@@ -138,15 +166,28 @@ func scale(text string) (base string, power int) {
 	if text == "%" {
 		return "", 0 // the number knows
 	}
-	u, ok := unitAt([]rune(text), 0)
+	u, _, ok := unitAt([]rune(text), 0)
 	if !ok {
 		return text, 0
 	}
 	plain := unit{}
 	for name, n := range u {
 		b, p, _ := symbol(name)
-		plain[b] += n
 		power += p * n
+		o, ok := others[b]
+		switch {
+		case ok:
+			power += o.power * n
+			for name, m := range o.unit {
+				plain[name] += m * n
+			}
+		case b == "°C" && len(u) > 1: // a difference, as in °C/min
+			plain["K"] += n
+		case len(u) == 1 && n == 1 && (name == "C" || name == "F"): // sloppy for degrees
+			plain["°"+name]++
+		default:
+			plain[b] += n
+		}
 	}
 	return plain.String(), power
 }
