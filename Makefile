@@ -1,8 +1,9 @@
 # make test    everything that must hold, set-up included
 # make bench   the figures of docs/performance.md, as ratios in one run
+# make web     the page: its built files in web/dist, which are committed
 # make generate, build, fuzz, clean
 
-.PHONY: test bench build generate fuzz clean
+.PHONY: test bench build web generate fuzz clean
 
 test:
 	@scripts/setup
@@ -13,6 +14,9 @@ bench:
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/lyceum ./cmd/lyceum
+
+web:
+	cd web && npm ci --no-audit --no-fund && npm run build
 
 generate:
 	go run ./internal/event/eventdoc

@@ -27,11 +27,12 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == helper.Role {
 		os.Exit(helper.Main(os.Args[2:]))
 	}
-	only := flag.String("only", "ledger,turns,policies,models,computers,lab,idle,open,search", "which parts to run")
+	only := flag.String("only", "ledger,turns,policies,models,computers,lab,idle,open,search,serve", "which parts to run")
 	quick := flag.Bool("quick", false, "smaller sizes, for a first look")
 	full := flag.Bool("full", false, "the whole matrix of turns, which takes half an hour more")
 	server := flag.Bool("serve", false, "be the model server (used by bench itself)")
 	claude := flag.Bool("serve-claude", false, "be a server that speaks as Anthropic does (used by bench itself)")
+	quests := flag.String("serve-quests", "", "be a server of quests (used by bench itself)")
 	one := flag.String("cell", "", "measure one cell (used by bench itself)")
 	dir := flag.String("dir", "", "where to put the files (default: a temporary folder)")
 	flag.Parse()
@@ -41,6 +42,8 @@ func main() {
 		err = serve()
 	case *claude:
 		err = serveClaude()
+	case *quests != "":
+		err = serveQuests(*quests)
 	case *one != "":
 		err = printCell(*one)
 	default:
@@ -89,7 +92,7 @@ func run(only, dir string, quick, full bool) error {
 	for _, p := range []struct {
 		name string
 		run  func() error
-	}{{"ledger", b.ledger}, {"turns", b.turns}, {"policies", b.policies}, {"models", b.models}, {"computers", b.computers}, {"lab", b.lab}, {"idle", b.idle}, {"open", b.open}, {"search", b.search}} {
+	}{{"ledger", b.ledger}, {"turns", b.turns}, {"policies", b.policies}, {"models", b.models}, {"computers", b.computers}, {"lab", b.lab}, {"idle", b.idle}, {"open", b.open}, {"search", b.search}, {"serve", b.streams}} {
 		if slices.Contains(parts, p.name) {
 			if err := p.run(); err != nil {
 				return fmt.Errorf("%s: %w", p.name, err)

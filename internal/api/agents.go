@@ -1,0 +1,228 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"lyceum/internal/agent"
+	"lyceum/internal/event"
+	"lyceum/internal/quest"
+	"lyceum/internal/view"
+)
+
+// Agent is an agent at a glance.
+type Agent struct {
+	Name     string   `json:"name"`
+	Model    string   `json:"model"`
+	Doing    Doing    `json:"doing"`
+	Turns    int64    `json:"turns"`
+	Tokens   int64    `json:"tokens"`
+	Cost     view.USD `json:"cost_usd"`
+	Seconds  float64  `json:"seconds"`
+	Messages int      `json:"messages"`
+	Papers   []string `json:"papers"`
+	Open     []string `json:"open_reviews"`
+	Vote     string   `json:"vote,omitempty"`
+	Tree     string   `json:"tree,omitempty"`
+	Commands int64    `json:"commands"`
+}
+
+// Doing is what an agent is doing now.
+type Doing struct {
+	Kind    string      `json:"kind"`
+	Tool    string      `json:"tool,omitempty"`
+	Command string      `json:"command,omitempty"`
+	Paper   string      `json:"paper,omitempty"`
+	Title   string      `json:"title,omitempty"`
+	Reason  string      `json:"reason,omitempty"`
+	Since   *event.Time `json:"since,omitempty"`
+	Seq     uint64      `json:"seq,omitempty"`
+}
+
+// team are the agents of a quest.
+func (s *Server) team(ctx context.Context, b *book) []Agent {
+	out := []Agent{}
+	for _, a := range b.state.Agents {
+		out = append(out, s.agentOf(ctx, b, a))
+	}
+	return out
+}
+
+func (s *Server) agentOf(ctx context.Context, b *book, a *agent.Agent) Agent {
+	desk := b.desks.Agent(a.Name)
+	out := Agent{
+		Name: a.Name, Model: a.Model, Doing: s.doing(ctx, b, a, desk), Turns: a.Turns, Tokens: a.Tokens, Cost: view.USD(a.Cost), Seconds: float64(a.Duration) / 1e6,
+		Messages: len(desk.Entries), Papers: []string{}, Open: append([]string{}, b.state.Papers.Asked[a.Name]...), Vote: b.state.Papers.Votes[a.Name], Commands: desk.Commands,
+	}
+	for _, p := range b.state.Papers.By(a.Name) {
+		out.Papers = append(out.Papers, p.Ref)
+	}
+	if a.Tree != nil {
+		out.Tree = a.Tree.Hash.String()
+	}
+	return out
+}
+
+func (s *Server) doing(ctx context.Context, b *book, a *agent.Agent, desk *view.Desk) Doing {
+	d := Doing{Kind: a.Phase().String(), Since: &desk.Time, Seq: desk.Since}
+	if asked := b.state.Papers.Asked[a.Name]; len(asked) > 0 {
+		d.Paper = asked[0]
+		if p := b.state.Papers.Paper(asked[0]); p != nil {
+			d.Title = p.Title
+		}
+	}
+	switch phase := a.Phase(); {
+	case a.Parked != "":
+		d.Kind, d.Reason = "parked", a.Parked
+	case a.Model == "":
+		d.Kind = "rules"
+		d.Tool, d.Command = working(b.state, a.Name)
+	case phase == agent.Acting:
+		d.Kind = "running"
+		if i := slices.IndexFunc(a.Open, func(u agent.Use) bool { return !u.Done }); i >= 0 {
+			d.Tool, d.Command = a.Open[i].Name, s.gist(ctx, a.Open[i].Args)
+		}
+	case b.state.Status != quest.Running:
+		d.Kind = "resting"
+	case phase == agent.Thinking && d.Paper != "":
+		d.Kind = "reviewing"
+	}
+	return d
+}
+
+// working is what an agent without a model has asked the world for.
+func working(s *quest.State, name string) (what, of string) {
+	if s.Net == nil {
+		return "", ""
+	}
+	for _, t := range s.Net.Tasks {
+		if t.Worker == name && !t.Done {
+			return t.Kind, event.Cut(t.Text, maxGist)
+		}
+	}
+	return "", ""
+}
+
+const maxGist = 200
+
+// gist is what a person wants to see of a tool's arguments: the command, the query, the
+// path, or else the beginning of them.
+func (s *Server) gist(ctx context.Context, args event.Text) string {
+	text, err := s.read(ctx, args)
+	if err != nil {
+		return ""
+	}
+	var fields map[string]any
+	if json.Unmarshal([]byte(text), &fields) != nil {
+		return event.Cut(text, maxGist)
+	}
+	for _, name := range []string{"command", "cmd", "query", "expression", "path", "title", "ref", "text"} {
+		switch v := fields[name].(type) {
+		case string:
+			return event.Cut(v, maxGist)
+		case []any:
+			var words []string
+			for _, w := range v {
+				if word, ok := w.(string); ok {
+					words = append(words, word)
+				}
+			}
+			return event.Cut(strings.Join(words, " "), maxGist)
+		}
+	}
+	return event.Cut(text, maxGist)
+}
+
+func (s *Server) agents(w http.ResponseWriter, r *http.Request) error {
+	if err := none(r); err != nil {
+		return err
+	}
+	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
+	if err != nil {
+		return err
+	}
+	defer done()
+	return s.send(w, http.StatusOK, struct {
+		Agents []Agent `json:"agents"`
+	}{s.team(r.Context(), b)})
+}
+
+// openAgent opens a quest and finds an agent of it.
+func (s *Server) openAgent(r *http.Request) (*book, *agent.Agent, func(), error) {
+	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	a := b.state.Agent(r.PathValue("agent"))
+	if a == nil {
+		done()
+		return nil, nil, nil, missing("quest %s has no agent %.80q", b.name, r.PathValue("agent"))
+	}
+	return b, a, done, nil
+}
+
+// maxPoints is how many points of a series are sent.
+const maxPoints = 1000
+
+func (s *Server) agent(w http.ResponseWriter, r *http.Request) error {
+	p := paramsOf(r)
+	at := uint64(p.number("at", 0, maxSeq, 0))
+	if err := p.done(); err != nil {
+		return err
+	}
+	b, a, done, err := s.openAgent(r)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if at > b.state.Seq {
+		return badParameter("at", "there is no event %d: the last is %d", at, b.state.Seq)
+	}
+	if at == 0 {
+		at = b.state.Seq
+	}
+	out := struct {
+		Agent
+		At     uint64           `json:"at"`
+		System string           `json:"system,omitempty"`
+		Tools  []string         `json:"tools"`
+		Mind   view.Mind        `json:"mind"`
+		Cost   []view.CostPoint `json:"cost"`
+	}{Agent: s.agentOf(r.Context(), b, a), At: at, Tools: append([]string{}, a.ToolNames...), Mind: b.desks.Agent(a.Name).MindAt(at), Cost: b.cost.Points(a.Name, maxPoints)}
+	if a.System.Size > 0 {
+		if out.System, err = s.read(r.Context(), event.Text{Ref: &a.System}); err != nil {
+			return err
+		}
+	}
+	return s.send(w, http.StatusOK, out)
+}
+
+// versionsOf and what follows are about an agent's files.
+type version struct {
+	Seq     uint64     `json:"seq"`
+	Time    event.Time `json:"time"`
+	Tree    string     `json:"tree"`
+	Cause   string     `json:"cause"`
+	Changes int64      `json:"changes"`
+}
+
+func (s *Server) versions(w http.ResponseWriter, r *http.Request) error {
+	if err := none(r); err != nil {
+		return err
+	}
+	b, a, done, err := s.openAgent(r)
+	if err != nil {
+		return err
+	}
+	defer done()
+	out := []version{}
+	for _, v := range b.spaces.Versions(a.Name) {
+		out = append(out, version{v.Seq, v.Time, v.Tree.Hash.String(), v.Cause, v.Changes})
+	}
+	return s.send(w, http.StatusOK, struct {
+		Versions []version `json:"versions"`
+	}{out})
+}

@@ -1,0 +1,168 @@
+// Package api serves quests over HTTP: JSON for reading and for orders, a live stream
+// of events, and the page.
+//
+// It has no truth of its own. What it answers is computed from ledgers, and an order
+// becomes an input of a quest, through the quest's inbox if another process has it. So
+// a server can be killed at any moment: readers of a stream go on from the last seq
+// they saw, and quests that the server ran go on when it is started again.
+//
+// Everything that a caller sends is hostile until checked: who asks (guard), what for
+// (parameters and bodies are read strictly), and how much (bodies, pages and buffers
+// are bounded). A reader that is too slow is cut off and told so; it disturbs nobody.
+package api
+
+import (
+	"context"
+	_ "embed"
+	"io/fs"
+	"log"
+	"net"
+	"net/http"
+	"time"
+
+	"lyceum/internal/runtime"
+)
+
+//go:embed openapi.json
+var document []byte
+
+// Document is the OpenAPI description of all that this package serves.
+func Document() []byte { return document }
+
+// Options are what a server can be told. The zero value serves the API on loopback
+// names, without a page.
+type Options struct {
+	// Token is what programs must bring. An empty one lets nobody in.
+	Token string
+	// Hosts are further names under which the server is reached.
+	Hosts []string
+	// Secure says that browsers reach it by TLS, so that the cookie is sent by that
+	// alone.
+	Secure bool
+	// Page is the built web application, nil for none.
+	Page fs.FS
+	// Examples are folders with a quest.yaml each, nil for none.
+	Examples fs.FS
+	// Model is what a spec without a model gets.
+	Model string
+	// Log is told what broke, in a line each; nil throws it away.
+	Log *log.Logger
+	// Heartbeat is how often a silent stream says that it is alive, 10 seconds if zero.
+	Heartbeat time.Duration
+	// Buffer is how many bytes of a quest's stream are kept for its readers; one that
+	// falls behind by more is cut off. 8 MiB if zero.
+	Buffer int
+	// Failures is how many wrong credentials an address may bring in a row, 20 if zero.
+	Failures int
+	// Stall is how long a reader may leave a write of its stream unread, 30 seconds if
+	// zero.
+	Stall time.Duration
+}
+
+// Server answers requests. It is an http.Handler.
+type Server struct {
+	rt     *runtime.Runtime
+	opts   Options
+	mux    *http.ServeMux
+	guard  *guard
+	keeper *Keeper
+	shelf  *shelf
+	hub    *hub
+	meter  *meter
+	page   *page
+	// ctx ends when the server closes, and with it all streams.
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// New returns a server of the quests of a runtime. Close lets go of them.
+func New(rt *runtime.Runtime, opts Options) *Server {
+	if opts.Heartbeat == 0 {
+		opts.Heartbeat = 10 * time.Second
+	}
+	if opts.Buffer == 0 {
+		opts.Buffer = 8 << 20
+	}
+	if opts.Stall == 0 {
+		opts.Stall = 30 * time.Second
+	}
+	if opts.Failures == 0 {
+		opts.Failures = 20
+	}
+	if opts.Log == nil {
+		opts.Log = log.New(discard{}, "", 0)
+	}
+	s := &Server{rt: rt, opts: opts, mux: http.NewServeMux(), meter: newMeter()}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.guard = newGuard(&opts, rt.Clock)
+	s.shelf = newShelf(rt)
+	s.hub = newHub(s.ctx, rt, opts.Buffer)
+	s.keeper = newKeeper(rt, s.hub, opts.Log)
+	s.page = newPage(opts.Page)
+	s.register()
+	return s
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// Keeper is what runs this server's quests.
+func (s *Server) Keeper() *Keeper { return s.keeper }
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	rec := &recorder{ResponseWriter: w}
+	defer s.meter.count(rec, r)
+	defer func() {
+		if p := recover(); p != nil {
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			// One request that breaks is that request's failure.
+			s.opts.Log.Printf("%s %s: panic: %v", r.Method, r.Pattern, p)
+			if rec.code == 0 {
+				s.fail(rec, r, problemf(http.StatusInternalServerError, "", "something broke while this was answered: it is in the server's log"))
+			}
+		}
+	}()
+	headers(rec.Header())
+	if p := s.guard.admit(rec, r); p != nil {
+		s.fail(rec, r, p)
+		return
+	}
+	if rec.code != 0 { // the guard has answered: a cookie was set
+		return
+	}
+	r.Body = http.MaxBytesReader(rec, r.Body, maxBody)
+	s.mux.ServeHTTP(rec, r)
+}
+
+// HTTP returns a server for a listener, with limits on how long a caller may take. The
+// stream lifts them for itself.
+func (s *Server) HTTP() *http.Server {
+	return &http.Server{
+		Handler: s, ErrorLog: s.opts.Log,
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10,
+		BaseContext:    func(net.Listener) context.Context { return s.ctx },
+	}
+}
+
+// Warm reads the quests of the home, so that the first look at a long one is quick. It
+// returns when they are read or the server closes.
+func (s *Server) Warm() { s.shelf.warm(s.ctx) }
+
+// EndStreams ends all live streams, so that an http.Server can shut down: it waits
+// for requests, and a stream is one that does not end by itself.
+func (s *Server) EndStreams() { s.hub.close() }
+
+// Close ends all streams and requests. Quests are the Keeper's to shut down first.
+func (s *Server) Close() {
+	s.hub.close()
+	s.cancel()
+	s.hub.wait()
+}
+
+// maxBody is how many bytes a request may bring.
+const maxBody = 10 << 20

@@ -1,0 +1,278 @@
+// Package client speaks to a lyceum server, as the command line does when one is up.
+//
+// It knows the server of a home by a file there. The file may be stale: whoever uses it
+// asks the server first, and a server that does not answer counts as none.
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"lyceum/internal/api"
+	"lyceum/internal/event"
+)
+
+// serverFile is the file of a home that says where its server is.
+const serverFile = "server"
+
+// Announce notes where the server of a home is, Withdraw that it is gone.
+func Announce(home, url string) error {
+	if err := os.WriteFile(filepath.Join(home, serverFile), []byte(url+"\n"), 0o600); err != nil {
+		return fmt.Errorf("note where the server is: %w", err)
+	}
+	return nil
+}
+
+// Withdraw takes back what Announce noted, unless another server has noted itself.
+func Withdraw(home, url string) {
+	path := filepath.Join(home, serverFile)
+	if data, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(data)) == url {
+		_ = os.Remove(path) // a stale note is found out by whoever uses it
+	}
+}
+
+// Client speaks to one server.
+type Client struct {
+	base  string
+	token string
+	http  *http.Client
+}
+
+// New returns a client of the server at an address such as http://127.0.0.1:7420/.
+func New(base, token string) *Client {
+	return &Client{base: strings.TrimSuffix(base, "/"), token: token, http: &http.Client{}}
+}
+
+// ErrNone says that no server of the home is up.
+var ErrNone = errors.New("no lyceum server is up")
+
+// Find returns a client of the server of a home, or ErrNone.
+func Find(ctx context.Context, home string) (*Client, error) {
+	data, err := os.ReadFile(filepath.Join(home, serverFile))
+	if err != nil {
+		return nil, ErrNone
+	}
+	u, err := url.Parse(strings.TrimSpace(string(data)))
+	if err != nil || u.Scheme != "http" || u.Host == "" {
+		return nil, ErrNone // one with a certificate is not for this
+	}
+	token, err := api.ReadToken(home)
+	if err != nil {
+		return nil, ErrNone
+	}
+	c := New(u.String(), token)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if err := c.call(ctx, http.MethodGet, "/api/event-types", nil, nil); err != nil {
+		return nil, ErrNone
+	}
+	return c, nil
+}
+
+// Close lets go of connections at rest.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Error is an answer of the server that is none.
+type Error struct {
+	Status  int
+	Code    string
+	Message string
+	Field   string
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Quests lists the quests.
+func (c *Client) Quests(ctx context.Context) ([]api.Summary, error) {
+	var out struct {
+		Quests []api.Summary `json:"quests"`
+	}
+	return out.Quests, c.call(ctx, http.MethodGet, "/api/quests", nil, &out)
+}
+
+// Quest describes one.
+func (c *Client) Quest(ctx context.Context, name string) (*api.Detail, error) {
+	out := new(api.Detail)
+	return out, c.call(ctx, http.MethodGet, "/api/quests/"+url.PathEscape(name), nil, out)
+}
+
+// Create makes a quest.
+func (c *Client) Create(ctx context.Context, n api.NewQuest) (*api.Detail, error) {
+	out := new(api.Detail)
+	return out, c.call(ctx, http.MethodPost, "/api/quests", n, out)
+}
+
+// Control gives an order to a quest.
+func (c *Client) Control(ctx context.Context, name string, order api.Control) (*api.Controlled, error) {
+	out := new(api.Controlled)
+	return out, c.call(ctx, http.MethodPost, "/api/quests/"+url.PathEscape(name)+"/control", order, out)
+}
+
+// Say says something to a quest's agents, or to one of them.
+func (c *Client) Say(ctx context.Context, name, text, to string) error {
+	body := map[string]string{"text": text}
+	if to != "" {
+		body["to"] = to
+	}
+	return c.call(ctx, http.MethodPost, "/api/quests/"+url.PathEscape(name)+"/messages", body, nil)
+}
+
+// Delete removes a quest.
+func (c *Client) Delete(ctx context.Context, name string) error {
+	return c.call(ctx, http.MethodDelete, "/api/quests/"+url.PathEscape(name), nil, nil)
+}
+
+func (c *Client) request(ctx context.Context, method, path string, body any) (*http.Request, error) {
+	var in io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		in = bytes.NewReader(data)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, in)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Authorization", "Bearer "+c.token)
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	return r, nil
+}
+
+// maxAnswer is how much of an answer is read.
+const maxAnswer = 64 << 20
+
+func (c *Client) call(ctx context.Context, method, path string, body, out any) error {
+	r, err := c.request(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return fmt.Errorf("ask the server: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 400 {
+		return refusal(resp)
+	}
+	if out == nil {
+		_, err = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer))
+		return err
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(out); err != nil {
+		return fmt.Errorf("read the server's answer: %w", err)
+	}
+	return nil
+}
+
+func refusal(resp *http.Response) error {
+	var out struct {
+		Error struct{ Code, Message, Field string }
+	}
+	e := &Error{Status: resp.StatusCode, Message: resp.Status}
+	if json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&out) == nil && out.Error.Message != "" {
+		e.Code, e.Message, e.Field = out.Error.Code, out.Error.Message, out.Error.Field
+	}
+	return e
+}
+
+// Signal is one entry of a live stream: an event of the ledger, or something beside it.
+type Signal struct {
+	// Kind is message for an event, and otherwise delta, cut or end.
+	Kind string
+	// Seq is an event's; Event is it.
+	Seq   uint64
+	Event event.Event
+	// Data are the bytes that came.
+	Data []byte
+}
+
+// Follow yields what happens in a quest after an event. When the connection breaks it
+// ends with the error; the caller goes on from the last seq it saw.
+func (c *Client) Follow(ctx context.Context, name string, after uint64) iter.Seq2[Signal, error] {
+	return func(yield func(Signal, error) bool) {
+		r, err := c.request(ctx, http.MethodGet, "/api/quests/"+url.PathEscape(name)+"/events", nil)
+		if err != nil {
+			yield(Signal{}, err)
+			return
+		}
+		r.Header.Set("Accept", "text/event-stream")
+		r.Header.Set("Last-Event-ID", strconv.FormatUint(after, 10))
+		resp, err := c.http.Do(r)
+		if err != nil {
+			yield(Signal{}, fmt.Errorf("follow quest %s: %w", name, err))
+			return
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			yield(Signal{}, refusal(resp))
+			return
+		}
+		for s, err := range Read(resp.Body) {
+			if !yield(s, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Read takes a stream apart. It ends when the stream does.
+func Read(in io.Reader) iter.Seq2[Signal, error] {
+	return func(yield func(Signal, error) bool) {
+		lines := bufio.NewReaderSize(in, 64<<10)
+		s := Signal{Kind: "message"}
+		for {
+			line, err := lines.ReadBytes('\n')
+			if err != nil {
+				if !errors.Is(err, io.EOF) {
+					yield(Signal{}, err)
+				}
+				return
+			}
+			line = bytes.TrimRight(line, "\r\n")
+			if len(line) == 0 {
+				if s.Data != nil {
+					err := s.parse()
+					if !yield(s, err) || err != nil {
+						return
+					}
+				}
+				s = Signal{Kind: "message"}
+				continue
+			}
+			name, value, _ := bytes.Cut(line, []byte(":"))
+			value = bytes.TrimPrefix(value, []byte(" "))
+			switch string(name) {
+			case "id":
+				s.Seq, _ = strconv.ParseUint(string(value), 10, 64)
+			case "event":
+				s.Kind = string(value)
+			case "data":
+				s.Data = append(s.Data, value...)
+			}
+		}
+	}
+}
+
+func (s *Signal) parse() (err error) {
+	if s.Kind == "message" {
+		s.Event, err = event.Parse(s.Data)
+	}
+	return err
+}

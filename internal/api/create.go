@@ -1,0 +1,281 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+	"lyceum/internal/profile"
+	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
+
+	"github.com/goccy/go-yaml"
+)
+
+// NewQuest is what a quest is to be made of.
+type NewQuest struct {
+	Spec    json.RawMessage `json:"spec,omitempty"`
+	YAML    string          `json:"yaml,omitempty"`
+	Example string          `json:"example,omitempty"`
+	Name    string          `json:"name,omitempty"`
+	Model   string          `json:"model,omitempty"`
+	Files   []NewFile       `json:"files,omitempty"`
+	Start   bool            `json:"start,omitempty"`
+}
+
+// NewFile is a file beside quest.yaml.
+type NewFile struct {
+	Path   string  `json:"path"`
+	Text   *string `json:"text,omitempty"`
+	Base64 *string `json:"base64,omitempty"`
+}
+
+// What a new quest may bring.
+const (
+	maxSpec  = 1 << 20
+	maxFiles = 1000
+)
+
+// draft is a spec that was read, and the files that go with it.
+type draft struct {
+	spec   *quest.Spec
+	source []byte
+	files  map[string][]byte
+}
+
+// read makes a spec of what a caller sent.
+func (s *Server) draft(n *NewQuest) (*draft, error) {
+	d := &draft{files: map[string][]byte{}}
+	given := 0
+	if len(n.Spec) > 0 {
+		given++
+		if !strings.HasPrefix(strings.TrimSpace(string(n.Spec)), "{") {
+			return nil, badParameter("spec", "want an object with the members of a quest.yaml")
+		}
+		source, err := yaml.JSONToYAML(n.Spec)
+		if err != nil {
+			return nil, badParameter("spec", "%v", err)
+		}
+		d.source = source
+	}
+	if n.YAML != "" {
+		given++
+		d.source = []byte(n.YAML)
+	}
+	if n.Example != "" {
+		given++
+		if err := s.example(n.Example, d); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case given != 1:
+		return nil, badParameter("spec", "give one of spec, yaml and example; %d are given", given)
+	case len(d.source) > maxSpec:
+		return nil, badParameter("spec", "a spec has at most %d bytes: put long texts into files of their own", maxSpec)
+	}
+	if err := d.add(n.Files); err != nil {
+		return nil, err
+	}
+	return d, d.parse(s, n)
+}
+
+func (d *draft) parse(s *Server, n *NewQuest) (err error) {
+	if d.spec, err = quest.ParseSpec("quest.yaml", d.source); err != nil {
+		f := fieldOf(err, d.source)
+		return &problem{status: http.StatusBadRequest, field: f.Field, fields: []FieldError{f}, text: err.Error()}
+	}
+	d.spec.Name = cmp.Or(n.Name, d.spec.Name)
+	d.spec.Model = cmp.Or(n.Model, d.spec.Model)
+	if d.spec.Model == "" && !d.spec.IsContract() { // without a model that works by rules
+		d.spec.Model = s.opts.Model
+	}
+	if d.spec.Name == "" {
+		return badField("name", "give the quest a name")
+	}
+	if err := d.spec.Check(); err != nil {
+		f := fieldOf(err, nil)
+		return &problem{status: http.StatusBadRequest, field: f.Field, fields: []FieldError{f}, text: err.Error()}
+	}
+	return nil
+}
+
+func badField(field, text string) error {
+	return &problem{status: http.StatusBadRequest, field: field, text: text, fields: []FieldError{{Field: field, Message: text}}}
+}
+
+// add reads the files that came with a spec.
+func (d *draft) add(files []NewFile) error {
+	if len(files) > maxFiles {
+		return badParameter("files", "%d files: want at most %d; make the quest with lyceum create", len(files), maxFiles)
+	}
+	for _, f := range files {
+		if !filepath.IsLocal(f.Path) || f.Path != path.Clean(f.Path) || strings.ContainsAny(f.Path, "\\\x00") || len(f.Path) > 1000 {
+			return badParameter("files.path", "%.80q: want a plain path below the quest's folder", f.Path)
+		}
+		switch {
+		case (f.Text == nil) == (f.Base64 == nil):
+			return badParameter("files", "%.80q: give one of text and base64", f.Path)
+		case f.Text != nil:
+			d.files[f.Path] = []byte(*f.Text)
+		default:
+			data, err := base64.StdEncoding.DecodeString(*f.Base64)
+			if err != nil {
+				return badParameter("files.base64", "%.80q: %v", f.Path, err)
+			}
+			d.files[f.Path] = data
+		}
+	}
+	return nil
+}
+
+// make creates the quest. Its files are put into a folder for the moment: what the quest
+// needs of them goes into its ledger.
+func (s *Server) create(ctx context.Context, d *draft) (*quest.State, error) {
+	dir, err := os.MkdirTemp("", "lyceum-new-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	for name, data := range d.files {
+		name = filepath.FromSlash(name)
+		err := root.MkdirAll(filepath.Dir(name), 0o700)
+		if err == nil {
+			err = root.WriteFile(name, data, 0o600)
+		}
+		if err != nil {
+			return nil, badParameter("files.path", "%.80q cannot be written: %v", name, errors.Unwrap(err))
+		}
+	}
+	st, err := s.rt.Create(ctx, runtime.Plan{Spec: d.spec, Source: d.source, Dir: dir})
+	if err != nil && isPlanFault(err) {
+		// Where the files lie for the moment is nobody's business.
+		text := strings.ReplaceAll(err.Error(), dir, "the quest's folder")
+		f := fieldOf(err, nil)
+		f.Message = strings.ReplaceAll(f.Message, dir, "the quest's folder")
+		return nil, &problem{status: http.StatusBadRequest, field: f.Field, fields: []FieldError{f}, text: text}
+	}
+	return st, err
+}
+
+func (s *Server) createQuest(w http.ResponseWriter, r *http.Request) error {
+	if err := none(r); err != nil {
+		return err
+	}
+	var n NewQuest
+	if err := decode(r, &n); err != nil {
+		return err
+	}
+	d, err := s.draft(&n)
+	if err != nil {
+		return err
+	}
+	st, err := s.create(r.Context(), d)
+	if err != nil {
+		return err
+	}
+	if n.Start {
+		if err := s.keeper.Start(r.Context(), st.Name, event.Limits{}, false); err != nil {
+			return conflict("quest %s was made, and cannot run: %v", st.Name, err)
+		}
+	}
+	out, err := s.detail(r.Context(), st.Name)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", "/api/quests/"+st.Name)
+	return s.send(w, http.StatusCreated, out)
+}
+
+// validate checks a spec without making a quest of it.
+func (s *Server) validate(w http.ResponseWriter, r *http.Request) error {
+	if err := none(r); err != nil {
+		return err
+	}
+	var n NewQuest
+	if err := decode(r, &n); err != nil {
+		return err
+	}
+	out := struct {
+		Valid   bool         `json:"valid"`
+		Errors  []FieldError `json:"errors"`
+		Name    string       `json:"name,omitempty"`
+		Society string       `json:"society,omitempty"`
+		YAML    string       `json:"yaml,omitempty"`
+	}{Errors: []FieldError{}}
+	d, err := s.draft(&n)
+	if p, ok := errors.AsType[*problem](err); ok && len(p.fields) > 0 {
+		out.Errors = p.fields
+		return s.send(w, http.StatusOK, out)
+	} else if err != nil {
+		return err
+	}
+	if out.Errors, err = s.faults(r.Context(), d); err != nil {
+		return err
+	}
+	out.Valid, out.Name, out.Society, out.YAML = len(out.Errors) == 0, d.spec.Name, cmp.Or(d.spec.Society, "solo"), string(d.source)
+	return s.send(w, http.StatusOK, out)
+}
+
+// faults are what is wrong with a spec that is well-formed: what it names is not there,
+// or is taken.
+func (s *Server) faults(ctx context.Context, d *draft) ([]FieldError, error) {
+	out := []FieldError{}
+	switch _, err := s.rt.Ledger.Head(ctx, d.spec.Name); {
+	case err == nil:
+		out = append(out, FieldError{Field: "name", Message: runtime.ErrExists.Error() + ": choose another"})
+	case !errors.Is(err, ledger.ErrNoQuest):
+		return nil, err
+	}
+	if name := d.spec.Profile; name != "" {
+		if _, err := profile.Find(s.rt.Home, name); err != nil {
+			out = append(out, FieldError{Field: "profile", Message: err.Error()})
+		}
+	}
+	if f := d.modelFault(s.rt); f != "" {
+		out = append(out, FieldError{Field: "model", Message: f})
+	}
+	for _, t := range d.spec.Tools {
+		if !slices.Contains(s.rt.Tools.Names(), t) {
+			out = append(out, FieldError{Field: "tools", Message: "there is no tool " + clip(t)})
+		}
+	}
+	return out, nil
+}
+
+// modelFault says why a spec's model cannot be had.
+func (d *draft) modelFault(rt *runtime.Runtime) string {
+	name := d.spec.Model
+	if name == "" {
+		if d.spec.IsContract() || len(d.spec.Agents) > 0 && d.spec.Agents[0].Model != "" {
+			return ""
+		}
+		return "no model: demo needs no key"
+	}
+	_, err := rt.Models(name, func(pin string) ([]byte, error) {
+		file := strings.TrimPrefix(pin, "script:")
+		if data, ok := d.files[file]; ok {
+			return data, nil
+		}
+		return nil, errors.New("there is no file " + clip(file) + " with the quest")
+	})
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}

@@ -1,0 +1,192 @@
+package api
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"lyceum/internal/event"
+	"lyceum/internal/runtime"
+)
+
+// guard lets requests in. It asks three things: whether the request was meant for this
+// server (Host), whether another site's page sent it (Origin), and whether the sender
+// has the token or the cookie made of it.
+type guard struct {
+	token              string
+	cookieName, cookie string
+	hosts              []string
+	secure             bool
+	fails              failures
+}
+
+// ownHeader is one that a form of another site cannot send.
+const ownHeader = "Lyceum-Request"
+
+func newGuard(o *Options, clock runtime.Clock) *guard {
+	derived := func(purpose string) string {
+		mac := hmac.New(sha256.New, []byte(o.Token))
+		mac.Write([]byte(purpose))
+		return hex.EncodeToString(mac.Sum(nil))
+	}
+	// A browser keeps cookies by host and not by port: servers of two homes need two names.
+	name := "lyceum-" + derived("lyceum cookie name")[:8]
+	g := &guard{token: o.Token, cookieName: name, cookie: derived("lyceum cookie 1"), secure: o.Secure, fails: failures{clock: clock, burst: float64(o.Failures)}}
+	for _, h := range o.Hosts {
+		g.hosts = append(g.hosts, strings.ToLower(h))
+	}
+	return g
+}
+
+// admit lets a request pass, or says why not. It answers itself when the link with the
+// token is opened: by a cookie, and a redirect to where the token is not in the address.
+func (g *guard) admit(w http.ResponseWriter, r *http.Request) *problem {
+	if !g.ours(r.Host) {
+		return problemf(http.StatusForbidden, "Host", "this server is not called %.100q: use the address that lyceum serve printed, or give the name with --host", r.Host)
+	}
+	origin := r.Header.Values("Origin")
+	if len(origin) > 1 || len(origin) == 1 && !sameOrigin(origin[0], r.Host) {
+		return problemf(http.StatusForbidden, "Origin", "a page of %.100q may not use this server", origin[0])
+	}
+	if given, ok := opening(r); ok {
+		if !equal(given, g.token) {
+			return g.refuse(r, "the link's token is not the one of this home: open the link that lyceum serve printed last")
+		}
+		http.SetCookie(w, &http.Cookie{Name: g.cookieName, Value: g.cookie, Path: "/", HttpOnly: true, Secure: g.secure, SameSite: http.SameSiteStrictMode})
+		w.Header().Set("Cache-Control", "no-store")
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+		return nil
+	}
+	if !guarded(r.URL.Path) {
+		return nil
+	}
+	byToken, byCookie := g.hasToken(r), g.hasCookie(r)
+	if !byToken && !byCookie {
+		return g.refuse(r, "no credentials: open the link that lyceum serve printed, or send Authorization: Bearer with what is in the file token of the home")
+	}
+	changes := r.Method != http.MethodGet && r.Method != http.MethodHead
+	if changes && !byToken && len(origin) == 0 && r.Header.Get(ownHeader) == "" {
+		return problemf(http.StatusForbidden, "Origin", "a change by cookie needs an Origin or the header %s", ownHeader)
+	}
+	return nil
+}
+
+func (g *guard) refuse(r *http.Request, text string) *problem {
+	if !g.fails.allow(r.RemoteAddr) {
+		return problemf(http.StatusTooManyRequests, "", "too many wrong credentials: wait a minute")
+	}
+	return problemf(http.StatusUnauthorized, "Authorization", "%s", text)
+}
+
+// guarded reports whether a path needs credentials. The page's files do not: there is
+// nothing in them.
+func guarded(path string) bool {
+	return path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/metrics")
+}
+
+// opening returns the token of the link that is opened first.
+func opening(r *http.Request) (string, bool) {
+	if r.Method != http.MethodGet || r.URL.Path != "/" || !strings.Contains(r.URL.RawQuery, "token=") {
+		return "", false
+	}
+	q := r.URL.Query()
+	return q.Get("token"), q.Has("token")
+}
+
+func equal(a, b string) bool {
+	return b != "" && subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
+}
+
+func (g *guard) hasToken(r *http.Request) bool {
+	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return ok && equal(given, g.token)
+}
+
+func (g *guard) hasCookie(r *http.Request) bool {
+	return g.token != "" && slices.ContainsFunc(r.CookiesNamed(g.cookieName), func(c *http.Cookie) bool { return equal(c.Value, g.cookie) })
+}
+
+// ours reports whether a Host header names this server. A site whose name was made to
+// resolve to this machine has its own name in it.
+func (g *guard) ours(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	name = strings.ToLower(strings.Trim(name, "[]"))
+	if name == "localhost" || slices.Contains(g.hosts, name) {
+		return true
+	}
+	ip := net.ParseIP(name)
+	return ip != nil && ip.IsLoopback()
+}
+
+func sameOrigin(origin, host string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && strings.EqualFold(u.Host, host)
+}
+
+// headers are on every answer.
+func headers(h http.Header) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
+	h.Set("Content-Security-Policy", csp)
+	h.Set("Cache-Control", "no-store")
+}
+
+// csp lets the page use what this server sends and nothing else. Styles may be inline
+// because graphs place their nodes by them.
+const csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; " +
+	"connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// failures is a bucket of wrong credentials for each address: so many at once, and then
+// one for each second that passes.
+type failures struct {
+	clock runtime.Clock
+	burst float64
+	mu    sync.Mutex
+	seen  map[string]bucket
+}
+
+type bucket struct {
+	left float64
+	at   event.Time
+}
+
+// maxAddresses is how many addresses are remembered.
+const maxAddresses = 4096
+
+func (f *failures) allow(remote string) bool {
+	host, _, err := net.SplitHostPort(remote)
+	if err != nil {
+		host = remote
+	}
+	now := f.clock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.seen == nil || len(f.seen) >= maxAddresses {
+		f.seen = map[string]bucket{} // forgetting is better than growing
+	}
+	b, ok := f.seen[host]
+	if !ok {
+		b = bucket{f.burst, now}
+	}
+	b.left, b.at = min(f.burst, b.left+float64(now-b.at)/1e6), now
+	allowed := b.left >= 1
+	if allowed {
+		b.left--
+	}
+	f.seen[host] = b
+	return allowed
+}

@@ -1,0 +1,326 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"lyceum/internal/api"
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+)
+
+func ledgerBatch(name string, e event.Event) ledger.Batch {
+	return ledger.Batch{Quest: name, Events: []event.Event{e}}
+}
+
+func contains(a answer, text string) bool { return bytes.Contains(a.body, []byte(text)) }
+
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	s := newHome(t).serve(api.Options{Failures: 1000, Hosts: []string{"lab.example"}})
+	self := s.web.URL
+	host := strings.TrimPrefix(self, "http://")
+	open := s.do("GET", "/?token="+token, nil, bare).want(t, 303)
+	if open.header.Get("Location") != "/" {
+		t.Errorf("it redirects to %q", open.header.Get("Location"))
+	}
+	given := open.header.Get("Set-Cookie")
+	for _, part := range []string{"lyceum-", "HttpOnly", "SameSite=Strict", "Path=/"} {
+		if !strings.Contains(given, part) {
+			t.Errorf("the cookie %q has no %s", given, part)
+		}
+	}
+	if strings.Contains(given, token) {
+		t.Error("the cookie is the token")
+	}
+	cookie, _, _ := strings.Cut(given, ";")
+	name, _, _ := strings.Cut(cookie, "=")
+	with := func(pairs ...string) func(*http.Request) {
+		return func(r *http.Request) {
+			bare(r)
+			for i := 0; i < len(pairs); i += 2 {
+				if pairs[i] == "Host" {
+					r.Host = pairs[i+1]
+				} else {
+					r.Header.Add(pairs[i], pairs[i+1])
+				}
+			}
+		}
+	}
+	bearer := "Bearer " + token
+	for _, c := range []struct {
+		name   string
+		method string
+		change func(*http.Request)
+		want   int
+	}{
+		{"nothing", "GET", with(), 401},
+		{"the token", "GET", with("Authorization", bearer), 200},
+		{"a wrong token", "GET", with("Authorization", "Bearer "+strings.Repeat("0", 64)), 401},
+		{"half a token", "GET", with("Authorization", bearer[:40]), 401},
+		{"the token as basic", "GET", with("Authorization", "Basic "+token), 401},
+		{"the cookie", "GET", with("Cookie", cookie), 200},
+		{"a wrong cookie", "GET", with("Cookie", name+"=nonsense"), 401},
+		{"the token as a cookie", "GET", with("Cookie", name+"="+token), 401},
+		{"an empty cookie", "GET", with("Cookie", name+"="), 401},
+		{"another host", "GET", with("Authorization", bearer, "Host", "evil.example"), 403},
+		{"another host that begins like ours", "GET", with("Authorization", bearer, "Host", "127.0.0.1.evil.example"), 403},
+		{"no host", "GET", with("Authorization", bearer, "Host", "_"), 403},
+		{"a host that was named", "GET", with("Authorization", bearer, "Host", "LAB.example:80"), 200},
+		{"localhost", "GET", with("Authorization", bearer, "Host", "localhost:1"), 200},
+		{"another loopback", "GET", with("Authorization", bearer, "Host", "[::1]:7420"), 200},
+		{"another origin", "GET", with("Authorization", bearer, "Origin", "http://evil.example"), 403},
+		{"no origin", "GET", with("Cookie", cookie, "Origin", "null"), 403},
+		{"two origins", "GET", with("Cookie", cookie, "Origin", self, "Origin", "http://evil.example"), 403},
+		{"another port", "POST", with("Cookie", cookie, "Origin", "http://127.0.0.1:1"), 403},
+		{"our origin", "GET", with("Cookie", cookie, "Origin", self), 200},
+		{"a change by cookie alone", "POST", with("Cookie", cookie), 403},
+		{"a change by cookie from our page", "POST", with("Cookie", cookie, "Origin", self), 400},
+		{"a change by cookie and our header", "POST", with("Cookie", cookie, "Lyceum-Request", "1"), 400},
+		{"a change by cookie from another page", "POST", with("Cookie", cookie, "Origin", "http://evil.example", "Lyceum-Request", "1"), 403},
+		{"a change by token", "POST", with("Authorization", bearer), 400},
+	} {
+		if a := s.do(c.method, "/api/quests", nil, c.change); a.code != c.want {
+			t.Errorf("%s: %d, want %d: %s", c.name, a.code, c.want, a.body)
+		}
+	}
+	for _, path := range []string{"/metrics", "/api/openapi.json", "/api/", "/api", "/api/nowhere", "//api/quests", "/x/../api/quests"} {
+		if a := s.do("GET", path, nil, bare); a.code < 300 {
+			t.Errorf("%s is open to all: %d", path, a.code)
+		}
+	}
+	s.do("GET", "/?token=nonsense", nil, bare).want(t, 401)
+	if a := s.do("GET", "/?token="+token, nil, with("Host", "evil.example:"+host)); a.code != 403 || a.header.Get("Set-Cookie") != "" {
+		t.Errorf("another host gets %d and %q", a.code, a.header.Get("Set-Cookie"))
+	}
+	for _, a := range []answer{s.do("GET", "/api/quests", nil), s.do("GET", "/nowhere", nil)} {
+		for _, name := range []string{"Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy", "X-Frame-Options"} {
+			if a.header.Get(name) == "" {
+				t.Errorf("an answer has no %s", name)
+			}
+		}
+	}
+}
+
+func bare(r *http.Request) { r.Header.Del("Authorization") }
+
+func TestAServerWithoutATokenLetsNobodyIn(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	rt, done := h.runtime()
+	defer done()
+	s := api.New(rt, api.Options{})
+	defer s.Close()
+	for _, auth := range []string{"", "Bearer ", "Bearer x"} {
+		w := &memory{header: http.Header{}}
+		r, err := http.NewRequest("GET", "http://localhost/api/quests", nil)
+		must(t, err)
+		r.Header.Set("Authorization", auth)
+		s.ServeHTTP(w, r)
+		if w.code != 401 {
+			t.Errorf("%q gets %d", auth, w.code)
+		}
+	}
+}
+
+// memory keeps an answer.
+type memory struct {
+	header http.Header
+	code   int
+	body   bytes.Buffer
+}
+
+func (m *memory) Header() http.Header         { return m.header }
+func (m *memory) WriteHeader(code int)        { m.code = code }
+func (m *memory) Write(p []byte) (int, error) { return m.body.Write(p) }
+
+func TestWrongCredentialsAreLimited(t *testing.T) {
+	t.Parallel()
+	s := newHome(t).serve(api.Options{Failures: 3})
+	for i := range 3 {
+		if a := s.do("GET", "/api/quests", nil, bare); a.code != 401 {
+			t.Fatalf("attempt %d: %d", i, a.code)
+		}
+	}
+	limited := false
+	for range 3 { // one may be earned back meanwhile
+		limited = s.do("GET", "/api/quests", nil, bare).code == 429 || limited
+	}
+	if !limited {
+		t.Error("there is no limit")
+	}
+	s.do("GET", "/api/quests", nil).want(t, 200) // who has the token is not kept out
+}
+
+func TestARequestThatBreaksIsItsOwnFailure(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	h := newHome(t)
+	rt, done := h.runtime()
+	defer done()
+	s := api.New(rt, api.Options{Token: token})
+	defer s.Close()
+	s.Break("GET /api/broken")
+	w := &memory{header: http.Header{}}
+	r, err := http.NewRequestWithContext(context.Background(), "GET", "http://localhost/api/broken", nil)
+	must(t, err)
+	r.Header.Set("Authorization", "Bearer "+token)
+	s.ServeHTTP(w, r)
+	if w.code != 500 || !strings.Contains(w.body.String(), `"internal"`) {
+		t.Errorf("%d %s %s", w.code, w.body.String(), log.String())
+	}
+}
+
+func TestToken(t *testing.T) {
+	t.Parallel()
+	t.Run("IsTheSameForAllWhoStartAtOnce", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		var all sync.WaitGroup
+		got := make([]string, 16)
+		for i := range got {
+			all.Go(func() { got[i], _ = api.Token(dir) })
+		}
+		all.Wait()
+		for _, g := range got {
+			if len(g) != 64 || g != got[0] {
+				t.Errorf("tokens %q and %q", g, got[0])
+			}
+		}
+		info, err := os.Stat(filepath.Join(dir, "token"))
+		must(t, err)
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("its mode is %v", info.Mode())
+		}
+		left, err := os.ReadDir(dir)
+		must(t, err)
+		if len(left) != 1 {
+			t.Errorf("%d files are left", len(left))
+		}
+	})
+	t.Run("IsRefusedIfOthersCanReadIt", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		must(t, os.WriteFile(filepath.Join(dir, "token"), []byte(token), 0o644))
+		must(t, os.Chmod(filepath.Join(dir, "token"), 0o644))
+		if _, err := api.Token(dir); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+			t.Errorf("it says %v", err)
+		}
+	})
+	t.Run("IsRefusedIfItIsNone", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		must(t, os.WriteFile(filepath.Join(dir, "token"), nil, 0o600))
+		if tok, err := api.Token(dir); err == nil {
+			t.Errorf("an empty file gives %q", tok)
+		}
+	})
+}
+
+// TestNoPathLeadsOut puts what climbs out of folders into every parameter of every route.
+func TestNoPathLeadsOut(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	must(t, os.WriteFile(filepath.Join(h.dir, "secret.txt"), []byte("TOP SECRET"), 0o600))
+	must(t, os.MkdirAll(filepath.Join(h.dir, "page"), 0o700))
+	must(t, os.WriteFile(filepath.Join(h.dir, "page", "index.html"), []byte("page"), 0o600))
+	s := h.serve(api.Options{Page: os.DirFS(filepath.Join(h.dir, "page"))})
+	s.finish("demo-number", "q", "")
+	climbs := []string{"..", "../secret.txt", "..%2f..%2fsecret.txt", "%2e%2e/%2e%2e/secret.txt", "..%5c..%5csecret.txt", "%2fetc%2fpasswd", "q%00", "q%2f..%2fq", "token", "lyceum.db", "%c0%ae%c0%ae", strings.Repeat("a", 4000)}
+	check := func(what string, a answer) {
+		t.Helper()
+		if a.code >= 500 || contains(a, "TOP SECRET") || contains(a, "root:") || contains(a, token) || contains(a, h.dir) {
+			t.Errorf("%s: %d %.200s", what, a.code, a.body)
+		}
+	}
+	for _, pattern := range s.Patterns() {
+		method, path, _ := strings.Cut(pattern, " ")
+		for _, name := range []string{"quest", "agent", "ref", "hash", "seq"} {
+			if !strings.Contains(path, "{"+name+"}") {
+				continue
+			}
+			for _, c := range climbs {
+				p := path
+				for other, value := range map[string]string{"quest": "q", "agent": "agent-0", "ref": strings.Repeat("0", 32), "hash": strings.Repeat("0", 64), "seq": "1"} {
+					if other != name {
+						p = strings.ReplaceAll(p, "{"+other+"}", value)
+					}
+				}
+				p = strings.ReplaceAll(p, "{"+name+"}", c)
+				var body any
+				if method == "POST" {
+					body = map[string]any{}
+				}
+				a := s.do(method, p, body)
+				check(method+" "+p, a)
+				if a.code == 200 && method == "GET" && strings.Contains(p, "..") {
+					t.Errorf("%s is answered", p)
+				}
+			}
+		}
+	}
+	for _, c := range climbs {
+		check("files "+c, s.do("GET", "/api/quests/q/agents/agent-0/files?path="+c, nil))
+		check("page "+c, s.do("GET", "/"+c, nil))
+		check("page assets "+c, s.do("GET", "/assets/"+c, nil))
+		check("diff "+c, s.do("GET", "/api/diff?a=q&b="+c, nil))
+		check("example "+c, s.do("POST", "/api/quests", map[string]any{"example": c, "name": "x"}))
+		check("fork "+c, s.control("q", map[string]any{"action": "fork", "name": c}))
+		check("name "+c, s.do("POST", "/api/quests", map[string]any{"example": "primes", "name": c}))
+	}
+	for _, key := range []string{"problem_file", "data", "corpus"} {
+		for _, c := range []string{"../secret.txt", "..", "/etc/passwd", "../../../../etc"} {
+			spec := map[string]any{"name": "climb", "model": "demo", key: c}
+			if key != "problem_file" {
+				spec["problem"] = "x"
+			}
+			a := s.do("POST", "/api/quests", map[string]any{"spec": spec})
+			check(key+" "+c, a)
+			if a.code != 400 {
+				t.Errorf("%s %s: %d %s", key, c, a.code, a.body)
+			}
+		}
+	}
+	for _, c := range []string{"../x", "/x", "a/../../x", "a\\b", "..", ".", "", "a//b"} {
+		a := s.do("POST", "/api/quests", map[string]any{"spec": map[string]any{"name": "f", "problem": "x", "model": "demo"}, "files": []any{map[string]any{"path": c, "text": "x"}}})
+		if a.code != 400 {
+			t.Errorf("a file %q: %d", c, a.code)
+		}
+	}
+	if exists(filepath.Join(h.dir, "x")) || exists(filepath.Join(filepath.Dir(h.dir), "x")) {
+		t.Error("a file got out")
+	}
+}
+
+func TestReadingChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	before := map[string]string{}
+	state := func() map[string]string {
+		out := map[string]string{}
+		heads, err := w.rt.Ledger.Quests(t.Context())
+		must(t, err)
+		for _, h := range heads {
+			out[h.Quest] = fmt.Sprint(h.Seq, h.Hash)
+		}
+		return out
+	}
+	before = state()
+	for _, pattern := range w.Patterns() {
+		if strings.HasPrefix(pattern, "GET ") {
+			for _, q := range []string{"alone", "net", "lab"} {
+				w.do("GET", w.path(pattern, q), nil)
+			}
+		}
+	}
+	if after := state(); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Errorf("before %v, after %v", before, after)
+	}
+}

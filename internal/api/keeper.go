@@ -1,0 +1,270 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+	"lyceum/internal/model"
+	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
+)
+
+// errClosing says that the server is going away.
+var errClosing = errors.New("the server is shutting down: try again when it is back")
+
+// shutdownReason is what a quest's pause says when the server went away in good order.
+// It tells such a pause from a person's: only after the former the next server goes on
+// by itself.
+const shutdownReason = "the server shut down"
+
+// Keeper runs quests in the background.
+//
+// Of each quest that it runs it leaves a mark in the home. After a crash a quest with a
+// mark still counts as running, after a shutdown it is paused with the reason above; both
+// are gone on with by the next Keeper. A quest without a mark is not: it may have been
+// another process's, or come from another machine, and to run it may cost money.
+type Keeper struct {
+	rt  *runtime.Runtime
+	hub *hub
+	log *log.Logger
+	ctx context.Context
+	end context.CancelFunc
+
+	mu      sync.Mutex
+	runs    map[string]*run
+	trouble map[string]string
+	closing bool
+	work    sync.WaitGroup
+}
+
+// run is one quest that is run here.
+type run struct {
+	name      string
+	interrupt chan struct{}
+	once      sync.Once
+	// began is closed with the first event, ended when it is over; err is why.
+	began chan struct{}
+	ended chan struct{}
+	err   error
+
+	mu      sync.Mutex
+	status  quest.Status // the last that was seen, empty before the first
+	closing bool
+}
+
+func newKeeper(rt *runtime.Runtime, h *hub, l *log.Logger) *Keeper {
+	k := &Keeper{rt: rt, hub: h, log: l, runs: map[string]*run{}, trouble: map[string]string{}}
+	k.ctx, k.end = context.WithCancel(context.Background())
+	return k
+}
+
+// Has reports whether a quest is run here.
+func (k *Keeper) Has(name string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.runs[name] != nil
+}
+
+// Running is how many quests are run here.
+func (k *Keeper) Running() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.runs)
+}
+
+// Trouble says why the last run of a quest here ended, if that was an error.
+func (k *Keeper) Trouble(name string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.trouble[name]
+}
+
+// promptly is how long Start waits to hear that a quest runs, or why it does not. What
+// takes longer, such as an image to be built, goes on in the background.
+const promptly = 3 * time.Second
+
+// Start runs a quest in the background. A quest that cannot run at all is told at once.
+func (k *Keeper) Start(ctx context.Context, name string, limits event.Limits, noThinking bool) error {
+	if claimed, err := k.rt.Ledger.Claimed(name); err != nil {
+		return err
+	} else if claimed {
+		return ledger.ErrClaimed
+	}
+	r, err := k.begin(name, runtime.RunOptions{Limits: limits, NoThinking: noThinking})
+	if err != nil {
+		return err
+	}
+	patience := time.NewTimer(promptly)
+	defer patience.Stop()
+	select {
+	case <-r.began:
+		return nil
+	case <-r.ended:
+		return r.err
+	case <-patience.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (k *Keeper) begin(name string, opts runtime.RunOptions) (*run, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closing {
+		return nil, errClosing
+	}
+	if k.runs[name] != nil {
+		return nil, ledger.ErrClaimed
+	}
+	if err := k.mark(name); err != nil {
+		return nil, err
+	}
+	r := &run{name: name, interrupt: make(chan struct{}), began: make(chan struct{}), ended: make(chan struct{})}
+	k.runs[name] = r
+	delete(k.trouble, name)
+	opts.Interrupt = r.interrupt
+	opts.OnEvent = r.event
+	opts.OnDelta = func(agent string, d model.Delta) { k.hub.delta(name, agent, d) }
+	opts.OnProgress = func(line string) { k.log.Printf("quest %s: %s", name, line) }
+	k.work.Go(func() { k.drive(r, opts) })
+	return r, nil
+}
+
+// drive runs a quest to its end.
+func (k *Keeper) drive(r *run, opts runtime.RunOptions) {
+	s, err := k.rt.Run(k.ctx, r.name, opts)
+	if errors.Is(err, runtime.ErrInterrupted) || k.ctx.Err() != nil {
+		err = nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.runs, r.name)
+	if err != nil {
+		k.trouble[r.name] = err.Error()
+		k.log.Printf("%v", err)
+	}
+	if !k.closing || s != nil && ends(s.Status) {
+		k.unmark(r.name)
+	}
+	r.err = err
+	close(r.ended)
+}
+
+// event sees what happens in a quest that is run here.
+func (r *run) event(_ event.Event, s *quest.State) {
+	r.mu.Lock()
+	if r.status == "" {
+		close(r.began)
+	}
+	r.status = s.Status
+	leave := r.closing && r.status != quest.Running
+	r.mu.Unlock()
+	if leave {
+		r.leave()
+	}
+}
+
+func (r *run) leave() { r.once.Do(func() { close(r.interrupt) }) }
+
+// shut has a quest come to rest because the server goes away. The pause is said through
+// the inbox, so that it bears its reason; the interrupt then ends the run.
+func (k *Keeper) shut(ctx context.Context, r *run) {
+	r.mu.Lock()
+	r.closing = true
+	running := r.status == quest.Running || r.status == ""
+	r.mu.Unlock()
+	if !running {
+		r.leave()
+		return
+	}
+	_, err := k.rt.Post(ctx, r.name, ledger.Command{Key: rand.Text(), Body: &event.QuestPaused{Reason: shutdownReason}})
+	if err != nil {
+		r.leave() // it is paused all the same, and does not go on by itself
+	}
+}
+
+// Shutdown has all quests come to rest: what is under way comes in, nothing new begins.
+// When ctx ends it waits no longer; what was under way then is asked for again by the
+// next server. Nothing that was recorded is lost either way.
+func (k *Keeper) Shutdown(ctx context.Context) {
+	k.mu.Lock()
+	k.closing = true
+	var all []*run
+	for _, r := range k.runs {
+		all = append(all, r)
+	}
+	k.mu.Unlock()
+	for _, r := range all {
+		k.shut(ctx, r)
+	}
+	rested := make(chan struct{})
+	go func() {
+		defer close(rested)
+		k.work.Wait()
+	}()
+	select {
+	case <-rested:
+	case <-ctx.Done():
+	}
+	k.end()
+	<-rested
+}
+
+// GoOn starts the quests again that an earlier server ran when it went away, and
+// returns their names.
+func (k *Keeper) GoOn(ctx context.Context) ([]string, error) {
+	list, err := os.ReadDir(k.marks())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look which quests the last server ran: %w", err)
+	}
+	var names []string
+	for _, f := range list {
+		name := f.Name()
+		if !event.ValidName(name) || k.Has(name) {
+			continue
+		}
+		if claimed, err := k.rt.Ledger.Claimed(name); err != nil || claimed {
+			continue // somebody was faster
+		}
+		s, err := k.rt.Load(ctx, name)
+		if err != nil || s.Status != quest.Running && (s.Status != quest.Paused || s.Reason != shutdownReason) {
+			k.unmark(name)
+			continue
+		}
+		if _, err := k.begin(name, runtime.RunOptions{}); err == nil {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+func (k *Keeper) marks() string { return filepath.Join(k.rt.Home, "serving") }
+
+func (k *Keeper) mark(name string) error {
+	err := os.MkdirAll(k.marks(), 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(k.marks(), name), nil, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("note that quest %s is run here: %w", name, err)
+	}
+	return nil
+}
+
+// unmark forgets that a quest was run here. If that fails it is looked at again at the
+// next start, and left alone if it rests.
+func (k *Keeper) unmark(name string) { _ = os.Remove(filepath.Join(k.marks(), name)) }

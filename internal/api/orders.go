@@ -1,0 +1,325 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
+)
+
+// Control is an order to a quest.
+type Control struct {
+	Action     string       `json:"action"`
+	Limits     *LimitsOrder `json:"limits,omitempty"`
+	NoThinking bool         `json:"no_thinking,omitempty"`
+	At         uint64       `json:"at,omitempty"`
+	Name       string       `json:"name,omitempty"`
+	Model      string       `json:"model,omitempty"`
+	Seed       string       `json:"seed,omitempty"`
+	Message    string       `json:"message,omitempty"`
+	Start      bool         `json:"start,omitempty"`
+}
+
+// LimitsOrder are limits as a caller gives them.
+type LimitsOrder struct {
+	LimitSetOrder
+	Agent *LimitSetOrder `json:"agent,omitempty"`
+}
+
+// LimitSetOrder is one set of them.
+type LimitSetOrder struct {
+	Cost    *json.RawMessage `json:"cost_usd,omitempty"`
+	Turns   *int64           `json:"turns,omitempty"`
+	Tokens  *int64           `json:"tokens,omitempty"`
+	Seconds *float64         `json:"seconds,omitempty"`
+}
+
+// Controlled is what came of an order.
+type Controlled struct {
+	Quest Summary `json:"quest"`
+	// Told says that another process has the quest and acts soon.
+	Told bool `json:"told"`
+}
+
+func (l *LimitsOrder) limits() (out event.Limits, err error) {
+	if l == nil {
+		return out, nil
+	}
+	share, err := l.share("limits.")
+	if err != nil {
+		return out, err
+	}
+	out = event.Limits{Cost: share.Cost, Turns: share.Turns, Tokens: share.Tokens, Duration: share.Duration}
+	if l.Agent != nil {
+		each, err := l.Agent.share("limits.agent.")
+		out.Agent = &each
+		return out, err
+	}
+	return out, nil
+}
+
+func (l *LimitSetOrder) share(at string) (out event.Share, err error) {
+	for _, n := range []struct {
+		name string
+		from *int64
+		to   **int64
+	}{{"turns", l.Turns, &out.Turns}, {"tokens", l.Tokens, &out.Tokens}} {
+		if n.from != nil && (*n.from < 0 || *n.from > maxSeq) {
+			return out, badParameter(at+n.name, "%d: want 0 or more", *n.from)
+		}
+		*n.to = n.from
+	}
+	if l.Cost != nil {
+		usd, err := quest.ParseUSD(strings.Trim(string(*l.Cost), `"`))
+		if err != nil {
+			return out, badParameter(at+"cost_usd", "%v", err)
+		}
+		out.Cost = new(int64(usd))
+	}
+	if l.Seconds != nil {
+		if !(*l.Seconds >= 0 && *l.Seconds <= 1e9) {
+			return out, badParameter(at+"seconds", "want a number from 0 to 1e9")
+		}
+		out.Duration = new(int64(*l.Seconds * 1e6))
+	}
+	return out, nil
+}
+
+func (s *Server) control(w http.ResponseWriter, r *http.Request) error {
+	if err := none(r); err != nil {
+		return err
+	}
+	var c Control
+	if err := decode(r, &c); err != nil {
+		return err
+	}
+	name := r.PathValue("quest")
+	st, err := s.stateOf(r.Context(), name)
+	if err != nil {
+		return err
+	}
+	limits, err := c.Limits.limits()
+	if err != nil {
+		return err
+	}
+	status, told := http.StatusOK, false
+	switch c.Action {
+	case "start", "resume":
+		told, err = s.start(r.Context(), name, st, &c, limits)
+	case "pause":
+		told, err = s.post(r.Context(), name, st, &event.QuestPaused{Reason: "paused by a person"})
+	case "stop":
+		told, err = s.post(r.Context(), name, st, &event.QuestStopped{Reason: "stopped by a person"})
+	case "fork":
+		status = http.StatusCreated
+		name, err = s.fork(r.Context(), name, &c, limits)
+	default:
+		err = badParameter("action", "%.30q: want start, pause, resume, stop or fork", c.Action)
+	}
+	if err != nil {
+		return err
+	}
+	sum, err := s.glance(r.Context(), ledger.Head{Quest: name})
+	if err != nil {
+		return err
+	}
+	return s.send(w, status, Controlled{sum, told})
+}
+
+// standingOf is what orders need to know of a quest.
+type standingOf struct {
+	status  quest.Status
+	talked  bool // a person has said something since it ended
+	check   func(event.Body) error
+	claimed bool
+}
+
+func (s *Server) stateOf(ctx context.Context, name string) (*standingOf, error) {
+	b, done, err := s.shelf.open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	done()
+	out := &standingOf{status: b.state.Status, talked: b.state.Spoken > b.state.Ended}
+	out.check = func(body event.Body) error {
+		b, done, err := s.shelf.open(ctx, name)
+		if err != nil {
+			return err
+		}
+		defer done()
+		if err := b.state.Check("person", body); err != nil {
+			return conflict("%v", err)
+		}
+		return nil
+	}
+	out.claimed, err = s.rt.Ledger.Claimed(name)
+	return out, err
+}
+
+// start runs a quest here, or has the process that holds it go on.
+func (s *Server) start(ctx context.Context, name string, st *standingOf, c *Control, limits event.Limits) (told bool, err error) {
+	switch {
+	case st.claimed && st.status == quest.Running:
+		return false, conflict("quest %s runs already", name)
+	case st.claimed && st.status == quest.Paused:
+		return s.post(ctx, name, st, &event.QuestResumed{Limits: limits, NoThinking: c.NoThinking, Version: s.rt.Version})
+	case st.claimed:
+		return false, conflict("quest %s is just coming to rest: try again in a moment", name)
+	case c.Action == "resume" && st.status == quest.Created:
+		return false, conflict("quest %s has not been started: start it", name)
+	case st.status == quest.Finished && !st.talked:
+		return false, conflict("quest %s has its answer: send the agents a message first, or fork it", name)
+	}
+	err = s.keeper.Start(ctx, name, limits, c.NoThinking)
+	if err != nil && !errors.Is(err, ledger.ErrClaimed) && !errors.Is(err, errClosing) && ctx.Err() == nil {
+		err = conflict("quest %s cannot run: %v", name, err) // a key is missing, say
+	}
+	return false, err
+}
+
+// post puts an order into a quest's inbox. If nobody has the quest it is taken at once;
+// otherwise its owner takes it, for which a moment is waited.
+func (s *Server) post(ctx context.Context, name string, st *standingOf, body event.Body) (told bool, err error) {
+	_, told, err = s.tell(ctx, name, st, body)
+	return told && !s.keeper.Has(name), err
+}
+
+func (s *Server) tell(ctx context.Context, name string, st *standingOf, body event.Body) (id int64, told bool, err error) {
+	// What the quest would refuse must not be said to have been recorded.
+	if err := st.check(body); err != nil {
+		return 0, false, err
+	}
+	head, err := s.rt.Ledger.Head(ctx, name)
+	if err != nil {
+		return 0, false, err
+	}
+	id, err = s.rt.Post(ctx, name, ledger.Command{Key: rand.Text(), Body: body})
+	if err != nil {
+		return 0, false, err
+	}
+	_, err = s.rt.Settle(ctx, name)
+	if !errors.Is(err, ledger.ErrClaimed) {
+		return id, false, err
+	}
+	s.taken(ctx, name, head.Seq, body.Type())
+	return id, true, nil
+}
+
+// soon is how long an order's answer waits for it to be taken.
+const soon = 2 * time.Second
+
+// taken waits a moment for an event of a type, so that the answer shows what came of
+// the order. That it does not come is no fault: the owner may be busy.
+func (s *Server) taken(ctx context.Context, name string, after uint64, kind event.Type) {
+	ctx, cancel := context.WithTimeout(ctx, soon)
+	defer cancel()
+	for e, err := range s.rt.Ledger.Follow(ctx, name, after+1) {
+		if err != nil || e.Type == kind {
+			return
+		}
+	}
+}
+
+func (s *Server) fork(ctx context.Context, from string, c *Control, limits event.Limits) (string, error) {
+	opts := runtime.ForkOptions{Name: c.Name, At: c.At, Model: c.Model, Message: c.Message}
+	if c.Name != "" && !event.ValidName(c.Name) {
+		return "", badParameter("name", "%.80q: want %s", c.Name, event.NameRule)
+	}
+	if strings.HasPrefix(c.Model, "script:") {
+		// Its file would be looked for where the server was started.
+		return "", badParameter("model", "a script is a file, and a fork made here has none: use lyceum fork")
+	}
+	if len(c.Message) > maxMessage {
+		return "", badParameter("message", "a message has at most %d bytes", maxMessage)
+	}
+	if c.Seed != "" {
+		seed, err := strconv.ParseUint(c.Seed, 10, 64)
+		if err != nil {
+			return "", badParameter("seed", "%.30q: want a number from 0 to 18446744073709551615", c.Seed)
+		}
+		opts.Seed = &seed
+	}
+	st, err := s.rt.Fork(ctx, from, opts)
+	if err != nil {
+		return "", err
+	}
+	if c.Start {
+		err = s.keeper.Start(ctx, st.Name, limits, c.NoThinking)
+	}
+	return st.Name, err
+}
+
+// maxMessage is what fits into an inbox.
+const maxMessage = 8 << 10
+
+// say puts a person's word into a quest's inbox.
+func (s *Server) say(w http.ResponseWriter, r *http.Request) error {
+	if err := none(r); err != nil {
+		return err
+	}
+	var m struct {
+		Text string `json:"text"`
+		To   string `json:"to"`
+	}
+	if err := decode(r, &m); err != nil {
+		return err
+	}
+	text := strings.ToValidUTF8(strings.TrimSpace(m.Text), "\uFFFD")
+	if text == "" || len(text) > maxMessage {
+		return badParameter("text", "a message has 1 to %d bytes; this one has %d", maxMessage, len(text))
+	}
+	name := r.PathValue("quest")
+	b, done, err := s.shelf.open(r.Context(), name)
+	if err != nil {
+		return err
+	}
+	unknown := m.To != "" && b.state.Agent(m.To) == nil
+	done()
+	if unknown {
+		return badParameter("to", "quest %s has no agent %.80q", name, m.To)
+	}
+	st, err := s.stateOf(r.Context(), name)
+	if err != nil {
+		return err
+	}
+	id, told, err := s.tell(r.Context(), name, st, &event.UserMessage{Text: event.Text{Text: text}, To: m.To})
+	if err != nil {
+		return err
+	}
+	return s.send(w, http.StatusAccepted, struct {
+		ID      int64 `json:"id"`
+		Running bool  `json:"running"`
+	}{id, told})
+}
+
+// deleteQuest removes a quest and all its records.
+func (s *Server) deleteQuest(w http.ResponseWriter, r *http.Request) error {
+	if err := none(r); err != nil {
+		return err
+	}
+	name := r.PathValue("quest")
+	if !event.ValidName(name) {
+		return missing("%.80q is not a quest's name: want %s", name, event.NameRule)
+	}
+	if _, err := s.rt.Ledger.Head(r.Context(), name); err != nil {
+		return err
+	}
+	if err := s.rt.Clean(r.Context(), name, true); err != nil {
+		if errors.Is(err, ledger.ErrClaimed) {
+			return conflict("quest %s runs: stop it first", name)
+		}
+		return err
+	}
+	s.shelf.forget(name)
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

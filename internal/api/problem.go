@@ -1,0 +1,172 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"lyceum/internal/blob"
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+	"lyceum/internal/policy"
+	"lyceum/internal/profile"
+	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
+	"lyceum/internal/strictyaml"
+)
+
+// problem is an answer from 400 on.
+type problem struct {
+	status int
+	// field is the parameter or member that is at fault, if one is.
+	field  string
+	fields []FieldError
+	text   string
+}
+
+func (p *problem) Error() string { return p.text }
+
+func problemf(status int, field, format string, args ...any) *problem {
+	return &problem{status: status, field: field, text: fmt.Sprintf(format, args...)}
+}
+
+func badParameter(name, format string, args ...any) *problem {
+	return problemf(http.StatusBadRequest, name, "%s: %s", name, fmt.Sprintf(format, args...))
+}
+
+func missing(format string, args ...any) *problem {
+	return problemf(http.StatusNotFound, "", format, args...)
+}
+
+func conflict(format string, args ...any) *problem {
+	return problemf(http.StatusConflict, "", format, args...)
+}
+
+var codes = map[int]string{
+	http.StatusBadRequest: "bad_request", http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "forbidden",
+	http.StatusNotFound: "not_found", http.StatusMethodNotAllowed: "method_not_allowed", http.StatusConflict: "conflict",
+	http.StatusRequestEntityTooLarge: "too_large", http.StatusRequestedRangeNotSatisfiable: "bad_request",
+	http.StatusTooManyRequests: "rate_limited", http.StatusInternalServerError: "internal", http.StatusServiceUnavailable: "unavailable",
+}
+
+// FieldError is one thing that is wrong with a spec.
+type FieldError struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+	Line    int    `json:"line,omitempty"`
+}
+
+type errorJSON struct {
+	Error struct {
+		Code    string       `json:"code"`
+		Message string       `json:"message"`
+		Field   string       `json:"field,omitempty"`
+		Fields  []FieldError `json:"fields,omitempty"`
+	} `json:"error"`
+}
+
+// fail answers with an error, unless the caller has gone or the answer has begun.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil && errors.Is(err, r.Context().Err()) {
+		return
+	}
+	p := asProblem(err)
+	if p.status == http.StatusInternalServerError {
+		s.opts.Log.Printf("%s %s: %v", r.Method, r.URL.Path, err)
+	}
+	if rec, ok := w.(*recorder); ok && rec.code != 0 {
+		return // too late to say so
+	}
+	var out errorJSON
+	out.Error.Code, out.Error.Message, out.Error.Field, out.Error.Fields = codes[p.status], strings.ToValidUTF8(p.text, "\uFFFD"), p.field, p.fields
+	_ = s.send(w, p.status, out)
+}
+
+// asProblem says what an error means to a caller.
+func asProblem(err error) *problem {
+	if p, ok := errors.AsType[*problem](err); ok {
+		return p
+	}
+	status := http.StatusInternalServerError
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return problemf(http.StatusRequestEntityTooLarge, "", "the body has more than %d bytes", large.Limit)
+	case errors.Is(err, ledger.ErrNoQuest), errors.Is(err, ledger.ErrNoBlob), errors.Is(err, blob.ErrNotFound):
+		status = http.StatusNotFound
+	case errors.Is(err, runtime.ErrExists), errors.Is(err, ledger.ErrClaimed), errors.Is(err, ledger.ErrConflict):
+		status = http.StatusConflict
+	case errors.Is(err, errClosing), errors.Is(err, ledger.ErrClosed), errors.Is(err, context.Canceled):
+		status = http.StatusServiceUnavailable
+	case isPlanFault(err):
+		f := fieldOf(err, nil)
+		return &problem{status: http.StatusBadRequest, text: err.Error(), field: f.Field, fields: []FieldError{f}}
+	}
+	return &problem{status: status, text: err.Error()}
+}
+
+func isPlanFault(err error) bool {
+	_, yaml := errors.AsType[*strictyaml.Error](err)
+	_, plan := errors.AsType[*runtime.PlanError](err)
+	_, unknown := errors.AsType[*profile.UnknownError](err)
+	return yaml || plan || unknown
+}
+
+// isForeign reports whether a quest cannot be read because it is of another version.
+func isForeign(err error) bool {
+	_, rules := errors.AsType[*quest.UnknownRulesError](err)
+	_, policies := errors.AsType[*policy.UnknownError](err)
+	return rules || policies
+}
+
+// send writes JSON. Lines of a ledger in it stay as they are, to the byte.
+func (s *Server) send(w http.ResponseWriter, status int, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// decode reads a JSON body strictly.
+func decode(r *http.Request, v any) error {
+	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/json" {
+		return problemf(http.StatusBadRequest, "Content-Type", "the body must be application/json")
+	}
+	dec := json.NewDecoder(r.Body)
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		return badBody(err)
+	}
+	if dec.More() {
+		return problemf(http.StatusBadRequest, "", "the body has more than one JSON value")
+	}
+	return nil
+}
+
+func badBody(err error) error {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return err
+	}
+	if p, ok := errors.AsType[*problem](err); ok {
+		return p
+	}
+	p := problemf(http.StatusBadRequest, "", "the body is not what was asked for: %v", err)
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		p.field = kind.Field
+	} else if _, name, ok := strings.Cut(err.Error(), `unknown field "`); ok {
+		p.field = event.Cut(strings.TrimSuffix(name, `"`), 100)
+	}
+	return p
+}

@@ -1,0 +1,287 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"lyceum/internal/agent"
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+	"lyceum/internal/quest"
+	"lyceum/internal/view"
+)
+
+// Summary is a quest at a glance.
+type Summary struct {
+	Name     string       `json:"name"`
+	Society  string       `json:"society"`
+	Rules    string       `json:"rules"`
+	Status   string       `json:"status"`
+	Reason   string       `json:"reason,omitempty"`
+	Running  bool         `json:"running"`
+	Here     bool         `json:"held_here"`
+	Agents   int          `json:"agents"`
+	Models   []string     `json:"models"`
+	Papers   *PaperCounts `json:"papers,omitempty"`
+	Votes    *int         `json:"votes,omitempty"`
+	Cost     view.USD     `json:"cost_usd"`
+	Unpriced int64        `json:"unpriced_calls"`
+	Turns    int64        `json:"turns"`
+	Tools    int64        `json:"tool_calls"`
+	Tokens   int64        `json:"tokens"`
+	Seconds  float64      `json:"seconds"`
+	Limits   Limits       `json:"limits"`
+	Events   uint64       `json:"events"`
+	Hash     string       `json:"hash"`
+	Created  event.Time   `json:"created"`
+	Updated  event.Time   `json:"updated"`
+	Origin   *Origin      `json:"forked_from,omitempty"`
+	Activity view.Spark   `json:"activity"`
+}
+
+// PaperCounts are a lab's papers by status.
+type PaperCounts struct {
+	Published int64 `json:"published"`
+	Submitted int64 `json:"submitted"`
+	Rejected  int64 `json:"rejected"`
+}
+
+// Origin is where a fork came from.
+type Origin struct {
+	Quest string `json:"quest"`
+	At    uint64 `json:"at"`
+	Hash  string `json:"hash"`
+}
+
+// Detail is a quest.
+type Detail struct {
+	Summary
+	Problem  string        `json:"problem"`
+	Spec     string        `json:"spec"`
+	Seed     string        `json:"seed"`
+	Answer   *string       `json:"answer,omitempty"`
+	Best     *Paper        `json:"best,omitempty"`
+	Team     []Agent       `json:"team"`
+	Warnings []string      `json:"warnings"`
+	Policies []PolicyUse   `json:"policies"`
+	Computer string        `json:"computer,omitempty"`
+	Lab      *LabInfo      `json:"lab,omitempty"`
+	Contract *ContractInfo `json:"contract,omitempty"`
+	Trouble  string        `json:"trouble,omitempty"`
+}
+
+// PolicyUse is a policy of a quest.
+type PolicyUse struct {
+	Name string `json:"name"`
+	Use  string `json:"use"`
+}
+
+// LabInfo is how a lab works.
+type LabInfo struct {
+	Reviewers int64  `json:"reviewers"`
+	Decision  string `json:"decision"`
+	Deadline  int64  `json:"deadline"`
+}
+
+// ContractInfo is how a contract net works.
+type ContractInfo struct {
+	Audit     string      `json:"audit"`
+	Corpus    bool        `json:"corpus"`
+	WaitUntil *event.Time `json:"wait_until,omitempty"`
+	Round     int64       `json:"round"`
+}
+
+// statusText is the status as a person wants it.
+func statusText(s quest.Status, claimed, warned bool) string {
+	switch {
+	case s == quest.Running && !claimed:
+		return "interrupted"
+	case s == quest.Finished && warned:
+		return "completed_with_warnings"
+	}
+	return string(s)
+}
+
+func (s *Server) summary(b *book) (Summary, error) {
+	running, err := s.rt.Ledger.Claimed(b.name)
+	if err != nil {
+		return Summary{}, err
+	}
+	st := b.state
+	society, _, _ := strings.Cut(st.Rules, "/")
+	out := Summary{
+		Name: b.name, Society: society, Rules: st.Rules, Status: statusText(st.Status, running, len(st.Warnings) > 0), Reason: st.Reason,
+		Running: running, Here: s.keeper.Has(b.name), Agents: len(st.Agents), Models: modelsOf(st),
+		Cost: view.USD(st.Spent.Cost), Unpriced: st.Spent.Unpriced, Turns: st.Spent.Turns, Tools: st.Spent.Tools,
+		Tokens: st.Spent.Usage.Input + st.Spent.Usage.Output, Seconds: float64(st.Elapsed(st.Time)) / 1e6, Limits: limitsOf(st.Limits),
+		Events: st.Seq, Hash: st.Hash.String(), Created: st.Created, Updated: st.Time, Activity: b.timeline.Spark(),
+	}
+	if st.Lab != nil {
+		out.Papers, out.Votes = countPapers(st), new(len(st.Papers.Votes))
+	}
+	if o := st.Origin; o != nil {
+		out.Origin = &Origin{o.From, o.At, o.Hash.String()}
+	}
+	return out, nil
+}
+
+func modelsOf(s *quest.State) []string {
+	out := []string{}
+	for _, a := range s.Agents {
+		if a.Model != "" && !slices.Contains(out, a.Model) {
+			out = append(out, a.Model)
+		}
+	}
+	return out
+}
+
+func countPapers(s *quest.State) *PaperCounts {
+	return &PaperCounts{s.Papers.Count(event.Published), s.Papers.Count(event.Submitted), s.Papers.Count(event.Rejected)}
+}
+
+// quests lists them all. One that cannot be read does not hide the others.
+func (s *Server) quests(w http.ResponseWriter, r *http.Request) error {
+	if err := none(r); err != nil {
+		return err
+	}
+	heads, err := s.rt.Ledger.Quests(r.Context())
+	if err != nil {
+		return err
+	}
+	out := []Summary{}
+	for _, h := range heads {
+		q, err := s.glance(r.Context(), h)
+		switch {
+		case errors.Is(err, ledger.ErrNoQuest):
+			continue // it was removed just now
+		case err != nil:
+			return err
+		}
+		out = append(out, q)
+	}
+	slices.SortStableFunc(out, func(a, b Summary) int { return cmp.Compare(b.Updated, a.Updated) })
+	return s.send(w, http.StatusOK, struct {
+		Quests []Summary `json:"quests"`
+	}{out})
+}
+
+func (s *Server) glance(ctx context.Context, h ledger.Head) (Summary, error) {
+	b, done, err := s.shelf.open(ctx, h.Quest)
+	if err == nil {
+		defer done()
+		return s.summary(b)
+	}
+	if ctx.Err() != nil || errors.Is(err, ledger.ErrNoQuest) {
+		return Summary{}, err
+	}
+	status := "damaged"
+	if isForeign(err) {
+		status = "other_rules"
+	}
+	return Summary{Name: h.Quest, Status: status, Reason: err.Error(), Models: []string{}, Events: h.Seq, Hash: h.Hash.String()}, nil
+}
+
+func (s *Server) quest(w http.ResponseWriter, r *http.Request) error {
+	if err := none(r); err != nil {
+		return err
+	}
+	d, err := s.detail(r.Context(), r.PathValue("quest"))
+	if err != nil {
+		return err
+	}
+	return s.send(w, http.StatusOK, d)
+}
+
+func (s *Server) detail(ctx context.Context, name string) (*Detail, error) {
+	b, done, err := s.shelf.open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	sum, err := s.summary(b)
+	if err != nil {
+		return nil, err
+	}
+	st := b.state
+	d := &Detail{Summary: sum, Seed: fmt.Sprint(st.Seed), Team: s.team(ctx, b), Warnings: append([]string{}, st.Warnings...), Policies: []PolicyUse{}, Trouble: s.keeper.Trouble(name)}
+	for _, p := range st.Policies {
+		d.Policies = append(d.Policies, PolicyUse{p.Name, p.Use})
+	}
+	if d.Problem, err = s.read(ctx, st.Problem); err != nil {
+		return nil, err
+	}
+	if d.Spec, err = s.read(ctx, event.Text{Ref: &st.Spec}); err != nil {
+		return nil, err
+	}
+	if st.Answer != nil {
+		answer, err := s.read(ctx, *st.Answer)
+		if err != nil {
+			return nil, err
+		}
+		d.Answer = &answer
+	}
+	s.describe(b, d)
+	return d, nil
+}
+
+// describe adds what is particular to a society.
+func (s *Server) describe(b *book, d *Detail) {
+	st := b.state
+	if st.Computer != nil {
+		d.Computer = st.Computer.Driver
+	}
+	if st.Lab != nil {
+		d.Lab = &LabInfo{st.Lab.Reviewers, st.Lab.Decision, st.Lab.Deadline}
+		if best := st.Papers.Best(); best != nil {
+			p := paperOf(b, best)
+			d.Best = &p
+		}
+	}
+	if n := st.Net; n != nil {
+		d.Contract = &ContractInfo{Audit: n.Spec.Audit, Corpus: n.Spec.Corpus != nil, Round: n.Round}
+		if n.Spec.WaitUntil != 0 {
+			d.Contract.WaitUntil = &n.Spec.WaitUntil
+		}
+	}
+}
+
+// read returns a text whole, for people.
+func (s *Server) read(ctx context.Context, t event.Text) (string, error) {
+	text, err := agent.Read(t, func(ref event.Ref) ([]byte, error) { return s.rt.Blob(ctx, ref) })
+	return strings.ToValidUTF8(text, "\uFFFD"), err
+}
+
+// Limits are where a quest stops by itself, in the units that people use.
+type Limits struct {
+	LimitSet
+	Agent *LimitSet `json:"agent,omitempty"`
+}
+
+// LimitSet are the limits of a quest or of each agent.
+type LimitSet struct {
+	Cost    *view.USD `json:"cost_usd,omitempty"`
+	Turns   *int64    `json:"turns,omitempty"`
+	Tokens  *int64    `json:"tokens,omitempty"`
+	Seconds *float64  `json:"seconds,omitempty"`
+}
+
+func limitsOf(l event.Limits) (out Limits) {
+	out.LimitSet = limitSet(l.Cost, l.Turns, l.Tokens, l.Duration)
+	if a := l.Agent; a != nil {
+		out.Agent = new(limitSet(a.Cost, a.Turns, a.Tokens, a.Duration))
+	}
+	return out
+}
+
+func limitSet(cost, turns, tokens, micros *int64) LimitSet {
+	s := LimitSet{Cost: (*view.USD)(cost), Turns: turns, Tokens: tokens}
+	if micros != nil {
+		s.Seconds = new(float64(*micros) / 1e6)
+	}
+	return s
+}

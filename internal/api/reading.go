@@ -1,0 +1,238 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"lyceum/internal/event"
+	"lyceum/internal/runtime"
+	"lyceum/internal/view"
+)
+
+// maxNodes is how many nodes of a graph are sent.
+const maxNodes = 20_000
+
+func (s *Server) canvas(w http.ResponseWriter, r *http.Request) error {
+	p := paramsOf(r)
+	after := uint64(p.number("after", 0, maxSeq, 0))
+	if err := p.done(); err != nil {
+		return err
+	}
+	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
+	if err != nil {
+		return err
+	}
+	defer done()
+	out := struct {
+		Nodes     []view.Node `json:"nodes"`
+		Edges     []view.Edge `json:"edges"`
+		Head      uint64      `json:"head"`
+		Agents    []string    `json:"agents"`
+		Truncated bool        `json:"truncated"`
+	}{Head: b.state.Seq, Agents: []string{}}
+	out.Nodes, out.Edges, out.Truncated = b.canvas.Graph(after, maxNodes)
+	for i := range out.Nodes {
+		if out.Nodes[i].Changes == nil {
+			out.Nodes[i].Changes = []view.Change{}
+		}
+	}
+	for _, a := range b.state.Agents {
+		out.Agents = append(out.Agents, a.Name)
+	}
+	return s.send(w, http.StatusOK, out)
+}
+
+func (s *Server) cost(w http.ResponseWriter, r *http.Request) error {
+	p := paramsOf(r)
+	name := p.text("agent", 100)
+	if err := p.done(); err != nil {
+		return err
+	}
+	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
+	if err != nil {
+		return err
+	}
+	defer done()
+	if name != "" && b.state.Agent(name) == nil {
+		return badParameter("agent", "quest %s has no agent %.80q", b.name, name)
+	}
+	out := struct {
+		Points   []view.CostPoint `json:"points"`
+		Total    view.USD         `json:"total_usd"`
+		Tokens   int64            `json:"total_tokens"`
+		Unpriced int64            `json:"unpriced_calls"`
+		ByAgent  []view.AgentCost `json:"by_agent"`
+		Limits   Limits           `json:"limits"`
+	}{Points: b.cost.Points(name, maxPoints), ByAgent: b.cost.Agents(), Limits: limitsOf(b.state.Limits)}
+	out.Total, out.Tokens, out.Unpriced = b.cost.Total()
+	return s.send(w, http.StatusOK, out)
+}
+
+// source is evidence with the words that were found in it.
+type source struct {
+	runtime.EvidencedSource
+	Snippet string `json:"snippet,omitempty"`
+}
+
+type attack struct {
+	From   int64  `json:"from"`
+	To     int64  `json:"to"`
+	Reason string `json:"reason"`
+}
+
+type doubt struct {
+	Challenge int64  `json:"challenge"`
+	Claim     int64  `json:"claim"`
+	Rule      string `json:"rule"`
+	Reason    string `json:"reason"`
+	By        string `json:"by"`
+	Open      bool   `json:"open"`
+	Justified string `json:"justified,omitempty"`
+	Seq       uint64 `json:"seq"`
+}
+
+func (s *Server) evidence(w http.ResponseWriter, r *http.Request) error {
+	if err := none(r); err != nil {
+		return err
+	}
+	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
+	if err != nil {
+		return err
+	}
+	defer done()
+	if b.state.Net == nil {
+		return conflict("quest %s is not a contract net: its answer has no numbered evidence", b.name)
+	}
+	found, err := s.rt.Evidence(r.Context(), b.state)
+	if err != nil {
+		if _, ok := errors.AsType[*runtime.PlanError](err); ok {
+			return conflict("%v", err)
+		}
+		return err
+	}
+	out := struct {
+		Claims     []runtime.EvidencedClaim `json:"claims"`
+		Sources    []source                 `json:"sources"`
+		Broken     int                      `json:"broken"`
+		Attacks    []attack                 `json:"attacks"`
+		Challenges []doubt                  `json:"challenges"`
+		Answer     *string                  `json:"answer,omitempty"`
+	}{found.Claims, []source{}, found.Broken, []attack{}, []doubt{}, nil}
+	for i, src := range found.Sources {
+		one := source{EvidencedSource: src}
+		if a := b.state.Net.Sources[i].Anchor; a != nil {
+			one.Snippet = a.Snippet
+		}
+		out.Sources = append(out.Sources, one)
+	}
+	for _, a := range b.state.Net.Attacks {
+		out.Attacks = append(out.Attacks, attack{a.From, a.To, a.Reason})
+	}
+	for i := range b.state.Net.Doubts {
+		d := &b.state.Net.Doubts[i]
+		out.Challenges = append(out.Challenges, doubt{d.Challenge, d.Claim, d.Rule, d.Reason, d.By, d.Open(), d.Justified, d.Seq})
+	}
+	if b.state.Answer != nil {
+		text, err := s.read(r.Context(), *b.state.Answer)
+		if err != nil {
+			return err
+		}
+		out.Answer = &text
+	}
+	return s.send(w, http.StatusOK, out)
+}
+
+// diff sets two quests side by side.
+func (s *Server) diff(w http.ResponseWriter, r *http.Request) error {
+	p := paramsOf(r)
+	names := [2]string{p.text("a", 100), p.text("b", 100)}
+	if err := p.done(); err != nil {
+		return err
+	}
+	var runs [2]*view.Run
+	for i, name := range names {
+		if !event.ValidName(name) {
+			return badParameter([]string{"a", "b"}[i], "%.80q is not a quest's name: want %s", name, event.NameRule)
+		}
+		var err error
+		blobs := func(ref event.Ref) ([]byte, error) { return s.rt.Blob(r.Context(), ref) }
+		if runs[i], err = view.Read(name, s.rt.Ledger.Read(r.Context(), name, 1), blobs); err != nil {
+			return err
+		}
+	}
+	return s.send(w, http.StatusOK, view.Compare(runs[0], runs[1]))
+}
+
+// artifact is something that a quest was made of, or that came out of it.
+type artifact struct {
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`
+	Producer string `json:"producer"`
+	Seq      uint64 `json:"seq"`
+	Hash     string `json:"hash"`
+	Size     int64  `json:"size"`
+	Tree     bool   `json:"tree"`
+}
+
+// artifacts is the list of them, as a fold of the ledger.
+type artifacts struct{ list []artifact }
+
+// maxArtifacts is how many are listed.
+const maxArtifacts = 10_000
+
+func (a *artifacts) blob(e event.Event, kind, name string, ref *event.Ref) {
+	if ref != nil && len(a.list) < maxArtifacts {
+		a.list = append(a.list, artifact{name, kind, e.Actor, e.Seq, ref.Hash.String(), ref.Size, false})
+	}
+}
+
+func (a *artifacts) tree(e event.Event, kind, name string, ref *event.TreeRef) {
+	if ref != nil && len(a.list) < maxArtifacts {
+		a.list = append(a.list, artifact{name, kind, e.Actor, e.Seq, ref.Hash.String(), ref.Size, true})
+	}
+}
+
+func (a *artifacts) take(e event.Event) {
+	switch b := e.Body.(type) {
+	case *event.QuestCreated:
+		a.blob(e, "spec", "quest.yaml", &b.Spec)
+		a.blob(e, "problem", "problem.md", b.Problem.Ref)
+		a.tree(e, "data", "data", b.Data)
+		if b.Contract != nil {
+			a.tree(e, "corpus", "corpus", b.Contract.Corpus)
+		}
+		for _, p := range b.Pins {
+			a.blob(e, "pin", p.Name, &p.Ref)
+		}
+	case *event.PublicationSubmitted:
+		a.tree(e, "attachments", b.Title, b.Tree)
+	case *event.ReproductionResult:
+		a.blob(e, "output", "reproduction", b.Output)
+	case *event.ComputeCall:
+		a.blob(e, "code", b.Program, b.Code)
+		a.tree(e, "code", b.Program, b.Tree)
+	case *event.ComputeResult:
+		a.blob(e, "output", "computation", b.Printed)
+	case *event.CliExit:
+		a.blob(e, "output", "stdout of "+b.Command, b.Stdout.Ref)
+		a.blob(e, "output", "stderr of "+b.Command, b.Stderr.Ref)
+	case *event.FileDiff:
+		a.tree(e, "workspace", "files of "+e.Actor, &b.After)
+	case *event.QuestFinished:
+		a.blob(e, "answer", "answer.md", b.Answer.Ref)
+	}
+}
+
+func (s *Server) artifacts(w http.ResponseWriter, r *http.Request) error {
+	if err := none(r); err != nil {
+		return err
+	}
+	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
+	if err != nil {
+		return err
+	}
+	defer done()
+	return s.send(w, http.StatusOK, struct {
+		Artifacts []artifact `json:"artifacts"`
+	}{append([]artifact{}, b.things.list...)})
+}

@@ -1,0 +1,300 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"lyceum/internal/api"
+	"lyceum/internal/event"
+)
+
+type graph struct {
+	Nodes []struct {
+		ID, Kind, Status, Agent string
+		Seq, Last               uint64
+		Changes                 []struct{ Seq uint64 }
+	}
+	Edges []struct {
+		ID, From, To, Kind string
+		Seq, Until         uint64
+	}
+	Head uint64
+}
+
+// TestProjections compares a server that has watched quests grow with one that reads
+// them from nothing.
+func TestProjections(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.serve(api.Options{})
+	for _, name := range []string{"lab", "net", "alone"} {
+		body := map[string]any{"name": name, "example": map[string]string{"net": "thermal", "alone": "demo-number"}[name]}
+		if name == "lab" {
+			body = map[string]any{"spec": map[string]any{"name": name, "society": "lab", "agents": 3, "model": "scholar", "computer": "none", "problem": "Count.", "limits": map[string]any{"turns": 60}, "tools": []string{"calculate", "write_file"}}}
+		}
+		s.do("POST", "/api/quests", body).want(t, 201)
+		s.control(name, map[string]any{"action": "start"}).want(t, 200)
+	}
+	// Whatever is asked while they run is asked in the middle of something.
+	parts := []string{"", "/canvas", "/timeline", "/agents", "/papers", "/reviews", "/citations", "/votes", "/cost", "/artifacts"}
+	for i := range 30 {
+		s.do("GET", "/api/quests/"+[]string{"lab", "net", "alone"}[i%3]+parts[i%len(parts)], nil).want(t, 200)
+	}
+	for _, name := range []string{"lab", "net", "alone"} {
+		s.released(name)
+	}
+	fresh := h.serve(api.Options{})
+	for _, name := range []string{"lab", "net", "alone"} {
+		for _, part := range parts {
+			a, b := s.do("GET", "/api/quests/"+name+part, nil).want(t, 200), fresh.do("GET", "/api/quests/"+name+part, nil).want(t, 200)
+			if string(a.body) != string(b.body) {
+				t.Errorf("%s%s: watched\n%.1000s\nread\n%.1000s", name, part, a.body, b.body)
+			}
+		}
+	}
+	t.Run("CanvasHasItsEdges", func(t *testing.T) { canvasEdges(t, s) })
+	t.Run("CanvasGrowsByWhatIsNew", func(t *testing.T) { canvasGrows(t, s) })
+}
+
+func canvasEdges(t *testing.T, s *server) {
+	for quest, want := range map[string][]string{
+		"lab": {"cites", "reviews", "votes", "wrote"},
+		"net": {"awards", "bids", "supports", "attacks", "caused-by"},
+	} {
+		var g graph
+		s.do("GET", "/api/quests/"+quest+"/canvas", nil).want(t, 200).into(t, &g)
+		ids, kinds, born := map[string]bool{}, map[string]int{}, map[string]uint64{}
+		for _, n := range g.Nodes {
+			if ids[n.ID] {
+				t.Errorf("%s: two nodes %s", quest, n.ID)
+			}
+			ids[n.ID], born[n.ID] = true, n.Seq
+		}
+		seen := map[string]bool{}
+		for _, e := range g.Edges {
+			kinds[e.Kind]++
+			if !ids[e.From] || !ids[e.To] || seen[e.ID] {
+				t.Errorf("%s: edge %+v joins what is not there, or is there twice", quest, e)
+			}
+			if e.Seq < born[e.From] || e.Seq < born[e.To] {
+				t.Errorf("%s: edge %s is older than what it joins", quest, e.ID)
+			}
+			seen[e.ID] = true
+		}
+		for _, k := range want {
+			if kinds[k] == 0 {
+				t.Errorf("%s has no edge %s: %v", quest, k, kinds)
+			}
+		}
+	}
+}
+
+func canvasGrows(t *testing.T, s *server) {
+	var whole graph
+	s.do("GET", "/api/quests/lab/canvas", nil).want(t, 200).into(t, &whole)
+	half := whole.Head / 2
+	var rest graph
+	s.do("GET", fmt.Sprintf("/api/quests/lab/canvas?after=%d", half), nil).want(t, 200).into(t, &rest)
+	for _, n := range whole.Nodes {
+		if got := slices.ContainsFunc(rest.Nodes, func(o struct {
+			ID, Kind, Status, Agent string
+			Seq, Last               uint64
+			Changes                 []struct{ Seq uint64 }
+		}) bool {
+			return o.ID == n.ID
+		}); got != (n.Last > half) {
+			t.Errorf("node %s of %d to %d is among what is new after %d: %v", n.ID, n.Seq, n.Last, half, got)
+		}
+	}
+	if len(rest.Edges) == 0 || len(rest.Edges) >= len(whole.Edges) {
+		t.Errorf("%d of %d edges are new", len(rest.Edges), len(whole.Edges))
+	}
+}
+
+func TestBlobsAreHarmless(t *testing.T) {
+	t.Parallel()
+	s := newHome(t).serve(api.Options{})
+	put := func(data string) string {
+		ref, err := s.rt.Blobs.Put(t.Context(), []byte(data))
+		must(t, err)
+		return ref.Hash.String()
+	}
+	for _, c := range []struct {
+		name, data, kind string
+		inline           bool
+	}{
+		{"html", "<!doctype html><script>alert(1)</script>", "text/plain; charset=utf-8", false},
+		{"svg", `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>`, "text/plain; charset=utf-8", false},
+		{"xml", `<?xml version="1.0"?><x/>`, "text/plain; charset=utf-8", false},
+		{"pdf", "%PDF-1.7 (javascript)", "application/octet-stream", false},
+		{"png", "\x89PNG\x0d\x0a\x1a\x0a and more", "image/png", true},
+		{"gif that is also a script", "GIF89a/*<script>*/=1", "image/gif", true},
+		{"bytes", "\x00\x01\x02", "application/octet-stream", false},
+		{"nothing", "", "text/plain; charset=utf-8", false},
+	} {
+		a := s.do("GET", "/api/blobs/"+put(c.data)+"?name=x.html", nil).want(t, 200)
+		if got := a.header.Get("Content-Type"); got != c.kind || string(a.body) != c.data {
+			t.Errorf("%s is %s", c.name, got)
+		}
+		if how, _, _ := mime.ParseMediaType(a.header.Get("Content-Disposition")); (how == "attachment") == c.inline {
+			t.Errorf("%s is sent as %q", c.name, how)
+		}
+		if !strings.Contains(a.header.Get("Content-Security-Policy"), "sandbox") || a.header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %v", c.name, a.header)
+		}
+	}
+	t.Run("AreReadInParts", func(t *testing.T) {
+		t.Parallel()
+		text := strings.Repeat("0123456789", 1<<20) // more than is read into memory
+		hash := put(text)
+		for from, to := range map[int]int{0: 9, 5_000_000: 5_000_019, len(text) - 3: len(text) - 1} {
+			a := s.do("GET", "/api/blobs/"+hash, nil, func(r *http.Request) { r.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", from, to)) }).want(t, 206)
+			if string(a.body) != text[from:to+1] {
+				t.Errorf("bytes %d to %d are %.40q", from, to, a.body)
+			}
+		}
+		if a := s.do("GET", "/api/blobs/"+hash, nil).want(t, 200); string(a.body) != text {
+			t.Errorf("the whole has %d bytes", len(a.body))
+		}
+	})
+	t.Run("HaveSafeNames", func(t *testing.T) {
+		t.Parallel()
+		a := s.do("GET", "/api/blobs/"+put("x")+"?name="+`..%2f..%2f%22%0d%0aX-Evil:%201%e2%80%aetxt`, nil).want(t, 200)
+		_, params, err := mime.ParseMediaType(a.header.Get("Content-Disposition"))
+		if err != nil || a.header.Get("X-Evil") != "" || strings.ContainsAny(params["filename"], "/\"\r\n\u202e") {
+			t.Errorf("%v %q", err, a.header.Get("Content-Disposition"))
+		}
+	})
+}
+
+func TestSpecFaultsNameTheirField(t *testing.T) {
+	t.Parallel()
+	s := newHome(t).serve(api.Options{Model: "demo"})
+	s.create("taken", map[string]any{"model": "demo"})
+	for _, c := range []struct {
+		body  map[string]any
+		field string
+	}{
+		{map[string]any{"spec": map[string]any{"problem": "x"}}, "name"},
+		{map[string]any{"spec": map[string]any{"name": "No Name", "problem": "x"}}, "name"},
+		{map[string]any{"spec": map[string]any{"name": "taken", "problem": "x"}}, "name"},
+		{map[string]any{"spec": map[string]any{"name": "a"}}, "problem"},
+		{map[string]any{"spec": map[string]any{"name": "a", "problem": "x", "window": 5}}, "window"},
+		{map[string]any{"spec": map[string]any{"name": "a", "problem": "x", "limits": map[string]any{"cost": "much"}}}, "limits.cost"},
+		{map[string]any{"spec": map[string]any{"name": "a", "problem": "x", "limits": map[string]any{"turns": -1}}}, "limits.turns"},
+		{map[string]any{"spec": map[string]any{"name": "a", "problem": "x", "society": "mob"}}, "society"},
+		{map[string]any{"spec": map[string]any{"name": "a", "problem": "x", "society": "lab", "agents": 3, "reviewers": 7}}, "reviewers"},
+		{map[string]any{"spec": map[string]any{"name": "a", "problem": "x", "model": "nonsense"}}, "model"},
+		{map[string]any{"spec": map[string]any{"name": "a", "problem": "x", "model": "script:plan.yaml"}}, "model"},
+		{map[string]any{"spec": map[string]any{"name": "a", "problem": "x", "tools": []string{"teleport"}}}, "tools"},
+		{map[string]any{"spec": map[string]any{"name": "a", "problem": "x", "profile": "wizard"}}, "profile"},
+		{map[string]any{"yaml": "name: a\nproblem: x\nseed: many\n"}, "seed"},
+	} {
+		var v struct {
+			Valid  bool
+			Errors []struct{ Field, Message string }
+		}
+		s.do("POST", "/api/validate", c.body).want(t, 200).into(t, &v)
+		if v.Valid || len(v.Errors) == 0 || v.Errors[0].Field != c.field || v.Errors[0].Message == "" {
+			t.Errorf("%v: %+v, want the field %s", c.body, v, c.field)
+		}
+		if a := s.do("POST", "/api/quests", c.body); a.code != 400 && a.code != 409 {
+			t.Errorf("%v is made: %d", c.body, a.code)
+		}
+	}
+	var v struct {
+		Valid bool
+		YAML  string
+	}
+	s.do("POST", "/api/validate", map[string]any{"spec": map[string]any{"name": "a", "problem": "x\ny", "agents": 3, "society": "lab", "limits": map[string]any{"cost": 2.5}}}).want(t, 200).into(t, &v)
+	if !v.Valid || !strings.Contains(v.YAML, "society: lab") {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestThePage(t *testing.T) {
+	t.Parallel()
+	s := newHome(t).serve(api.Options{Page: fstest.MapFS{
+		"index.html": {Data: []byte("<p>page")}, "assets/app-1a2b3c4d.js": {Data: []byte("js")}, "assets/app-1a2b3c4d.js.br": {Data: []byte("brotli")},
+		"assets/app-1a2b3c4d.js.gz": {Data: []byte("gzip")}, "plain.txt": {Data: []byte("text")},
+	}})
+	get := func(path, coding string) answer {
+		return s.do("GET", path, nil, bare, func(r *http.Request) { r.Header.Set("Accept-Encoding", coding) }).want(t, 200)
+	}
+	for _, c := range []struct{ path, coding, body, encoding, cache string }{
+		{"/", "", "<p>page", "", "no-cache"},
+		{"/quests/primes/canvas", "br", "<p>page", "", "no-cache"},
+		{"/assets/app-1a2b3c4d.js", "gzip, br", "brotli", "br", "public, max-age=31536000, immutable"},
+		{"/assets/app-1a2b3c4d.js", "gzip;q=1, br;q=0", "gzip", "gzip", "public, max-age=31536000, immutable"},
+		{"/assets/app-1a2b3c4d.js", "identity", "js", "", "public, max-age=31536000, immutable"},
+		{"/plain.txt", "", "text", "", "no-cache"},
+	} {
+		a := get(c.path, c.coding)
+		if string(a.body) != c.body || a.header.Get("Content-Encoding") != c.encoding || a.header.Get("Cache-Control") != c.cache {
+			t.Errorf("%s with %q: %q %q %q", c.path, c.coding, a.body, a.header.Get("Content-Encoding"), a.header.Get("Cache-Control"))
+		}
+	}
+	s.do("GET", "/assets/gone.js", nil).want(t, 404)
+	s.do("POST", "/", nil).want(t, 405)
+	s.do("PUT", "/api/quests", nil).want(t, 405)
+	s.do("GET", "/api/nowhere", nil).want(t, 404)
+}
+
+func TestAnEventIsCheckedAndTraced(t *testing.T) {
+	t.Parallel()
+	s := newHome(t).serve(api.Options{})
+	s.finish("demo-number", "q", "")
+	for i, line := range lines(t, s.rt, "q") {
+		var d struct {
+			Event   json.RawMessage
+			HashOK  bool `json:"hash_ok"`
+			Cause   *struct{ Seq uint64 }
+			Effects []struct{ Seq uint64 }
+		}
+		s.do("GET", fmt.Sprintf("/api/quests/q/events/%d", i+1), nil).want(t, 200).into(t, &d)
+		e, err := event.Parse([]byte(line))
+		must(t, err)
+		if string(d.Event) != line || !d.HashOK || (d.Cause == nil) != (e.Parent == 0) || d.Cause != nil && d.Cause.Seq != e.Parent {
+			t.Errorf("event %d: %+v", i+1, d)
+		}
+	}
+}
+
+// TestAQuestThatWasRemovedAndMadeAgain: what one server knows of a quest must not stand
+// for another of that name.
+func TestAQuestThatWasRemovedAndMadeAgain(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	here, there := h.serve(api.Options{}), h.serve(api.Options{})
+	for _, n := range []int{5, 20, 3, 3} { // longer, shorter, and as long
+		if n != 5 {
+			there.do("DELETE", "/api/quests/q", nil).want(t, 204)
+		}
+		w := there.writer("q")
+		w.write(n, n)
+		var q struct {
+			Events  uint64
+			Hash    string
+			Created event.Time
+		}
+		first, err := event.Parse([]byte(lines(t, there.rt, "q")[0]))
+		must(t, err)
+		here.do("GET", "/api/quests/q", nil).want(t, 200).into(t, &q)
+		var line struct{ Head uint64 }
+		here.do("GET", "/api/quests/q/timeline", nil).want(t, 200).into(t, &line)
+		if q.Events != w.seq || q.Hash != w.hash.String() || line.Head != w.seq || q.Created != first.Time {
+			t.Errorf("after %d events: %+v, %d in the timeline", n, q, line.Head)
+		}
+		var a struct{ Messages []struct{ Seq uint64 } }
+		here.do("GET", "/api/quests/q/agents/agent-0/transcript?limit=500", nil).want(t, 200).into(t, &a)
+		if len(a.Messages) != n+1 {
+			t.Errorf("%d messages, want %d", len(a.Messages), n+1)
+		}
+	}
+}

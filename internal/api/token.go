@@ -1,0 +1,71 @@
+package api
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// TokenFile is the file of a home that holds the token.
+const TokenFile = "token"
+
+var tokenForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// Token returns the token of a home, which is made if there is none. Two processes that
+// start at the same time get the same one: it is written beside its place, and put there
+// by a link, which fails if another was faster.
+func Token(home string) (string, error) {
+	path := filepath.Join(home, TokenFile)
+	token, err := ReadToken(home)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return token, err
+	}
+	fresh := make([]byte, 32)
+	_, _ = rand.Read(fresh) // it never fails
+	f, err := os.OpenFile(filepath.Join(home, ".token-"+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", fmt.Errorf("make the token: %w", err)
+	}
+	defer os.Remove(f.Name())
+	_, err = io.WriteString(f, hex.EncodeToString(fresh)+"\n")
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", fmt.Errorf("make the token: %w", err)
+	}
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("make the token: %w", err)
+	}
+	return ReadToken(home)
+}
+
+// ReadToken returns the token of a home that has one.
+func ReadToken(home string) (string, error) {
+	path := filepath.Join(home, TokenFile)
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return "", fmt.Errorf("others can read %s: take their rights away with chmod 600, or delete it to have a new token made", path)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, 1024))
+	if err != nil {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	token := strings.TrimSpace(string(data))
+	if !tokenForm.MatchString(token) {
+		return "", fmt.Errorf("%s does not hold a token of 64 hex digits: delete it, and a new one is made", path)
+	}
+	return token, nil
+}

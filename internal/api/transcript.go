@@ -1,0 +1,314 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"lyceum/internal/event"
+	"lyceum/internal/view"
+)
+
+// message is an entry of a transcript.
+type message struct {
+	Number   int        `json:"number"`
+	Seq      uint64     `json:"seq"`
+	Time     event.Time `json:"time"`
+	Role     string     `json:"role"`
+	From     string     `json:"from"`
+	Parts    []part     `json:"parts"`
+	Usage    *usage     `json:"usage,omitempty"`
+	Cost     *view.USD  `json:"cost_usd,omitempty"`
+	Duration int64      `json:"duration_us,omitempty"`
+	Error    string     `json:"error,omitempty"`
+}
+
+type usage struct {
+	Input    int64 `json:"input"`
+	Cached   int64 `json:"cached"`
+	Output   int64 `json:"output"`
+	Thinking int64 `json:"thinking"`
+}
+
+// part is a piece of a message. Long texts are cut, and behind Ref whole.
+type part struct {
+	Kind      string   `json:"kind"`
+	Text      string   `json:"text,omitempty"`
+	Ref       *refJSON `json:"ref,omitempty"`
+	ID        string   `json:"id,omitempty"`
+	Tool      string   `json:"tool,omitempty"`
+	Args      string   `json:"args,omitempty"`
+	Call      uint64   `json:"call,omitempty"`
+	Done      bool     `json:"done,omitempty"`
+	Output    string   `json:"output,omitempty"`
+	OutputRef *refJSON `json:"output_ref,omitempty"`
+	OutputSeq uint64   `json:"output_seq,omitempty"`
+	Failed    bool     `json:"failed,omitempty"`
+	Duration  int64    `json:"duration_us,omitempty"`
+}
+
+// maxShown is how many bytes of a text a page shows.
+const maxShown = 64 << 10
+
+// show returns a text up to what a page shows of it, and where it is whole if that is
+// more.
+func (s *Server) show(ctx context.Context, t event.Text) (string, *refJSON, error) {
+	if t.Ref == nil {
+		return t.Text, nil, nil
+	}
+	if t.Ref.Size > 16*maxShown && t.Text != "" {
+		return t.Text, refOf(*t.Ref), nil // what it begins with is there
+	}
+	data, err := s.rt.Blob(ctx, *t.Ref)
+	if err != nil {
+		return "", nil, err
+	}
+	return strings.ToValidUTF8(event.Cut(string(data), maxShown), "\uFFFD"), refOf(*t.Ref), nil
+}
+
+// page reads which of n things are wanted: from and to, to not included.
+func window(p *params, n, most, otherwise int64) (from, to int64) {
+	after, before := p.number("after", -1, maxSeq, -1), p.number("before", 0, maxSeq, n)
+	limit, tail := p.number("limit", 1, most, otherwise), p.number("tail", 1, most, 0)
+	to = min(before, n)
+	from = min(after+1, to)
+	switch {
+	case tail > 0:
+		from = max(n-tail, 0)
+		to = n
+	case p.values.Has("before") && !p.values.Has("after"):
+		from = max(to-limit, 0)
+	default:
+		to = min(to, from+limit)
+	}
+	return from, to
+}
+
+func (s *Server) transcript(w http.ResponseWriter, r *http.Request) error {
+	p := paramsOf(r)
+	window(p, 0, 500, 50) // a fault is told before the quest is looked for
+	if err := p.done(); err != nil {
+		return err
+	}
+	b, a, done, err := s.openAgent(r)
+	if err != nil {
+		return err
+	}
+	entries := append([]view.Entry{}, b.desks.Agent(a.Name).Entries...)
+	name, model := b.name, a.Model
+	for i := range entries {
+		entries[i].Uses = append([]view.Use{}, entries[i].Uses...)
+	}
+	done() // reading texts takes its time, and others want the book
+	from, to := window(p, int64(len(entries)), 500, 50)
+	out := struct {
+		Messages []message `json:"messages"`
+		Total    int       `json:"total"`
+		Next     *int64    `json:"next,omitempty"`
+		Previous *int64    `json:"previous,omitempty"`
+	}{Messages: []message{}, Total: len(entries)}
+	for i := from; i < to; i++ {
+		m, err := s.message(r.Context(), name, model, entries[i])
+		if err != nil {
+			return err
+		}
+		m.Number = int(i)
+		out.Messages = append(out.Messages, *m)
+	}
+	if to < int64(len(entries)) {
+		out.Next = new(to - 1)
+	}
+	if from > 0 {
+		out.Previous = &from
+	}
+	return s.send(w, http.StatusOK, out)
+}
+
+// message reads an entry of a transcript from the ledger.
+func (s *Server) message(ctx context.Context, name, model string, at view.Entry) (*message, error) {
+	e, _, err := s.one(ctx, name, at.Seq)
+	if err != nil {
+		return nil, err
+	}
+	m := &message{Seq: e.Seq, Time: e.Time, Role: "user", From: "rules", Parts: []part{}}
+	if at.Said {
+		return m, s.answer(ctx, name, model, m, e, at.Uses)
+	}
+	var text event.Text
+	switch b := e.Body.(type) {
+	case *event.QuestCreated:
+		m.From, text = "person", b.Problem
+	case *event.UserMessage:
+		m.From, text = "person", b.Text
+	case *event.MessageSent:
+		text = b.Text
+		if b.Performative != "" {
+			m.From = e.Actor
+		}
+	case *event.AdvisorySent:
+		text = b.Text
+	}
+	p := part{Kind: "text"}
+	p.Text, p.Ref, err = s.show(ctx, text)
+	m.Parts = append(m.Parts, p)
+	return m, err
+}
+
+// answer fills in what a model said, and what came of its tool calls.
+func (s *Server) answer(ctx context.Context, name, model string, m *message, e event.Event, uses []view.Use) (err error) {
+	b := e.Body.(*event.ModelResult)
+	m.Role, m.From, m.Duration = "assistant", model, b.Duration
+	m.Usage = &usage{b.Usage.Input, b.Usage.Cached, b.Usage.Output, b.Usage.Thinking}
+	if !b.Unpriced {
+		m.Cost = new(view.USD(b.Cost))
+	}
+	if b.Error != nil {
+		m.Error = b.Error.Text
+	}
+	for i, said := range b.Parts {
+		p := part{Kind: said.Kind, ID: said.ID, Tool: said.Name}
+		if said.Text != nil {
+			if p.Text, p.Ref, err = s.show(ctx, *said.Text); err != nil {
+				return err
+			}
+		}
+		if said.Args != nil {
+			if p.Args, p.Ref, err = s.show(ctx, *said.Args); err != nil {
+				return err
+			}
+		}
+		for _, u := range uses {
+			if u.Part == int64(i) && said.Kind == event.PartToolCall {
+				if err := s.outcome(ctx, name, &p, u); err != nil {
+					return err
+				}
+			}
+		}
+		m.Parts = append(m.Parts, p)
+	}
+	return nil
+}
+
+// outcome fills in the result of a tool call.
+func (s *Server) outcome(ctx context.Context, name string, p *part, u view.Use) (err error) {
+	p.Call = u.Call
+	if u.Result == 0 {
+		return nil
+	}
+	e, _, err := s.one(ctx, name, u.Result)
+	if err != nil {
+		return err
+	}
+	p.Done, p.OutputSeq = true, e.Seq
+	switch b := e.Body.(type) {
+	case *event.ToolResult:
+		p.Failed, p.Duration = b.Error, b.Duration
+		p.Output, p.OutputRef, err = s.show(ctx, b.Output)
+	case *event.ToolAnswered:
+		p.Failed = b.Error
+		p.Output, p.OutputRef, err = s.show(ctx, b.Output)
+	}
+	return err
+}
+
+// line is something that happened in a computer.
+type line struct {
+	Seq     uint64     `json:"seq"`
+	Time    event.Time `json:"time"`
+	Kind    string     `json:"kind"`
+	Command string     `json:"command,omitempty"`
+	Text    string     `json:"text"`
+	Ref     *refJSON   `json:"ref,omitempty"`
+	Exit    *int64     `json:"exit,omitempty"`
+	Call    uint64     `json:"call,omitempty"`
+}
+
+func (s *Server) terminal(w http.ResponseWriter, r *http.Request) error {
+	p := paramsOf(r)
+	after := uint64(p.number("after", 0, maxSeq, 0))
+	limit, tail := int(p.number("limit", 1, 2000, 500)), int(p.number("tail", 1, 2000, 0))
+	if err := p.done(); err != nil {
+		return err
+	}
+	b, a, done, err := s.openAgent(r)
+	if err != nil {
+		return err
+	}
+	log := append([]uint64{}, b.desks.Agent(a.Name).Log...)
+	name := b.name
+	done()
+	for len(log) > 0 && log[0] <= after {
+		log = log[1:]
+	}
+	if tail > 0 {
+		log = log[max(len(log)-tail, 0):]
+	}
+	out := struct {
+		Lines []line  `json:"lines"`
+		Next  *uint64 `json:"next,omitempty"`
+	}{Lines: []line{}}
+	for _, seq := range log[:min(len(log), max(limit, tail))] {
+		e, _, err := s.one(r.Context(), name, seq)
+		if err != nil {
+			return err
+		}
+		l, err := s.line(r.Context(), e)
+		if err != nil {
+			return err
+		}
+		out.Lines = append(out.Lines, *l)
+	}
+	if n := len(out.Lines); n < len(log) {
+		out.Next = &out.Lines[n-1].Seq
+	}
+	return s.send(w, http.StatusOK, out)
+}
+
+func (s *Server) line(ctx context.Context, e event.Event) (*line, error) {
+	l := &line{Seq: e.Seq, Time: e.Time}
+	var err error
+	switch b := e.Body.(type) {
+	case *event.ComputerStarted:
+		l.Kind, l.Text = "start", fmt.Sprintf("%s, %s, %s", b.Driver, b.Arch, b.Kernel)
+	case *event.CliRun:
+		l.Kind, l.Command, l.Call = "run", b.Command, b.Call
+		if l.Text, l.Ref, err = s.show(ctx, b.Args); err == nil {
+			l.Text = commandLine(l.Text)
+		}
+	case *event.CliStdout:
+		l.Kind, l.Command, l.Call = "stdout", b.Command, b.Call
+		l.Text, l.Ref, err = s.show(ctx, b.Text)
+	case *event.CliStderr:
+		l.Kind, l.Command, l.Call = "stderr", b.Command, b.Call
+		l.Text, l.Ref, err = s.show(ctx, b.Text)
+	case *event.CliExit:
+		l.Kind, l.Command, l.Call, l.Exit, l.Text = "exit", b.Command, b.Call, &b.Exit, b.End
+		if b.Stdout.Ref != nil {
+			l.Ref = refOf(*b.Stdout.Ref)
+		}
+	case *event.FileDiff:
+		l.Kind, l.Call = "files", b.Call
+		var names []string
+		for _, c := range b.Changes {
+			names = append(names, c.Kind+" "+c.Path)
+		}
+		l.Text = strings.Join(names, "\n")
+	case *event.NetConnection:
+		l.Kind, l.Text = "net", fmt.Sprintf("%s:%d", b.Host, b.Port)
+		if b.Refused != "" {
+			l.Text += " refused: " + b.Refused
+		}
+	}
+	return l, err
+}
+
+// commandLine is a JSON array of arguments as a person would type it.
+func commandLine(args string) string {
+	var words []string
+	if json.Unmarshal([]byte(args), &words) != nil {
+		return args
+	}
+	return strings.Join(words, " ")
+}

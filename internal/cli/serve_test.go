@@ -1,0 +1,166 @@
+package cli_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"lyceum/internal/api"
+	"lyceum/internal/api/client"
+)
+
+// served is a lyceum serve that runs.
+type served struct {
+	*process
+	url    string
+	client *client.Client
+}
+
+// serve starts a server and waits for its link.
+func (h *home) serve(args ...string) *served {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	p := &process{t: h.t, cmd: command(ctx, h.dir, h.work, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...), cancel: cancel}
+	p.cmd.Stderr = &p.errOut
+	out, err := p.cmd.StdoutPipe()
+	must(h.t, err)
+	must(h.t, p.cmd.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		h.t.Fatalf("%v: %s", err, p.errOut.String())
+	}
+	go io.Copy(io.Discard, out)
+	u, err := url.Parse(strings.TrimSpace(strings.TrimPrefix(line, "Lyceum is at ")))
+	must(h.t, err)
+	s := &served{process: p, client: client.New(fmt.Sprintf("%s://%s", u.Scheme, u.Host), u.Query().Get("token"))}
+	s.url = u.String()
+	h.t.Cleanup(s.client.Close)
+	return s
+}
+
+// slow makes and starts the quest that takes its time.
+func (s *served) slow() {
+	s.t.Helper()
+	plan := slowPlan
+	_, err := s.client.Create(context.Background(), api.NewQuest{YAML: slowQuest, Start: true, Files: []api.NewFile{{Path: "plan.yaml", Text: &plan}}})
+	must(s.t, err)
+}
+
+// end follows a quest to its end.
+func (s *served) end(name string) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for sig, err := range s.client.Follow(ctx, name, 0) {
+		must(s.t, err)
+		if sig.Kind == "end" {
+			return
+		}
+	}
+	s.t.Fatalf("no end of %s: %s", name, s.errOut.String())
+}
+
+func TestAServerThatEndsGoesOnWithItsQuests(t *testing.T) {
+	t.Parallel()
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t, nil)
+			first := h.serve()
+			first.slow()
+			h.await("slow", "model.call", 2)
+			first.signal(sig)
+			if l := first.wait(); sig == syscall.SIGTERM {
+				l.want(t, 0, "Quests that ran go on with the next: lyceum serve")
+			}
+			second := h.serve()
+			second.end("slow")
+			if s := h.show("slow"); s.Status != "finished" {
+				t.Errorf("the quest is %+v", s)
+			}
+			h.sound("slow")
+			second.signal(syscall.SIGTERM)
+			second.wait().want(t, 0, "Going on with quest slow.")
+			third := h.serve()
+			third.signal(syscall.SIGINT)
+			if l := third.wait(); l.code != 0 || strings.Contains(l.errOut, "Going on") {
+				t.Errorf("a finished quest is gone on with: %d %s", l.code, l.errOut)
+			}
+		})
+	}
+}
+
+func TestTheCommandLineActsOnTheServer(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, slowFiles)
+	s := h.serve()
+	h.ok("create", "quest.yaml")
+	run := h.start("run", "slow")
+	h.await("slow", "model.call", 1)
+	h.run("run", "slow").want(t, 1, "runs already")
+	h.run("pause", "slow").want(t, 0, "Told the process")
+	h.await("slow", "quest.paused", 1)
+	h.run("resume", "slow").want(t, 0, "Told the process")
+	run.wait().want(t, 0, "It runs in lyceum serve.", "Done.")
+	h.sound("slow")
+	s.signal(syscall.SIGTERM)
+	s.wait().want(t, 0)
+	if _, err := os.Stat(filepath.Join(h.dir, "server")); err == nil {
+		t.Error("the server's address is still noted")
+	}
+	h.run("run", "slow").want(t, 0, "is finished already")
+}
+
+func TestAnInterruptedRunLeavesTheQuestToTheServer(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, slowFiles)
+	s := h.serve()
+	h.ok("create", "quest.yaml")
+	run := h.start("run", "slow", "--max-turns", "100")
+	h.await("slow", "model.call", 2)
+	run.signal(syscall.SIGINT)
+	run.wait().want(t, 130, "goes on in the server")
+	s.end("slow")
+	if q := h.show("slow"); q.Status != "finished" {
+		t.Errorf("the quest is %+v", q)
+	}
+	s.signal(syscall.SIGTERM)
+	s.wait().want(t, 0)
+}
+
+func TestServeRefuses(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, nil)
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--listen", "0.0.0.0:0"}, "is not on loopback"},
+		{[]string{"--listen", "192.0.2.1:0"}, "is not on loopback"},
+		{[]string{"--listen", ":0"}, "is not on loopback"},
+		{[]string{"--listen", "example.org:0"}, "is not on loopback"},
+		{[]string{"--listen", "nonsense"}, "want an address and a port"},
+		{[]string{"--tls-cert", "x"}, "go together"},
+		{[]string{"--tls-cert", "x", "--tls-key", "y"}, "--tls-cert"},
+	} {
+		h.run(append([]string{"serve"}, c.args...)...).want(t, 2, c.says)
+	}
+	s := h.serve("--listen", "127.0.0.1:0")
+	u, err := url.Parse(s.url)
+	must(t, err)
+	h.run("serve", "--listen", u.Host).want(t, 1, "is taken")
+	info, err := os.Stat(filepath.Join(h.dir, "token"))
+	must(t, err)
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("the token's mode is %v", info.Mode())
+	}
+	s.signal(syscall.SIGTERM)
+	s.wait().want(t, 0)
+}

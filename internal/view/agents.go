@@ -1,0 +1,211 @@
+package view
+
+import (
+	"slices"
+	"sort"
+
+	"lyceum/internal/event"
+	"lyceum/internal/quest"
+)
+
+// Desks are what agents heard, said and thought over time, as an index into the
+// ledger: where things stand, and not what they say. A transcript in the state is only
+// what a model is still shown; this is all of it.
+type Desks struct {
+	agents map[string]*Desk
+	calls  map[uint64]place // tool calls, and refused ones, by their seq
+}
+
+// Desk is one agent's.
+type Desk struct {
+	Entries []Entry
+	// Log are the events of its computer; Commands counts the commands.
+	Log      []uint64
+	Commands int64
+	Mind     []Thought
+	// Since is the event by which it began what it does now.
+	Since uint64
+	Time  event.Time
+	// parts finds the uses of tools of an answer.
+	answers map[uint64]int
+}
+
+// Entry is one message of a transcript.
+type Entry struct {
+	Seq uint64
+	// Said tells what the agent's model said from what it was told.
+	Said bool
+	Uses []Use
+}
+
+// Use is a tool call in an answer: which part of it, where it was made or refused, and
+// where its result stands; 0 where there is none yet.
+type Use struct {
+	Part         int64
+	Call, Result uint64
+}
+
+// Thought is an event about what an agent believes, wants or intends.
+type Thought struct {
+	Seq  uint64
+	Body event.Body
+}
+
+type place struct {
+	agent  string
+	answer uint64
+	part   int64
+}
+
+// Agent returns an agent's desk, nil if there is no such agent.
+func (d *Desks) Agent(name string) *Desk { return d.agents[name] }
+
+// Take adds the next event of the ledger; s is the quest's state after it.
+func (d *Desks) Take(e event.Event, s *quest.State) {
+	if _, ok := e.Body.(*event.QuestCreated); ok {
+		d.agents, d.calls = map[string]*Desk{}, map[uint64]place{}
+		for _, a := range s.Agents {
+			d.agents[a.Name] = &Desk{Entries: []Entry{{Seq: e.Seq}}, answers: map[uint64]int{}, Since: e.Seq, Time: e.Time}
+		}
+		return
+	}
+	switch b := e.Body.(type) {
+	case *event.UserMessage:
+		d.hear(e, func(name string) bool { return b.To == "" || b.To == name })
+	case *event.MessageSent:
+		d.hear(e, func(name string) bool { return b.To == name && !b.Quiet })
+	case *event.AdvisorySent:
+		d.hear(e, func(name string) bool {
+			return slices.Contains(b.To, name) || len(b.To) == 0 && name != b.Except
+		})
+	case *event.ToolCall:
+		d.use(e, b.Answer, b.Part)
+	case *event.PolicyBlocked:
+		d.use(e, b.Answer, b.Part)
+	case *event.ToolResult:
+		d.got(e, b.Call)
+	case *event.ToolAnswered:
+		d.got(e, b.Call)
+	case *event.BeliefUpdated, *event.DesireSet, *event.IntentionFormed:
+		if a := d.agents[e.Actor]; a != nil {
+			a.Mind = append(a.Mind, Thought{e.Seq, e.Body})
+		}
+	default:
+		d.act(e)
+	}
+}
+
+// hear adds a message to those who are told it.
+func (d *Desks) hear(e event.Event, told func(name string) bool) {
+	for name, a := range d.agents {
+		if told(name) {
+			a.Entries = append(a.Entries, Entry{Seq: e.Seq})
+		}
+	}
+}
+
+// act is for what an agent and its computer do.
+func (d *Desks) act(e event.Event) {
+	a := d.agents[e.Actor]
+	if a == nil {
+		return
+	}
+	switch e.Body.(type) {
+	case *event.ModelResult:
+		a.answers[e.Seq] = len(a.Entries)
+		a.Entries = append(a.Entries, Entry{Seq: e.Seq, Said: true})
+		a.Since, a.Time = e.Seq, e.Time
+	case *event.ModelCall, *event.AgentParked, *event.SearchCall, *event.ComputeCall:
+		a.Since, a.Time = e.Seq, e.Time
+	case *event.CliRun:
+		a.Commands++
+		a.Log = append(a.Log, e.Seq)
+	case *event.ComputerStarted, *event.CliStdout, *event.CliStderr, *event.CliExit, *event.FileDiff, *event.NetConnection:
+		a.Log = append(a.Log, e.Seq)
+	}
+}
+
+// use notes that a tool call of an answer was made or refused. After a fork it may be
+// made again; the last one counts.
+func (d *Desks) use(e event.Event, answer uint64, part int64) {
+	a := d.agents[e.Actor]
+	if a == nil || answer == 0 {
+		return
+	}
+	i, ok := a.answers[answer]
+	if !ok {
+		return
+	}
+	d.calls[e.Seq] = place{e.Actor, answer, part}
+	a.Since, a.Time = e.Seq, e.Time
+	uses := a.Entries[i].Uses
+	if k := slices.IndexFunc(uses, func(u Use) bool { return u.Part == part }); k >= 0 {
+		uses[k] = Use{Part: part, Call: e.Seq}
+		return
+	}
+	a.Entries[i].Uses = append(uses, Use{Part: part, Call: e.Seq})
+}
+
+func (d *Desks) got(e event.Event, call uint64) {
+	p, ok := d.calls[call]
+	if !ok {
+		return
+	}
+	delete(d.calls, call)
+	uses := d.agents[p.agent].Entries[d.agents[p.agent].answers[p.answer]].Uses
+	for i := range uses {
+		if uses[i].Part == p.part {
+			uses[i].Result = e.Seq
+		}
+	}
+}
+
+// Mind is what an agent believes, wants and intends.
+type Mind struct {
+	Beliefs    []Belief    `json:"beliefs"`
+	Desires    []Desire    `json:"desires"`
+	Intentions []Intention `json:"intentions"`
+}
+
+// Belief is what an agent holds to be so.
+type Belief struct {
+	Seq    uint64 `json:"seq"`
+	Belief string `json:"belief"`
+	Value  string `json:"value"`
+	Reason string `json:"reason"`
+}
+
+// Desire is what an agent wants.
+type Desire struct {
+	Seq    uint64 `json:"seq"`
+	Desire string `json:"desire"`
+	Reason string `json:"reason"`
+}
+
+// Intention is what an agent has decided to do, or not to do.
+type Intention struct {
+	Seq       uint64   `json:"seq"`
+	Intention string   `json:"intention"`
+	Reason    string   `json:"reason"`
+	Dropped   bool     `json:"dropped"`
+	Words     []string `json:"words"`
+}
+
+// MindAt is what an agent believed, wanted and intended after an event. A belief takes
+// the place of an earlier one about the same.
+func (d *Desk) MindAt(seq uint64) Mind {
+	m := Mind{Beliefs: []Belief{}, Desires: []Desire{}, Intentions: []Intention{}}
+	end := sort.Search(len(d.Mind), func(i int) bool { return d.Mind[i].Seq > seq })
+	for _, t := range d.Mind[:end] {
+		switch b := t.Body.(type) {
+		case *event.BeliefUpdated:
+			m.Beliefs = slices.DeleteFunc(m.Beliefs, func(o Belief) bool { return o.Belief == b.Belief })
+			m.Beliefs = append(m.Beliefs, Belief{t.Seq, b.Belief, b.Value, b.Reason})
+		case *event.DesireSet:
+			m.Desires = append(m.Desires, Desire{t.Seq, b.Desire, b.Reason})
+		case *event.IntentionFormed:
+			m.Intentions = append(m.Intentions, Intention{t.Seq, b.Intention, b.Reason, b.Dropped, append([]string{}, b.Words...)})
+		}
+	}
+	return m
+}

@@ -1,0 +1,265 @@
+package browsertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// Patience is how long a test waits for what must happen.
+const Patience = 40 * time.Second
+
+// before runs in front of all of the page's own: it keeps what a page cannot be asked
+// for later, the numbers that its streams brought above all.
+const before = `window.seen = { seqs: [], opened: 0, violations: [] };
+addEventListener('securitypolicyviolation', (e) => seen.violations.push(e.violatedDirective + ' ' + e.blockedURI), true);
+window.EventSource = class extends EventSource {
+	constructor(...args) {
+		super(...args);
+		seen.opened++;
+		this.addEventListener('message', (e) => seen.seqs.push(Number(e.lastEventId)));
+	}
+};`
+
+// Tab is one tab on a server. What fails in it fails the test.
+type Tab struct {
+	Ctx  context.Context
+	t    testing.TB
+	base string
+
+	mu    sync.Mutex
+	wrong []string
+	// Received are the bytes that answers had on the wire, headers left out.
+	received int64
+	policy   string
+}
+
+// Tab opens a server's page in a tab of its own, which the test's end closes.
+func (b *Browser) Tab(t testing.TB, s *Server) *Tab {
+	t.Helper()
+	ctx, cancel, err := b.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(ctx, 3*Patience)
+	t.Cleanup(func() { stop(); cancel() })
+	tab := &Tab{Ctx: ctx, t: t, base: s.Base}
+	chromedp.ListenTarget(ctx, tab.hear)
+	// The first run attaches the tab for as long as its context lives: not for one step.
+	if err := chromedp.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	tab.Do(emulation.SetFocusEmulationEnabled(true), chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(before).Do(ctx)
+		return err
+	}), chromedp.EmulateViewport(1280, 800), Scheme(false), chromedp.Navigate(s.Link))
+	tab.Until(`document.querySelector('main h1')`)
+	return tab
+}
+
+// In has the tab fail another test from now on, a part of the one that opened it.
+func (tab *Tab) In(t testing.TB) *Tab {
+	tab.t = t
+	return tab
+}
+
+func (tab *Tab) hear(e any) {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	complain := func(format string, args ...any) { tab.wrong = append(tab.wrong, fmt.Sprintf(format, args...)) }
+	switch e := e.(type) {
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.APITypeError || e.Type == runtime.APITypeWarning {
+			complain("console.%s: %s", e.Type, arguments(e.Args))
+		}
+	case *runtime.EventExceptionThrown:
+		complain("exception: %v", e.ExceptionDetails)
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.LevelError || e.Entry.Level == log.LevelWarning {
+			complain("%s %s: %s %s", e.Entry.Source, e.Entry.Level, e.Entry.Text, e.Entry.URL)
+		}
+	case *network.EventRequestWillBeSent:
+		if u := e.Request.URL; !strings.HasPrefix(u, tab.base) && !strings.HasPrefix(u, "data:") && !strings.HasPrefix(u, "blob:"+tab.base) {
+			complain("request to another place: %.200s", u)
+		}
+	case *network.EventWebSocketCreated:
+		complain("web socket to %s", e.URL)
+	case *network.EventResponseReceived:
+		if e.Type == network.ResourceTypeDocument {
+			tab.policy, _ = header(e.Response.Headers, "Content-Security-Policy")
+		}
+	case *network.EventLoadingFinished:
+		tab.received += int64(e.EncodedDataLength)
+	case *page.EventJavascriptDialogOpening:
+		complain("a dialog opened: %s", e.Message)
+		// Not from here: nothing else is heard before this returns.
+		go func() { _ = chromedp.Run(tab.Ctx, page.HandleJavaScriptDialog(false)) }()
+	}
+}
+
+func arguments(args []*runtime.RemoteObject) string {
+	var out []string
+	for _, a := range args {
+		if a.Description != "" {
+			out = append(out, a.Description)
+		} else {
+			out = append(out, string(a.Value))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func header(h network.Headers, name string) (string, bool) {
+	for k, v := range h {
+		if strings.EqualFold(k, name) {
+			return fmt.Sprint(v), true
+		}
+	}
+	return "", false
+}
+
+// Do runs actions.
+func (tab *Tab) Do(actions ...chromedp.Action) {
+	tab.t.Helper()
+	ctx, cancel := context.WithTimeout(tab.Ctx, Patience)
+	defer cancel()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		tab.t.Fatalf("%v\nthe page shows: %s", err, tab.shown())
+	}
+}
+
+func (tab *Tab) shown() string {
+	ctx, cancel := context.WithTimeout(tab.Ctx, 2*time.Second)
+	defer cancel()
+	var text string
+	if err := chromedp.Run(ctx, chromedp.Evaluate(`location.hash + '\n' + document.body.innerText.slice(0, 1500)`, &text)); err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+// Go leads to a place, such as #/q/thermal, and waits until it stands still.
+func (tab *Tab) Go(place string) {
+	tab.t.Helper()
+	tab.Do(chromedp.Navigate(tab.base+place), Settled())
+}
+
+// Fresh is Go by a page that is read anew.
+func (tab *Tab) Fresh(place string) {
+	tab.t.Helper()
+	tab.Do(chromedp.Navigate("about:blank"), chromedp.Navigate(tab.base+place), Settled())
+}
+
+// Eval computes an expression, which may be a promise.
+func (tab *Tab) Eval(expression string, into any) {
+	tab.t.Helper()
+	tab.Do(chromedp.Evaluate(expression, into, awaited))
+}
+
+// Is reports whether an expression holds.
+func (tab *Tab) Is(expression string) bool {
+	tab.t.Helper()
+	var yes bool
+	tab.Eval("!!("+expression+")", &yes)
+	return yes
+}
+
+// Text is what an element shows, or all of them joined.
+func (tab *Tab) Text(selector string) string {
+	tab.t.Helper()
+	var text string
+	tab.Eval(fmt.Sprintf(`[...document.querySelectorAll(%s)].map((e) => e.innerText).join('\n')`, Quote(selector)), &text)
+	return text
+}
+
+// Until waits for an expression to hold.
+func (tab *Tab) Until(expression string) {
+	tab.t.Helper()
+	wait := fmt.Sprintf(`new Promise((done, fail) => {
+		const began = performance.now();
+		const look = () => {
+			if (%s) done(true);
+			else if (performance.now() - began > %d) fail(new Error('in vain'));
+			else setTimeout(look, 30);
+		};
+		look();
+	})`, expression, Patience.Milliseconds()-5000)
+	ctx, cancel := context.WithTimeout(tab.Ctx, Patience)
+	defer cancel()
+	if err := chromedp.Run(ctx, chromedp.Evaluate(wait, nil, awaited)); err != nil {
+		tab.t.Fatalf("waited for %s: %v\nthe page shows: %s", expression, err, tab.shown())
+	}
+}
+
+// Click presses the first element of a selector whose words are those, by the keyboard's
+// and the mouse's common path: what a hidden or covered element would not get, it does not.
+func (tab *Tab) Click(selector, words string) {
+	tab.t.Helper()
+	find := fmt.Sprintf(`[...document.querySelectorAll(%s)].find((e) => e.innerText.trim().startsWith(%s))`, Quote(selector), Quote(words))
+	tab.Until(find)
+	var box struct{ X, Y float64 }
+	tab.Eval(fmt.Sprintf(`(() => { const e = %s; e.scrollIntoView({ block: 'center' }); const r = e.getClientRects()[0];
+		return { X: r.x + r.width / 2, Y: r.y + r.height / 2 } })()`, find), &box)
+	tab.Do(chromedp.MouseClickXY(box.X, box.Y))
+}
+
+// Violations are those of the page's policy since it was read last.
+func (tab *Tab) Violations() []string {
+	tab.t.Helper()
+	var out []string
+	tab.Eval(`seen.violations`, &out)
+	return out
+}
+
+// Wrong returns what the page did that it must not, and forgets it.
+func (tab *Tab) Wrong() []string {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	out := tab.wrong
+	tab.wrong = nil
+	return out
+}
+
+// Received is how many bytes came over the wire since the last call.
+func (tab *Tab) Received() int64 {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	n := tab.received
+	tab.received = 0
+	return n
+}
+
+// Policy is the Content-Security-Policy of the page.
+func (tab *Tab) Policy() string {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	return tab.policy
+}
+
+// Sound fails the test over all that the page did and must not.
+func (tab *Tab) Sound() {
+	tab.t.Helper()
+	for _, v := range tab.Violations() {
+		tab.t.Errorf("the page violated its policy: %s", v)
+	}
+	for _, w := range tab.Wrong() {
+		tab.t.Errorf("the page did what it must not: %s", w)
+	}
+}
+
+// Quote makes a text a literal of JavaScript.
+func Quote(text string) string {
+	data, _ := json.Marshal(text) // a string always is JSON
+	return string(data)
+}

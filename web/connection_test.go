@@ -1,0 +1,90 @@
+package web_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"lyceum/web/browsertest"
+)
+
+func TestTheConnection(t *testing.T) {
+	t.Parallel()
+	t.Run("IsLostAndRegainedWithoutAMissingEvent", func(t *testing.T) {
+		t.Parallel()
+		h := home(t)
+		lyceum(t, h, "create", slow(t, "lossy", 120, "50ms"))
+		s, err := h.Serve("127.0.0.1:0")
+		must(t, err)
+		// Whichever is up at the end is stopped, also when the test fails in between.
+		t.Cleanup(func() { _ = s.Stop() })
+		tab := chromium(t).Tab(t, s)
+		tab.Go("#/q/lossy")
+		tab.Click("button", "Start")
+		for round := range 2 {
+			tab.Until(progress(20))
+			must(t, s.Kill())
+			tab.Until(`document.querySelector('.lost')`)
+			if words := tab.Text(".lost"); !strings.Contains(words, "Connection lost") || !strings.Contains(words, "Try now") {
+				t.Errorf("round %d: of the lost connection it says %q", round, words)
+			}
+			s, err = h.Serve(s.Address())
+			must(t, err)
+			// By itself: nobody presses the button.
+			tab.Until(`!document.querySelector('.lost')`)
+		}
+		tab.Until(`document.querySelector('.questbar .badge')?.innerText === 'finished'`)
+		tab.Do(browsertest.Settled())
+		var seqs []uint64
+		var opened int
+		tab.Eval(`seen.seqs`, &seqs)
+		tab.Eval(`seen.opened`, &opened)
+		if opened < 3 {
+			t.Errorf("the page opened %d streams; two were cut", opened)
+		}
+		whole(t, seqs, true, events(t, h, "lossy"))
+	})
+	t.Run("SurvivesAServerThatStandsStillForAWhile", func(t *testing.T) {
+		t.Parallel()
+		h := home(t)
+		lyceum(t, h, "create", slow(t, "still", 40, "50ms"))
+		s := serve(t, h)
+		tab := chromium(t).Tab(t, s)
+		tab.Go("#/q/still")
+		tab.Click("button", "Start")
+		tab.Until(progress(20))
+		must(t, s.Hold())
+		// Nothing can come now; what the browser had not taken in yet comes in this while.
+		tab.Eval(`new Promise((done) => setTimeout(() => done(true), 1000))`, nil)
+		must(t, s.GoOn())
+		tab.Until(`document.querySelector('.questbar .badge')?.innerText === 'finished'`)
+		tab.Do(browsertest.Settled())
+		var seqs []uint64
+		tab.Eval(`seen.seqs`, &seqs)
+		whole(t, seqs, true, events(t, h, "still"))
+	})
+	t.Run("IsSaidToBeMissingWhereAQuestIsOpenedWithoutAServer", func(t *testing.T) {
+		t.Parallel()
+		h := home(t)
+		lyceum(t, h, "create", slow(t, "gone", 1, "1ms"))
+		s, err := h.Serve("127.0.0.1:0")
+		must(t, err)
+		tab := chromium(t).Tab(t, s)
+		must(t, s.Kill())
+		tab.Eval(`location.hash = '#/q/gone', true`, nil)
+		// A browser's own error page, or an empty one, would say nothing of this.
+		tab.Until(`/No connection|does not answer|Connection lost/.test(document.querySelector('main').innerText)`)
+		tab.Until(`[...document.querySelectorAll('main button')].some((b) => b.innerText.includes('again'))`)
+		s, err = h.Serve(s.Address())
+		must(t, err)
+		t.Cleanup(func() { _ = s.Stop() })
+		tab.Click("main button", "Try again")
+		tab.Until(`document.querySelector('h1')?.innerText === 'gone'`)
+	})
+}
+
+// progress is an expression that holds when so many events more have come than there
+// were when it was first asked.
+func progress(n int) string {
+	return `seen.seqs.length >= (seen.goal ??= seen.seqs.length + ` + strconv.Itoa(n) + `) && delete seen.goal`
+}

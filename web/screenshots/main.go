@@ -1,0 +1,125 @@
+// Screenshots makes the pictures of the README: it runs the offline examples in a home of
+// its own, serves them, and takes a picture of each page in Chromium.
+//
+//	go run ./web/screenshots -to docs/pictures
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"lyceum/web/browsertest"
+
+	"github.com/chromedp/chromedp"
+)
+
+// shots are the pages, by the picture's name.
+var shots = []struct {
+	name, path string
+	readme     bool
+}{
+	{"quests", "#/", false},
+	{"quest", "#/q/lab-number", true},
+	{"canvas", "#/q/lab-number/canvas", true},
+	{"contract", "#/q/thermal/canvas", true},
+	{"timeline", "#/q/lab-number/timeline", false},
+	{"papers", "#/q/lab-number/papers", false},
+	{"agents", "#/q/lab-number/agents", false},
+	{"evidence", "#/q/thermal/evidence", true},
+	{"compare", "#/compare?a=thermal&b=thermal-strict", false},
+	{"new", "#/new", false},
+}
+
+// sizes are the windows.
+var sizes = []struct {
+	name string
+	w, h int64
+	dark bool
+}{{"", 1280, 800, false}, {"-dark", 1280, 800, true}, {"-phone", 390, 844, false}}
+
+func main() {
+	to := flag.String("to", "docs/pictures", "the folder to put the pictures into")
+	all := flag.Bool("all", false, "every page in every size, not only those of the README")
+	flag.Parse()
+	if err := run(*to, *all); err != nil {
+		fmt.Fprintln(os.Stderr, "screenshots:", err)
+		os.Exit(1)
+	}
+}
+
+func run(to string, all bool) (err error) {
+	dir, err := os.MkdirTemp("", "lyceum-pictures-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	bin, err := browsertest.Build(".", dir)
+	if err != nil {
+		return err
+	}
+	home := browsertest.Home{Bin: bin, Dir: filepath.Join(dir, "home")}
+	for _, step := range [][]string{
+		{"run", "examples/thermal/quest.yaml"},
+		{"run", "examples/lab-number/quest.yaml"},
+		{"run", "examples/demo-number/quest.yaml"},
+		{"create", "examples/thermal/quest.yaml", "--name", "thermal-strict", "--audit", "strict"},
+		{"run", "thermal-strict"},
+	} {
+		if _, err := home.Lyceum(step...); err != nil {
+			return err
+		}
+	}
+	server, err := home.Serve("127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	return shoot(server, to, all)
+}
+
+func shoot(server *browsertest.Server, to string, all bool) error {
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	browser, err := browsertest.Start()
+	if err != nil {
+		return err
+	}
+	defer browser.Close()
+	ctx, cancel, err := browser.Open()
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	if err := chromedp.Run(ctx, chromedp.Navigate(server.Link), chromedp.WaitVisible("main")); err != nil {
+		return err
+	}
+	for _, size := range sizes {
+		if size.name != "" && !all {
+			continue
+		}
+		for _, s := range shots {
+			if !all && !s.readme {
+				continue
+			}
+			var png []byte
+			if err := chromedp.Run(ctx,
+				chromedp.EmulateViewport(size.w, size.h), browsertest.Scheme(size.dark),
+				chromedp.Navigate(server.Base+s.path), chromedp.Reload(), chromedp.WaitVisible("main"), browsertest.Settled(), chromedp.CaptureScreenshot(&png),
+			); err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			if err := os.WriteFile(filepath.Join(to, s.name+size.name+".png"), png, 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

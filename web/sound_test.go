@@ -1,0 +1,125 @@
+package web_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"lyceum/web/browsertest"
+
+	"github.com/chromedp/chromedp"
+)
+
+type place struct{ name, at string }
+
+// places are all pages, in groups that share a tab.
+var places = map[string][]place{
+	"OfAllQuests": {
+		{"Quests", "#/"}, {"NewQuest", "#/new"}, {"Compare", "#/compare"}, {"Compared", "#/compare?a=thermal&b=thermal-strict"},
+		{"NoSuchPage", "#/nowhere"}, {"NoSuchQuest", "#/q/nowhere"}, {"ABrokenEscape", "#/q/%E0%A4%A/timeline"},
+	},
+	"OfAContract": {
+		{"Overview", "#/q/thermal"}, {"Canvas", "#/q/thermal/canvas"}, {"Timeline", "#/q/thermal/timeline"}, {"Event", "#/q/thermal/timeline?seq=7"},
+		{"Agents", "#/q/thermal/agents"}, {"Mind", "#/q/thermal/agents/planner?tab=mind"}, {"Claim", "#/q/thermal/evidence?claim=1"},
+		{"NoSuchTab", "#/q/thermal/nowhere"},
+	},
+	"OfOneAgent": {
+		{"Unstarted", "#/q/unstarted"}, {"Transcript", "#/q/demo-number/agents/agent-0"}, {"Files", "#/q/demo-number/agents/agent-0?tab=files"},
+		{"Cost", "#/q/demo-number/agents/agent-0?tab=cost"}, {"Prompt", "#/q/demo-number/agents/agent-0?tab=prompt"},
+	},
+}
+
+// scholarPlaces are the pages of a lab.
+var scholarPlaces = []place{
+	{"Overview", "#/q/scholars"}, {"Canvas", "#/q/scholars/canvas"}, {"Papers", "#/q/scholars/papers"}, {"Agents", "#/q/scholars/agents"},
+}
+
+// answered are places for which the server rightly says that there is no such thing: a
+// browser writes that on the console whatever the page does.
+var answered = []string{"NoSuchQuest", "ABrokenEscape"}
+
+var axe = sync.OnceValues(func() (string, error) { return browsertest.Axe(".") })
+
+func TestEveryPage(t *testing.T) {
+	t.Parallel()
+	chromium(t)
+	rules, err := axe()
+	if errors.Is(err, browsertest.ErrNoAxe) {
+		t.Skip(err)
+	}
+	must(t, err)
+	s, lab := readers(t), serve(t, scholars(t))
+	for group, list := range places {
+		t.Run(group, func(t *testing.T) {
+			t.Parallel()
+			sound(t, chromium(t).Tab(t, s), list, rules)
+		})
+	}
+	t.Run("OfALab", func(t *testing.T) {
+		t.Parallel()
+		tab := chromium(t).Tab(t, lab)
+		sound(t, tab, scholarPlaces, rules)
+		tab.Go("#/q/scholars/papers")
+		tab.Click(".paper-row a", "")
+		tab.Do(browsertest.Settled())
+		inEverySize(t, tab, "APaper", rules)
+	})
+	t.Run("TheFormAndItsMistakes", func(t *testing.T) {
+		t.Parallel()
+		tab := chromium(t).Tab(t, s)
+		tab.Go("#/new")
+		tab.Click("[role=tab]", "By form")
+		fill(tab, "Name", "No Such Name!")
+		tab.Until(`document.querySelector('[aria-invalid=true]')`)
+		inEverySize(t, tab, "TheForm", rules)
+	})
+	t.Run("ADialog", func(t *testing.T) {
+		t.Parallel()
+		tab := chromium(t).Tab(t, s)
+		tab.Go("#/q/thermal")
+		tab.Click("button", "Fork")
+		tab.Until(`document.querySelector('dialog[open]')`)
+		inEverySize(t, tab, "ADialog", rules)
+	})
+}
+
+// sound reads pages anew and looks for all that none may do.
+func sound(t *testing.T, tab *browsertest.Tab, list []place, rules string) {
+	for _, p := range list {
+		t.Run(p.name, func(t *testing.T) {
+			tab.In(t).Fresh(p.at)
+			if c := tab.Policy(); !strings.Contains(c, "default-src 'none'") || !strings.Contains(c, "script-src 'self';") || !strings.Contains(c, "frame-ancestors 'none'") {
+				t.Errorf("the policy is %q", c)
+			}
+			inEverySize(t, tab, p.name, rules)
+		})
+	}
+	tab.In(t)
+}
+
+// inEverySize holds a page against the rules, light and dark, wide and narrow. Colours do
+// not depend on the width, so that three are enough.
+func inEverySize(t *testing.T, tab *browsertest.Tab, name, rules string) {
+	t.Helper()
+	for _, size := range []struct {
+		words string
+		w, h  int64
+		dark  bool
+	}{{"wide, light", 1280, 800, false}, {"wide, dark", 1280, 800, true}, {"narrow, light", 390, 844, false}} {
+		tab.Do(chromedp.EmulateViewport(size.w, size.h), browsertest.Scheme(size.dark), browsertest.Resized())
+		tab.Accessible(rules, size.words)
+		if tab.Is(`document.documentElement.scrollWidth > innerWidth + 1`) {
+			t.Errorf("%s: the page is wider than its window", size.words)
+		}
+	}
+	for _, v := range tab.Violations() {
+		t.Errorf("the page violated its policy: %s", v)
+	}
+	for _, w := range tab.Wrong() {
+		if !slices.Contains(answered, name) || !strings.Contains(w, "404") && !strings.Contains(w, "400") {
+			t.Errorf("the page did what it must not: %s", w)
+		}
+	}
+}

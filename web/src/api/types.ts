@@ -1,0 +1,911 @@
+// Written by scripts/types.mjs from internal/api/openapi.json. Do not edit.
+
+/** SHA-256 in lower-case hex */
+export type Hash = string
+
+/** UTC, such as 2026-01-31T12:00:00.000000Z */
+export type Time = string
+
+/** place of an event in the quest's ledger, 1, 2, 3… */
+export type Seq = number
+
+/** place of an event; 0 for none */
+export type SeqOrNone = number
+
+/** 1 to 63 of a-z, 0-9 and -, beginning with a letter or a digit */
+export type Name = string
+
+/** reference of a paper */
+export type PaperRef = string
+
+/** US dollars as a decimal number, such as 0.0125 */
+export type USD = string
+
+/** What every answer with status 400 or above holds. */
+export type Error = {
+  error: {
+    code: 'bad_request' | 'unauthorized' | 'forbidden' | 'not_found' | 'method_not_allowed' | 'conflict' | 'too_large' | 'rate_limited' | 'internal' | 'unavailable'
+    /** what happened and what to do next, for a person */
+    message: string
+    /** the field or parameter that is wrong, if it is one */
+    field?: string
+    /** all that is wrong, where several things may be */
+    fields?: Array<FieldError>
+  }
+}
+
+/** One thing that is wrong with a spec or a body. */
+export type FieldError = {
+  /** its name, such as name, problem, limits.cost; empty for the document as a whole */
+  field: string
+  message: string
+  /** line in the YAML, from 1 */
+  line?: number
+}
+
+/** Where a quest stops by itself. What is absent does not bind; 0 is a limit of zero. */
+export type Limits = {
+  cost_usd?: USD
+  turns?: number
+  tokens?: number
+  seconds?: number
+  agent?: AgentLimits
+}
+
+/** What each agent may use. */
+export type AgentLimits = {
+  cost_usd?: USD
+  turns?: number
+  tokens?: number
+  seconds?: number
+}
+
+/** A lab's papers by status. */
+export type PaperCounts = {
+  published: number
+  submitted: number
+  rejected: number
+}
+
+/** Activity from the first event to the last in 30 buckets of equal length. */
+export type Spark = {
+  start: Time
+  end: Time
+  counts: Array<number>
+}
+
+/** A quest at a glance. */
+export type Summary = {
+  name: Name
+  /** solo, lab or contract; empty if the quest cannot be read */
+  society: string
+  /** society and version, such as lab/1 */
+  rules: string
+  /** interrupted: it should run and no process runs it. completed_with_warnings: finished, and something stayed open. damaged and other_rules: it cannot be read, reason says why. */
+  status: 'created' | 'running' | 'paused' | 'stopped' | 'exceeded' | 'finished' | 'failed' | 'interrupted' | 'completed_with_warnings' | 'damaged' | 'other_rules'
+  /** why it stands as it does, where somebody gave a reason */
+  reason?: string
+  /** some process has it now */
+  running: boolean
+  /** this server has it: live tokens come with its stream */
+  held_here: boolean
+  /** how many */
+  agents: number
+  models: Array<string>
+  papers?: PaperCounts
+  /** agents that have a current vote */
+  votes?: number
+  cost_usd: USD
+  /** calls whose cost nobody knows */
+  unpriced_calls: number
+  turns: number
+  tool_calls: number
+  tokens: number
+  /** how long it has run */
+  seconds: number
+  limits: Limits
+  events: number
+  hash: Hash
+  created: Time
+  updated: Time
+  forked_from?: {
+    quest: Name
+    at: Seq
+    hash: Hash
+  }
+  activity: Spark
+}
+
+/** What an agent is doing now. */
+export type Doing = {
+  /** thinking: its model was asked. running: tools were called, the first that is not done in tool. reviewing: its model was asked while a review request is open. ready: its turn comes next. answered: it has spoken and called for nothing. parked: it gets no turns until somebody speaks to it, reason says why. rules: it has no model. resting: the quest does not run. */
+  kind: 'thinking' | 'running' | 'reviewing' | 'ready' | 'answered' | 'parked' | 'rules' | 'resting'
+  /** the tool that runs */
+  tool?: string
+  /** the command line, the query or the first words of the arguments */
+  command?: string
+  paper?: PaperRef
+  /** title of that paper */
+  title?: string
+  reason?: string
+  since?: Time
+  seq?: Seq
+}
+
+/** An agent at a glance. */
+export type Agent = {
+  name: string
+  /** empty for an agent that works by rules alone */
+  model: string
+  doing: Doing
+  turns: number
+  tokens: number
+  cost_usd: USD
+  /** time that its model calls took */
+  seconds: number
+  /** entries of its transcript */
+  messages: number
+  /** its own, oldest first */
+  papers: Array<PaperRef>
+  open_reviews: Array<PaperRef>
+  vote?: PaperRef
+  tree?: Hash
+  /** commands run in its computer */
+  commands: number
+}
+
+/** What an agent believes, wants and intends after an event. */
+export type Mind = {
+  beliefs: Array<{
+    seq: Seq
+    belief: string
+    value: string
+    reason: string
+  }>
+  desires: Array<{
+    seq: Seq
+    desire: string
+    reason: string
+  }>
+  intentions: Array<{
+    seq: Seq
+    intention: string
+    reason: string
+    dropped: boolean
+    words: Array<string>
+  }>
+}
+
+/** An agent. */
+export type AgentDetail = {
+  name: string
+  /** empty for an agent that works by rules alone */
+  model: string
+  doing: Doing
+  turns: number
+  tokens: number
+  cost_usd: USD
+  /** time that its model calls took */
+  seconds: number
+  /** entries of its transcript */
+  messages: number
+  /** its own, oldest first */
+  papers: Array<PaperRef>
+  open_reviews: Array<PaperRef>
+  vote?: PaperRef
+  tree?: Hash
+  /** commands run in its computer */
+  commands: number
+  at: SeqOrNone
+  /** its system prompt */
+  system?: string
+  /** names of its tools */
+  tools: Array<string>
+  mind: Mind
+  cost: Array<CostPoint>
+}
+
+/** What had been used up after a model's answer. */
+export type CostPoint = {
+  seq: Seq
+  time: Time
+  agent: string
+  cost_usd: USD
+  total_usd: USD
+  input: number
+  cached: number
+  output: number
+  total_tokens: number
+  unpriced: boolean
+}
+
+/** Cost over time. Longer series are thinned: a point then stands for several answers, and sums stay exact. */
+export type Cost = {
+  points: Array<CostPoint>
+  total_usd: USD
+  total_tokens: number
+  unpriced_calls: number
+  by_agent: Array<{
+    agent: string
+    cost_usd: USD
+    tokens: number
+    turns: number
+  }>
+  limits: Limits
+}
+
+/** An entry of an agent's transcript. */
+export type Message = {
+  /** 0, 1, 2… */
+  number: number
+  seq: Seq
+  time: Time
+  role: 'user' | 'assistant'
+  /** person, rules, a model's name, tools, or the agent that sent it */
+  from: string
+  parts: Array<Part>
+  usage?: {
+    input: number
+    cached: number
+    output: number
+    thinking: number
+  }
+  cost_usd?: USD
+  duration_us?: number
+  /** why there is no answer */
+  error?: string
+}
+
+/** A piece of a message. */
+export type Part = {
+  kind: 'text' | 'thinking' | 'tool_call'
+  /** what was said or thought, at most 64 KiB; the rest is behind ref */
+  text?: string
+  ref?: Ref
+  id?: string
+  tool?: string
+  /** arguments as the model wrote them: JSON, if it kept to it */
+  args?: string
+  /** seq of the tool.call or policy.blocked */
+  call?: Seq
+  done?: boolean
+  /** what came back, at most 64 KiB */
+  output?: string
+  output_ref?: Ref
+  output_seq?: Seq
+  failed?: boolean
+  duration_us?: number
+}
+
+/** A blob: GET /api/blobs/{hash}. */
+export type Ref = {
+  hash: Hash
+  size: number
+}
+
+/** A page of a transcript, in order. */
+export type Transcript = {
+  messages: Array<Message>
+  total: number
+  /** after for the next page; absent at the end */
+  next?: number
+  /** before for the page before; absent at the beginning */
+  previous?: number
+}
+
+/** What happened in an agent's computer, in order. */
+export type Terminal = {
+  lines: Array<{
+    seq: Seq
+    time: Time
+    kind: 'start' | 'run' | 'stdout' | 'stderr' | 'exit' | 'files' | 'net'
+    /** id of the command */
+    command?: string
+    /** the command line, what was written, how it ended, which files changed */
+    text: string
+    ref?: Ref
+    exit?: number
+    call?: SeqOrNone
+  }>
+  /** after for the next page */
+  next?: Seq
+}
+
+/** A quest. */
+export type Detail = {
+  name: Name
+  /** solo, lab or contract; empty if the quest cannot be read */
+  society: string
+  /** society and version, such as lab/1 */
+  rules: string
+  /** interrupted: it should run and no process runs it. completed_with_warnings: finished, and something stayed open. damaged and other_rules: it cannot be read, reason says why. */
+  status: 'created' | 'running' | 'paused' | 'stopped' | 'exceeded' | 'finished' | 'failed' | 'interrupted' | 'completed_with_warnings' | 'damaged' | 'other_rules'
+  /** why it stands as it does, where somebody gave a reason */
+  reason?: string
+  /** some process has it now */
+  running: boolean
+  /** this server has it: live tokens come with its stream */
+  held_here: boolean
+  /** how many */
+  agents: number
+  models: Array<string>
+  papers?: PaperCounts
+  /** agents that have a current vote */
+  votes?: number
+  cost_usd: USD
+  /** calls whose cost nobody knows */
+  unpriced_calls: number
+  turns: number
+  tool_calls: number
+  tokens: number
+  /** how long it has run */
+  seconds: number
+  limits: Limits
+  events: number
+  hash: Hash
+  created: Time
+  updated: Time
+  forked_from?: {
+    quest: Name
+    at: Seq
+    hash: Hash
+  }
+  activity: Spark
+  /** Markdown */
+  problem: string
+  /** the quest.yaml it was made of */
+  spec: string
+  /** unsigned 64 bit number */
+  seed: string
+  /** Markdown */
+  answer?: string
+  best?: Paper
+  team: Array<Agent>
+  warnings: Array<string>
+  policies: Array<{
+    name: string
+    use: string
+  }>
+  /** driver of the agents' computers */
+  computer?: string
+  lab?: {
+    reviewers: number
+    decision: string
+    deadline: number
+  }
+  contract?: {
+    audit: string
+    corpus: boolean
+    wait_until?: Time
+    round: number
+  }
+  /** why this server's last run of it ended, if that was an error */
+  trouble?: string
+}
+
+/** A line of the ledger, to the byte. The bodies are described in docs/events.md. */
+export type Event = {
+  actor: string
+  body: Record<string, unknown>
+  hash: Hash
+  parent: SeqOrNone
+  quest: Name
+  seq: Seq
+  time: Time
+  tool: string
+  type: string
+}
+
+/** A page of the ledger, ascending. */
+export type EventPage = {
+  events: Array<{
+    /** it came from outside; all others the rules derived */
+    input: boolean
+    event: Event
+  }>
+  /** the last event there is */
+  head: number
+  /** after for the page after this one; absent if the ledger ends here. With a filter a page may be short or empty and still have a next. */
+  next?: SeqOrNone
+  /** before for the page before this one; absent if it begins with the first event. */
+  previous?: Seq
+}
+
+/** The same page as Agent Client Protocol notifications (session/update). */
+export type AcpPage = {
+  updates: Array<{
+    seq: Seq
+    notification: {
+      jsonrpc: '2.0'
+      method: 'session/update'
+      params: {
+        sessionId: string
+        update: {
+          sessionUpdate: 'user_message_chunk' | 'agent_message_chunk' | 'agent_thought_chunk' | 'tool_call' | 'tool_call_update' | 'plan'
+        }
+        _meta?: Record<string, unknown>
+      }
+    }
+  }>
+  head: number
+  next?: SeqOrNone
+  previous?: Seq
+}
+
+/** An event, what caused it and what it led to. */
+export type EventDetail = {
+  event: Event
+  input: boolean
+  previous_hash: Hash
+  /** the hash was computed again from the line and the hash before, and is the same */
+  hash_ok: boolean
+  cause?: Brief
+  /** events whose parent it is, at most 200 */
+  effects: Array<Brief>
+  refs: Array<Ref>
+}
+
+export type Brief = {
+  seq: Seq
+  type: string
+  actor: string
+  tool: string
+  time: Time
+}
+
+/** An index over the ledger. */
+export type Timeline = {
+  head: number
+  /** events that pass the filter */
+  matching: number
+  types: Array<Count>
+  actors: Array<Count>
+  tools: Array<Count>
+  buckets: Array<{
+    first: Seq
+    last: Seq
+    start: Time
+    end: Time
+    matching: number
+  }>
+  /** matching events, ascending, if seqs=true; at most 200000 */
+  seqs?: Array<Seq>
+  /** there are more than seqs lists */
+  truncated?: boolean
+}
+
+/** How often something occurs in the whole quest. */
+export type Count = {
+  name: string
+  count: number
+}
+
+/** A paper at a glance. */
+export type Paper = {
+  ref: PaperRef
+  title: string
+  author: string
+  status: 'SUBMITTED' | 'PUBLISHED' | 'REJECTED'
+  seq: Seq
+  time: Time
+  decided?: Seq
+  /** published papers of others that cite it */
+  cited: number
+  votes: number
+  reviews: number
+  accepts: number
+  rejects: number
+  revises?: PaperRef
+  revised_by: Array<PaperRef>
+  attachments: number
+  reproduction?: 'reproduced' | 'differs' | 'failed' | 'running'
+  /** it has the most votes */
+  best: boolean
+}
+
+export type Papers = {
+  papers: Array<Paper>
+  /** of that status */
+  total: number
+  counts: PaperCounts
+}
+
+export type Attachment = {
+  name: string
+  size: number
+  hash: Hash
+  entrypoint: boolean
+}
+
+export type Review = {
+  paper: PaperRef
+  reviewer: string
+  grade: 'ACCEPT' | 'REJECT'
+  /** Markdown */
+  content: string
+  seq: Seq
+  time: Time
+}
+
+/** That an agent review a paper. */
+export type Request = {
+  reviewer: string
+  state: 'open' | 'done' | 'expired'
+  /** the reviewer's turn by which it is due */
+  deadline: number
+}
+
+/** A paper. */
+export type PaperDetail = {
+  ref: PaperRef
+  title: string
+  author: string
+  status: 'SUBMITTED' | 'PUBLISHED' | 'REJECTED'
+  seq: Seq
+  time: Time
+  decided?: Seq
+  /** published papers of others that cite it */
+  cited: number
+  votes: number
+  reviews: Array<Review>
+  accepts: number
+  rejects: number
+  revises?: PaperRef
+  revised_by: Array<PaperRef>
+  attachments: Array<Attachment>
+  reproduction?: {
+    status: 'reproduced' | 'differs' | 'failed' | 'running'
+    reason?: string
+    exit?: number
+    output?: Ref
+    second?: Ref
+    duration_us?: number
+    seq?: Seq
+  }
+  /** it has the most votes */
+  best: boolean
+  /** Markdown */
+  content: string
+  entrypoint?: string
+  requests: Array<Request>
+  /** what it cites */
+  citations: Array<Link>
+  /** papers that name it, whatever their status */
+  cited_by: Array<Link>
+  voters: Array<string>
+  /** How it differs from the paper it revises. */
+  revision?: {
+    from: PaperRef
+    /** as patches are written */
+    unified: string
+  }
+}
+
+export type Link = {
+  ref: PaperRef
+  title: string
+  author: string
+  status: string
+  /** same author: it does not count */
+  self: boolean
+}
+
+export type Reviews = {
+  reviews: Array<Review>
+  requests: Array<{
+    paper: PaperRef
+    reviewer: string
+    state: string
+    deadline: number
+  }>
+}
+
+export type Citations = {
+  citations: Array<{
+    from: PaperRef
+    to: PaperRef
+    /** the citing paper is published and by another author */
+    counted: boolean
+    seq: Seq
+  }>
+}
+
+export type Votes = {
+  /** by agent */
+  current: Record<string, PaperRef>
+  tally: Array<{
+    ref: PaperRef
+    title: string
+    votes: number
+  }>
+  history: Array<{
+    seq: Seq
+    time: Time
+    agent: string
+    /** absent: the vote was taken back */
+    ref?: PaperRef
+  }>
+}
+
+/** The quest as a graph. A node or edge exists from its seq on; changes say what a node became when, so that any moment of the past can be drawn from one answer. */
+export type Canvas = {
+  nodes: Array<Node>
+  edges: Array<Edge>
+  head: number
+  agents: Array<string>
+  /** there are more nodes than are sent */
+  truncated: boolean
+}
+
+export type Node = {
+  /** unique in the quest, such as paper:…, review:12, agent:agent-0, task:t1, claim:3 */
+  id: string
+  kind: 'agent' | 'paper' | 'review' | 'task' | 'bid' | 'search' | 'computation' | 'source' | 'claim' | 'challenge' | 'justification' | 'answer' | 'person'
+  label: string
+  /** whose it is */
+  agent?: string
+  /** event it came with */
+  seq: number
+  /** event that last changed it */
+  last: number
+  /** its status now */
+  status?: string
+  ref?: PaperRef
+  /** a sentence or two */
+  detail?: string
+  changes: Array<{
+    seq: Seq
+    status: string
+  }>
+}
+
+export type Edge = {
+  id: string
+  from: string
+  to: string
+  kind: 'cites' | 'reviews' | 'revises' | 'votes' | 'awards' | 'bids' | 'supports' | 'attacks' | 'caused-by' | 'wrote'
+  seq: Seq
+  /** event that ended it, such as a vote that was changed */
+  until?: Seq
+  label?: string
+}
+
+/** What the answer of a contract net rests on. Hashes were checked for this answer. */
+export type Evidence = {
+  claims: Array<{
+    claim: number
+    text: string
+    by: string
+    /** stands, undecided, defeated by …, retracted: … */
+    status: string
+    confidence_thousandths: number
+    sources: Array<number> | null
+    seq: Seq
+  }>
+  sources: Array<{
+    source: number
+    kind: 'paragraph' | 'computation'
+    seq: Seq
+    doc?: string
+    title?: string
+    paragraph?: number
+    relevance_billionths?: number
+    score_billionths?: number
+    program?: string
+    engine?: string
+    command?: string
+    code_sha256?: string
+    environment_sha256?: string
+    /** the words that were found, to be marked in text */
+    snippet?: string
+    sha256: string
+    /** the whole paragraph or output */
+    text: string
+    /** why it does not hold */
+    broken?: string
+  }>
+  /** how many sources do not hold */
+  broken: number
+  attacks: Array<{
+    from: number
+    to: number
+    reason: string
+  }>
+  challenges: Array<{
+    challenge: number
+    /** 0: the answer as a whole */
+    claim: number
+    rule: string
+    reason: string
+    by: string
+    open: boolean
+    justified?: string
+    seq: Seq
+  }>
+  /** Markdown */
+  answer?: string
+}
+
+export type Artifacts = {
+  artifacts: Array<{
+    name: string
+    kind: 'spec' | 'problem' | 'data' | 'corpus' | 'pin' | 'attachments' | 'output' | 'code' | 'answer' | 'workspace'
+    producer: string
+    seq: Seq
+    hash: Hash
+    size: number
+    /** a folder: GET /api/trees/{hash} */
+    tree: boolean
+  }>
+}
+
+/** A folder. */
+export type Tree = {
+  tree: Hash
+  /** the event after which it was so */
+  at?: SeqOrNone
+  /** below the root, empty for the root */
+  path: string
+  entries: Array<{
+    name: string
+    kind: 'file' | 'dir' | 'link'
+    size: number
+    executable: boolean
+    hash?: Hash
+    target?: string
+  }>
+  /** the agent has no recorded files */
+  empty?: boolean
+}
+
+/** When an agent's files changed. */
+export type Versions = {
+  versions: Array<{
+    seq: Seq
+    time: Time
+    tree: Hash
+    cause: string
+    changes: number
+  }>
+}
+
+/** An offline example. */
+export type Example = {
+  name: Name
+  society: string
+  title: string
+  problem: string
+  /** its quest.yaml */
+  spec: string
+  files: Array<string>
+  /** it needs no key */
+  offline: boolean
+  note?: string
+}
+
+/** What a form needs. */
+export type Options = {
+  version: string
+  /** used where a spec names none */
+  default_model: string
+  societies: Array<string>
+  profiles: Array<{
+    name: string
+    description: string
+  }>
+  decisions: Array<string>
+  audits: Array<string>
+  computers: Array<string>
+  tools: Array<string>
+  programs: Array<string>
+  /** a model that needs no key */
+  demo_model: string
+}
+
+export type EventTypes = {
+  types: Array<{
+    type: string
+    input: boolean
+  }>
+}
+
+/** A file beside quest.yaml. One of text and base64. */
+export type NewFile = {
+  /** relative, with / */
+  path: string
+  text?: string
+  base64?: string
+}
+
+/** What a quest is made of: exactly one of spec, yaml, example. */
+export type NewQuest = {
+  /** the members of a quest.yaml (docs/quest.schema.json) as JSON */
+  spec?: Record<string, unknown>
+  /** a quest.yaml */
+  yaml?: string
+  /** name of an example */
+  example?: string
+  /** instead of the one in the spec */
+  name?: Name
+  /** instead of the one in the spec */
+  model?: string
+  files?: Array<NewFile>
+  /** run it at once */
+  start?: boolean
+}
+
+export type Validation = {
+  valid: boolean
+  errors: Array<FieldError>
+  name?: string
+  society?: string
+  /** the spec as a quest.yaml */
+  yaml?: string
+}
+
+/** An order. */
+export type Control = {
+  action: 'start' | 'pause' | 'resume' | 'stop' | 'fork'
+  limits?: Limits
+  /** start and resume: models answer without thinking first */
+  no_thinking?: boolean
+  /** fork: the last event taken over; absent or 0 for all */
+  at?: SeqOrNone
+  /** fork: its name; absent makes one */
+  name?: Name
+  /** fork: model of every agent */
+  model?: string
+  /** fork: unsigned 64 bit number */
+  seed?: string
+  /** fork: said to the agents first */
+  message?: string
+  /** fork: run it at once */
+  start?: boolean
+}
+
+export type Controlled = {
+  quest: Summary
+  /** another process has the quest and was told; it acts soon */
+  told: boolean
+}
+
+export type NewMessage = {
+  /** 1 to 8192 bytes */
+  text: string
+  /** an agent; absent means all */
+  to?: string
+}
+
+export type Posted = {
+  /** number in the quest's inbox */
+  id: number
+  /** the agents hear it in their next turn; otherwise when the quest runs */
+  running: boolean
+}
+
+export type Quests = {
+  /** the last changed first */
+  quests: Array<Summary>
+}
+
+/** data of a delta in the live stream. */
+export type Delta = {
+  agent: string
+  /** restart: what came of this answer so far is void */
+  kind: 'text' | 'thinking' | 'tool_call' | 'restart' | 'retry'
+  text: string
+}
+
+/** data of a cut in the live stream. */
+export type Cut = {
+  reason: string
+  after: SeqOrNone
+}
+
+/** data of an end in the live stream. */
+export type End = {
+  /** interrupted: it should run and no process runs it. completed_with_warnings: finished, and something stayed open. damaged and other_rules: it cannot be read, reason says why. */
+  status: 'created' | 'running' | 'paused' | 'stopped' | 'exceeded' | 'finished' | 'failed' | 'interrupted' | 'completed_with_warnings' | 'damaged' | 'other_rules'
+  head: number
+  reason?: string
+}

@@ -1,0 +1,74 @@
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { useRoute, type Route } from './route'
+import { Empty, Loading } from './ui/states'
+import { Guard } from './ui/guard'
+import { applyTheme, storedTheme, type Theme } from './ui/theme'
+import { Quests } from './pages/quests/quests'
+
+const QuestFrame = lazy(() => import('./pages/quest/frame'))
+const NewQuest = lazy(() => import('./pages/quests/new'))
+const Compare = lazy(() => import('./pages/compare/compare'))
+
+export function App() {
+  const route = useRoute()
+  const place = route.parts.join('/')
+  const main = useRef<HTMLElement>(null)
+  const first = useRef(true)
+  // A new place begins at its top, and the keyboard with it; reading on in the same one does not move.
+  const spot = route.parts[0] === 'q' ? route.parts.slice(0, 3).join('/') : place
+  useEffect(() => {
+    if (first.current) { first.current = false; return }
+    window.scrollTo(0, 0)
+    main.current?.focus({ preventScroll: true })
+  }, [spot])
+  return (
+    <>
+      <a className="button skip" href="#main" onClick={(e) => { e.preventDefault(); main.current?.focus() }}>Skip to the content</a>
+      <Top route={route} />
+      <main id="main" ref={main} tabIndex={-1} className="main">
+        <Guard key={place}>
+          <Suspense fallback={<Loading what="the page" />}><Place route={route} /></Suspense>
+        </Guard>
+      </main>
+    </>
+  )
+}
+
+function Place({ route }: { route: Route }) {
+  const [kind, name, ...rest] = route.parts
+  if (kind === undefined) return <Quests />
+  if (kind === 'new') return <NewQuest />
+  if (kind === 'compare') return <Compare a={route.query.get('a') ?? ''} b={route.query.get('b') ?? ''} />
+  if (kind === 'q' && name) return <QuestFrame key={name} name={name} parts={rest} query={route.query} />
+  return <Empty alone title="There is no such page" action={<a className="button first" href="#/">All quests</a>}>The link leads nowhere.</Empty>
+}
+
+function Top({ route }: { route: Route }) {
+  const kind = route.parts[0]
+  const at = (name?: string) => (kind === name ? 'page' : undefined)
+  return (
+    <header className="top">
+      <a className="brand" href="#/" aria-label="Lyceum, all quests">
+        <svg viewBox="0 0 32 32" aria-hidden="true"><path d="M16 3 29 10v3H3v-3zM6 15h3v9H6zm8.500 0h3v9h-3zM23 15h3v9h-3zM3 26h26v3H3z" /></svg>
+        Lyceum
+      </a>
+      <nav aria-label="Main">
+        <a href="#/" aria-current={at(undefined)}>Quests</a>
+        <a href="#/compare" aria-current={at('compare')}>Compare</a>
+      </nav>
+      <ThemeSwitch />
+    </header>
+  )
+}
+
+function ThemeSwitch() {
+  const [theme, setTheme] = useState<Theme>(storedTheme)
+  const pick = (value: Theme) => { setTheme(value); applyTheme(value) }
+  return (
+    <select aria-label="Theme" value={theme} onChange={(e) => pick(e.target.value as Theme)}>
+      <option value="system">System</option>
+      <option value="light">Light</option>
+      <option value="dark">Dark</option>
+    </select>
+  )
+}

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Event } from '../api/types'
+import { LiveQuest } from './stream'
+
+class FakeSource {
+  static all: FakeSource[] = []
+  onopen?: () => void
+  onerror?: () => void
+  onmessage?: (m: { data: string }) => void
+  closed = false
+  private named = new Map<string, (m: { data: string }) => void>()
+  constructor(readonly url: string) { FakeSource.all.push(this) }
+  addEventListener(name: string, f: (m: { data: string }) => void) { this.named.set(name, f) }
+  close() { this.closed = true }
+  say(name: string, data: unknown) { this.named.get(name)?.({ data: JSON.stringify(data) }) }
+  event(seq: number, type = 'tool.call') { this.onmessage?.({ data: JSON.stringify(made(seq, type)) }) }
+}
+
+const made = (seq: number, type = 'tool.call') => ({ seq, type, actor: 'agent-0', body: {} }) as unknown as Event
+const last = () => FakeSource.all.at(-1) as FakeSource
+
+describe('LiveQuest', () => {
+  let asked: string[]
+  beforeEach(() => {
+    vi.useFakeTimers()
+    FakeSource.all = []
+    asked = []
+    vi.stubGlobal('window', globalThis)
+    vi.stubGlobal('EventSource', FakeSource)
+    vi.stubGlobal('fetch', async (url: string) => {
+      asked.push(url)
+      const after = Number(new URL(url, 'http://x').searchParams.get('after') ?? 0)
+      const body = url.includes('/events') ? { events: [1, 2, 3].map((n) => ({ input: false, event: made(after + n) })), head: after + 3 } : {}
+      return new Response(JSON.stringify(body), { status: 200 })
+    })
+  })
+  afterEach(() => { vi.useRealTimers(); vi.unstubAllGlobals() })
+  const open = (head: number) => {
+    const live = new LiveQuest('q', head)
+    live.open()
+    last().onopen?.()
+    return live
+  }
+
+  it('begins behind what is known already', () => {
+    open(41)
+    expect(last().url).toBe('/api/quests/q/events?after=41')
+  })
+  it('takes every event once, in order', async () => {
+    const live = open(0)
+    for (const seq of [1, 2, 2, 1, 3]) last().event(seq)
+    await vi.advanceTimersByTimeAsync(300)
+    expect(live.snapshot().recent.map((e) => e.seq)).toEqual([1, 2, 3])
+    expect(live.snapshot().head).toBe(3)
+  })
+  it('fetches what the stream left out before it shows what came after', async () => {
+    const live = open(0)
+    last().event(1)
+    last().event(4)
+    await vi.advanceTimersByTimeAsync(300)
+    expect(asked).toEqual(['/api/quests/q/events?after=1&limit=500'])
+    expect(live.snapshot().recent.map((e) => e.seq)).toEqual([1, 2, 3, 4])
+  })
+  it('goes on from the last event after a lost connection, and says when', async () => {
+    const live = open(0)
+    last().event(1)
+    last().onerror?.()
+    expect(live.snapshot().connection).toMatchObject({ kind: 'lost', retryAt: Date.now() + 1000 })
+    await vi.advanceTimersByTimeAsync(1100)
+    expect(FakeSource.all).toHaveLength(2)
+    expect(last().url).toContain('after=1')
+  })
+  it('forgets what an agent was saying once it has said it', async () => {
+    const live = open(0)
+    last().say('delta', { agent: 'agent-0', kind: 'text', text: 'The sum' })
+    await vi.advanceTimersByTimeAsync(300)
+    expect(live.snapshot().saying.get('agent-0')?.text).toBe('The sum')
+    last().event(1, 'model.result')
+    await vi.advanceTimersByTimeAsync(300)
+    expect(live.snapshot().saying.size).toBe(0)
+  })
+  it('closes when the quest has ended', async () => {
+    const live = open(0)
+    last().event(1)
+    last().say('end', { status: 'finished', head: 1 })
+    await vi.advanceTimersByTimeAsync(300)
+    expect(last().closed).toBe(true)
+    expect(live.snapshot()).toMatchObject({ head: 1, connection: { kind: 'ended' } })
+  })
+})

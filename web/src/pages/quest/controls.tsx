@@ -1,0 +1,82 @@
+import { useState } from 'react'
+import { control, Failure, remove } from '../../api/client'
+import type { Control, Detail } from '../../api/types'
+import { useLive } from '../../live/context'
+import { go } from '../../route'
+import { Dialog } from '../../ui/dialog'
+import { Fork } from './fork'
+import { Message } from './message'
+
+type Action = 'start' | 'pause' | 'resume' | 'stop'
+
+// What can be ordered depends on how the quest stands; the server has the last word.
+function offered(quest: Detail): Action[] {
+  switch (quest.status) {
+    case 'running': return ['pause', 'stop']
+    case 'paused': return quest.running ? ['resume', 'stop'] : ['resume', 'stop']
+    case 'created': case 'stopped': case 'exceeded': case 'interrupted': case 'failed': return ['start']
+    default: return []
+  }
+}
+
+const labels: Record<Action, string> = { start: 'Start', pause: 'Pause', resume: 'Resume', stop: 'Stop' }
+
+/** Controls are the orders that a person can give a quest. */
+export function Controls({ quest }: { quest: Detail }) {
+  const { quest: resource, now } = useLive()
+  const [open, setOpen] = useState<'fork' | 'message' | 'remove' | ''>('')
+  const [busy, setBusy] = useState('')
+  const [said, setSaid] = useState('')
+  const order = async (action: Action) => {
+    setBusy(action)
+    setSaid('')
+    try {
+      const { told } = await control(quest.name, { action } satisfies Control)
+      if (told) setSaid('The process that runs it was told.')
+      resource.again()
+      now()
+    } catch (error) {
+      setSaid(error instanceof Failure ? error.message : String(error))
+    }
+    setBusy('')
+  }
+  const close = () => setOpen('')
+  return (
+    <>
+      <div className="controls">
+        {offered(quest).map((action, i) => (
+          <button key={action} className={i === 0 ? 'button first' : 'button'} disabled={busy !== ''} onClick={() => void order(action)}>{labels[action]}</button>
+        ))}
+        <button className="button" onClick={() => setOpen('message')}>Message</button>
+        <button className="button" onClick={() => setOpen('fork')}>Fork</button>
+        {!quest.running && <button className="button danger" onClick={() => setOpen('remove')}>Remove</button>}
+      </div>
+      {said && <p className="note warn said" role="status">{said} <button className="link" onClick={() => setSaid('')}>Close</button></p>}
+      {open === 'fork' && <Fork quest={quest.name} at={0} head={quest.events} onClose={close} />}
+      {open === 'message' && <Message quest={quest} onClose={close} />}
+      {open === 'remove' && <Remove quest={quest.name} onClose={close} />}
+    </>
+  )
+}
+
+function Remove({ quest, onClose }: { quest: string; onClose: () => void }) {
+  const [wrong, setWrong] = useState('')
+  const really = async () => {
+    try {
+      await remove(quest)
+      go('#/')
+    } catch (error) {
+      setWrong(error instanceof Failure ? error.message : String(error))
+    }
+  }
+  return (
+    <Dialog title={`Remove ${quest}?`} onClose={onClose}>
+      <p>The quest goes with its ledger, papers and workspaces. Nothing brings it back; lyceum export makes a copy first.</p>
+      {wrong && <p className="note bad" role="alert">{wrong}</p>}
+      <div className="actions">
+        <button className="button" onClick={onClose}>Keep it</button>
+        <button className="button danger" onClick={() => void really()}>Remove it</button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,85 @@
+import { lazy, Suspense, useEffect } from 'react'
+import { Follow, useLive } from '../../live/context'
+import { questLink } from '../../route'
+import { Broken, Empty, Loading } from '../../ui/states'
+import { StatusBadge } from '../../ui/show'
+import { Controls } from './controls'
+import { Lost } from './lost'
+import Overview from './overview'
+import './quest.css'
+
+const Canvas = lazy(() => import('../canvas/page'))
+const Timeline = lazy(() => import('../timeline/page'))
+const Papers = lazy(() => import('../papers/papers'))
+const Paper = lazy(() => import('../papers/paper'))
+const Agents = lazy(() => import('../agents/agents'))
+const Agent = lazy(() => import('../agents/agent'))
+const Evidence = lazy(() => import('../evidence/page'))
+
+type Place = { name: string; parts: string[]; query: URLSearchParams }
+
+/** Frame is what all pages of a quest share: its name, its controls, its stream. */
+export default function Frame(place: Place) {
+  return <Follow name={place.name}><Inner {...place} /></Follow>
+}
+
+const wide = new Set(['canvas', 'timeline'])
+
+function Inner({ name, parts, query }: Place) {
+  const { quest } = useLive()
+  const page = parts[0] ?? ''
+  useEffect(() => { document.title = `${name}${page ? ` · ${page}` : ''} · Lyceum` }, [name, page])
+  if (!quest.data) return quest.failure ? <Broken failure={quest.failure} again={quest.again} alone /> : <Coming name={name} wide={wide.has(page)} />
+  const { society, papers, agents, events } = quest.data
+  const tabs: [string, string, number?][] = [
+    ['', 'Overview'], ['canvas', 'Canvas'], ['timeline', 'Timeline', events],
+    ...(papers ? [['papers', 'Papers', papers.published + papers.submitted + papers.rejected] as [string, string, number]] : []),
+    ['agents', 'Agents', agents],
+    ...(society === 'contract' ? [['evidence', 'Evidence'] as [string, string]] : []),
+  ]
+  return (
+    <>
+      <Lost />
+      <div className={wide.has(page) ? 'questbar wide' : 'questbar'}>
+        <div className="inner">
+          <div className="title">
+            <h1>{name}</h1>
+            <StatusBadge status={quest.data.status} />
+            <Controls quest={quest.data} />
+          </div>
+          <nav className="tabs" aria-label={`Pages of ${name}`}>
+            {tabs.map(([path, label, n]) => (
+              <a key={path} href={questLink(name, path)} aria-current={page === path ? 'page' : undefined}>
+                {label}{n !== undefined && <span className="count num">{n.toLocaleString('en-US')}</span>}
+              </a>
+            ))}
+          </nav>
+        </div>
+      </div>
+      <Suspense fallback={<Loading what="the page" />}><Page name={name} parts={parts} query={query} /></Suspense>
+    </>
+  )
+}
+
+// A long quest takes the server a moment. Whose it is can be said at once.
+const Coming = ({ name, wide: broad }: { name: string; wide: boolean }) => (
+  <>
+    <div className={broad ? 'questbar wide' : 'questbar'}>
+      <div className="inner"><div className="title coming"><h1>{name}</h1></div><div className="tabs coming" /></div>
+    </div>
+    <Loading what={`the ledger of ${name}`} />
+  </>
+)
+
+function Page({ name, parts, query }: Place) {
+  const [page, id] = parts
+  switch (page) {
+    case undefined: return <Overview name={name} />
+    case 'canvas': return <Canvas name={name} selected={query.get('node') ?? ''} />
+    case 'timeline': return <Timeline name={name} query={query} />
+    case 'papers': return id ? <Paper key={id} name={name} id={id} /> : <Papers name={name} query={query} />
+    case 'agents': return id ? <Agent key={id} name={name} agent={id} query={query} /> : <Agents name={name} />
+    case 'evidence': return <Evidence name={name} claim={Number(query.get('claim') ?? 0)} source={Number(query.get('source') ?? 0)} />
+    default: return <Empty title="There is no such page" action={<a className="button" href={questLink(name)}>Back to {name}</a>} />
+  }
+}

@@ -1,0 +1,105 @@
+import { useLive } from '../../live/context'
+import { questPath } from '../../api/client'
+import { useResource } from '../../api/resource'
+import type { Detail, Paper, PaperDetail } from '../../api/types'
+import { questLink } from '../../route'
+import { Markdown, type Context } from '../../text/markdown'
+import { visible, Words } from '../../text/plain'
+import { Ready } from '../../ui/states'
+import { Badge, count, duration, money, short, When } from '../../ui/show'
+import { Meter } from '../../ui/meter'
+import { Spark } from '../../ui/spark'
+import { useAnswerLinks } from './links'
+import { Team } from './team'
+
+/** Overview is a quest at work: the question, who does what, the best answer so far. */
+export default function Overview({ name }: { name: string }) {
+  const { quest } = useLive()
+  if (!quest.data) return null
+  const q = quest.data
+  return (
+    <div className="page">
+      <Notices quest={q} />
+      <div className="split">
+        <div className="stack loose">
+          <section className="card" aria-labelledby="problem"><h2 id="problem">Question</h2><Markdown text={q.problem} /></section>
+          <Answer quest={q} />
+        </div>
+        <aside className="stack" aria-label="State of the quest">
+          <section className="card stack" aria-label="Budget"><Budget quest={q} /></section>
+          <Team name={name} team={q.team} running={q.running} />
+          <Facts quest={q} />
+        </aside>
+      </div>
+    </div>
+  )
+}
+
+function Notices({ quest }: { quest: Detail }) {
+  const lines = [quest.trouble, quest.reason, ...quest.warnings].filter((l): l is string => !!l)
+  if (lines.length === 0) return null
+  const tone = quest.status === 'failed' || quest.status === 'damaged' || quest.trouble ? 'bad' : 'warn'
+  return <div className="stack tight notices">{[...new Set(lines)].map((l) => <p key={l} className={`note ${tone}`}><Words>{l}</Words></p>)}</div>
+}
+
+function Answer({ quest }: { quest: Detail }) {
+  const links = useAnswerLinks(quest)
+  const final = quest.status === 'finished' || quest.status === 'completed_with_warnings'
+  return (
+    <section className="card" aria-labelledby="answer">
+      <div className="row between answer-head">
+        <h2 id="answer">{final ? 'Answer' : 'Best answer so far'}</h2>
+        {quest.best && <a className="small" href={questLink(quest.name, `papers/${quest.best.ref}`)}>paper by {quest.best.author}, {quest.best.votes} {quest.best.votes === 1 ? 'vote' : 'votes'}</a>}
+        {quest.society === 'contract' && quest.answer && <a className="small" href={questLink(quest.name, 'evidence')}>with its evidence</a>}
+      </div>
+      {quest.answer ? <Markdown text={quest.answer} context={links} />
+        : quest.best ? <Best name={quest.name} paper={quest.best} context={links} />
+        : <p className="muted">{quest.running ? 'Nobody has proposed one yet. It appears here as soon as there is one.' : 'There is none. Start the quest to get one.'}</p>}
+    </section>
+  )
+}
+
+// Until the quest has its answer, the paper with the most votes stands for it.
+function Best({ name, paper, context }: { name: string; paper: Paper; context: Context }) {
+  const whole = useResource<PaperDetail>(questPath(name, `/papers/${paper.ref}`))
+  return (
+    <div className="stack tight">
+      <h3 className="paper-heading">{visible(paper.title)}</h3>
+      <Ready of={whole} what="the paper">{(p) => <Markdown text={p.content} context={context} />}</Ready>
+    </div>
+  )
+}
+
+function Budget({ quest }: { quest: Detail }) {
+  const { limits } = quest
+  return (
+    <>
+      <Meter label="Cost" used={Number(quest.cost_usd)} limit={limits.cost_usd === undefined ? undefined : Number(limits.cost_usd)} show={(n) => money(String(n))} />
+      <Meter label="Turns" used={quest.turns} limit={limits.turns} show={count} />
+      <Meter label="Tokens" used={quest.tokens} limit={limits.tokens} show={short} />
+      <Meter label="Time" used={quest.seconds} limit={limits.seconds} show={duration} />
+      {quest.unpriced_calls > 0 && <p className="small muted">The cost of {count(quest.unpriced_calls)} calls is not known.</p>}
+    </>
+  )
+}
+
+function Facts({ quest }: { quest: Detail }) {
+  return (
+    <section className="card" aria-label="Facts">
+      <Spark data={quest.activity} />
+      <dl className="facts">
+        <dt>society</dt><dd>{quest.rules}</dd>
+        {quest.models.length > 0 && <><dt>model</dt><dd>{quest.models.join(', ')}</dd></>}
+        {quest.computer && <><dt>computer</dt><dd>{quest.computer}</dd></>}
+        {quest.lab && <><dt>review</dt><dd>{quest.lab.reviewers} reviewers, {quest.lab.decision}</dd></>}
+        {quest.contract && <><dt>audit</dt><dd>{quest.contract.audit}{quest.contract.round > 1 && `, round ${quest.contract.round}`}</dd></>}
+        <dt>seed</dt><dd>{quest.seed}</dd>
+        <dt>made</dt><dd><When time={quest.created} /></dd>
+        {quest.forked_from && <><dt>fork of</dt><dd><a href={questLink(quest.forked_from.quest, 'timeline', { seq: quest.forked_from.at })}>{quest.forked_from.quest} at {quest.forked_from.at}</a> · <a href={`#/compare?a=${quest.forked_from.quest}&b=${quest.name}`}>compare</a></dd></>}
+        <dt>head</dt><dd className="mono" title={quest.hash}>{quest.hash.slice(0, 16)}…</dd>
+      </dl>
+      {quest.policies.length > 0 && <div className="row policies">{quest.policies.map((p) => <Badge key={p.name}>{p.name}</Badge>)}</div>}
+      <details className="spec"><summary>quest.yaml</summary><pre className="pre" tabIndex={0}>{quest.spec}</pre></details>
+    </section>
+  )
+}

@@ -1,0 +1,56 @@
+import type { Options } from '../../api/types'
+
+/** Draft is what stands in the form, as it was typed. */
+export type Draft = {
+  name: string
+  society: string
+  problem: string
+  model: string
+  agents: string
+  reviewers: string
+  decision: string
+  profile: string
+  audit: string
+  computer: string
+  seed: string
+  cost: string
+  turns: string
+  duration: string
+}
+
+export function blank(options: Options): Draft {
+  return {
+    name: '', society: options.societies.includes('lab') ? 'lab' : (options.societies[0] ?? 'solo'), problem: '',
+    model: options.default_model || options.demo_model, agents: '3', reviewers: '', decision: '', profile: '', audit: '',
+    computer: '', seed: '', cost: '', turns: '', duration: '',
+  }
+}
+
+// A figure that is none goes to the server as it was typed: what is wrong with it is
+// said there, in the same words as everywhere.
+const figure = (text: string): number | string => (/^\d+$/.test(text.trim()) ? Number(text.trim()) : text.trim())
+
+/** specOf is the quest.yaml that a draft means; what was left empty is left out. */
+export function specOf(draft: Draft): Record<string, unknown> {
+  const lab = draft.society === 'lab'
+  const contract = draft.society === 'contract'
+  const limits: Record<string, unknown> = {}
+  if (draft.cost.trim()) limits.cost = draft.cost.trim()
+  if (draft.turns.trim()) limits.turns = figure(draft.turns)
+  if (draft.duration.trim()) limits.duration = draft.duration.trim()
+  const spec: Record<string, unknown> = {
+    name: draft.name.trim() || undefined,
+    society: draft.society,
+    [contract ? 'task' : 'problem']: draft.problem,
+    model: draft.model.trim() || undefined,
+    agents: lab && draft.agents.trim() ? figure(draft.agents) : undefined,
+    reviewers: lab && draft.reviewers.trim() ? figure(draft.reviewers) : undefined,
+    decision: (lab && draft.decision) || undefined,
+    profile: (!contract && draft.profile) || undefined,
+    audit: (contract && draft.audit) || undefined,
+    computer: draft.computer || undefined,
+    seed: draft.seed.trim() ? figure(draft.seed) : undefined,
+    limits: Object.keys(limits).length > 0 ? limits : undefined,
+  }
+  return Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,62 @@
+import type { Summary } from '../api/types'
+
+/** money shows dollars as they are written, with as many digits as say something. */
+export function money(usd: string): string {
+  const value = Number(usd)
+  if (value === 0) return '$0.00'
+  if (value < 0.01) return `$${value.toFixed(4)}`
+  return `$${value.toFixed(2)}`
+}
+
+export const count = (n: number) => n.toLocaleString('en-US')
+
+export function short(n: number): string {
+  if (n < 10_000) return count(n)
+  if (n < 1_000_000) return `${(n / 1000).toFixed(n < 100_000 ? 1 : 0)}k`
+  return `${(n / 1_000_000).toFixed(1)}M`
+}
+
+export function duration(seconds: number): string {
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`
+  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`
+  if (seconds < 3600) return two(Math.floor(seconds / 60), 'min', Math.floor(seconds % 60), 's')
+  return two(Math.floor(seconds / 3600), 'h', Math.floor((seconds % 3600) / 60), 'min')
+}
+
+const two = (a: number, big: string, b: number, small: string) => (b === 0 ? `${a} ${big}` : `${a} ${big} ${b} ${small}`)
+
+export function bytes(n: number): string {
+  if (n < 1024) return `${n} B`
+  if (n < 1024 * 1024) return `${(n / 1024).toFixed(1)} KiB`
+  return `${(n / 1024 / 1024).toFixed(1)} MiB`
+}
+
+export const clock = (time: string) => time.slice(11, 19)
+
+export function When({ time }: { time: string }) {
+  const date = new Date(time)
+  const ago = (Date.now() - date.getTime()) / 1000
+  const text = ago >= 0 && ago < 60 ? 'just now'
+    : ago >= 0 && ago < 3600 ? `${Math.floor(ago / 60)} min ago`
+    : ago >= 0 && ago < 86_400 ? `${Math.floor(ago / 3600)} h ago`
+    : date.toLocaleDateString(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
+  return <time dateTime={time} title={date.toLocaleString()}>{text}</time>
+}
+
+type Status = Summary['status']
+
+const tones: Partial<Record<Status, string>> = {
+  running: 'live', finished: 'good', completed_with_warnings: 'warn', failed: 'bad', damaged: 'bad', other_rules: 'bad',
+  paused: 'warn', exceeded: 'warn', interrupted: 'warn',
+}
+const names: Partial<Record<Status, string>> = {
+  completed_with_warnings: 'finished, with warnings', exceeded: 'out of budget', other_rules: 'other rules',
+}
+
+export const StatusBadge = ({ status }: { status: Status }) => (
+  <span className={`badge ${tones[status] ?? ''}`}>{names[status] ?? status}</span>
+)
+
+export const Badge = ({ tone = '', children }: { tone?: string; children: React.ReactNode }) => (
+  <span className={`badge ${tone}`}>{children}</span>
+)
