@@ -302,7 +302,6 @@ func TestNoPathLeadsOut(t *testing.T) {
 func TestReadingChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	before := map[string]string{}
 	state := func() map[string]string {
 		out := map[string]string{}
 		heads, err := w.rt.Ledger.Quests(t.Context())
@@ -312,7 +311,7 @@ func TestReadingChangesNothing(t *testing.T) {
 		}
 		return out
 	}
-	before = state()
+	before := state()
 	for _, pattern := range w.Patterns() {
 		if strings.HasPrefix(pattern, "GET ") {
 			for _, q := range []string{"alone", "net", "lab"} {

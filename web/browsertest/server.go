@@ -1,10 +1,10 @@
 // Package browsertest drives the page that lyceum serve serves, in Chromium.
 //
 // A Server is a real process on a home of its own; a Browser is one Chromium for a
-// whole program, and each Tab of it has its own cookies, because cookies do not know
-// ports and two servers of this machine would otherwise log each other out. A Tab keeps
-// all that the page must never do (errors on the console, requests to other hosts,
-// dialogs, violations of its policy), and Sound fails the test over it.
+// whole program, and each Tab of it has its own cookies and cache, so that none sees what
+// another did. A Tab keeps all that the page must never do (errors on the console,
+// requests to other hosts, dialogs, violations of its policy), and Sound fails the test
+// over it.
 package browsertest
 
 import (
