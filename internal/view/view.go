@@ -141,7 +141,9 @@ func (r *reader) account(e event.Event) (err error) {
 	case *event.QuestCreated:
 		run.Rules, run.Seed, run.Status = b.Rules, fmt.Sprint(b.Seed), "created"
 		for _, a := range b.Agents {
-			run.Models = add(run.Models, a.Model)
+			if a.Model != "" { // one without works by rules alone
+				run.Models = add(run.Models, a.Model)
+			}
 		}
 		run.Spec, err = r.blob(b.Spec)
 	case *event.QuestForked:
