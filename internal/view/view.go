@@ -140,6 +140,7 @@ func (r *reader) account(e event.Event) (err error) {
 	switch b := e.Body.(type) {
 	case *event.QuestCreated:
 		run.Rules, run.Seed, run.Status = b.Rules, fmt.Sprint(b.Seed), "created"
+		run.Models = []string{}
 		for _, a := range b.Agents {
 			if a.Model != "" { // one without works by rules alone
 				run.Models = add(run.Models, a.Model)

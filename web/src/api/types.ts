@@ -909,3 +909,147 @@ export type End = {
   head: number
   reason?: string
 }
+
+/** see docs/cli.md, lyceum diff */
+export type Diff = {
+  a: {
+    name: string
+    quest: string
+    rules: string
+    seed: string
+    status: string
+    models: Array<string>
+    events: number
+    hash: string
+    turns: number
+    tool_calls: number
+    input_tokens: number
+    output_tokens: number
+    cost_usd: string
+    unpriced_calls?: number
+  }
+  b: {
+    name: string
+    quest: string
+    rules: string
+    seed: string
+    status: string
+    models: Array<string>
+    events: number
+    hash: string
+    turns: number
+    tool_calls: number
+    input_tokens: number
+    output_tokens: number
+    cost_usd: string
+    unpriced_calls?: number
+  }
+  shared_events: number
+  similarity: {
+    total: number
+    answer: number
+    steps: number
+    tools: number
+  }
+  spec: {
+    same: boolean
+    a: boolean
+    b: boolean
+    unified: string
+  }
+  answer: {
+    same: boolean
+    a: boolean
+    b: boolean
+    unified: string
+  }
+  steps: {
+    same: number
+    changed: number
+    only_a: number
+    only_b: number
+    pairs: Array<{
+      mark: string
+      similarity: number
+      differs: Array<string>
+      a: null | {
+        seq: number
+        last: number
+        actor: string
+        kind: string
+        tool?: string
+        text: string
+        arguments?: string
+        output?: string
+        duration?: number
+        failed?: boolean
+        waiting?: boolean
+      }
+      b: null | {
+        seq: number
+        last: number
+        actor: string
+        kind: string
+        tool?: string
+        text: string
+        arguments?: string
+        output?: string
+        duration?: number
+        failed?: boolean
+        waiting?: boolean
+      }
+    }>
+  }
+  outputs: {
+    same: number
+    only_a: number
+    only_b: number
+    workspaces: Array<{
+      agent: string
+      a: string
+      b: string
+      same: boolean
+    }>
+  }
+  tools: Array<{
+    tool: string
+    a: number
+    b: number
+    same_arguments: number
+  }>
+  evidence: {
+    anchors: {
+      same: number
+      only_a: number
+      only_b: number
+    }
+    documents: {
+      same: number
+      only_a: number
+      only_b: number
+    }
+    anchors_only_a: Array<{
+      document: string
+      place: string
+      hash: string
+    }>
+    anchors_only_b: Array<{
+      document: string
+      place: string
+      hash: string
+    }>
+  }
+  latency: Array<{
+    kind: string
+    a: {
+      count: number
+      sum: number
+      median: number
+    }
+    b: {
+      count: number
+      sum: number
+      median: number
+    }
+  }>
+}
