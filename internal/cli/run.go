@@ -442,7 +442,9 @@ func (a *app) runCommand() *cobra.Command {
 A quest that was paused, stopped, interrupted or killed goes on where it stood.
 
 Ctrl-C stops cleanly: what is under way comes in, and the quest is paused. A
-second Ctrl-C leaves at once; nothing recorded is lost either way.`,
+second Ctrl-C leaves at once; nothing recorded is lost either way.
+
+Where lyceum serve is up in the same home, the quest runs there and is followed here.`,
 		Args: exactArgs(1, "a quest's name or a quest.yaml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bounds, err := f.bounds(cmd)
@@ -551,6 +553,9 @@ func (a *app) run(name string, fresh, noThinking bool, limits event.Limits, asJS
 	}
 	if !asJSON && costs(s) && s.Limits == (event.Limits{}) && limits == (event.Limits{}) {
 		fmt.Fprintln(a.err, "No limit is set: the quest runs until it has an answer. --max-cost, --max-turns or --max-duration set one.")
+	}
+	if done, err := a.inServer(name, s, noThinking, limits, asJSON); done {
+		return err
 	}
 	if a.showing.wanted(a, s, asJSON) {
 		s, err = a.showing.run(ctx, a, name, s, runtime.RunOptions{Limits: limits, NoThinking: noThinking, Interrupt: interrupt})

@@ -12,80 +12,40 @@ import (
 
 	"lyceum/internal/api"
 	"lyceum/internal/api/client"
-	"lyceum/internal/config"
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
-
-	"github.com/spf13/cobra"
 )
 
-// onServer has run start a quest that exists in the server of its home, if one is up,
-// and follow it there. Without a server, and for a quest.yaml, it runs here.
-func (a *app) onServer(cmd *cobra.Command) *cobra.Command {
-	here := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		home, err := config.Home(a.homeFlag)
-		if err != nil || isFile(args[0]) || !event.ValidName(args[0]) {
-			return here(cmd, args)
-		}
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		c, err := client.Find(ctx, home)
-		if err != nil {
-			return here(cmd, args)
-		}
-		defer c.Close()
-		order, err := orderOf(cmd)
-		if err != nil {
-			return err
-		}
-		s, err := a.load(ctx, args[0])
-		if err != nil || s.Status == quest.Finished && s.Spoken < s.Ended {
-			return here(cmd, args) // it says what is the matter
-		}
-		asJSON, _ := cmd.Flags().GetBool("json")
-		return a.follow(ctx, c, args[0], s, order, asJSON)
+// inServer runs a quest in the server of its home, if one is up, and follows it there.
+func (a *app) inServer(name string, s *quest.State, noThinking bool, limits event.Limits, asJSON bool) (done bool, err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	c, err := client.Find(ctx, a.home)
+	if err != nil {
+		return false, nil // none is up
 	}
-	return cmd
+	defer c.Close()
+	return true, a.follow(ctx, c, name, s, orderOf(noThinking, limits), asJSON)
 }
 
-// orderOf makes an order of the flags of run.
-func orderOf(cmd *cobra.Command) (api.Control, error) {
-	order := api.Control{Action: "start"}
-	order.NoThinking, _ = cmd.Flags().GetBool("no-thinking")
-	read := func(prefix string) (set api.LimitSetOrder, err error) {
-		if f := cmd.Flags().Lookup(prefix + "cost"); f.Changed {
-			cost := json.RawMessage(fmt.Sprintf("%q", f.Value.String()))
-			set.Cost = &cost
+// orderOf has a quest start with these limits.
+func orderOf(noThinking bool, l event.Limits) api.Control {
+	set := func(cost, turns, tokens, duration *int64) (out api.LimitSetOrder) {
+		if cost != nil {
+			out.Cost = new(json.RawMessage(fmt.Sprintf("%q", quest.USD(*cost))))
 		}
-		for name, to := range map[string]**int64{"turns": &set.Turns, "tokens": &set.Tokens} {
-			if n, err := cmd.Flags().GetInt64(prefix + name); err == nil && cmd.Flags().Changed(prefix+name) {
-				*to = &n
-			}
+		out.Turns, out.Tokens = turns, tokens
+		if duration != nil {
+			out.Seconds = new(float64(*duration) / 1e6)
 		}
-		if f := cmd.Flags().Lookup(prefix + "duration"); f.Changed {
-			d, err := quest.ParseDuration(f.Value.String())
-			if err != nil {
-				return set, usagef("--%sduration: %w", prefix, err)
-			}
-			set.Seconds = new(float64(d) / 1e6)
-		}
-		return set, nil
+		return out
 	}
-	all, err := read("max-")
-	if err != nil {
-		return order, err
+	order := api.Control{Action: "start", NoThinking: noThinking, Limits: &api.LimitsOrder{LimitSetOrder: set(l.Cost, l.Turns, l.Tokens, l.Duration)}}
+	if each := l.Agent; each != nil {
+		order.Limits.Agent = new(set(each.Cost, each.Turns, each.Tokens, each.Duration))
 	}
-	each, err := read("max-agent-")
-	if err != nil {
-		return order, err
-	}
-	order.Limits = &api.LimitsOrder{LimitSetOrder: all}
-	if each != (api.LimitSetOrder{}) {
-		order.Limits.Agent = &each
-	}
-	return order, nil
+	return order
 }
 
 // follow starts a quest in the server and shows what happens until it rests.

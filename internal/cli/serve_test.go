@@ -110,6 +110,8 @@ func TestTheCommandLineActsOnTheServer(t *testing.T) {
 	h.run("resume", "slow").want(t, 0, "Told the process")
 	run.wait().want(t, 0, "It runs in lyceum serve.", "Done.")
 	h.sound("slow")
+	h.run("run", "quest.yaml", "--name", "another", "--max-turns", "50").want(t, 0, "It runs in lyceum serve.", "Done.")
+	h.sound("another")
 	s.signal(syscall.SIGTERM)
 	s.wait().want(t, 0)
 	if _, err := os.Stat(filepath.Join(h.dir, "server")); err == nil {
