@@ -80,13 +80,13 @@ func (s *Server) doing(ctx context.Context, b *book, a *agent.Agent, desk *view.
 	case a.Model == "":
 		d.Kind = "rules"
 		d.Tool, d.Command = working(b.state, a.Name)
+	case b.state.Status == quest.Finished || b.state.Status == quest.Failed, b.state.Status != quest.Running && phase != agent.Acting:
+		d.Kind = "resting" // a tool may still be under way where the quest only rests
 	case phase == agent.Acting:
 		d.Kind = "running"
 		if i := slices.IndexFunc(a.Open, func(u agent.Use) bool { return !u.Done }); i >= 0 {
 			d.Tool, d.Command = a.Open[i].Name, s.gist(ctx, a.Open[i].Args)
 		}
-	case b.state.Status != quest.Running:
-		d.Kind = "resting"
 	case phase == agent.Thinking && d.Paper != "":
 		d.Kind = "reviewing"
 	}
