@@ -136,15 +136,7 @@ func (s *Server) gist(ctx context.Context, args event.Text) string {
 	return event.Cut(text, maxGist)
 }
 
-func (s *Server) agents(w http.ResponseWriter, r *http.Request) error {
-	if err := none(r); err != nil {
-		return err
-	}
-	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
-	if err != nil {
-		return err
-	}
-	defer done()
+func (s *Server) agents(w http.ResponseWriter, r *http.Request, b *book) error {
 	return s.send(w, http.StatusOK, struct {
 		Agents []Agent `json:"agents"`
 	}{s.team(r.Context(), b)})

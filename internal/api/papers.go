@@ -289,15 +289,7 @@ func trialOf(b *book, p *paper.Paper) *Trial {
 	return t
 }
 
-func (s *Server) reviews(w http.ResponseWriter, r *http.Request) error {
-	if err := none(r); err != nil {
-		return err
-	}
-	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
-	if err != nil {
-		return err
-	}
-	defer done()
+func (s *Server) reviews(w http.ResponseWriter, r *http.Request, b *book) error {
 	out := struct {
 		Reviews  []Review      `json:"reviews"`
 		Requests []RequestInfo `json:"requests"`
@@ -314,15 +306,7 @@ func (s *Server) reviews(w http.ResponseWriter, r *http.Request) error {
 	return s.send(w, http.StatusOK, out)
 }
 
-func (s *Server) citations(w http.ResponseWriter, r *http.Request) error {
-	if err := none(r); err != nil {
-		return err
-	}
-	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
-	if err != nil {
-		return err
-	}
-	defer done()
+func (s *Server) citations(w http.ResponseWriter, r *http.Request, b *book) error {
 	type citation struct {
 		From    string `json:"from"`
 		To      string `json:"to"`
@@ -341,15 +325,7 @@ func (s *Server) citations(w http.ResponseWriter, r *http.Request) error {
 	}{out})
 }
 
-func (s *Server) votes(w http.ResponseWriter, r *http.Request) error {
-	if err := none(r); err != nil {
-		return err
-	}
-	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
-	if err != nil {
-		return err
-	}
-	defer done()
+func (s *Server) votes(w http.ResponseWriter, r *http.Request, b *book) error {
 	type count struct {
 		Ref   string `json:"ref"`
 		Title string `json:"title"`

@@ -91,15 +91,7 @@ type doubt struct {
 	Seq       uint64 `json:"seq"`
 }
 
-func (s *Server) evidence(w http.ResponseWriter, r *http.Request) error {
-	if err := none(r); err != nil {
-		return err
-	}
-	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
-	if err != nil {
-		return err
-	}
-	defer done()
+func (s *Server) evidence(w http.ResponseWriter, r *http.Request, b *book) error {
 	if b.state.Net == nil {
 		return conflict("quest %s is not a contract net: its answer has no numbered evidence", b.name)
 	}
@@ -223,15 +215,7 @@ func (a *artifacts) take(e event.Event) {
 	}
 }
 
-func (s *Server) artifacts(w http.ResponseWriter, r *http.Request) error {
-	if err := none(r); err != nil {
-		return err
-	}
-	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
-	if err != nil {
-		return err
-	}
-	defer done()
+func (s *Server) artifacts(w http.ResponseWriter, r *http.Request, b *book) error {
 	return s.send(w, http.StatusOK, struct {
 		Artifacts []artifact `json:"artifacts"`
 	}{append([]artifact{}, b.things.list...)})

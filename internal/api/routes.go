@@ -30,7 +30,7 @@ func (s *Server) routes() []route {
 		{"GET /api/quests/{quest}/events", s.events},
 		{"GET /api/quests/{quest}/events/{seq}", s.event},
 		{"GET /api/quests/{quest}/timeline", s.timeline},
-		{"GET /api/quests/{quest}/agents", s.agents},
+		{"GET /api/quests/{quest}/agents", s.of(s.agents)},
 		{"GET /api/quests/{quest}/agents/{agent}", s.agent},
 		{"GET /api/quests/{quest}/agents/{agent}/transcript", s.transcript},
 		{"GET /api/quests/{quest}/agents/{agent}/terminal", s.terminal},
@@ -38,17 +38,32 @@ func (s *Server) routes() []route {
 		{"GET /api/quests/{quest}/agents/{agent}/versions", s.versions},
 		{"GET /api/quests/{quest}/papers", s.papers},
 		{"GET /api/quests/{quest}/papers/{ref}", s.paper},
-		{"GET /api/quests/{quest}/reviews", s.reviews},
-		{"GET /api/quests/{quest}/citations", s.citations},
-		{"GET /api/quests/{quest}/votes", s.votes},
+		{"GET /api/quests/{quest}/reviews", s.of(s.reviews)},
+		{"GET /api/quests/{quest}/citations", s.of(s.citations)},
+		{"GET /api/quests/{quest}/votes", s.of(s.votes)},
 		{"GET /api/quests/{quest}/canvas", s.canvas},
-		{"GET /api/quests/{quest}/evidence", s.evidence},
-		{"GET /api/quests/{quest}/artifacts", s.artifacts},
+		{"GET /api/quests/{quest}/evidence", s.of(s.evidence)},
+		{"GET /api/quests/{quest}/artifacts", s.of(s.artifacts)},
 		{"GET /api/quests/{quest}/cost", s.cost},
 		{"GET /api/blobs/{hash}", s.blob},
 		{"GET /api/trees/{hash}", s.tree},
 		{"GET /api/diff", s.diff},
 		{"GET /metrics", s.metrics},
+	}
+}
+
+// of is a route that reads a quest, and takes no parameters but its path.
+func (s *Server) of(read func(http.ResponseWriter, *http.Request, *book) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := none(r); err != nil {
+			return err
+		}
+		b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
+		if err != nil {
+			return err
+		}
+		defer done()
+		return read(w, r, b)
 	}
 }
 

@@ -478,3 +478,31 @@ func TestWhatIsNotSearchedIsSaidWithItsReason(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestWhatTheInterpreterCannotRunAgainIsNotedAndNotCalledForged(t *testing.T) {
+	t.Parallel()
+	l := newNet(t)
+	l.run(l.create(thermal.plan(t)))
+	// A program that prints more than the interpreter lets it.
+	ref, err := l.Blobs.Put(t.Context(), []byte("for i in range(40000):\n    print(\"0123456789012345678901234567890123456789\")\n"))
+	must(t, err)
+	f := forge(t, l, func(b event.Body) bool {
+		switch b := b.(type) {
+		case *event.QuestCreated:
+			for i := range b.Pins {
+				if b.Pins[i].Name == "program:arrhenius" {
+					b.Pins[i].Ref = ref
+				}
+			}
+		case *event.ComputeCall:
+			b.Code = &ref
+			return true
+		}
+		return false
+	})
+	rep, err := f.Verify(t.Context(), "net", nil)
+	must(t, err)
+	if all := strings.Join(rep.Notes, "\n"); !strings.Contains(all, "cannot run it again") {
+		t.Errorf("%q, %v", all, rep.Difference)
+	}
+}

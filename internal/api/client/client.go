@@ -100,7 +100,8 @@ func (c *Client) Quests(ctx context.Context) ([]api.Summary, error) {
 	var out struct {
 		Quests []api.Summary `json:"quests"`
 	}
-	return out.Quests, c.call(ctx, http.MethodGet, "/api/quests", nil, &out)
+	err := c.call(ctx, http.MethodGet, "/api/quests", nil, &out)
+	return out.Quests, err
 }
 
 // Quest describes one.

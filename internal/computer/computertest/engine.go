@@ -52,23 +52,14 @@ type engine struct {
 	err  error
 }
 
-var (
-	dockerEngine = &engine{
-		variable: "LYCEUM_TEST_ENGINE", programs: []string{"dockerd", "containerd", "runc", "busybox"},
-		packages: "docker.io busybox-static", start: startDocker,
-	}
-	podmanEngine = &engine{
-		variable: "LYCEUM_TEST_PODMAN", programs: []string{"podman", "conmon", "crun", "busybox"},
-		packages: "podman conmon crun busybox-static", start: startPodman,
-	}
-)
+var dockerEngine = &engine{
+	variable: "LYCEUM_TEST_ENGINE", programs: []string{"dockerd", "containerd", "runc", "busybox"},
+	packages: "docker.io busybox-static", start: startDocker,
+}
 
 // Engine is a Docker engine. It is started when first asked for, and stopped by Main. A
 // test that goes on as another user must have asked before it calls AsUser.
 func Engine(t testing.TB) *EngineInfo { t.Helper(); return dockerEngine.of(t) }
-
-// Podman is an engine that speaks like Docker's, and is not.
-func Podman(t testing.TB) *EngineInfo { t.Helper(); return podmanEngine.of(t) }
 
 func (e *engine) of(t testing.TB) *EngineInfo {
 	t.Helper()
@@ -138,13 +129,11 @@ func lookPath(name string) (string, error) {
 
 // stopEngines ends what was started.
 func stopEngines() {
-	for _, e := range []*engine{dockerEngine, podmanEngine} {
-		if e.own == nil {
-			continue
-		}
-		if err := e.own.stop(); err != nil {
-			fmt.Fprintf(os.Stderr, "stop the engine for tests: %v\n", err)
-		}
+	if dockerEngine.own == nil {
+		return
+	}
+	if err := dockerEngine.own.stop(); err != nil {
+		fmt.Fprintf(os.Stderr, "stop the engine for tests: %v\n", err)
 	}
 }
 
@@ -218,32 +207,6 @@ func startDocker() (*daemon, error) {
 			return err
 		}
 		return d.await(ready)
-	})
-}
-
-// startPodman starts podman's service. It does not say when it is ready, but its
-// socket is there then.
-func startPodman() (*daemon, error) {
-	return newDaemon("podman", func(d *daemon) []string {
-		return []string{
-			"--root", filepath.Join(d.dir, "data"), "--runroot", filepath.Join(d.dir, "run"), "--cgroup-manager", "cgroupfs",
-			"system", "service", "--time", "0", d.host(),
-		}
-	}, func(d *daemon) error {
-		if err := d.launch(); err != nil {
-			return err
-		}
-		for range 600 {
-			if c, err := net.Dial("unix", d.socket()); err == nil {
-				return c.Close()
-			}
-			select {
-			case <-d.ended:
-				return errors.New("podman's service has ended")
-			case <-time.After(50 * time.Millisecond):
-			}
-		}
-		return errors.New("podman's service does not become ready")
 	})
 }
 

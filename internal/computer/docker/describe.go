@@ -3,15 +3,12 @@ package docker
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"net/netip"
 	"strconv"
 	"strings"
 
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/api/types/mount"
-
-	"golang.org/x/sys/unix"
 
 	"lyceum/internal/computer"
 	"lyceum/internal/computer/helper"
@@ -73,12 +70,6 @@ func (w *launch) host() *container.HostConfig {
 		{Name: "nofile", Soft: l.Files, Hard: l.Files}, {Name: "core"},
 		// The helper marks commands by this one, and needs it to be high.
 		{Name: "rttime", Soft: -1, Hard: -1},
-	}
-	var own unix.Rlimit
-	if e.podman && unix.Getrlimit(unix.RLIMIT_NPROC, &own) == nil && own.Max < math.MaxInt64 {
-		// Podman asks for a million by itself, which whoever may not raise limits cannot
-		// give. What counts is the control group.
-		h.Ulimits = append(h.Ulimits, &container.Ulimit{Name: "nproc", Soft: int64(own.Max), Hard: int64(own.Max)})
 	}
 	switch {
 	case b.Spec.Network.Open:

@@ -14,12 +14,11 @@ func late(expr string) pattern {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-func (p pattern) MatchString(s string) bool                  { return p().MatchString(s) }
-func (p pattern) FindString(s string) string                 { return p().FindString(s) }
-func (p pattern) FindStringIndex(s string) []int             { return p().FindStringIndex(s) }
-func (p pattern) FindStringSubmatch(s string) []string       { return p().FindStringSubmatch(s) }
-func (p pattern) FindAllString(s string, n int) []string     { return p().FindAllString(s, n) }
-func (p pattern) FindAllStringIndex(s string, n int) [][]int { return p().FindAllStringIndex(s, n) }
+func (p pattern) MatchString(s string) bool              { return p().MatchString(s) }
+func (p pattern) FindString(s string) string             { return p().FindString(s) }
+func (p pattern) FindStringIndex(s string) []int         { return p().FindStringIndex(s) }
+func (p pattern) FindStringSubmatch(s string) []string   { return p().FindStringSubmatch(s) }
+func (p pattern) FindAllString(s string, n int) []string { return p().FindAllString(s, n) }
 func (p pattern) FindAllStringSubmatch(s string, n int) [][]string {
 	return p().FindAllStringSubmatch(s, n)
 }

@@ -344,3 +344,14 @@ func TestAProgramWrittenForTheQuestIsNotRecomputedAndThatIsSaid(t *testing.T) {
 	w.does(contract.Coder, "report_result", `{"files":["p.py"],"entrypoint":"p.py"}`)
 	has(t, w.does(contract.Planner, "submit_answer", claims("The entropy is 42 J/K.", "[1]")), "recomputed", "written for this quest")
 }
+
+func TestPartsOfAModelsPlanAreDoneOneAfterAnother(t *testing.T) {
+	t.Parallel()
+	w := open(t, thinking(task))
+	w.Start()
+	w.Answer(contract.Planner, questtest.Calls(questtest.Call{Tool: "delegate", Args: both}))
+	// So the sources have the same numbers, however long each part takes.
+	if n := len(w.Open("search.call", "")) + len(w.Open("compute.call", "")); n != 1 {
+		t.Errorf("%d parts are under way", n)
+	}
+}
