@@ -41,6 +41,7 @@ type Event struct {
 	Hash Hash
 
 	line []byte
+	cut  int // where the member with the hash begins in line
 	prev Hash
 }
 
@@ -116,7 +117,7 @@ func Seal(quest string, seq uint64, prev Hash, d Draft) (Event, error) {
 	e.Hash = sum(prev, line[:cut], line[rest:])
 	at := cut + len(hashMember)
 	_, _ = e.Hash.AppendText(line[at:at])
-	e.line = line
+	e.line, e.cut = line, cut
 	return e, nil
 }
 
@@ -141,12 +142,11 @@ func (e *Event) Follows(seq uint64, prev Hash) error {
 	if e.Seq != seq+1 {
 		return fmt.Errorf("event %d stands where event %d belongs", e.Seq, seq+1)
 	}
-	cut := bytes.LastIndex(e.line, []byte(hashMember))
-	if cut < 0 {
+	if e.cut == 0 {
 		return fmt.Errorf("event %d has no hash", e.Seq)
 	}
-	rest := cut + len(hashMember) + len(zeroHex) + 1
-	if sum(prev, e.line[:cut], e.line[rest:]) != e.Hash {
+	rest := e.cut + len(hashMember) + len(zeroHex) + 1
+	if sum(prev, e.line[:e.cut], e.line[rest:]) != e.Hash {
 		return fmt.Errorf("event %d does not match its hash: it, or one before it, was changed", e.Seq)
 	}
 	e.prev = prev
@@ -172,6 +172,7 @@ func parse(line []byte) (Event, error) {
 	if cut < 0 {
 		return e, fmt.Errorf("not an event line: %q", clip(string(line)))
 	}
+	e.cut = cut
 	head, tail := scanner{rest: line[:cut]}, scanner{rest: line[cut:]}
 	e.Actor = head.quoted(`{"actor":`)
 	head.literal(`,"body":`)

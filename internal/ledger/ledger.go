@@ -97,6 +97,10 @@ type Log interface {
 	// or changed it yields a *DamageError and ends.
 	Read(ctx context.Context, quest string, seq uint64) iter.Seq2[event.Event, error]
 
+	// Lines yields what Read does as bare lines, of which nothing is checked: for
+	// looking through a long quest for what is then read with Read.
+	Lines(ctx context.Context, quest string, seq uint64) iter.Seq2[[]byte, error]
+
 	// Follow yields the events of a quest from seq on, first those stored, then
 	// each new one as it becomes durable. It never skips and never repeats: a
 	// slow reader is slowed. It ends with ctx's error, or ErrNoQuest when the

@@ -218,8 +218,10 @@ func (s *State) commandFacts(name string, call uint64) *policy.Facts {
 // useFacts is what is known of a use of a tool.
 func (s *State) useFacts(name string, which func(*agent.Use) bool) *policy.Facts {
 	if a := s.Agent(name); a != nil {
-		if i := slices.IndexFunc(a.Open, func(u agent.Use) bool { return which(&u) }); i >= 0 {
-			return s.toolFacts(a, &a.Open[i])
+		for i := range a.Open { // in place: a use is large, and there may be dozens
+			if u := &a.Open[i]; which(u) {
+				return s.toolFacts(a, u)
+			}
 		}
 	}
 	return &policy.Facts{Agent: name}

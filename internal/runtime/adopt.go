@@ -75,7 +75,7 @@ func (r *Runtime) Clean(ctx context.Context, name string, data bool) error {
 			return fmt.Errorf("clean quest %s: %w", name, err)
 		}
 	}
-	if err := removeIfThere(r.snapshotPath(name)); err != nil {
+	if err := r.removeCaches(name); err != nil {
 		return fmt.Errorf("clean quest %s: %w", name, err)
 	}
 	if !data {

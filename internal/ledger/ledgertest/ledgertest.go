@@ -3,6 +3,7 @@
 package ledgertest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -95,13 +96,23 @@ func wantError(t *testing.T, err, want error) {
 	}
 }
 
-// seqs reads a quest and returns its seqs, checking that they are in order.
+// seqs reads a quest and returns its seqs, checking that they are in order, and that the
+// bare lines are the same.
 func seqs(t *testing.T, st ledger.Log, quest string, from uint64) []uint64 {
 	t.Helper()
 	var out []uint64
+	var read, lines bytes.Buffer
 	for e, err := range st.Read(t.Context(), quest, from) {
 		must(t, err)
 		out = append(out, e.Seq)
+		read.Write(append(e.Line(), '\n'))
+	}
+	for line, err := range st.Lines(t.Context(), quest, from) {
+		must(t, err)
+		lines.Write(append(line, '\n'))
+	}
+	if !bytes.HasPrefix(lines.Bytes(), read.Bytes()) { // another may have written meanwhile
+		t.Fatalf("%d bytes of lines do not begin with the %d bytes of events", lines.Len(), read.Len())
 	}
 	for i, s := range out {
 		if s != from+uint64(i) {

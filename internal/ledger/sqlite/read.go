@@ -76,6 +76,30 @@ func (s *Store) Read(ctx context.Context, quest string, seq uint64) iter.Seq2[ev
 	}
 }
 
+// Lines implements ledger.Log.
+func (s *Store) Lines(ctx context.Context, quest string, seq uint64) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		c := s.cursor(quest, seq)
+		c.primed = true // no hash is checked, so the event before is not needed
+		for {
+			lines, head, err := c.lines(ctx)
+			if err != nil {
+				yield(nil, fmt.Errorf("read quest %s: %w", quest, err))
+				return
+			}
+			for _, line := range lines {
+				c.next++
+				if !yield(line, nil) {
+					return
+				}
+			}
+			if c.next > head.Seq {
+				return
+			}
+		}
+	}
+}
+
 // Follow implements ledger.Log.
 func (s *Store) Follow(ctx context.Context, quest string, seq uint64) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
@@ -125,13 +149,7 @@ func (s *Store) cursor(quest string, seq uint64) *cursor {
 
 // read yields one page and reports whether there may be another at once.
 func (c *cursor) read(ctx context.Context, yield func(event.Event, error) bool) (more bool, err error) {
-	if err := ctx.Err(); err != nil {
-		return false, err
-	}
-	if c.store.isClosed() {
-		return false, ledger.ErrClosed
-	}
-	lines, head, err := c.load(ctx)
+	lines, head, err := c.lines(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -164,8 +182,14 @@ func (c *cursor) checkHead(head ledger.Head) error {
 	return nil
 }
 
-// load fetches the next lines within one short read.
-func (c *cursor) load(ctx context.Context) (lines [][]byte, head ledger.Head, err error) {
+// lines fetches the next lines within one short read.
+func (c *cursor) lines(ctx context.Context) (lines [][]byte, head ledger.Head, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, head, err
+	}
+	if c.store.isClosed() {
+		return nil, head, ledger.ErrClosed
+	}
 	conn, err := c.store.reader(ctx)
 	if err != nil {
 		return nil, head, err

@@ -1,0 +1,64 @@
+package view
+
+import "lyceum/internal/event"
+
+// Artifact is something that a quest was made of, or that came out of it.
+type Artifact struct {
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`
+	Producer string `json:"producer"`
+	Seq      uint64 `json:"seq"`
+	Hash     string `json:"hash"`
+	Size     int64  `json:"size"`
+	Tree     bool   `json:"tree"`
+}
+
+// Artifacts is the list of them.
+type Artifacts struct{ List []Artifact }
+
+// maxArtifacts is how many are listed.
+const maxArtifacts = 10_000
+
+func (a *Artifacts) blob(e event.Event, kind, name string, ref *event.Ref) {
+	if ref != nil && len(a.List) < maxArtifacts {
+		a.List = append(a.List, Artifact{name, kind, e.Actor, e.Seq, ref.Hash.String(), ref.Size, false})
+	}
+}
+
+func (a *Artifacts) tree(e event.Event, kind, name string, ref *event.TreeRef) {
+	if ref != nil && len(a.List) < maxArtifacts {
+		a.List = append(a.List, Artifact{name, kind, e.Actor, e.Seq, ref.Hash.String(), ref.Size, true})
+	}
+}
+
+// Take adds the next event of the ledger.
+func (a *Artifacts) Take(e event.Event) {
+	switch b := e.Body.(type) {
+	case *event.QuestCreated:
+		a.blob(e, "spec", "quest.yaml", &b.Spec)
+		a.blob(e, "problem", "problem.md", b.Problem.Ref)
+		a.tree(e, "data", "data", b.Data)
+		if b.Contract != nil {
+			a.tree(e, "corpus", "corpus", b.Contract.Corpus)
+		}
+		for _, p := range b.Pins {
+			a.blob(e, "pin", p.Name, &p.Ref)
+		}
+	case *event.PublicationSubmitted:
+		a.tree(e, "attachments", b.Title, b.Tree)
+	case *event.ReproductionResult:
+		a.blob(e, "output", "reproduction", b.Output)
+	case *event.ComputeCall:
+		a.blob(e, "code", b.Program, b.Code)
+		a.tree(e, "code", b.Program, b.Tree)
+	case *event.ComputeResult:
+		a.blob(e, "output", "computation", b.Printed)
+	case *event.CliExit:
+		a.blob(e, "output", "stdout of "+b.Command, b.Stdout.Ref)
+		a.blob(e, "output", "stderr of "+b.Command, b.Stderr.Ref)
+	case *event.FileDiff:
+		a.tree(e, "workspace", "files of "+e.Actor, &b.After)
+	case *event.QuestFinished:
+		a.blob(e, "answer", "answer.md", b.Answer.Ref)
+	}
+}
