@@ -52,7 +52,7 @@ func (s *Server) team(ctx context.Context, b *book) []Agent {
 }
 
 func (s *Server) agentOf(ctx context.Context, b *book, a *agent.Agent) Agent {
-	desk := b.desks.Agent(a.Name)
+	desk := b.Desks.Agent(a.Name)
 	out := Agent{
 		Name: a.Name, Model: a.Model, Doing: s.doing(ctx, b, a, desk), Turns: a.Turns, Tokens: a.Tokens, Cost: view.USD(a.Cost), Seconds: float64(a.Duration) / 1e6,
 		Messages: len(desk.Entries), Papers: []string{}, Open: append([]string{}, b.state.Papers.Asked[a.Name]...), Vote: b.state.Papers.Votes[a.Name], Commands: desk.Commands,
@@ -136,10 +136,10 @@ func (s *Server) gist(ctx context.Context, args event.Text) string {
 	return event.Cut(text, maxGist)
 }
 
-func (s *Server) agents(w http.ResponseWriter, r *http.Request, b *book) error {
-	return s.send(w, http.StatusOK, struct {
+func (s *Server) agents(r *http.Request, b *book) (any, error) {
+	return struct {
 		Agents []Agent `json:"agents"`
-	}{s.team(r.Context(), b)})
+	}{s.team(r.Context(), b)}, nil
 }
 
 // openAgent opens a quest and finds an agent of it.
@@ -183,13 +183,13 @@ func (s *Server) agent(w http.ResponseWriter, r *http.Request) error {
 		Tools  []string         `json:"tools"`
 		Mind   view.Mind        `json:"mind"`
 		Cost   []view.CostPoint `json:"cost"`
-	}{Agent: s.agentOf(r.Context(), b, a), At: at, Tools: append([]string{}, a.ToolNames...), Mind: b.desks.Agent(a.Name).MindAt(at), Cost: b.cost.Points(a.Name, maxPoints)}
+	}{Agent: s.agentOf(r.Context(), b, a), At: at, Tools: append([]string{}, a.ToolNames...), Mind: b.Desks.Agent(a.Name).MindAt(at), Cost: b.Cost.Points(a.Name, maxPoints)}
 	if a.System.Size > 0 {
 		if out.System, err = s.read(r.Context(), event.Text{Ref: &a.System}); err != nil {
 			return err
 		}
 	}
-	return s.send(w, http.StatusOK, out)
+	return s.sendAndClose(w, out, done)
 }
 
 // versionsOf and what follows are about an agent's files.
@@ -211,10 +211,10 @@ func (s *Server) versions(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer done()
 	out := []version{}
-	for _, v := range b.spaces.Versions(a.Name) {
+	for _, v := range b.Spaces.Versions(a.Name) {
 		out = append(out, version{v.Seq, v.Time, v.Tree.Hash.String(), v.Cause, v.Changes})
 	}
-	return s.send(w, http.StatusOK, struct {
+	return s.sendAndClose(w, struct {
 		Versions []version `json:"versions"`
-	}{out})
+	}{out}, done)
 }

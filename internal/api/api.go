@@ -18,6 +18,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"lyceum/internal/runtime"
@@ -67,9 +68,11 @@ type Server struct {
 	guard  *guard
 	keeper *Keeper
 	shelf  *shelf
-	hub    *hub
-	meter  *meter
-	page   *page
+	// glances are what the list says of quests, by their names.
+	glances sync.Map
+	hub     *hub
+	meter   *meter
+	page    *page
 	// ctx ends when the server closes, and with it all streams.
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -162,6 +165,7 @@ func (s *Server) Close() {
 	s.hub.close()
 	s.cancel()
 	s.hub.wait()
+	s.shelf.close()
 }
 
 // maxBody is how many bytes a request may bring.

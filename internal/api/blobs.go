@@ -273,7 +273,7 @@ func (s *Server) files(w http.ResponseWriter, r *http.Request) error {
 	if at == 0 {
 		at = head
 	}
-	tree := b.spaces.At(a.Name, at)
+	tree := b.Spaces.At(a.Name, at)
 	done()
 	if at > head {
 		return badParameter("at", "there is no event %d: the last is %d", at, head)

@@ -1,11 +1,13 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"path"
@@ -53,7 +55,35 @@ type draft struct {
 	files  map[string][]byte
 }
 
-// read makes a spec of what a caller sent.
+// modest refuses JSON that would take the YAML parser long: it has no limits of its own,
+// and needs time with the cube of the depth.
+func modest(spec json.RawMessage) error {
+	if len(spec) > maxSpec {
+		return badParameter("spec", "a spec has at most %d bytes: put long texts into files of their own", maxSpec)
+	}
+	const maxDepth, maxTokens = 50, 20_000
+	dec := json.NewDecoder(bytes.NewReader(spec))
+	depth, tokens := 0, 0
+	for {
+		t, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return badParameter("spec", "%v", err)
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if tokens++; depth > maxDepth || tokens > maxTokens {
+			return badParameter("spec", "it is nested more than %d deep, or has more than %d values: no quest is like that", maxDepth, maxTokens)
+		}
+	}
+}
+
+// draft makes a spec of what a caller sent.
 func (s *Server) draft(n *NewQuest) (*draft, error) {
 	d := &draft{files: map[string][]byte{}}
 	given := 0
@@ -61,6 +91,9 @@ func (s *Server) draft(n *NewQuest) (*draft, error) {
 		given++
 		if !strings.HasPrefix(strings.TrimSpace(string(n.Spec)), "{") {
 			return nil, badParameter("spec", "want an object with the members of a quest.yaml")
+		}
+		if err := modest(n.Spec); err != nil {
+			return nil, err
 		}
 		source, err := yaml.JSONToYAML(n.Spec)
 		if err != nil {
@@ -91,7 +124,7 @@ func (s *Server) draft(n *NewQuest) (*draft, error) {
 }
 
 func (d *draft) parse(s *Server, n *NewQuest) (err error) {
-	if d.spec, err = quest.ParseSpec("quest.yaml", d.source); err != nil {
+	if d.spec, err = quest.ParseSpec(specFile, d.source); err != nil {
 		f := fieldOf(err, d.source)
 		return &problem{status: http.StatusBadRequest, field: f.Field, fields: []FieldError{f}, text: err.Error()}
 	}
@@ -164,13 +197,20 @@ func (s *Server) create(ctx context.Context, d *draft) (*quest.State, error) {
 	}
 	st, err := s.rt.Create(ctx, runtime.Plan{Spec: d.spec, Source: d.source, Dir: dir})
 	if err != nil && isPlanFault(err) {
-		// Where the files lie for the moment is nobody's business.
-		text := strings.ReplaceAll(err.Error(), dir, "the quest's folder")
 		f := fieldOf(err, nil)
-		f.Message = strings.ReplaceAll(f.Message, dir, "the quest's folder")
-		return nil, &problem{status: http.StatusBadRequest, field: f.Field, fields: []FieldError{f}, text: text}
+		f.Message = s.discreet(f.Message, dir)
+		return nil, &problem{status: http.StatusBadRequest, field: f.Field, fields: []FieldError{f}, text: s.discreet(err.Error(), dir)}
 	}
 	return st, err
+}
+
+// discreet takes out of a text where things lie on this machine: the files of a new quest
+// for the moment, and the home. Neither is a caller's business.
+func (s *Server) discreet(text, dir string) string {
+	if dir != "" {
+		text = strings.ReplaceAll(text, dir, "the quest's folder")
+	}
+	return strings.ReplaceAll(text, s.rt.Home+string(filepath.Separator), "the home's ")
 }
 
 func (s *Server) createQuest(w http.ResponseWriter, r *http.Request) error {
@@ -244,7 +284,7 @@ func (s *Server) faults(ctx context.Context, d *draft) ([]FieldError, error) {
 	}
 	if name := d.spec.Profile; name != "" {
 		if _, err := profile.Find(s.rt.Home, name); err != nil {
-			out = append(out, FieldError{Field: "profile", Message: err.Error()})
+			out = append(out, FieldError{Field: "profile", Message: s.discreet(err.Error(), "")})
 		}
 	}
 	if f := d.modelFault(s.rt); f != "" {

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -28,6 +29,10 @@ func query(p *params) (q eventQuery) {
 	q.filter = filter(p)
 	q.text = lowerASCII(p.text("text", 200))
 	q.acp = p.choice("format", "raw", "acp") == "acp"
+	q.seqs = p.seqs("seqs")
+	if len(q.seqs) > 0 && (q.after > 0 || q.before > 0 || q.tail > 0 || !q.all()) {
+		p.fail(badParameter("seqs", "it names the events already: after, before, tail and filters do not go with it"))
+	}
 	if q.tail > 0 && (q.after > 0 || q.before > 0) {
 		p.fail(badParameter("tail", "it does not go with after or before"))
 	}
@@ -56,8 +61,15 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		}
 		q.after = n
 	}
-	if q.before > 0 || q.tail > 0 {
-		return badParameter("before", "a stream has no end: before and tail are for pages")
+	if q.before > 0 || q.tail > 0 || len(q.seqs) > 0 {
+		return badParameter("before", "a stream has no end: before, tail and seqs are for pages")
+	}
+	if q.acp {
+		q.acp = false // the writer sees to it
+		var err error
+		if w, err = s.acpStream(w, r, name); err != nil {
+			return err
+		}
 	}
 	return s.stream(w, r, name, q)
 }
@@ -73,23 +85,39 @@ type span struct {
 	events      []event.Event
 	first, last uint64 // looked at, both included; first > last for none
 	head        uint64
+	end         uint64 // the last that was wanted
 }
 
-func (s *Server) eventPage(w http.ResponseWriter, r *http.Request, name string, q eventQuery) error {
-	if !event.ValidName(name) {
-		return missing("%.80q is not a quest's name: want %s", name, event.NameRule)
+// ends are where the following page and the one in front begin, nil where there is none.
+// The pages between two events stay between them, so that whoever follows them comes to
+// an end; all others lead to either end of the ledger.
+func (sp *span) ends(between bool) (next, previous *uint64) {
+	if between {
+		if sp.last < sp.end {
+			next = &sp.last
+		}
+		return next, nil
 	}
-	sp, err := s.span(r.Context(), name, q)
-	if err != nil {
-		return err
-	}
-	var next, previous *uint64
 	if sp.last < sp.head {
 		next = &sp.last
 	}
 	if sp.first > 1 && sp.first <= sp.head+1 {
 		previous = &sp.first
 	}
+	return next, previous
+}
+
+func (s *Server) eventPage(w http.ResponseWriter, r *http.Request, name string, q eventQuery) error {
+	if !event.ValidName(name) {
+		return missing("%.80q is not a quest's name: want %s", name, event.NameRule)
+	}
+	// An after of 0 is one, too: who gives it together with before goes up from there.
+	between := q.before > 0 && r.URL.Query().Has("after")
+	sp, err := s.span(r.Context(), name, q, between)
+	if err != nil {
+		return err
+	}
+	next, previous := sp.ends(between)
 	if q.acp {
 		return s.send(w, http.StatusOK, s.acpPage(r.Context(), name, sp, next, previous))
 	}
@@ -108,10 +136,13 @@ func (s *Server) eventPage(w http.ResponseWriter, r *http.Request, name string, 
 // span reads a page. Going up it begins after an event, going down it ends before one;
 // either way what it says to have looked at it has looked at whole, so that pages that
 // are joined at their ends lose nothing and repeat nothing.
-func (s *Server) span(ctx context.Context, name string, q eventQuery) (*span, error) {
+func (s *Server) span(ctx context.Context, name string, q eventQuery, between bool) (*span, error) {
 	head, err := s.rt.Ledger.Head(ctx, name)
 	if err != nil {
 		return nil, err
+	}
+	if len(q.seqs) > 0 {
+		return s.spanOf(ctx, name, q.seqs, head.Seq)
 	}
 	end := head.Seq // the last that may be looked at
 	if q.before > 0 {
@@ -120,10 +151,10 @@ func (s *Server) span(ctx context.Context, name string, q eventQuery) (*span, er
 	if q.tail > 0 {
 		q.limit = q.tail
 	}
-	if q.tail > 0 || q.before > 0 && q.after == 0 {
+	if q.tail > 0 || q.before > 0 && !between {
 		return s.spanDown(ctx, name, q, end, head.Seq)
 	}
-	sp := &span{first: q.after + 1, last: min(q.after, head.Seq), head: head.Seq}
+	sp := &span{first: q.after + 1, last: min(q.after, head.Seq), head: head.Seq, end: end}
 	for e, err := range s.rt.Ledger.Read(ctx, name, q.after+1) {
 		if err != nil {
 			return nil, err
@@ -138,6 +169,19 @@ func (s *Server) span(ctx context.Context, name string, q eventQuery) (*span, er
 		if len(sp.events) == q.limit || e.Seq-q.after >= maxScan || e.Seq == end {
 			break
 		}
+	}
+	return sp, nil
+}
+
+// spanOf reads the events that a reader knows by their seqs. It has no next page.
+func (s *Server) spanOf(ctx context.Context, name string, seqs []uint64, head uint64) (*span, error) {
+	events, err := s.some(ctx, name, seqs)
+	if err != nil {
+		return nil, err
+	}
+	sp := &span{first: 1, last: head, head: head}
+	for _, seq := range slices.Sorted(maps.Keys(events)) {
+		sp.events = append(sp.events, events[seq])
 	}
 	return sp, nil
 }
@@ -172,7 +216,7 @@ func (s *Server) spanDown(ctx context.Context, name string, q eventQuery, end, h
 			found = found[over:]
 		}
 		sp.events = append(found, sp.events...)
-		stretch = 5000
+		stretch = min(5000, maxScan-min(maxScan, end-sp.first+1))
 	}
 	return sp, nil
 }
@@ -267,20 +311,20 @@ func (s *Server) effects(ctx context.Context, name string, seq uint64) ([]brief,
 	if err != nil {
 		return nil, err
 	}
-	seqs := b.timeline.Effects(seq, maxEffects)
+	seqs := b.Timeline.Effects(seq, maxEffects)
 	done()
+	events, err := s.some(ctx, name, seqs)
+	if err != nil {
+		return nil, err
+	}
 	out := []brief{}
 	for _, at := range seqs {
-		e, _, err := s.one(ctx, name, at)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, briefOf(e))
+		out = append(out, briefOf(events[at]))
 	}
 	return out, nil
 }
 
-const maxSeqs = 200_000
+const maxSeqs = 2_000_000
 
 // timeline answers with counts and an index of what passes a filter.
 func (s *Server) timeline(w http.ResponseWriter, r *http.Request) error {
@@ -295,14 +339,18 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	defer done()
 	seqs := []uint64{}
-	b.timeline.Each(f, func(seq uint64) bool { seqs = append(seqs, seq); return true })
+	b.Timeline.Each(f, func(seq uint64) bool { seqs = append(seqs, seq); return true })
 	if text != "" {
-		if seqs, err = s.holding(r.Context(), name, seqs, text, b.timeline.Len()); err != nil {
+		done() // others want the book while the ledger is looked through
+		if seqs, err = s.holding(r.Context(), name, seqs, text); err != nil {
+			return err
+		}
+		if b, done, err = s.shelf.open(r.Context(), name); err != nil {
 			return err
 		}
 	}
+	defer done()
 	out := struct {
 		Head      uint64        `json:"head"`
 		Matching  int           `json:"matching"`
@@ -312,36 +360,71 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request) error {
 		Buckets   []view.Bucket `json:"buckets"`
 		Seqs      *[]uint64     `json:"seqs,omitempty"`
 		Truncated bool          `json:"truncated,omitempty"`
-	}{b.timeline.Len(), len(seqs), b.timeline.Types(), b.timeline.Actors(), b.timeline.Tools(), b.timeline.Buckets(buckets, seqs), nil, false}
+	}{b.Timeline.Len(), len(seqs), b.Timeline.Types(), b.Timeline.Actors(), b.Timeline.Tools(), b.Timeline.Buckets(buckets, seqs), nil, false}
 	if want {
 		out.Truncated = len(seqs) > maxSeqs
 		out.Seqs = new(seqs[:min(len(seqs), maxSeqs)])
 	}
-	return s.send(w, http.StatusOK, out)
+	return s.sendAndClose(w, out, done)
 }
 
 // holding are those of the events whose lines hold a text.
-func (s *Server) holding(ctx context.Context, name string, seqs []uint64, text string, head uint64) ([]uint64, error) {
+func (s *Server) holding(ctx context.Context, name string, seqs []uint64, text string) ([]uint64, error) {
 	out := seqs[:0]
 	if len(seqs) == 0 {
 		return out, nil
 	}
-	i := 0
-	for e, err := range s.rt.Ledger.Read(ctx, name, seqs[0]) {
+	i, seq := 0, seqs[0]
+	for line, err := range s.rt.Ledger.Lines(ctx, name, seq) {
 		if err != nil {
 			return nil, err
 		}
-		if e.Seq == seqs[i] {
-			i++
-			if holds(e.Line(), text) {
-				out = append(out, e.Seq)
+		if seq == seqs[i] {
+			if i++; holds(line, text) {
+				out = append(out, seq)
 			}
 		}
-		if i == len(seqs) || e.Seq >= head {
+		if i == len(seqs) {
 			break
 		}
+		seq++
 	}
 	return slices.Clip(out), nil
+}
+
+// near is up to how far apart two events are read in one go: to find the place of one
+// costs as much as reading some dozens.
+const near = 64
+
+// some reads events, by their seqs, which must be there.
+func (s *Server) some(ctx context.Context, name string, seqs []uint64) (map[uint64]event.Event, error) {
+	slices.Sort(seqs)
+	seqs = slices.Compact(seqs)
+	out := make(map[uint64]event.Event, len(seqs))
+	for len(seqs) > 0 {
+		n := 1
+		for n < len(seqs) && seqs[n]-seqs[n-1] <= near {
+			n++
+		}
+		run := seqs[:n]
+		seqs = seqs[n:]
+		for e, err := range s.rt.Ledger.Read(ctx, name, run[0]) {
+			if err != nil {
+				return nil, err
+			}
+			if e.Seq == run[0] {
+				out[e.Seq] = e
+				run = run[1:]
+			}
+			if len(run) == 0 {
+				break
+			}
+		}
+		if len(run) > 0 {
+			return nil, missing("quest %s has no event %d", name, run[0])
+		}
+	}
+	return out, nil
 }
 
 func (s *Server) eventTypes(w http.ResponseWriter, r *http.Request) error {

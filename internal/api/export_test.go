@@ -31,9 +31,31 @@ func (s *Server) Readers() int {
 // ShutdownReason is what a pause by a shutdown says.
 const ShutdownReason = shutdownReason
 
-// Holds and LowerASCII are how texts are looked for.
+// Holds and LowerASCII are how texts are looked for, FileName what a download is called,
+// and CommandLine how a command is shown.
 var (
-	Holds      = holds
-	LowerASCII = lowerASCII
-	FileName   = fileName
+	Holds       = holds
+	LowerASCII  = lowerASCII
+	FileName    = fileName
+	CommandLine = commandLine
 )
+
+// SaveFrom has projections saved from so many new events on.
+func (s *Server) SaveFrom(worth, closing uint64) { s.shelf.worth, s.shelf.closing = worth, closing }
+
+// Saved waits until nothing is being saved.
+func (s *Server) Saved() { s.shelf.saves.Wait() }
+
+// Opened is how often a quest was opened.
+func (s *Server) Opened() uint64 {
+	s.shelf.mu.Lock()
+	defer s.shelf.mu.Unlock()
+	return s.shelf.uses
+}
+
+// Expire has the pass be of long ago.
+func (s *Server) Expire() {
+	s.guard.pass.mu.Lock()
+	defer s.guard.pass.mu.Unlock()
+	s.guard.pass.until -= 120e6
+}

@@ -15,70 +15,76 @@ import (
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/strictyaml"
+
+	"github.com/goccy/go-yaml/ast"
 )
 
-// specKeys are the keys of a quest.yaml that an error may be about, with where those
-// stand that are not at the top.
-var specKeys = map[string]string{
-	"name": "", "problem": "", "problem_file": "", "task": "", "society": "", "corpus": "", "audit": "", "wait_until": "",
-	"agents": "", "reviewers": "", "decision": "", "review_deadline_turns": "", "profile": "", "model": "", "tools": "", "data": "",
-	"computer": "", "seed": "", "thinking": "", "window": "", "policies": "", "limits": "",
-	"cost": "limits", "turns": "limits", "tokens": "limits", "duration": "limits",
-}
+// specFile is what a spec is called in errors about it.
+const specFile = "quest.yaml"
 
-var (
-	keyAt = regexp.MustCompile(`^\s*-?\s*([a-z_]+)\s*:`)
-	word  = regexp.MustCompile(`[a-z_]+`)
-)
-
-// fieldOf finds the key of a spec that an error is about: the one on its line, if that
-// is there, or else the first that its text names.
+// fieldOf finds the key of a spec that an error is about: what the spec's own check
+// says, or else what stands at the error's place. Only where a quest cannot be made of a
+// spec that is right by itself, the key is known by the words of the error.
 func fieldOf(err error, source []byte) FieldError {
-	out := FieldError{Message: err.Error()}
-	if e, ok := errors.AsType[*strictyaml.Error](err); ok {
+	out := FieldError{Message: err.Error(), Field: quest.FieldOf(err)}
+	if e, ok := errors.AsType[*strictyaml.Error](err); ok && e.File == specFile {
 		out.Message, out.Line = e.Text, e.Line
-		if key := keyOn(source, e.Line); key != "" && (e.Line > 1 || strings.Contains(e.Text, key)) {
-			out.Field = qualified(key)
-			return out
+		if out.Field == "" {
+			out.Field = keyAt(source, e.Line, e.Column)
 		}
-	} else if p, ok := errors.AsType[*runtime.PlanError](err); ok {
-		out.Message = p.Error()
+		return out
 	}
 	if _, ok := errors.AsType[*profile.UnknownError](err); ok {
 		out.Field = "profile"
-		return out
 	}
-	for _, w := range word.FindAllString(out.Message, -1) {
-		if _, ok := specKeys[w]; ok {
-			out.Field = qualified(w)
-			return out
-		}
-		if w == "question" {
-			out.Field = "problem"
-			return out
-		}
+	if _, ok := errors.AsType[*runtime.PlanError](err); ok && out.Field == "" {
+		out.Field = keyIn(out.Message)
 	}
 	return out
 }
 
-func keyOn(source []byte, n int) string {
-	lines := strings.Split(string(source), "\n")
-	if n < 1 || n > len(lines) {
-		return ""
+// keyAt is the key of what stands at a place of a spec, with those above it.
+func keyAt(source []byte, line, column int) string {
+	doc, err := strictyaml.Document(specFile, source)
+	if err != nil {
+		return "" // it is about the document as a whole
 	}
-	if m := keyAt.FindStringSubmatch(lines[n-1]); m != nil {
-		if _, ok := specKeys[m[1]]; ok {
-			return m[1]
+	f := &finder{line: line, column: column}
+	ast.Walk(f, doc)
+	return strings.TrimPrefix(strings.TrimPrefix(f.path, "$"), ".")
+}
+
+// finder looks for the innermost node at a place.
+type finder struct {
+	line, column int
+	path         string
+}
+
+func (f *finder) Visit(n ast.Node) ast.Visitor {
+	if t := n.GetToken(); t != nil && t.Position != nil && t.Position.Line == f.line && t.Position.Column == f.column {
+		f.path = n.GetPath()
+	}
+	return f
+}
+
+// planKeys are the words that an error of a plan may have, and the key of a spec that
+// each is about.
+var planKeys = map[string]string{
+	"question": "problem", "problem_file": "problem_file", "task": "task", "society": "society", "corpus": "corpus", "profile": "profile",
+	"model": "model", "tools": "tools", "tool": "tools", "data": "data", "computer": "computer", "window": "window", "policies": "policies",
+	"policy": "policies", "cost": "limits.cost",
+}
+
+var word = regexp.MustCompile(`[a-z_]+`)
+
+// keyIn is the key that an error of a plan is about: the first that it names.
+func keyIn(text string) string {
+	for _, w := range word.FindAllString(text, -1) {
+		if key := planKeys[w]; key != "" {
+			return key
 		}
 	}
 	return ""
-}
-
-func qualified(key string) string {
-	if above := specKeys[key]; above != "" {
-		return above + "." + key
-	}
-	return key
 }
 
 // Example is one that comes with Lyceum.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
@@ -20,6 +21,7 @@ import (
 // server (Host), whether another site's page sent it (Origin), and whether the sender
 // has the token or the cookie made of it.
 type guard struct {
+	pass               pass
 	token              string
 	cookieName, cookie string
 	hosts              []string
@@ -52,11 +54,11 @@ func (g *guard) admit(w http.ResponseWriter, r *http.Request) *problem {
 		return problemf(http.StatusForbidden, "Host", "this server is not called %.100q: use the address that lyceum serve printed, or give the name with --host", r.Host)
 	}
 	origin := r.Header.Values("Origin")
-	if len(origin) > 1 || len(origin) == 1 && !sameOrigin(origin[0], r.Host) {
-		return problemf(http.StatusForbidden, "Origin", "a page of %.100q may not use this server", origin[0])
+	if len(origin) > 1 || len(origin) == 1 && !g.sameOrigin(origin[0], r.Host) {
+		return problemf(http.StatusForbidden, "Origin", "a page of %.100q may not use this server, which is asked for as %.100q: a proxy in front must pass the Host on as people type it", origin[0], r.Host)
 	}
 	if given, ok := opening(r); ok {
-		if !equal(given, g.token) {
+		if !equal(given, g.token) && !g.pass.use(given, g.fails.clock()) {
 			return g.refuse(r, "the link's token is not the one of this home: open the link that lyceum serve printed last")
 		}
 		http.SetCookie(w, &http.Cookie{Name: g.cookieName, Value: g.cookie, Path: "/", HttpOnly: true, Secure: g.secure, SameSite: http.SameSiteStrictMode})
@@ -128,10 +130,40 @@ func (g *guard) ours(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-func sameOrigin(origin, host string) bool {
+// sameOrigin reports whether a page is this server's own. Where browsers come by TLS, one
+// that came without is not: anybody on the way could have written it.
+func (g *guard) sameOrigin(origin, host string) bool {
 	u, err := url.Parse(origin)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && strings.EqualFold(u.Host, host)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http" && !g.secure) && strings.EqualFold(u.Host, host)
 }
+
+// pass is a token for one use, within a minute. It is for a link that others on the
+// machine can read: in the arguments of the program that opens it.
+type pass struct {
+	mu    sync.Mutex
+	code  string
+	until event.Time
+}
+
+func (p *pass) make(now event.Time) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.code, p.until = rand.Text()+rand.Text(), now+60e6
+	return p.code
+}
+
+func (p *pass) use(given string, now event.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !equal(given, p.code) || now > p.until {
+		return false
+	}
+	p.code = ""
+	return true
+}
+
+// Pass makes a token that opens the page once, within a minute. The last one counts.
+func (s *Server) Pass() string { return s.guard.pass.make(s.rt.Clock()) }
 
 // headers are on every answer.
 func headers(h http.Header) {

@@ -4,11 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
-	"io/fs"
 	"log"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -100,7 +96,7 @@ func (k *Keeper) Start(ctx context.Context, name string, limits event.Limits, no
 	} else if claimed {
 		return ledger.ErrClaimed
 	}
-	r, err := k.begin(name, runtime.RunOptions{Limits: limits, NoThinking: noThinking})
+	r, err := k.begin(ctx, name, runtime.RunOptions{Limits: limits, NoThinking: noThinking})
 	if err != nil {
 		return err
 	}
@@ -118,7 +114,7 @@ func (k *Keeper) Start(ctx context.Context, name string, limits event.Limits, no
 	}
 }
 
-func (k *Keeper) begin(name string, opts runtime.RunOptions) (*run, error) {
+func (k *Keeper) begin(ctx context.Context, name string, opts runtime.RunOptions) (*run, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.closing {
@@ -127,13 +123,13 @@ func (k *Keeper) begin(name string, opts runtime.RunOptions) (*run, error) {
 	if k.runs[name] != nil {
 		return nil, ledger.ErrClaimed
 	}
-	if err := k.mark(name); err != nil {
+	if err := k.rt.Mark(ctx, name); err != nil {
 		return nil, err
 	}
 	r := &run{name: name, interrupt: make(chan struct{}), began: make(chan struct{}), ended: make(chan struct{})}
 	k.runs[name] = r
 	delete(k.trouble, name)
-	opts.Interrupt = r.interrupt
+	opts.Interrupt, opts.Served = r.interrupt, true
 	opts.OnEvent = r.event
 	opts.OnDelta = func(agent string, d model.Delta) { k.hub.delta(name, agent, d) }
 	opts.OnProgress = func(line string) { k.log.Printf("quest %s: %s", name, line) }
@@ -224,17 +220,13 @@ func (k *Keeper) Shutdown(ctx context.Context) {
 // GoOn starts the quests again that an earlier server ran when it went away, and
 // returns their names.
 func (k *Keeper) GoOn(ctx context.Context) ([]string, error) {
-	list, err := os.ReadDir(k.marks())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	marked, err := k.rt.Marked(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("look which quests the last server ran: %w", err)
+		return nil, err
 	}
 	var names []string
-	for _, f := range list {
-		name := f.Name()
-		if !event.ValidName(name) || k.Has(name) {
+	for _, name := range marked {
+		if k.Has(name) {
 			continue
 		}
 		if claimed, err := k.rt.Ledger.Claimed(name); err != nil || claimed {
@@ -245,26 +237,13 @@ func (k *Keeper) GoOn(ctx context.Context) ([]string, error) {
 			k.unmark(name)
 			continue
 		}
-		if _, err := k.begin(name, runtime.RunOptions{}); err == nil {
+		if _, err := k.begin(ctx, name, runtime.RunOptions{}); err == nil {
 			names = append(names, name)
 		}
 	}
 	return names, nil
 }
 
-func (k *Keeper) marks() string { return filepath.Join(k.rt.Home, "serving") }
-
-func (k *Keeper) mark(name string) error {
-	err := os.MkdirAll(k.marks(), 0o700)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(k.marks(), name), nil, 0o600)
-	}
-	if err != nil {
-		return fmt.Errorf("note that quest %s is run here: %w", name, err)
-	}
-	return nil
-}
-
 // unmark forgets that a quest was run here. If that fails it is looked at again at the
 // next start, and left alone if it rests.
-func (k *Keeper) unmark(name string) { _ = os.Remove(filepath.Join(k.marks(), name)) }
+func (k *Keeper) unmark(name string) { _ = k.rt.Unmark(name) }

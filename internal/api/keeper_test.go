@@ -75,9 +75,7 @@ func TestShutdown(t *testing.T) {
 			t.Errorf("it goes on with %v", names)
 		}
 		second.control("q", map[string]any{"action": "resume"}).want(t, 200)
-		if !second.Keeper().Has("q") {
-			t.Error("it cannot be resumed")
-		}
+		until(t, second.rt, "q", isType("quest.resumed"))
 	})
 	t.Run("LeavesAQuestThatAnotherProcessRan", func(t *testing.T) {
 		t.Parallel()

@@ -116,8 +116,14 @@ func (s *Server) control(w http.ResponseWriter, r *http.Request) error {
 	case "start", "resume":
 		told, err = s.start(r.Context(), name, st, &c, limits)
 	case "pause":
+		if st.status != quest.Running {
+			return conflict("quest %s is %s: there is nothing to pause", name, st.status)
+		}
 		told, err = s.post(r.Context(), name, st, &event.QuestPaused{Reason: "paused by a person"})
 	case "stop":
+		if st.status == quest.Finished || st.status == quest.Failed || st.status == quest.Stopped {
+			return conflict("quest %s is %s: there is nothing to stop", name, st.status)
+		}
 		told, err = s.post(r.Context(), name, st, &event.QuestStopped{Reason: "stopped by a person"})
 	case "fork":
 		status = http.StatusCreated
@@ -148,8 +154,8 @@ func (s *Server) stateOf(ctx context.Context, name string) (*standingOf, error) 
 	if err != nil {
 		return nil, err
 	}
-	done()
 	out := &standingOf{status: b.state.Status, talked: b.state.Spoken > b.state.Ended}
+	done()
 	out.check = func(body event.Body) error {
 		b, done, err := s.shelf.open(ctx, name)
 		if err != nil {
@@ -248,6 +254,11 @@ func (s *Server) fork(ctx context.Context, from string, c *Control, limits event
 		}
 		opts.Seed = &seed
 	}
+	if head, err := s.rt.Ledger.Head(ctx, from); err != nil {
+		return "", err
+	} else if c.At > head.Seq {
+		return "", badParameter("at", "there is no event %d: the last is %d", c.At, head.Seq)
+	}
 	st, err := s.rt.Fork(ctx, from, opts)
 	if err != nil {
 		return "", err
@@ -320,6 +331,7 @@ func (s *Server) deleteQuest(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.shelf.forget(name)
+	s.glances.Delete(name)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }

@@ -90,7 +90,7 @@ func (s *Server) papers(w http.ResponseWriter, r *http.Request) error {
 	for _, p := range list {
 		out.Papers = append(out.Papers, paperOf(b, p))
 	}
-	return s.send(w, http.StatusOK, out)
+	return s.sendAndClose(w, out, done)
 }
 
 func listPapers(l *paper.Library, order, status string, limit, offset int64) ([]*paper.Paper, int64) {
@@ -190,11 +190,11 @@ func (s *Server) paper(w http.ResponseWriter, r *http.Request) error {
 		return missing("quest %s has no paper %s", b.name, ref)
 	}
 	d := &PaperDetail{PaperHead: headOf(b, p), Entrypoint: p.Entrypoint, Requests: requests(p, false), Voters: voters(b, ref), Reproduction: trialOf(b, p)}
-	d.Citations, d.CitedBy = links(b, p, p.Cites), links(b, p, b.papers.CitedBy[ref])
+	d.Citations, d.CitedBy = links(b, p, p.Cites), links(b, p, b.Papers.CitedBy[ref])
 	if err := s.fill(r.Context(), b, p, d); err != nil {
 		return err
 	}
-	return s.send(w, http.StatusOK, d)
+	return s.sendAndClose(w, d, done)
 }
 
 // fill reads the texts and files of a paper.
@@ -234,7 +234,7 @@ func (s *Server) reviewsOf(ctx context.Context, b *book, p *paper.Paper) ([]Revi
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Review{p.Ref, r.Reviewer, r.Grade, text, r.Seq, b.papers.Reviewed[r.Seq]})
+		out = append(out, Review{p.Ref, r.Reviewer, r.Grade, text, r.Seq, b.Papers.Reviewed[r.Seq]})
 	}
 	return out, nil
 }
@@ -273,7 +273,7 @@ func links(b *book, p *paper.Paper, refs []string) []PaperLink {
 }
 
 func trialOf(b *book, p *paper.Paper) *Trial {
-	t := &Trial{Status: reproduction(p), Seq: b.papers.Tried[p.Ref]}
+	t := &Trial{Status: reproduction(p), Seq: b.Papers.Tried[p.Ref]}
 	if t.Status == "" {
 		return nil
 	}
@@ -289,7 +289,7 @@ func trialOf(b *book, p *paper.Paper) *Trial {
 	return t
 }
 
-func (s *Server) reviews(w http.ResponseWriter, r *http.Request, b *book) error {
+func (s *Server) reviews(r *http.Request, b *book) (any, error) {
 	out := struct {
 		Reviews  []Review      `json:"reviews"`
 		Requests []RequestInfo `json:"requests"`
@@ -297,16 +297,16 @@ func (s *Server) reviews(w http.ResponseWriter, r *http.Request, b *book) error 
 	for _, p := range b.state.Papers.Papers {
 		list, err := s.reviewsOf(r.Context(), b, p)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		out.Reviews = append(out.Reviews, list...)
 		out.Requests = append(out.Requests, requests(p, true)...)
 	}
 	slices.SortFunc(out.Reviews, func(a, b Review) int { return cmp.Compare(a.Seq, b.Seq) })
-	return s.send(w, http.StatusOK, out)
+	return out, nil
 }
 
-func (s *Server) citations(w http.ResponseWriter, r *http.Request, b *book) error {
+func (s *Server) citations(r *http.Request, b *book) (any, error) {
 	type citation struct {
 		From    string `json:"from"`
 		To      string `json:"to"`
@@ -314,18 +314,18 @@ func (s *Server) citations(w http.ResponseWriter, r *http.Request, b *book) erro
 		Seq     uint64 `json:"seq"`
 	}
 	out := []citation{}
-	for _, c := range b.papers.Citations {
+	for _, c := range b.Papers.Citations {
 		from, to := b.state.Papers.Paper(c.From), b.state.Papers.Paper(c.To)
 		if from != nil && to != nil {
 			out = append(out, citation{c.From, c.To, from.Counted && from.Author != to.Author, c.Seq})
 		}
 	}
-	return s.send(w, http.StatusOK, struct {
+	return struct {
 		Citations []citation `json:"citations"`
-	}{out})
+	}{out}, nil
 }
 
-func (s *Server) votes(w http.ResponseWriter, r *http.Request, b *book) error {
+func (s *Server) votes(r *http.Request, b *book) (any, error) {
 	type count struct {
 		Ref   string `json:"ref"`
 		Title string `json:"title"`
@@ -335,7 +335,7 @@ func (s *Server) votes(w http.ResponseWriter, r *http.Request, b *book) error {
 		Current map[string]string `json:"current"`
 		Tally   []count           `json:"tally"`
 		History []view.VoteEntry  `json:"history"`
-	}{map[string]string{}, []count{}, append([]view.VoteEntry{}, b.papers.Votes...)}
+	}{map[string]string{}, []count{}, append([]view.VoteEntry{}, b.Papers.Votes...)}
 	for name, ref := range b.state.Papers.Votes {
 		out.Current[name] = ref
 	}
@@ -345,5 +345,5 @@ func (s *Server) votes(w http.ResponseWriter, r *http.Request, b *book) error {
 			out.Tally = append(out.Tally, count{p.Ref, p.Title, p.Votes})
 		}
 	}
-	return s.send(w, http.StatusOK, out)
+	return out, nil
 }

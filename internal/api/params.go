@@ -84,6 +84,22 @@ func (p *params) list(name string) (out []string) {
 	return out
 }
 
+// maxNamed is how many events can be asked for by their seqs.
+const maxNamed = 400
+
+// seqs is a list of events.
+func (p *params) seqs(name string) (out []uint64) {
+	for _, s := range p.list(name) {
+		n, err := strconv.ParseUint(s, 10, 53)
+		if err != nil || n == 0 || len(out) == maxNamed {
+			p.fail(badParameter(name, "want at most %d numbers from 1 on, with commas", maxNamed))
+			return nil
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
 // done returns the first fault, also that of a parameter that nobody asked for.
 func (p *params) done() error {
 	for name := range p.values {

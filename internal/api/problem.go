@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 
 	"lyceum/internal/blob"
@@ -42,6 +45,11 @@ func missing(format string, args ...any) *problem {
 	return problemf(http.StatusNotFound, "", format, args...)
 }
 
+// noQuest says once, however many have looked for it, that a quest is not there.
+func noQuest(name string) *problem {
+	return missing("there is no quest %.80q: GET /api/quests lists those that there are", name)
+}
+
 func conflict(format string, args ...any) *problem {
 	return problemf(http.StatusConflict, "", format, args...)
 }
@@ -75,6 +83,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	p := asProblem(err)
+	if name := r.PathValue("quest"); name != "" && errors.Is(err, ledger.ErrNoQuest) {
+		p = noQuest(name)
+	}
 	if p.status == http.StatusInternalServerError {
 		s.opts.Log.Printf("%s %s: %v", r.Method, r.URL.Path, err)
 	}
@@ -125,15 +136,36 @@ func isForeign(err error) bool {
 
 // send writes JSON. Lines of a ledger in it stay as they are, to the byte.
 func (s *Server) send(w http.ResponseWriter, status int, v any) error {
+	data, err := encode(v)
+	if err != nil {
+		return err
+	}
+	return write(w, status, data)
+}
+
+// sendAndClose sends what was read in a book, which it closes before the first byte goes
+// out: a caller that takes its time must not keep others from the quest.
+func (s *Server) sendAndClose(w http.ResponseWriter, v any, done func()) error {
+	data, err := encode(v)
+	done()
+	if err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, data)
+}
+
+func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
+	err := enc.Encode(v)
+	return b.Bytes(), err
+}
+
+func write(w http.ResponseWriter, status int, data []byte) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, err := w.Write(b.Bytes())
+	_, err := w.Write(data)
 	return err
 }
 
@@ -147,10 +179,15 @@ func decode(r *http.Request, v any) error {
 	if err := dec.Decode(v); err != nil {
 		return badBody(err)
 	}
-	if dec.More() {
-		return problemf(http.StatusBadRequest, "", "the body has more than one JSON value")
+	// The decoder stops behind the value: what follows it must be nothing, to the end.
+	_, err := dec.Token()
+	if errors.Is(err, io.EOF) {
+		return nil
 	}
-	return nil
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return large
+	}
+	return problemf(http.StatusBadRequest, "", "the body goes on behind its JSON value: send one and nothing else")
 }
 
 func badBody(err error) error {
@@ -161,12 +198,40 @@ func badBody(err error) error {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return p
 	}
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		where := member(kind.Field)
+		if where == "" {
+			return problemf(http.StatusBadRequest, "", "the body must be an object, not %s", kind.Value)
+		}
+		return badParameter(where, "there must be %s here, not %s", jsonWord(kind.Type), kind.Value)
+	}
 	p := problemf(http.StatusBadRequest, "", "the body is not what was asked for: %v", err)
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) {
-		p.field = kind.Field
-	} else if _, name, ok := strings.Cut(err.Error(), `unknown field "`); ok {
+	if _, name, ok := strings.Cut(err.Error(), `unknown field "`); ok {
 		p.field = event.Cut(strings.TrimSuffix(name, `"`), 100)
 	}
 	return p
+}
+
+// member is where in a body a value stands. The decoder also names the Go structs that
+// others are made of; those begin with a capital, and no member of ours does.
+func member(field string) string {
+	parts := slices.DeleteFunc(strings.Split(field, "."), func(s string) bool { return s == "" || s[0] >= 'A' && s[0] <= 'Z' })
+	return strings.Join(parts, ".")
+}
+
+// jsonWord is what a Go type is in JSON, to a person.
+func jsonWord(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Float64:
+		return "a number"
+	}
+	return "a whole number"
 }

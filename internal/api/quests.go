@@ -107,19 +107,31 @@ func statusText(s quest.Status, claimed, warned bool) string {
 	return string(s)
 }
 
-func (s *Server) summary(b *book) (Summary, error) {
-	running, err := s.rt.Ledger.Claimed(b.name)
-	if err != nil {
-		return Summary{}, err
+// glanced is what the list says of a quest, as of a head.
+type glanced struct {
+	head ledger.Head
+	Summary
+	status quest.Status
+	warned bool
+}
+
+// stand fills in what can change without an event: whether somebody runs the quest.
+func (s *Server) stand(sum *Summary, status quest.Status, warned bool) (err error) {
+	if sum.Running, err = s.rt.Ledger.Claimed(sum.Name); err != nil {
+		return err
 	}
+	sum.Here, sum.Status = s.keeper.Has(sum.Name), statusText(status, sum.Running, warned)
+	return nil
+}
+
+func (s *Server) summary(b *book) (Summary, error) {
 	st := b.state
 	society, _, _ := strings.Cut(st.Rules, "/")
 	out := Summary{
-		Name: b.name, Society: society, Rules: st.Rules, Status: statusText(st.Status, running, len(st.Warnings) > 0), Reason: st.Reason,
-		Running: running, Here: s.keeper.Has(b.name), Agents: len(st.Agents), Models: modelsOf(st),
+		Name: b.name, Society: society, Rules: st.Rules, Reason: st.Reason, Agents: len(st.Agents), Models: modelsOf(st),
 		Cost: view.USD(st.Spent.Cost), Unpriced: st.Spent.Unpriced, Turns: st.Spent.Turns, Tools: st.Spent.Tools,
 		Tokens: st.Spent.Usage.Input + st.Spent.Usage.Output, Seconds: float64(st.Elapsed(st.Time)) / 1e6, Limits: limitsOf(st.Limits),
-		Events: st.Seq, Hash: st.Hash.String(), Created: st.Created, Updated: st.Time, Activity: b.timeline.Spark(),
+		Events: st.Seq, Hash: st.Hash.String(), Created: st.Created, Updated: st.Time, Activity: b.Timeline.Spark(),
 	}
 	if st.Lab != nil {
 		out.Papers, out.Votes = countPapers(st), new(len(st.Papers.Votes))
@@ -127,7 +139,8 @@ func (s *Server) summary(b *book) (Summary, error) {
 	if o := st.Origin; o != nil {
 		out.Origin = &Origin{o.From, o.At, o.Hash.String()}
 	}
-	return out, nil
+	err := s.stand(&out, st.Status, len(st.Warnings) > 0)
+	return out, err
 }
 
 func modelsOf(s *quest.State) []string {
@@ -170,11 +183,26 @@ func (s *Server) quests(w http.ResponseWriter, r *http.Request) error {
 	}{out})
 }
 
+// glance is a quest in the list. What was seen of it holds until its head moves: with
+// many quests the list must not read every ledger again each time somebody looks.
 func (s *Server) glance(ctx context.Context, h ledger.Head) (Summary, error) {
+	seen, ok := s.glances.Load(h.Quest)
+	if g, _ := seen.(glanced); ok && g.head == h {
+		if g.status == "" { // it cannot be read
+			return g.Summary, nil
+		}
+		err := s.stand(&g.Summary, g.status, g.warned)
+		return g.Summary, err
+	}
 	b, done, err := s.shelf.open(ctx, h.Quest)
 	if err == nil {
 		defer done()
-		return s.summary(b)
+		sum, err := s.summary(b)
+		if err == nil {
+			head := ledger.Head{Quest: b.name, Seq: b.state.Seq, Hash: b.state.Hash}
+			s.glances.Store(b.name, glanced{head, sum, b.state.Status, len(b.state.Warnings) > 0})
+		}
+		return sum, err
 	}
 	if ctx.Err() != nil || errors.Is(err, ledger.ErrNoQuest) {
 		return Summary{}, err
@@ -183,7 +211,9 @@ func (s *Server) glance(ctx context.Context, h ledger.Head) (Summary, error) {
 	if isForeign(err) {
 		status = "other_rules"
 	}
-	return Summary{Name: h.Quest, Status: status, Reason: err.Error(), Models: []string{}, Events: h.Seq, Hash: h.Hash.String()}, nil
+	sum := Summary{Name: h.Quest, Status: status, Reason: err.Error(), Models: []string{}, Events: h.Seq, Hash: h.Hash.String()}
+	s.glances.Store(h.Quest, glanced{head: h, Summary: sum})
+	return sum, nil
 }
 
 func (s *Server) quest(w http.ResponseWriter, r *http.Request) error {

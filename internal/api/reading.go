@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"lyceum/internal/event"
+	"lyceum/internal/ledger"
 	"lyceum/internal/runtime"
 	"lyceum/internal/view"
 )
@@ -30,7 +31,7 @@ func (s *Server) canvas(w http.ResponseWriter, r *http.Request) error {
 		Agents    []string    `json:"agents"`
 		Truncated bool        `json:"truncated"`
 	}{Head: b.state.Seq, Agents: []string{}}
-	out.Nodes, out.Edges, out.Truncated = b.canvas.Graph(after, maxNodes)
+	out.Nodes, out.Edges, out.Truncated = b.Canvas.Graph(after, maxNodes)
 	for i := range out.Nodes {
 		if out.Nodes[i].Changes == nil {
 			out.Nodes[i].Changes = []view.Change{}
@@ -39,7 +40,7 @@ func (s *Server) canvas(w http.ResponseWriter, r *http.Request) error {
 	for _, a := range b.state.Agents {
 		out.Agents = append(out.Agents, a.Name)
 	}
-	return s.send(w, http.StatusOK, out)
+	return s.sendAndClose(w, out, done)
 }
 
 func (s *Server) cost(w http.ResponseWriter, r *http.Request) error {
@@ -63,9 +64,9 @@ func (s *Server) cost(w http.ResponseWriter, r *http.Request) error {
 		Unpriced int64            `json:"unpriced_calls"`
 		ByAgent  []view.AgentCost `json:"by_agent"`
 		Limits   Limits           `json:"limits"`
-	}{Points: b.cost.Points(name, maxPoints), ByAgent: b.cost.Agents(), Limits: limitsOf(b.state.Limits)}
-	out.Total, out.Tokens, out.Unpriced = b.cost.Total()
-	return s.send(w, http.StatusOK, out)
+	}{Points: b.Cost.Points(name, maxPoints), ByAgent: b.Cost.Agents(), Limits: limitsOf(b.state.Limits)}
+	out.Total, out.Tokens, out.Unpriced = b.Cost.Total()
+	return s.sendAndClose(w, out, done)
 }
 
 // source is evidence with the words that were found in it.
@@ -91,16 +92,16 @@ type doubt struct {
 	Seq       uint64 `json:"seq"`
 }
 
-func (s *Server) evidence(w http.ResponseWriter, r *http.Request, b *book) error {
+func (s *Server) evidence(r *http.Request, b *book) (any, error) {
 	if b.state.Net == nil {
-		return conflict("quest %s is not a contract net: its answer has no numbered evidence", b.name)
+		return nil, conflict("quest %s is not a contract net: its answer has no numbered evidence", b.name)
 	}
 	found, err := s.rt.Evidence(r.Context(), b.state)
 	if err != nil {
 		if _, ok := errors.AsType[*runtime.PlanError](err); ok {
-			return conflict("%v", err)
+			return nil, conflict("%v", err)
 		}
-		return err
+		return nil, err
 	}
 	out := struct {
 		Claims     []runtime.EvidencedClaim `json:"claims"`
@@ -127,11 +128,11 @@ func (s *Server) evidence(w http.ResponseWriter, r *http.Request, b *book) error
 	if b.state.Answer != nil {
 		text, err := s.read(r.Context(), *b.state.Answer)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		out.Answer = &text
 	}
-	return s.send(w, http.StatusOK, out)
+	return out, nil
 }
 
 // diff sets two quests side by side.
@@ -146,7 +147,12 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request) error {
 		if !event.ValidName(name) {
 			return badParameter([]string{"a", "b"}[i], "%.80q is not a quest's name: want %s", name, event.NameRule)
 		}
-		var err error
+		_, err := s.rt.Ledger.Head(r.Context(), name)
+		if errors.Is(err, ledger.ErrNoQuest) {
+			return noQuest(name)
+		} else if err != nil {
+			return err
+		}
 		blobs := func(ref event.Ref) ([]byte, error) { return s.rt.Blob(r.Context(), ref) }
 		if runs[i], err = view.Read(name, s.rt.Ledger.Read(r.Context(), name, 1), blobs); err != nil {
 			return err
@@ -155,68 +161,8 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request) error {
 	return s.send(w, http.StatusOK, view.Compare(runs[0], runs[1]))
 }
 
-// artifact is something that a quest was made of, or that came out of it.
-type artifact struct {
-	Name     string `json:"name"`
-	Kind     string `json:"kind"`
-	Producer string `json:"producer"`
-	Seq      uint64 `json:"seq"`
-	Hash     string `json:"hash"`
-	Size     int64  `json:"size"`
-	Tree     bool   `json:"tree"`
-}
-
-// artifacts is the list of them, as a fold of the ledger.
-type artifacts struct{ list []artifact }
-
-// maxArtifacts is how many are listed.
-const maxArtifacts = 10_000
-
-func (a *artifacts) blob(e event.Event, kind, name string, ref *event.Ref) {
-	if ref != nil && len(a.list) < maxArtifacts {
-		a.list = append(a.list, artifact{name, kind, e.Actor, e.Seq, ref.Hash.String(), ref.Size, false})
-	}
-}
-
-func (a *artifacts) tree(e event.Event, kind, name string, ref *event.TreeRef) {
-	if ref != nil && len(a.list) < maxArtifacts {
-		a.list = append(a.list, artifact{name, kind, e.Actor, e.Seq, ref.Hash.String(), ref.Size, true})
-	}
-}
-
-func (a *artifacts) take(e event.Event) {
-	switch b := e.Body.(type) {
-	case *event.QuestCreated:
-		a.blob(e, "spec", "quest.yaml", &b.Spec)
-		a.blob(e, "problem", "problem.md", b.Problem.Ref)
-		a.tree(e, "data", "data", b.Data)
-		if b.Contract != nil {
-			a.tree(e, "corpus", "corpus", b.Contract.Corpus)
-		}
-		for _, p := range b.Pins {
-			a.blob(e, "pin", p.Name, &p.Ref)
-		}
-	case *event.PublicationSubmitted:
-		a.tree(e, "attachments", b.Title, b.Tree)
-	case *event.ReproductionResult:
-		a.blob(e, "output", "reproduction", b.Output)
-	case *event.ComputeCall:
-		a.blob(e, "code", b.Program, b.Code)
-		a.tree(e, "code", b.Program, b.Tree)
-	case *event.ComputeResult:
-		a.blob(e, "output", "computation", b.Printed)
-	case *event.CliExit:
-		a.blob(e, "output", "stdout of "+b.Command, b.Stdout.Ref)
-		a.blob(e, "output", "stderr of "+b.Command, b.Stderr.Ref)
-	case *event.FileDiff:
-		a.tree(e, "workspace", "files of "+e.Actor, &b.After)
-	case *event.QuestFinished:
-		a.blob(e, "answer", "answer.md", b.Answer.Ref)
-	}
-}
-
-func (s *Server) artifacts(w http.ResponseWriter, r *http.Request, b *book) error {
-	return s.send(w, http.StatusOK, struct {
-		Artifacts []artifact `json:"artifacts"`
-	}{append([]artifact{}, b.things.list...)})
+func (s *Server) artifacts(r *http.Request, b *book) (any, error) {
+	return struct {
+		Artifacts []view.Artifact `json:"artifacts"`
+	}{append([]view.Artifact{}, b.Artifacts.List...)}, nil
 }

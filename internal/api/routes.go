@@ -53,7 +53,7 @@ func (s *Server) routes() []route {
 }
 
 // of is a route that reads a quest, and takes no parameters but its path.
-func (s *Server) of(read func(http.ResponseWriter, *http.Request, *book) error) func(http.ResponseWriter, *http.Request) error {
+func (s *Server) of(read func(*http.Request, *book) (any, error)) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if err := none(r); err != nil {
 			return err
@@ -63,7 +63,11 @@ func (s *Server) of(read func(http.ResponseWriter, *http.Request, *book) error) 
 			return err
 		}
 		defer done()
-		return read(w, r, b)
+		v, err := read(r, b)
+		if err != nil {
+			return err
+		}
+		return s.sendAndClose(w, v, done)
 	}
 }
 

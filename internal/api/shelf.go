@@ -14,19 +14,29 @@ import (
 )
 
 // shelf holds the projections of the quests that somebody looks at. They are caches:
-// one that is thrown away is made again from the ledger, with the same result.
+// one that is thrown away is made again from the ledger, with the same result. Those of
+// long quests are saved, so that a server that has just started need not read them from
+// their first event on.
 type shelf struct {
 	rt *runtime.Runtime
 
 	mu    sync.Mutex
 	books map[string]*book
 	uses  uint64
+	// worth is from how many new events on a quest is saved, and closing when the server
+	// ends.
+	worth, closing uint64
+	// saves are under way; closed is set once no more may begin.
+	saves  sync.WaitGroup
+	closed bool
 }
 
 // maxBooks is how many quests' projections are kept.
 const maxBooks = 64
 
-func newShelf(rt *runtime.Runtime) *shelf { return &shelf{rt: rt, books: map[string]*book{}} }
+func newShelf(rt *runtime.Runtime) *shelf {
+	return &shelf{rt: rt, books: map[string]*book{}, worth: worthSaving, closing: worthClosing}
+}
 
 // book is what is known of one quest. Whoever reads it holds its lock: folding the
 // next events changes it.
@@ -35,15 +45,13 @@ type book struct {
 	turn chan struct{}
 	used uint64
 
-	name     string
-	state    *quest.State
-	timeline view.Timeline
-	cost     view.CostSeries
-	canvas   view.Canvas
-	desks    view.Desks
-	papers   view.PaperTrail
-	spaces   view.Workspaces
-	things   artifacts
+	name  string
+	state *quest.State
+	view.Views
+	// saved is up to which event the projections are in the cache; saving that they are
+	// being written to it.
+	saved  uint64
+	saving bool
 	// fault is why the quest cannot be read, as of the head broken.
 	fault  error
 	broken ledger.Head
@@ -53,7 +61,8 @@ func newBook(name string) *book {
 	return &book{name: name, turn: make(chan struct{}, 1)}
 }
 
-// open returns a quest's book, up to date, for as long as the caller needs it.
+// open returns a quest's book, up to date, for as long as the caller needs it: until it
+// first calls done.
 func (s *shelf) open(ctx context.Context, name string) (b *book, done func(), err error) {
 	if !event.ValidName(name) {
 		return nil, nil, missing("%.80q is not a quest's name: want %s", name, event.NameRule)
@@ -67,7 +76,7 @@ func (s *shelf) open(ctx context.Context, name string) (b *book, done func(), er
 	case <-ctx.Done():
 		return nil, nil, ctx.Err()
 	}
-	done = func() { <-b.turn }
+	done = sync.OnceFunc(func() { <-b.turn })
 	// Looked up only now: the book may have been read on while this waited for its turn.
 	head, err := s.rt.Ledger.Head(ctx, name)
 	if err == nil {
@@ -76,6 +85,9 @@ func (s *shelf) open(ctx context.Context, name string) (b *book, done func(), er
 	if err != nil {
 		done()
 		return nil, nil, err
+	}
+	if s.due(b) {
+		s.saveLater(b)
 	}
 	return b, done, nil
 }
@@ -136,7 +148,7 @@ func (b *book) catchUp(ctx context.Context, rt *runtime.Runtime, head ledger.Hea
 	}
 	err := b.read(ctx, rt, head)
 	if errors.Is(err, errOther) || b.fault != nil {
-		*b = book{name: b.name, turn: b.turn, used: b.used}
+		*b = book{name: b.name, turn: b.turn, used: b.used, saving: b.saving}
 		err = b.read(ctx, rt, head)
 	}
 	if err != nil && ctx.Err() == nil {
@@ -146,6 +158,11 @@ func (b *book) catchUp(ctx context.Context, rt *runtime.Runtime, head ledger.Hea
 }
 
 func (b *book) read(ctx context.Context, rt *runtime.Runtime, head ledger.Head) error {
+	if b.state == nil {
+		if err := b.load(ctx, rt); err != nil {
+			return err
+		}
+	}
 	seq := uint64(0)
 	if b.state != nil {
 		seq = b.state.Seq
@@ -182,12 +199,6 @@ func (b *book) take(e event.Event) error {
 	if err := b.state.Fold(e); err != nil {
 		return err
 	}
-	b.timeline.Take(e)
-	b.cost.Take(e)
-	b.canvas.Take(e, b.state)
-	b.desks.Take(e, b.state)
-	b.papers.Take(e)
-	b.spaces.Take(e)
-	b.things.take(e)
+	b.Views.Take(e, b.state)
 	return nil
 }

@@ -232,6 +232,7 @@ type eventQuery struct {
 	after, before uint64
 	limit         int
 	tail          int
+	seqs          []uint64
 	filter        view.Filter
 	text          string // in lower case
 	acp           bool

@@ -33,9 +33,7 @@ type writer struct {
 func (s *server) writer(name string) *writer {
 	s.t.Helper()
 	s.create(name, map[string]any{"model": "demo"})
-	head, err := s.rt.Ledger.Head(context.Background(), name)
-	must(s.t, err)
-	return &writer{s.t, s.rt, name, head.Seq, head.Hash}
+	return s.writes(name)
 }
 
 // write appends n events in one batch; pad makes them longer.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"lyceum/internal/event"
@@ -96,28 +97,41 @@ func (s *Server) transcript(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	entries := append([]view.Entry{}, b.desks.Agent(a.Name).Entries...)
+	all := b.Desks.Agent(a.Name).Entries
+	total := int64(len(all))
+	from, to := window(p, total, 500, 50)
+	entries := append([]view.Entry{}, all[from:to]...)
 	name, model := b.name, a.Model
+	var seqs []uint64
 	for i := range entries {
 		entries[i].Uses = append([]view.Use{}, entries[i].Uses...)
+		seqs = append(seqs, entries[i].Seq)
+		for _, u := range entries[i].Uses {
+			if u.Result > 0 {
+				seqs = append(seqs, u.Result)
+			}
+		}
 	}
 	done() // reading texts takes its time, and others want the book
-	from, to := window(p, int64(len(entries)), 500, 50)
+	events, err := s.some(r.Context(), name, seqs)
+	if err != nil {
+		return err
+	}
 	out := struct {
 		Messages []message `json:"messages"`
 		Total    int       `json:"total"`
 		Next     *int64    `json:"next,omitempty"`
 		Previous *int64    `json:"previous,omitempty"`
-	}{Messages: []message{}, Total: len(entries)}
-	for i := from; i < to; i++ {
-		m, err := s.message(r.Context(), name, model, entries[i])
+	}{Messages: []message{}, Total: int(total)}
+	for i, entry := range entries {
+		m, err := s.message(r.Context(), events, model, entry)
 		if err != nil {
 			return err
 		}
-		m.Number = int(i)
+		m.Number = int(from) + i
 		out.Messages = append(out.Messages, *m)
 	}
-	if to < int64(len(entries)) {
+	if to < total {
 		out.Next = new(to - 1)
 	}
 	if from > 0 {
@@ -126,15 +140,12 @@ func (s *Server) transcript(w http.ResponseWriter, r *http.Request) error {
 	return s.send(w, http.StatusOK, out)
 }
 
-// message reads an entry of a transcript from the ledger.
-func (s *Server) message(ctx context.Context, name, model string, at view.Entry) (*message, error) {
-	e, _, err := s.one(ctx, name, at.Seq)
-	if err != nil {
-		return nil, err
-	}
+// message makes a message of an entry of a transcript and the events that it names.
+func (s *Server) message(ctx context.Context, events map[uint64]event.Event, model string, at view.Entry) (_ *message, err error) {
+	e := events[at.Seq]
 	m := &message{Seq: e.Seq, Time: e.Time, Role: "user", From: "rules", Parts: []part{}}
 	if at.Said {
-		return m, s.answer(ctx, name, model, m, e, at.Uses)
+		return m, s.answer(ctx, events, model, m, e, at.Uses)
 	}
 	var text event.Text
 	switch b := e.Body.(type) {
@@ -157,7 +168,7 @@ func (s *Server) message(ctx context.Context, name, model string, at view.Entry)
 }
 
 // answer fills in what a model said, and what came of its tool calls.
-func (s *Server) answer(ctx context.Context, name, model string, m *message, e event.Event, uses []view.Use) (err error) {
+func (s *Server) answer(ctx context.Context, events map[uint64]event.Event, model string, m *message, e event.Event, uses []view.Use) (err error) {
 	b := e.Body.(*event.ModelResult)
 	m.Role, m.From, m.Duration = "assistant", model, b.Duration
 	m.Usage = &usage{b.Usage.Input, b.Usage.Cached, b.Usage.Output, b.Usage.Thinking}
@@ -181,7 +192,7 @@ func (s *Server) answer(ctx context.Context, name, model string, m *message, e e
 		}
 		for _, u := range uses {
 			if u.Part == int64(i) && said.Kind == event.PartToolCall {
-				if err := s.outcome(ctx, name, &p, u); err != nil {
+				if err := s.outcome(ctx, events, &p, u); err != nil {
 					return err
 				}
 			}
@@ -192,15 +203,12 @@ func (s *Server) answer(ctx context.Context, name, model string, m *message, e e
 }
 
 // outcome fills in the result of a tool call.
-func (s *Server) outcome(ctx context.Context, name string, p *part, u view.Use) (err error) {
+func (s *Server) outcome(ctx context.Context, events map[uint64]event.Event, p *part, u view.Use) (err error) {
 	p.Call = u.Call
 	if u.Result == 0 {
 		return nil
 	}
-	e, _, err := s.one(ctx, name, u.Result)
-	if err != nil {
-		return err
-	}
+	e := events[u.Result]
 	p.Done, p.OutputSeq = true, e.Seq
 	switch b := e.Body.(type) {
 	case *event.ToolResult:
@@ -236,12 +244,11 @@ func (s *Server) terminal(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	log := append([]uint64{}, b.desks.Agent(a.Name).Log...)
+	log := b.Desks.Agent(a.Name).Log
+	first, _ := slices.BinarySearch(log, after+1)
+	log = append([]uint64{}, log[first:]...)
 	name := b.name
 	done()
-	for len(log) > 0 && log[0] <= after {
-		log = log[1:]
-	}
 	if tail > 0 {
 		log = log[max(len(log)-tail, 0):]
 	}
@@ -249,12 +256,13 @@ func (s *Server) terminal(w http.ResponseWriter, r *http.Request) error {
 		Lines []line  `json:"lines"`
 		Next  *uint64 `json:"next,omitempty"`
 	}{Lines: []line{}}
-	for _, seq := range log[:min(len(log), max(limit, tail))] {
-		e, _, err := s.one(r.Context(), name, seq)
-		if err != nil {
-			return err
-		}
-		l, err := s.line(r.Context(), e)
+	shown := log[:min(len(log), max(limit, tail))]
+	events, err := s.some(r.Context(), name, slices.Clone(shown))
+	if err != nil {
+		return err
+	}
+	for _, seq := range shown {
+		l, err := s.line(r.Context(), events[seq])
 		if err != nil {
 			return err
 		}
@@ -304,11 +312,15 @@ func (s *Server) line(ctx context.Context, e event.Event) (*line, error) {
 	return l, err
 }
 
-// commandLine is a JSON array of arguments as a person would type it.
+// commandLine is a JSON array of arguments as a person would type it. What a shell is
+// given to run is what an agent typed; that there is a shell goes without saying.
 func commandLine(args string) string {
 	var words []string
 	if json.Unmarshal([]byte(args), &words) != nil {
 		return args
+	}
+	if len(words) == 3 && words[0] == "sh" && words[1] == "-c" {
+		return words[2]
 	}
 	return strings.Join(words, " ")
 }

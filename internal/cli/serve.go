@@ -151,7 +151,7 @@ func (a *app) serveOn(ln net.Listener, server *api.Server, token string, f *serv
 	link := url + "?token=" + token
 	fmt.Fprintf(a.out, "Lyceum is at %s\n", link)
 	if f.open {
-		openBrowser(link)
+		openBrowser(url + "?token=" + server.Pass())
 	}
 	select {
 	case err = <-failed:
@@ -185,7 +185,8 @@ func reachable(addr net.Addr) string {
 	return net.JoinHostPort(host, port)
 }
 
-// openBrowser tries to show a page; who has no browser has the link.
+// openBrowser tries to show a page; who has no browser has the link. Every user of the
+// machine can read it among the arguments of programs.
 func openBrowser(link string) {
 	cmd := exec.Command("xdg-open", link)
 	if cmd.Start() == nil {

@@ -13,6 +13,7 @@ import (
 	"lyceum/internal/policy"
 	"lyceum/internal/strictyaml"
 
+	"github.com/goccy/go-yaml/ast"
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
@@ -117,13 +118,19 @@ func (u USD) String() string {
 	return s
 }
 
-// UnmarshalYAML implements yaml.BytesUnmarshaler.
-func (u *USD) UnmarshalYAML(b []byte) (err error) {
-	if *u, err = ParseUSD(strings.Trim(strings.TrimSpace(string(b)), `"'`)); err != nil {
-		return &fault{"cost", err.Error()}
+// UnmarshalYAML implements yaml.NodeUnmarshaler: a node knows where it stands.
+func (u *USD) UnmarshalYAML(n ast.Node) (err error) {
+	if *u, err = ParseUSD(scalar(n)); err != nil {
+		return &fault{keyOf(n), err.Error()}
 	}
 	return nil
 }
+
+// scalar is the text of a value, as it is written or in quotes.
+func scalar(n ast.Node) string { return strings.Trim(strings.TrimSpace(n.String()), `"'`) }
+
+// keyOf is the key that a value stands under, with those above it.
+func keyOf(n ast.Node) string { return strings.TrimPrefix(n.GetPath(), "$.") }
 
 // MarshalYAML implements yaml.BytesMarshaler.
 func (u USD) MarshalYAML() ([]byte, error) { return []byte(u.String()), nil }
@@ -142,10 +149,10 @@ func ParseDuration(s string) (Duration, error) {
 
 func (d Duration) String() string { return (time.Duration(d) * time.Microsecond).String() }
 
-// UnmarshalYAML implements yaml.BytesUnmarshaler.
-func (d *Duration) UnmarshalYAML(b []byte) (err error) {
-	if *d, err = ParseDuration(strings.Trim(strings.TrimSpace(string(b)), `"'`)); err != nil {
-		return &fault{"duration", err.Error()}
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (d *Duration) UnmarshalYAML(n ast.Node) (err error) {
+	if *d, err = ParseDuration(scalar(n)); err != nil {
+		return &fault{keyOf(n), err.Error()}
 	}
 	return nil
 }
@@ -163,7 +170,7 @@ func (b Bounds) Limits() event.Limits {
 }
 
 // ParseSpec reads a quest.yaml strictly. file is its name in errors, which are
-// *strictyaml.Error.
+// *strictyaml.Error; FieldOf knows the key of those that are about the value of one.
 func ParseSpec(file string, data []byte) (*Spec, error) {
 	s := new(Spec)
 	err := strictyaml.Decode(file, data, s)
@@ -173,7 +180,7 @@ func ParseSpec(file string, data []byte) (*Spec, error) {
 		}
 	}
 	if f, ok := errors.AsType[*fault](err); ok {
-		return nil, &strictyaml.Error{File: file, Line: lineOf(data, f.key), Column: 1, Text: f.text}
+		return nil, &placed{f, &strictyaml.Error{File: file, Line: lineOf(data, f.key), Column: 1, Text: f.text}}
 	}
 	if e, ok := errors.AsType[*strictyaml.Error](err); ok && strings.HasPrefix(e.Text, "unknown field") {
 		e.Text += "; the keys of a quest.yaml are in docs/quest.schema.json"
@@ -184,10 +191,29 @@ func ParseSpec(file string, data []byte) (*Spec, error) {
 	return s, nil
 }
 
-// fault is something wrong with the value of a key.
+// fault is something wrong with the value of a key. A key below others is written with
+// dots, such as limits.agent.turns.
 type fault struct{ key, text string }
 
 func (f *fault) Error() string { return f.text }
+
+// placed is a fault and where in a file it is.
+type placed struct {
+	fault *fault
+	at    *strictyaml.Error
+}
+
+func (p *placed) Error() string   { return p.at.Error() }
+func (p *placed) Unwrap() []error { return []error{p.fault, p.at} }
+
+// FieldOf returns the key of a quest.yaml whose value ParseSpec or Check found wrong,
+// such as window or limits.turns, and nothing for any other error.
+func FieldOf(err error) string {
+	if f, ok := errors.AsType[*fault](err); ok {
+		return f.key
+	}
+	return ""
+}
 
 // Check finds what cannot be meant in a spec that was not read from a file, or has
 // been changed since.
@@ -220,12 +246,11 @@ func (s *Spec) check() *fault {
 	if f := s.checkContract(); f != nil {
 		return f
 	}
-	shares := []Share{s.Limits.Share}
-	if s.Limits.Agent != nil {
-		shares = append(shares, *s.Limits.Agent)
+	if f := s.Limits.Share.check("limits."); f != nil {
+		return f
 	}
-	for _, share := range shares {
-		if f := share.check(); f != nil {
+	if each := s.Limits.Agent; each != nil {
+		if f := each.check("limits.agent."); f != nil {
 			return f
 		}
 	}
@@ -239,15 +264,16 @@ func (s *Spec) check() *fault {
 	return nil
 }
 
-func (s *Share) check() *fault {
+// check finds a limit that cannot be meant; above are the keys that it stands under.
+func (s *Share) check(above string) *fault {
 	if d := s.Duration; d != nil && *d > 1<<52 {
-		return &fault{"duration", fmt.Sprintf("limit of %s: nothing runs that long", *d)}
+		return &fault{above + "duration", fmt.Sprintf("limit of %s: nothing runs that long", *d)}
 	}
 	if v := s.Turns; v != nil && (*v < 0 || *v > 1<<53) {
-		return &fault{"turns", fmt.Sprintf("limit of %d turns: want 0 or more", *v)}
+		return &fault{above + "turns", fmt.Sprintf("limit of %d turns: want 0 or more", *v)}
 	}
 	if v := s.Tokens; v != nil && (*v < 0 || *v > 1<<53) {
-		return &fault{"tokens", fmt.Sprintf("limit of %d tokens: want 0 or more", *v)}
+		return &fault{above + "tokens", fmt.Sprintf("limit of %d tokens: want 0 or more", *v)}
 	}
 	return nil
 }
@@ -260,16 +286,25 @@ const (
 )
 
 // lineOf finds the line of a key, 1 if it is not there. One at the margin is the
-// file's own; further in, the word may also stand in the question.
+// file's own; further in, the word may also stand in the question. One below others is
+// looked for behind them.
 func lineOf(data []byte, key string) int {
-	at := regexp.MustCompile(`(?m)^` + key + `\s*:`).FindIndex(data)
-	if at == nil {
-		at = regexp.MustCompile(`(?m)[\s{,]` + key + `\s*:`).FindIndex(data)
+	end := 0
+	for word := range strings.SplitSeq(key, ".") {
+		word = regexp.QuoteMeta(word)
+		var at []int
+		if end == 0 {
+			at = regexp.MustCompile(`(?m)^` + word + `\s*:`).FindIndex(data)
+		}
+		if at == nil {
+			at = regexp.MustCompile(`(?m)[\s{,]` + word + `\s*:`).FindIndex(data[end:])
+		}
+		if at == nil {
+			break
+		}
+		end += at[1]
 	}
-	if at == nil {
-		return 1
-	}
-	return 1 + bytes.Count(data[:at[1]], []byte("\n"))
+	return 1 + bytes.Count(data[:end], []byte("\n"))
 }
 
 // Schema returns the JSON Schema of a quest.yaml.

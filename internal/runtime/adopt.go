@@ -75,7 +75,7 @@ func (r *Runtime) Clean(ctx context.Context, name string, data bool) error {
 			return fmt.Errorf("clean quest %s: %w", name, err)
 		}
 	}
-	if err := r.removeCaches(name); err != nil {
+	if err := errors.Join(r.removeCaches(name), r.Unmark(name)); err != nil {
 		return fmt.Errorf("clean quest %s: %w", name, err)
 	}
 	if !data {

@@ -35,6 +35,9 @@ type RunOptions struct {
 	// Interrupt, once closed, pauses the quest: what is under way comes in, and
 	// nothing new begins.
 	Interrupt <-chan struct{}
+	// Served is set by a server, which keeps a mark of the quest. Any other run takes
+	// such a mark away.
+	Served bool
 }
 
 // ErrInterrupted says that a run was ended by its options' Interrupt.
@@ -56,6 +59,11 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 		return nil, err
 	}
 	defer release()
+	if !opts.Served {
+		if err := r.Unmark(name); err != nil {
+			return nil, fmt.Errorf("run quest %s: %w", name, err)
+		}
+	}
 	state, err := r.Load(ctx, name)
 	if err != nil {
 		return nil, err

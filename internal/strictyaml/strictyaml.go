@@ -20,6 +20,8 @@ const (
 	maxSize   = 1 << 20
 	maxFlow   = 50
 	maxColumn = 500
+	// maxKeys bounds the keys of one mapping: the parser takes time with their square.
+	maxKeys = 3000
 )
 
 // Error is a fault in a file, with its place.
@@ -110,6 +112,7 @@ func Tokens(file string, data []byte) (token.Tokens, error) {
 	tokens := lexer.Tokenize(string(data))
 	depth := 0
 	content := false
+	keys := keyCount{}
 	for _, t := range tokens {
 		fault := func(format string, args ...any) error {
 			return &Error{File: file, Line: t.Position.Line, Column: t.Position.Column, Text: fmt.Sprintf(format, args...)}
@@ -133,6 +136,9 @@ func Tokens(file string, data []byte) (token.Tokens, error) {
 			if depth <= 0 && t.Position.Column > maxColumn {
 				return nil, fault("an entry begins after column %d", maxColumn)
 			}
+			if !keys.take(t, depth) {
+				return nil, fault("a mapping has more than %d keys", maxKeys)
+			}
 		case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType:
 			return nil, fault("anchors, aliases, merges and tags are not supported")
 		}
@@ -141,4 +147,29 @@ func Tokens(file string, data []byte) (token.Tokens, error) {
 		}
 	}
 	return tokens, nil
+}
+
+// keyCount counts the keys of the mappings that are open, by the column of their keys.
+// Those within brackets are counted together.
+type keyCount map[int]int
+
+// take looks at a token that begins an entry, and reports whether there are not too many.
+func (k keyCount) take(t *token.Token, depth int) bool {
+	column := 0
+	if depth == 0 {
+		column = t.Position.Column
+		if t.Type == token.MappingValueType && t.Prev != nil {
+			column = t.Prev.Position.Column
+		}
+		for other := range k { // what stands further to the right has ended
+			if other > column || other == 0 {
+				delete(k, other)
+			}
+		}
+	}
+	if t.Type != token.MappingValueType {
+		return true
+	}
+	k[column]++
+	return k[column] <= maxKeys
 }

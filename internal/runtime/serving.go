@@ -1,0 +1,73 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+)
+
+// Of each quest that a server runs in the background a mark stands in the home, by which
+// the next server knows what to go on with. It holds the hash of the quest's first event:
+// a quest that has another's name is not the one that was meant. Whoever runs a quest
+// otherwise takes the mark away, for then it is theirs.
+
+func (r *Runtime) markPath(name string) string { return filepath.Join(r.marks(), name) }
+
+func (r *Runtime) marks() string { return filepath.Join(r.Home, "serving") }
+
+// Mark notes that a server of this home runs a quest.
+func (r *Runtime) Mark(ctx context.Context, name string) error {
+	first, err := r.first(ctx, name)
+	if err == nil {
+		err = replaceFile(r.markPath(name), []byte(first.String()+"\n"))
+	}
+	if err != nil {
+		return fmt.Errorf("note that quest %s is run here: %w", name, err)
+	}
+	return nil
+}
+
+// Unmark forgets it.
+func (r *Runtime) Unmark(name string) error { return removeIfThere(r.markPath(name)) }
+
+// Marked are the quests that a server ran when it ended.
+func (r *Runtime) Marked(ctx context.Context) ([]string, error) {
+	list, err := os.ReadDir(r.marks())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look which quests the last server ran: %w", err)
+	}
+	var names []string
+	for _, f := range list {
+		name := f.Name()
+		if !event.ValidName(name) {
+			continue
+		}
+		data, err := os.ReadFile(r.markPath(name))
+		if err != nil {
+			continue
+		}
+		if first, err := r.first(ctx, name); err == nil && string(data) == first.String()+"\n" {
+			names = append(names, name)
+		} else if err == nil || errors.Is(err, ledger.ErrNoQuest) {
+			_ = r.Unmark(name) // if that fails, it is looked at again
+		}
+	}
+	return names, nil
+}
+
+// first is the hash of a quest's first event.
+func (r *Runtime) first(ctx context.Context, name string) (event.Hash, error) {
+	for e, err := range r.Ledger.Read(ctx, name, 1) {
+		return e.Hash, err
+	}
+	return event.Hash{}, ledger.ErrNoQuest
+}
