@@ -95,7 +95,10 @@ func (b *bench) open() error {
 	if err != nil {
 		return err
 	}
-	return b.reopen(dir, m, s.Seq, s.Hash)
+	if err := b.reopen(dir, m, s.Seq, s.Hash); err != nil {
+		return err
+	}
+	return b.look(dir, m, s.Seq)
 }
 
 // makeLong makes a quest of one agent with about so many events.
