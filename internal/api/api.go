@@ -14,6 +14,7 @@ package api
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"io/fs"
 	"log"
 	"net"
@@ -21,6 +22,7 @@ import (
 	"sync"
 	"time"
 
+	"lyceum/internal/blob"
 	"lyceum/internal/runtime"
 )
 
@@ -68,6 +70,8 @@ type Server struct {
 	guard  *guard
 	keeper *Keeper
 	shelf  *shelf
+	// changing is held for reading by whoever may put blobs that no ledger names yet.
+	changing sync.RWMutex
 	// glances are what the list says of quests, by their names.
 	glances sync.Map
 	hub     *hub
@@ -76,6 +80,7 @@ type Server struct {
 	// ctx ends when the server closes, and with it all streams.
 	ctx    context.Context
 	cancel context.CancelFunc
+	work   sync.WaitGroup
 }
 
 // New returns a server of the quests of a runtime. Close lets go of them.
@@ -156,6 +161,22 @@ func (s *Server) HTTP() *http.Server {
 // returns when they are read or the server closes.
 func (s *Server) Warm() { s.shelf.warm(s.ctx) }
 
+// Tidy removes what a removed quest has left, if nobody could be in need of it: no quest
+// runs, and no other process has the home. What remains is for the next time.
+func (s *Server) Tidy(ctx context.Context) {
+	if !s.rt.Garbage() {
+		return
+	}
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	if s.keeper.Running() > 0 {
+		return
+	}
+	if _, _, err := s.rt.Collect(ctx); err != nil && !errors.Is(err, blob.ErrBusy) && ctx.Err() == nil {
+		s.opts.Log.Printf("%v", err)
+	}
+}
+
 // EndStreams ends all live streams, so that an http.Server can shut down: it waits
 // for requests, and a stream is one that does not end by itself.
 func (s *Server) EndStreams() { s.hub.close() }
@@ -165,6 +186,7 @@ func (s *Server) Close() {
 	s.hub.close()
 	s.cancel()
 	s.hub.wait()
+	s.work.Wait()
 	s.shelf.close()
 }
 

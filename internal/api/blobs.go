@@ -58,6 +58,10 @@ func (s *Server) blob(w http.ResponseWriter, r *http.Request) error {
 	if !image {
 		head.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(name, h)}))
 	}
+	if strings.Contains(r.Header.Get("Range"), ",") { // several are answered with all of it
+		r = r.Clone(r.Context())
+		r.Header.Del("Range")
+	}
 	if r.Header.Get("Range") != "" {
 		w = &rangeRefusal{ResponseWriter: w, server: s, request: r}
 	}

@@ -1,6 +1,9 @@
 package api
 
-import "net/http"
+import (
+	"net/http"
+	"time"
+)
 
 // Patterns are those of all routes.
 func (s *Server) Patterns() (out []string) {
@@ -21,6 +24,9 @@ func (s *Server) Feeds() int {
 	defer s.hub.mu.Unlock()
 	return len(s.hub.feeds)
 }
+
+// Heartbeat is how often a silent stream says that it is alive.
+func (s *Server) Heartbeat() time.Duration { return s.opts.Heartbeat }
 
 // Readers is how many readers streams have.
 func (s *Server) Readers() int {
@@ -59,3 +65,6 @@ func (s *Server) Expire() {
 	defer s.guard.pass.mu.Unlock()
 	s.guard.pass.until -= 120e6
 }
+
+// Tidied waits until what removed quests left is gone, if it can go.
+func (s *Server) Tidied() { s.work.Wait() }

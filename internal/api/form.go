@@ -185,13 +185,14 @@ func (s *Server) options(w http.ResponseWriter, r *http.Request) error {
 		Model     string   `json:"default_model"`
 		Societies []string `json:"societies"`
 		Profiles  []one    `json:"profiles"`
+		Faults    []string `json:"profile_faults"`
 		Decisions []string `json:"decisions"`
 		Audits    []string `json:"audits"`
 		Computers []string `json:"computers"`
 		Tools     []string `json:"tools"`
 		Programs  []string `json:"programs"`
 		Demo      string   `json:"demo_model"`
-	}{s.rt.Version, s.opts.Model, []string{}, []one{}, quest.Decisions, quest.Audits, quest.Drivers, s.rt.Tools.Names(), runtime.Programs(), "demo"}
+	}{s.rt.Version, s.opts.Model, []string{}, []one{}, []string{}, quest.Decisions, quest.Audits, quest.Drivers, s.rt.Tools.Names(), runtime.Programs(), "demo"}
 	for _, soc := range s.rt.Societies {
 		name, _, _ := strings.Cut(soc.Rules(), "/")
 		if !slices.Contains(out.Societies, name) {
@@ -199,8 +200,8 @@ func (s *Server) options(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	profiles, err := profile.List(s.rt.Home)
-	if err != nil {
-		return err
+	if err != nil { // of some; the others are there
+		out.Faults = append(out.Faults, strings.Split(err.Error(), "\n")...)
 	}
 	for _, p := range profiles {
 		out.Profiles = append(out.Profiles, one{p.Name, p.Description})

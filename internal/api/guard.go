@@ -214,7 +214,7 @@ func (f *failures) allow(remote string) bool {
 	if !ok {
 		b = bucket{f.burst, now}
 	}
-	b.left, b.at = min(f.burst, b.left+float64(now-b.at)/1e6), now
+	b.left, b.at = min(f.burst, b.left+float64(max(now-b.at, 0))/1e6), now
 	allowed := b.left >= 1
 	if allowed {
 		b.left--

@@ -96,7 +96,7 @@ func (k *Keeper) Start(ctx context.Context, name string, limits event.Limits, no
 	} else if claimed {
 		return ledger.ErrClaimed
 	}
-	r, err := k.begin(ctx, name, runtime.RunOptions{Limits: limits, NoThinking: noThinking})
+	r, err := k.begin(name, runtime.RunOptions{Limits: limits, NoThinking: noThinking})
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (k *Keeper) Start(ctx context.Context, name string, limits event.Limits, no
 	}
 }
 
-func (k *Keeper) begin(ctx context.Context, name string, opts runtime.RunOptions) (*run, error) {
+func (k *Keeper) begin(name string, opts runtime.RunOptions) (*run, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.closing {
@@ -123,13 +123,11 @@ func (k *Keeper) begin(ctx context.Context, name string, opts runtime.RunOptions
 	if k.runs[name] != nil {
 		return nil, ledger.ErrClaimed
 	}
-	if err := k.rt.Mark(ctx, name); err != nil {
-		return nil, err
-	}
 	r := &run{name: name, interrupt: make(chan struct{}), began: make(chan struct{}), ended: make(chan struct{})}
 	k.runs[name] = r
 	delete(k.trouble, name)
-	opts.Interrupt, opts.Served = r.interrupt, true
+	opts.Interrupt = r.interrupt
+	opts.Served = k.keep
 	opts.OnEvent = r.event
 	opts.OnDelta = func(agent string, d model.Delta) { k.hub.delta(name, agent, d) }
 	opts.OnProgress = func(line string) { k.log.Printf("quest %s: %s", name, line) }
@@ -139,7 +137,7 @@ func (k *Keeper) begin(ctx context.Context, name string, opts runtime.RunOptions
 
 // drive runs a quest to its end.
 func (k *Keeper) drive(r *run, opts runtime.RunOptions) {
-	s, err := k.rt.Run(k.ctx, r.name, opts)
+	_, err := k.rt.Run(k.ctx, r.name, opts)
 	if errors.Is(err, runtime.ErrInterrupted) || k.ctx.Err() != nil {
 		err = nil
 	}
@@ -149,9 +147,6 @@ func (k *Keeper) drive(r *run, opts runtime.RunOptions) {
 	if err != nil {
 		k.trouble[r.name] = err.Error()
 		k.log.Printf("%v", err)
-	}
-	if !k.closing || s != nil && ends(s.Status) {
-		k.unmark(r.name)
 	}
 	r.err = err
 	close(r.ended)
@@ -234,16 +229,19 @@ func (k *Keeper) GoOn(ctx context.Context) ([]string, error) {
 		}
 		s, err := k.rt.Load(ctx, name)
 		if err != nil || s.Status != quest.Running && (s.Status != quest.Paused || s.Reason != shutdownReason) {
-			k.unmark(name)
+			k.rt.Unmark(name)
 			continue
 		}
-		if _, err := k.begin(ctx, name, runtime.RunOptions{}); err == nil {
+		if _, err := k.begin(name, runtime.RunOptions{}); err == nil {
 			names = append(names, name)
 		}
 	}
 	return names, nil
 }
 
-// unmark forgets that a quest was run here. If that fails it is looked at again at the
-// next start, and left alone if it rests.
-func (k *Keeper) unmark(name string) { _ = k.rt.Unmark(name) }
+// keep reports whether the next server shall go on with a quest whose run here has ended.
+func (k *Keeper) keep(s *quest.State) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.closing && (s == nil || !ends(s.Status))
+}

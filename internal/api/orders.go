@@ -332,6 +332,7 @@ func (s *Server) deleteQuest(w http.ResponseWriter, r *http.Request) error {
 	}
 	s.shelf.forget(name)
 	s.glances.Delete(name)
+	s.work.Go(func() { s.Tidy(s.ctx) })
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }

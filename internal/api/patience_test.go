@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,9 @@ import (
 
 	"lyceum/internal/api"
 	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+	"lyceum/internal/model"
+	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 )
 
@@ -165,12 +169,11 @@ func TestTheMarkOfAQuest(t *testing.T) {
 		h.gate = newGate()
 		s := h.serve(api.Options{})
 		s.create("q", nil)
-		must(t, s.rt.Mark(t.Context(), "q"))
-		s.writes("q").append(&event.QuestStarted{})
+		first := until(t, s.rt, "q", isType("quest.created"))
 		mark := filepath.Join(h.dir, "serving", "q")
-		if !exists(mark) {
-			t.Fatal("there is no mark")
-		}
+		must(t, os.MkdirAll(filepath.Dir(mark), 0o700))
+		must(t, os.WriteFile(mark, []byte(first.Hash.String()+"\n"), 0o600))
+		s.writes("q").append(&event.QuestStarted{})
 		return s, mark
 	}
 	goesOn := func(t *testing.T, s *server, want int) {
@@ -206,6 +209,30 @@ func TestTheMarkOfAQuest(t *testing.T) {
 		goesOn(t, s, 0)
 		if exists(mark) {
 			t.Error("the mark is kept for nobody")
+		}
+	})
+	t.Run("IsThereWhileTheQuestRuns", func(t *testing.T) {
+		t.Parallel()
+		h := newHome(t)
+		h.gate = newGate()
+		h.gate.says = func(*model.Request) *model.Answer { return said("Done.") }
+		s, other := h.serve(api.Options{}), h.serve(api.Options{})
+		s.create("q", nil)
+		s.control("q", map[string]any{"action": "start"}).want(t, 200)
+		until(t, s.rt, "q", isType("model.call"))
+		mark := filepath.Join(h.dir, "serving", "q")
+		if !exists(mark) {
+			t.Fatal("there is no mark")
+		}
+		// Another server that is late does not take it away.
+		_, err := other.rt.Run(t.Context(), "q", runtime.RunOptions{Served: func(*quest.State) bool { return false }})
+		if !errors.Is(err, ledger.ErrClaimed) || !exists(mark) {
+			t.Errorf("error %v, and the mark is there: %v", err, exists(mark))
+		}
+		h.gate.let(1)
+		s.released("q")
+		if exists(mark) {
+			t.Error("the quest has ended and its mark is there")
 		}
 	})
 	t.Run("GoesWhenAnotherRunsTheQuest", func(t *testing.T) {

@@ -74,6 +74,10 @@ func (s *Server) of(read func(*http.Request, *book) (any, error)) func(http.Resp
 func (s *Server) register() {
 	for _, r := range s.routes() {
 		s.mux.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) {
+			if req.Method != http.MethodGet && req.Method != http.MethodHead {
+				s.changing.RLock()
+				defer s.changing.RUnlock()
+			}
 			if err := r.handle(w, req); err != nil {
 				s.fail(w, req, err)
 			}

@@ -30,6 +30,9 @@ import (
 // ErrNotFound says that a store does not hold the blob.
 var ErrNotFound = errors.New("blob not found")
 
+// ErrBusy says that somebody else has the store open.
+var ErrBusy = errors.New("blob store is in use: stop every other lyceum that has it open and try again")
+
 // Store keeps blobs. It is safe for use by many goroutines.
 type Store interface {
 	// Put stores data. When it returns the blob is on disk, also where it was

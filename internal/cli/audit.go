@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	blobfs "lyceum/internal/blob/fs"
+	"lyceum/internal/blob"
 	"lyceum/internal/crate"
 	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
@@ -358,7 +358,8 @@ func (a *app) versionCommand() *cobra.Command {
 // damaged, too.
 func (a *app) collect(ctx context.Context) error {
 	_, bytes, err := a.rt.Collect(ctx)
-	if errors.Is(err, blobfs.ErrBusy) {
+	if errors.Is(err, blob.ErrBusy) {
+		fmt.Fprintln(a.out, "Another process has the home open: the space of its blobs is freed when lyceum serve stops, or by the next lyceum clean --data.")
 		return nil
 	}
 	if damage, ok := errors.AsType[*ledger.DamageError](err); ok {

@@ -28,6 +28,8 @@ type serveFlags struct {
 	listen, cert, key, page string
 	hosts                   []string
 	open, proxy             bool
+	// front is the name that people type for the proxy, if it was given.
+	front string
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -99,6 +101,9 @@ func (a *app) serve(f *serveFlags) error {
 	if err != nil {
 		return err
 	}
+	if f.proxy && len(f.hosts) > 0 {
+		f.front = f.hosts[0]
+	}
 	if ip := net.ParseIP(host); ip != nil && !ip.IsUnspecified() || ip == nil && host != "" {
 		f.hosts = append(f.hosts, host)
 	}
@@ -111,6 +116,7 @@ func (a *app) serve(f *serveFlags) error {
 		Log: log.New(logLines{a}, "", 0),
 	})
 	defer server.Close()
+	server.Tidy(context.Background())
 	return a.serveOn(ln, server, token, f)
 }
 
@@ -150,6 +156,9 @@ func (a *app) serveOn(ln net.Listener, server *api.Server, token string, f *serv
 	}
 	link := url + "?token=" + token
 	fmt.Fprintf(a.out, "Lyceum is at %s\n", link)
+	if f.front != "" {
+		fmt.Fprintf(a.out, "Through the proxy it is at https://%s/?token=%s\n", f.front, token)
+	}
 	if f.open {
 		openBrowser(url + "?token=" + server.Pass())
 	}
@@ -166,6 +175,7 @@ func (a *app) serveOn(ln net.Listener, server *api.Server, token string, f *serv
 	if e := web.Shutdown(grace); e != nil {
 		_ = web.Close()
 	}
+	server.Tidy(ctx)
 	if err == nil || errors.Is(err, http.ErrServerClosed) {
 		fmt.Fprintln(a.err, "Stopped. Quests that ran go on with the next: lyceum serve")
 		return nil

@@ -75,11 +75,14 @@ func (r *Runtime) Clean(ctx context.Context, name string, data bool) error {
 			return fmt.Errorf("clean quest %s: %w", name, err)
 		}
 	}
-	if err := errors.Join(r.removeCaches(name), r.Unmark(name)); err != nil {
+	if err := errors.Join(r.removeCaches(name), r.unmark(name)); err != nil {
 		return fmt.Errorf("clean quest %s: %w", name, err)
 	}
 	if !data {
 		return nil
+	}
+	if err := replaceFile(r.garbagePath(), nil); err != nil {
+		return fmt.Errorf("clean quest %s: %w", name, err)
 	}
 	return r.Ledger.Remove(ctx, name)
 }

@@ -3,6 +3,8 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
@@ -18,6 +20,16 @@ type sweeper interface {
 	Sweep(ctx context.Context, keep map[event.Hash]bool) (removed int, err error)
 }
 
+// A quest that is removed leaves a note that there may be blobs nobody refers to, until
+// they have been collected.
+func (r *Runtime) garbagePath() string { return filepath.Join(r.Home, "cache", "garbage") }
+
+// Garbage reports whether a quest was removed and its blobs may still be there.
+func (r *Runtime) Garbage() bool {
+	_, err := os.Lstat(r.garbagePath())
+	return err == nil
+}
+
 // Collect removes the blobs that no ledger refers to. It refuses while another
 // process has the home open: that process may be about to refer to some.
 func (r *Runtime) Collect(ctx context.Context) (removed int, bytes int64, err error) {
@@ -25,9 +37,9 @@ func (r *Runtime) Collect(ctx context.Context) (removed int, bytes int64, err er
 	if !ok {
 		return 0, 0, fmt.Errorf("collect blobs: the store cannot forget")
 	}
-	return c.Collect(ctx, func(yield func(event.Hash) error) error {
+	removed, bytes, err = c.Collect(ctx, func(yield func(event.Hash) error) error {
 		keep := map[event.Hash]bool{}
-		if err := r.mark(ctx, keep); err != nil {
+		if err := r.reach(ctx, keep); err != nil {
 			return err
 		}
 		if s, ok := r.Ledger.(sweeper); ok {
@@ -44,10 +56,14 @@ func (r *Runtime) Collect(ctx context.Context) (removed int, bytes int64, err er
 		}
 		return nil
 	})
+	if err == nil {
+		err = removeIfThere(r.garbagePath())
+	}
+	return removed, bytes, err
 }
 
-// mark finds every blob that any event of any quest refers to.
-func (r *Runtime) mark(ctx context.Context, keep map[event.Hash]bool) error {
+// reach finds every blob that any event of any quest refers to.
+func (r *Runtime) reach(ctx context.Context, keep map[event.Hash]bool) error {
 	heads, err := r.Ledger.Quests(ctx)
 	if err != nil {
 		return err

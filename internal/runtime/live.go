@@ -35,9 +35,10 @@ type RunOptions struct {
 	// Interrupt, once closed, pauses the quest: what is under way comes in, and
 	// nothing new begins.
 	Interrupt <-chan struct{}
-	// Served is set by a server, which keeps a mark of the quest. Any other run takes
-	// such a mark away.
-	Served bool
+	// Served is set by a server that runs the quest in the background: of such a run a
+	// mark is kept, and at its end Served tells whether it stays. Any other run takes
+	// away the mark that a server left.
+	Served func(*quest.State) (keep bool)
 }
 
 // ErrInterrupted says that a run was ended by its options' Interrupt.
@@ -59,11 +60,18 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 		return nil, err
 	}
 	defer release()
-	if !opts.Served {
-		if err := r.Unmark(name); err != nil {
-			return nil, fmt.Errorf("run quest %s: %w", name, err)
-		}
+	if err := r.mark(ctx, name, opts.Served != nil); err != nil {
+		return nil, fmt.Errorf("run quest %s: %w", name, err)
 	}
+	state, err := r.run(ctx, name, opts, before)
+	if opts.Served != nil && !opts.Served(state) {
+		_ = r.unmark(name) // if that fails it is looked at again, and left alone if it rests
+	}
+	return state, err
+}
+
+// run is Run of a quest that is claimed.
+func (r *Runtime) run(ctx context.Context, name string, opts RunOptions, before []ledger.Command) (*quest.State, error) {
 	state, err := r.Load(ctx, name)
 	if err != nil {
 		return nil, err

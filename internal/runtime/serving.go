@@ -21,20 +21,34 @@ func (r *Runtime) markPath(name string) string { return filepath.Join(r.marks(),
 
 func (r *Runtime) marks() string { return filepath.Join(r.Home, "serving") }
 
-// Mark notes that a server of this home runs a quest.
-func (r *Runtime) Mark(ctx context.Context, name string) error {
+// mark notes that a server of this home runs a quest, or forgets it. The caller has
+// claimed the quest.
+func (r *Runtime) mark(ctx context.Context, name string, served bool) error {
+	if !served {
+		return r.unmark(name)
+	}
 	first, err := r.first(ctx, name)
 	if err == nil {
 		err = replaceFile(r.markPath(name), []byte(first.String()+"\n"))
 	}
 	if err != nil {
-		return fmt.Errorf("note that quest %s is run here: %w", name, err)
+		return fmt.Errorf("note that a server runs it: %w", err)
 	}
 	return nil
 }
 
-// Unmark forgets it.
-func (r *Runtime) Unmark(name string) error { return removeIfThere(r.markPath(name)) }
+func (r *Runtime) unmark(name string) error { return removeIfThere(r.markPath(name)) }
+
+// Unmark takes away a mark that is of no more use, unless somebody runs the quest now.
+// If that fails it is looked at again.
+func (r *Runtime) Unmark(name string) {
+	release, err := r.Ledger.Claim(name)
+	if err != nil {
+		return
+	}
+	defer release()
+	_ = r.unmark(name)
+}
 
 // Marked are the quests that a server ran when it ended.
 func (r *Runtime) Marked(ctx context.Context) ([]string, error) {
@@ -58,7 +72,7 @@ func (r *Runtime) Marked(ctx context.Context) ([]string, error) {
 		if first, err := r.first(ctx, name); err == nil && string(data) == first.String()+"\n" {
 			names = append(names, name)
 		} else if err == nil || errors.Is(err, ledger.ErrNoQuest) {
-			_ = r.Unmark(name) // if that fails, it is looked at again
+			r.Unmark(name)
 		}
 	}
 	return names, nil

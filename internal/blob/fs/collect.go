@@ -14,7 +14,7 @@ import (
 
 // Collect removes every blob that keep does not yield, and returns how many and
 // how large they were. It removes nothing when keep returns an error, and gets
-// ErrBusy when anybody else, this process's other Stores included, has the store
+// blob.ErrBusy when anybody else, this process's other Stores included, has the store
 // open. When it fails midway the numbers tell what is gone by then.
 //
 // keep may read from the store but not write to it. Writers of this Store wait

@@ -130,7 +130,7 @@ func TestCollectIsBusy(t *testing.T) {
 			asked = true
 			return nil
 		})
-		if !errors.Is(err, ErrBusy) || asked {
+		if !errors.Is(err, blob.ErrBusy) || asked {
 			t.Errorf("got %v, keep asked: %t", err, asked)
 		}
 	}
@@ -174,7 +174,7 @@ func TestCollectIsBusy(t *testing.T) {
 		opened := make(chan error, 1)
 		_, _, err := a.Collect(t.Context(), func(func(event.Hash) error) error {
 			// The gate is shut: who comes now cannot get in before we are done.
-			if _, err := a.passGate(unix.LOCK_SH | unix.LOCK_NB); !errors.Is(err, ErrBusy) {
+			if _, err := a.passGate(unix.LOCK_SH | unix.LOCK_NB); !errors.Is(err, blob.ErrBusy) {
 				t.Errorf("the gate is open: %v", err)
 			}
 			go func() {
@@ -207,7 +207,7 @@ func TestCollectAmongWriters(t *testing.T) {
 				}
 				if i%2 == 0 {
 					_, _, err := s.Collect(t.Context(), keeping())
-					if err != nil && !errors.Is(err, ErrBusy) {
+					if err != nil && !errors.Is(err, blob.ErrBusy) {
 						t.Error(err)
 					}
 				}

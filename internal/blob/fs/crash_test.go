@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"lyceum/internal/blob"
 	"os"
 	"os/exec"
 	"strings"
@@ -98,8 +99,8 @@ func TestSecondProcess(t *testing.T) {
 	s := open(t, dir)
 	put(t, s, "x")
 	other := start(t, "hold", dir)
-	if _, _, err := s.Collect(t.Context(), keeping()); !errors.Is(err, ErrBusy) {
-		t.Errorf("while it runs: %v, want ErrBusy", err)
+	if _, _, err := s.Collect(t.Context(), keeping()); !errors.Is(err, blob.ErrBusy) {
+		t.Errorf("while it runs: %v, want blob.ErrBusy", err)
 	}
 	other.kill()
 	if removed, _, err := s.Collect(t.Context(), keeping()); removed != 1 || err != nil {

@@ -9,7 +9,7 @@
 //
 // Everyone who has the store open holds a shared lock, from before the first
 // blob is written until after the event that names it is. Collect needs the
-// lock for itself and gets ErrBusy otherwise. So what a ledger refers to, or is
+// lock for itself and gets blob.ErrBusy otherwise. So what a ledger refers to, or is
 // about to, is never collected: there is nobody who could be about to.
 // The locks are flocks: the kernel drops them with the process, however it ends.
 package fs

@@ -3,14 +3,12 @@ package fs
 import (
 	"errors"
 	"fmt"
+	"lyceum/internal/blob"
 	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
-
-// ErrBusy says that somebody else has the store open.
-var ErrBusy = errors.New("blob store is in use: stop every other lyceum that has it open and try again")
 
 // Two files are locked. Whoever has the store open holds .lock shared. To have
 // it alone one turns that lock into an exclusive one, and a flock does not turn
@@ -40,7 +38,7 @@ func (s *Store) join() (err error) {
 		}
 	}()
 	err = s.alone(s.clearScratch)
-	if !errors.Is(err, ErrBusy) {
+	if !errors.Is(err, blob.ErrBusy) {
 		return err
 	}
 	gate, err := s.passGate(unix.LOCK_SH)
@@ -51,8 +49,8 @@ func (s *Store) join() (err error) {
 }
 
 // alone runs do while nobody else has the store open and nobody can open it.
-// It returns ErrBusy at once where somebody has. Afterwards, whatever happened,
-// the store is held shared; only ErrBusy before the first share leaves it unheld.
+// It returns blob.ErrBusy at once where somebody has. Afterwards, whatever happened,
+// the store is held shared; only blob.ErrBusy before the first share leaves it unheld.
 func (s *Store) alone(do func() error) (err error) {
 	gate, err := s.passGate(unix.LOCK_EX | unix.LOCK_NB)
 	if err != nil {
@@ -84,7 +82,7 @@ func openLock(dir, name string) (*os.File, error) {
 	return os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600)
 }
 
-// flock returns ErrBusy where the lock is held by others and how says not to
+// flock returns blob.ErrBusy where the lock is held by others and how says not to
 // wait for them.
 func flock(f *os.File, how int) error {
 	for {
@@ -93,7 +91,7 @@ func flock(f *os.File, how int) error {
 			return nil
 		case unix.EINTR:
 		case unix.EWOULDBLOCK:
-			return ErrBusy
+			return blob.ErrBusy
 		default:
 			return fmt.Errorf("lock %s: %w", f.Name(), err)
 		}

@@ -14,8 +14,12 @@ import (
 )
 
 // pageEvents is how many events a reader takes before it gives its connection
-// back: one unfinished read would keep the write-ahead log from being reused.
-const pageEvents = 512
+// back: one unfinished read would keep the write-ahead log from being reused. It
+// begins with firstEvents, for many want only one or two.
+const (
+	pageEvents  = 512
+	firstEvents = 8
+)
 
 // pageBytes ends a page early, so that a page of large events stays small.
 const pageBytes = 4 << 20
@@ -134,6 +138,7 @@ type cursor struct {
 	quest int64 // its number, 0 until known
 	next  uint64
 	prev  event.Hash
+	size  int // of the next page, in events
 	// after is a row that the next event does not stand before, once the index
 	// has nothing more to say; 0 means to ask the index.
 	after   int64
@@ -144,7 +149,7 @@ type cursor struct {
 }
 
 func (s *Store) cursor(quest string, seq uint64) *cursor {
-	return &cursor{store: s, name: quest, next: max(seq, 1)}
+	return &cursor{store: s, name: quest, next: max(seq, 1), size: firstEvents}
 }
 
 // read yields one page and reports whether there may be another at once.
@@ -220,7 +225,8 @@ func (c *cursor) lines(ctx context.Context) (lines [][]byte, head ledger.Head, e
 	if c.next > head.Seq {
 		return nil, head, nil
 	}
-	lines, err = c.page(conn, pageEvents, head.Seq)
+	lines, err = c.page(conn, c.size, head.Seq)
+	c.size = min(8*c.size, pageEvents)
 	if err != nil {
 		return nil, head, c.damaged(c.store.kind(err))
 	}
