@@ -38,21 +38,21 @@ func (s *Server) acpPage(ctx context.Context, name string, sp *span, next, previ
 // notifications that an agent would send. Most events of the ledger have no counterpart
 // there, and give none.
 func (s *Server) translate(ctx context.Context, name string, e event.Event) (out []json.RawMessage) {
-	t := &translator{server: s, ctx: ctx, name: name, event: e}
-	for _, u := range t.updates() {
-		n := struct {
-			Version string                  `json:"jsonrpc"`
-			Method  string                  `json:"method"`
-			Params  acp.SessionNotification `json:"params"`
-		}{"2.0", acp.ClientMethodSessionUpdate, acp.SessionNotification{
-			SessionId: acp.SessionId(name), Update: u,
-			Meta: map[string]any{"lyceum": map[string]any{"seq": e.Seq, "actor": e.Actor, "type": e.Type}},
-		}}
-		if data, err := json.Marshal(n); err == nil {
-			out = append(out, data)
-		}
+	return (&translator{server: s, ctx: ctx, name: name, event: e}).notifications()
+}
+
+// notification is one of a session, as it goes over the wire. What Lyceum knows besides
+// stands in its _meta.
+func notification(name string, u acp.SessionUpdate, more map[string]any) json.RawMessage {
+	data, err := json.Marshal(struct {
+		Version string                  `json:"jsonrpc"`
+		Method  string                  `json:"method"`
+		Params  acp.SessionNotification `json:"params"`
+	}{"2.0", acp.ClientMethodSessionUpdate, acp.SessionNotification{SessionId: acp.SessionId(name), Update: u, Meta: map[string]any{"lyceum": more}}})
+	if err != nil {
+		return nil // texts and numbers always encode
 	}
-	return out
+	return data
 }
 
 // translator is about one event.
@@ -61,6 +61,17 @@ type translator struct {
 	ctx    context.Context
 	name   string
 	event  event.Event
+	// heard is what a reader has had live of the answer that the event is, by kind of part.
+	heard map[string]string
+}
+
+func (t *translator) notifications() (out []json.RawMessage) {
+	for _, u := range t.updates() {
+		if n := notification(t.name, u, map[string]any{"seq": t.event.Seq, "actor": t.event.Actor, "type": t.event.Type}); n != nil {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // text reads what is shown of a text; what cannot be read is said so in its place.
@@ -88,8 +99,8 @@ func (t *translator) updates() []acp.SessionUpdate {
 		return t.said(b)
 	case *event.QuestFinished:
 		return t.finished(b)
-	case *event.PlanMade:
-		return []acp.SessionUpdate{plan(b)}
+	case *event.PlanMade, *event.ContractAwarded, *event.TaskCompleted, *event.TaskFailed:
+		return t.plan()
 	default:
 		return t.called()
 	}
@@ -101,9 +112,13 @@ func (t *translator) said(b *event.ModelResult) (out []acp.SessionUpdate) {
 	for i, p := range b.Parts {
 		switch {
 		case p.Kind == event.PartText && p.Text != nil:
-			out = append(out, acp.UpdateAgentMessageText(t.text(*p.Text)))
+			if text := unheard(t.heard, p.Kind, t.text(*p.Text)); text != "" {
+				out = append(out, acp.UpdateAgentMessageText(text))
+			}
 		case p.Kind == event.PartThinking && p.Text != nil:
-			out = append(out, acp.UpdateAgentThoughtText(t.text(*p.Text)))
+			if text := unheard(t.heard, p.Kind, t.text(*p.Text)); text != "" {
+				out = append(out, acp.UpdateAgentThoughtText(text))
+			}
 		case p.Kind == event.PartToolCall:
 			out = append(out, acp.StartToolCall(toolID(t.event.Seq, int64(i)), p.Name, acp.WithStartKind(toolKind(p.Name)),
 				acp.WithStartStatus(acp.ToolCallStatusPending), acp.WithStartRawInput(t.input(p.Args))))
@@ -213,14 +228,39 @@ func toolKind(name string) acp.ToolKind {
 	return acp.ToolKindOther
 }
 
-func plan(b *event.PlanMade) acp.SessionUpdate {
-	entries := []acp.PlanEntry{}
-	for _, step := range b.Steps {
-		text := step.Kind + " " + step.Task
-		if step.Text != "" {
-			text += ": " + step.Text
-		}
-		entries = append(entries, acp.PlanEntry{Content: text, Priority: acp.PlanEntryPriorityMedium, Status: acp.PlanEntryStatusPending})
+// plan is how the work stands after an event: all parts of it, as the protocol wants it
+// each time, with those that a later round has added.
+func (t *translator) plan() []acp.SessionUpdate {
+	b, done, err := t.server.shelf.open(t.ctx, t.name)
+	if err != nil {
+		return nil
 	}
-	return acp.UpdatePlan(entries...)
+	nodes, _, _ := b.Canvas.Graph(0, maxNodes)
+	done()
+	entries := []acp.PlanEntry{}
+	for _, n := range nodes {
+		if n.Kind != "task" || n.Seq > t.event.Seq {
+			continue
+		}
+		stands := ""
+		for _, c := range n.Changes {
+			if c.Seq <= t.event.Seq {
+				stands = c.Status
+			}
+		}
+		text, status := n.Label, acp.PlanEntryStatusPending
+		if n.Detail != "" {
+			text += ": " + n.Detail
+		}
+		switch stands {
+		case "awarded":
+			status = acp.PlanEntryStatusInProgress
+		case "completed":
+			status = acp.PlanEntryStatusCompleted
+		case "failed": // the protocol has no word for it
+			text, status = text+" (could not be done)", acp.PlanEntryStatusCompleted
+		}
+		entries = append(entries, acp.PlanEntry{Content: text, Priority: acp.PlanEntryPriorityMedium, Status: status})
+	}
+	return []acp.SessionUpdate{acp.UpdatePlan(entries...)}
 }

@@ -51,7 +51,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	name := r.PathValue("quest")
-	if !strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
+	// Who asks for the head alone would never hear a stream, nor end it.
+	if r.Method == http.MethodHead || !strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 		return s.eventPage(w, r, name, q)
 	}
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
@@ -63,13 +64,6 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	}
 	if q.before > 0 || q.tail > 0 || len(q.seqs) > 0 {
 		return badParameter("before", "a stream has no end: before, tail and seqs are for pages")
-	}
-	if q.acp {
-		q.acp = false // the writer sees to it
-		var err error
-		if w, err = s.acpStream(w, r, name); err != nil {
-			return err
-		}
 	}
 	return s.stream(w, r, name, q)
 }
@@ -322,124 +316,4 @@ func (s *Server) effects(ctx context.Context, name string, seq uint64) ([]brief,
 		out = append(out, briefOf(events[at]))
 	}
 	return out, nil
-}
-
-const maxSeqs = 2_000_000
-
-// timeline answers with counts and an index of what passes a filter.
-func (s *Server) timeline(w http.ResponseWriter, r *http.Request) error {
-	p := paramsOf(r)
-	f, text := filter(p), lowerASCII(p.text("text", 200))
-	buckets, want := int(p.number("buckets", 1, 500, 100)), p.truth("seqs")
-	if err := p.done(); err != nil {
-		return err
-	}
-	name := r.PathValue("quest")
-	b, done, err := s.shelf.open(r.Context(), name)
-	if err != nil {
-		return err
-	}
-	seqs := []uint64{}
-	b.Timeline.Each(f, func(seq uint64) bool { seqs = append(seqs, seq); return true })
-	if text != "" {
-		done() // others want the book while the ledger is looked through
-		if seqs, err = s.holding(r.Context(), name, seqs, text); err != nil {
-			return err
-		}
-		if b, done, err = s.shelf.open(r.Context(), name); err != nil {
-			return err
-		}
-	}
-	defer done()
-	out := struct {
-		Head      uint64        `json:"head"`
-		Matching  int           `json:"matching"`
-		Types     []view.Count  `json:"types"`
-		Actors    []view.Count  `json:"actors"`
-		Tools     []view.Count  `json:"tools"`
-		Buckets   []view.Bucket `json:"buckets"`
-		Seqs      *[]uint64     `json:"seqs,omitempty"`
-		Truncated bool          `json:"truncated,omitempty"`
-	}{b.Timeline.Len(), len(seqs), b.Timeline.Types(), b.Timeline.Actors(), b.Timeline.Tools(), b.Timeline.Buckets(buckets, seqs), nil, false}
-	if want {
-		out.Truncated = len(seqs) > maxSeqs
-		out.Seqs = new(seqs[:min(len(seqs), maxSeqs)])
-	}
-	return s.sendAndClose(w, out, done)
-}
-
-// holding are those of the events whose lines hold a text.
-func (s *Server) holding(ctx context.Context, name string, seqs []uint64, text string) ([]uint64, error) {
-	out := seqs[:0]
-	if len(seqs) == 0 {
-		return out, nil
-	}
-	i, seq := 0, seqs[0]
-	for line, err := range s.rt.Ledger.Lines(ctx, name, seq) {
-		if err != nil {
-			return nil, err
-		}
-		if seq == seqs[i] {
-			if i++; holds(line, text) {
-				out = append(out, seq)
-			}
-		}
-		if i == len(seqs) {
-			break
-		}
-		seq++
-	}
-	return slices.Clip(out), nil
-}
-
-// near is up to how far apart two events are read in one go: to find the place of one
-// costs as much as reading some dozens.
-const near = 64
-
-// some reads events, by their seqs, which must be there.
-func (s *Server) some(ctx context.Context, name string, seqs []uint64) (map[uint64]event.Event, error) {
-	slices.Sort(seqs)
-	seqs = slices.Compact(seqs)
-	out := make(map[uint64]event.Event, len(seqs))
-	for len(seqs) > 0 {
-		n := 1
-		for n < len(seqs) && seqs[n]-seqs[n-1] <= near {
-			n++
-		}
-		run := seqs[:n]
-		seqs = seqs[n:]
-		for e, err := range s.rt.Ledger.Read(ctx, name, run[0]) {
-			if err != nil {
-				return nil, err
-			}
-			if e.Seq == run[0] {
-				out[e.Seq] = e
-				run = run[1:]
-			}
-			if len(run) == 0 {
-				break
-			}
-		}
-		if len(run) > 0 {
-			return nil, missing("quest %s has no event %d", name, run[0])
-		}
-	}
-	return out, nil
-}
-
-func (s *Server) eventTypes(w http.ResponseWriter, r *http.Request) error {
-	if err := none(r); err != nil {
-		return err
-	}
-	type kind struct {
-		Type  event.Type `json:"type"`
-		Input bool       `json:"input"`
-	}
-	var out struct {
-		Types []kind `json:"types"`
-	}
-	for _, t := range event.Types() {
-		out.Types = append(out.Types, kind{t, t.Input()})
-	}
-	return s.send(w, http.StatusOK, out)
 }

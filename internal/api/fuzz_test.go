@@ -35,7 +35,7 @@ func fuzzServer(f *testing.F) func(t *testing.T, method, target, body string) *m
 		if w.code >= 500 && w.code != 503 {
 			t.Errorf("%s %q: %d %s", method, target, w.code, w.body.String())
 		}
-		if w.code >= 400 && strings.HasPrefix(r.URL.Path, "/api/") {
+		if w.code >= 400 && strings.HasPrefix(r.URL.EscapedPath(), "/api/") { // with %2f it is a name of the page's
 			var e struct {
 				Error struct{ Code, Message string }
 			}
@@ -63,7 +63,7 @@ func FuzzQueries(f *testing.F) {
 
 func FuzzPaths(f *testing.F) {
 	ask := fuzzServer(f)
-	for _, p := range []string{"/api/quests/..%2f..", "/api/quests/a/events/1", "/api/blobs/x", "/api//quests", "/metrics/x", "/%00", "/assets/../x"} {
+	for _, p := range []string{"/api/quests/..%2f..", "/api/quests/a/events/1", "/api/blobs/x", "/api//quests", "/metrics/x", "/%00", "/assets/../x", "/api%2f", "/%61pi/quests", "/api%2fquests"} {
 		f.Add(p)
 	}
 	f.Fuzz(func(t *testing.T, p string) { ask(t, "GET", "/"+strings.TrimPrefix(p, "/"), "") })

@@ -141,6 +141,8 @@ type gate struct {
 	open chan struct{}
 	// says is called for each answer, if it is not nil.
 	says func(r *model.Request) *model.Answer
+	// emits is what it says before the answer is let, one word if it is nil.
+	emits func(r *model.Request) []model.Delta
 }
 
 func newGate() *gate { return &gate{open: make(chan struct{}, 1000)} }
@@ -152,8 +154,14 @@ func (g *gate) let(n int) {
 }
 
 func (g *gate) Generate(ctx context.Context, r *model.Request, emit func(model.Delta)) (*model.Answer, error) {
-	if emit != nil {
-		emit(model.Delta{Kind: "text", Text: fmt.Sprintf("turn %d", r.Turn)})
+	live := []model.Delta{{Kind: "text", Text: fmt.Sprintf("turn %d", r.Turn)}}
+	if g.emits != nil {
+		live = g.emits(r)
+	}
+	for _, d := range live {
+		if emit != nil {
+			emit(d)
+		}
 	}
 	select {
 	case <-g.open:

@@ -138,7 +138,7 @@ func (h *hub) delta(name, agent string, d model.Delta) {
 		return // two texts always encode
 	}
 	f.mu.Lock()
-	f.pending.add("event: delta\ndata: ", data, frame{actor: agent})
+	f.pending.add("event: delta\ndata: ", data, frame{actor: agent, line: data})
 	f.mu.Unlock()
 	f.touch()
 }

@@ -173,49 +173,47 @@ func TestBlobsAreHarmless(t *testing.T) {
 	})
 }
 
-func TestSpecFaultsNameTheirField(t *testing.T) {
+func TestACommandIsShownAsItWasTyped(t *testing.T) {
 	t.Parallel()
-	s := newHome(t).serve(api.Options{Model: "demo"})
-	s.create("taken", map[string]any{"model": "demo"})
-	for _, c := range []struct {
-		body  map[string]any
-		field string
-	}{
-		{map[string]any{"spec": map[string]any{"problem": "x"}}, "name"},
-		{map[string]any{"spec": map[string]any{"name": "No Name", "problem": "x"}}, "name"},
-		{map[string]any{"spec": map[string]any{"name": "taken", "problem": "x"}}, "name"},
-		{map[string]any{"spec": map[string]any{"name": "a"}}, "problem"},
-		{map[string]any{"spec": map[string]any{"name": "a", "problem": "x", "window": 5}}, "window"},
-		{map[string]any{"spec": map[string]any{"name": "a", "problem": "x", "limits": map[string]any{"cost": "much"}}}, "limits.cost"},
-		{map[string]any{"spec": map[string]any{"name": "a", "problem": "x", "limits": map[string]any{"turns": -1}}}, "limits.turns"},
-		{map[string]any{"spec": map[string]any{"name": "a", "problem": "x", "society": "mob"}}, "society"},
-		{map[string]any{"spec": map[string]any{"name": "a", "problem": "x", "society": "lab", "agents": 3, "reviewers": 7}}, "reviewers"},
-		{map[string]any{"spec": map[string]any{"name": "a", "problem": "x", "model": "nonsense"}}, "model"},
-		{map[string]any{"spec": map[string]any{"name": "a", "problem": "x", "model": "script:plan.yaml"}}, "model"},
-		{map[string]any{"spec": map[string]any{"name": "a", "problem": "x", "tools": []string{"teleport"}}}, "tools"},
-		{map[string]any{"spec": map[string]any{"name": "a", "problem": "x", "profile": "wizard"}}, "profile"},
-		{map[string]any{"yaml": "name: a\nproblem: x\nseed: many\n"}, "seed"},
+	for args, want := range map[string]string{
+		`["sh","-c","make && echo done"]`: "make && echo done", `["python3","a.py"]`: "python3 a.py", `["sh","-c","echo $0","x"]`: "sh -c echo $0 x", `["sh"]`: "sh",
+		`["sh","-x","y"]`: "sh -x y", `["perl","-c","y"]`: "perl -c y", `not JSON`: "not JSON", `[]`: "",
 	} {
-		var v struct {
-			Valid  bool
-			Errors []struct{ Field, Message string }
-		}
-		s.do("POST", "/api/validate", c.body).want(t, 200).into(t, &v)
-		if v.Valid || len(v.Errors) == 0 || v.Errors[0].Field != c.field || v.Errors[0].Message == "" {
-			t.Errorf("%v: %+v, want the field %s", c.body, v, c.field)
-		}
-		if a := s.do("POST", "/api/quests", c.body); a.code != 400 && a.code != 409 {
-			t.Errorf("%v is made: %d", c.body, a.code)
+		if got := api.CommandLine(args); got != want {
+			t.Errorf("%s is shown as %q, want %q", args, got, want)
 		}
 	}
-	var v struct {
-		Valid bool
-		YAML  string
+}
+
+func TestAQuestThatIsNotThereIsSaidSoOnce(t *testing.T) {
+	t.Parallel()
+	s := newHome(t).serve(api.Options{})
+	s.writer("q")
+	ask := func(method, path string, body any) {
+		t.Helper()
+		var e struct {
+			Error struct{ Code, Message string }
+		}
+		s.do(method, path, body).want(t, 404).into(t, &e)
+		if e.Error.Code != "not_found" || e.Error.Message != `there is no quest "nope": GET /api/quests lists those that there are` {
+			t.Errorf("%s %s says %q", method, path, e.Error.Message)
+		}
 	}
-	s.do("POST", "/api/validate", map[string]any{"spec": map[string]any{"name": "a", "problem": "x\ny", "agents": 3, "society": "lab", "limits": map[string]any{"cost": 2.5}}}).want(t, 200).into(t, &v)
-	if !v.Valid || !strings.Contains(v.YAML, "society: lab") {
-		t.Errorf("%+v", v)
+	for _, pattern := range s.Patterns() {
+		if method, path, _ := strings.Cut(pattern, " "); strings.Contains(path, "{quest}") {
+			var body any
+			switch {
+			case strings.HasSuffix(path, "/control"):
+				body = map[string]any{"action": "stop"}
+			case strings.HasSuffix(path, "/messages"):
+				body = map[string]any{"text": "x"}
+			}
+			path = strings.ReplaceAll(path, "{quest}", "nope")
+			ask(method, fill(path, "", ""), body)
+		}
 	}
+	ask("GET", "/api/diff?a=q&b=nope", nil)
+	ask("GET", "/api/diff?a=nope&b=q", nil)
 }
 
 func TestThePage(t *testing.T) {

@@ -19,6 +19,10 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, name string, q e
 	if err != nil {
 		return err
 	}
+	var live *acpVoice
+	if q.acp {
+		live = s.acpVoice(r.Context(), b)
+	}
 	start := &feedStart{head: b.state.Seq, after: q.after, status: b.state.Status, reason: b.state.Reason, warned: len(b.state.Warnings) > 0}
 	done()
 	if q.after > start.head {
@@ -29,7 +33,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, name string, q e
 		return err
 	}
 	defer leave()
-	rd := &reader{server: s, w: w, rc: http.NewResponseController(w), feed: f, name: name, query: q, after: q.after, acp: q.acp}
+	rd := &reader{server: s, w: w, rc: http.NewResponseController(w), feed: f, name: name, query: q, after: q.after, acp: live}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
@@ -55,7 +59,7 @@ type reader struct {
 	name   string
 	query  eventQuery
 	after  uint64
-	acp    bool
+	acp    *acpVoice // nil for who wants the ledger's own lines
 	// buf is for those who do not get the feed's bytes as they are.
 	buf []byte
 }
@@ -142,7 +146,7 @@ func (rd *reader) chunk(c *chunk) error {
 		}
 	}
 	data := c.data[skip:]
-	if !rd.query.all() || rd.acp {
+	if !rd.query.all() || rd.acp != nil {
 		data = rd.pick(c, skip)
 	}
 	if len(data) == 0 {
@@ -162,33 +166,16 @@ func (rd *reader) pick(c *chunk, skip int) []byte {
 	for _, fr := range c.frames {
 		switch {
 		case fr.at < skip:
-		case fr.seq == 0 && !rd.acp:
-			rd.buf = append(rd.buf, c.data[fr.at:fr.end]...)
-		case fr.seq == 0 || !rd.query.match(fr.kind, fr.actor, fr.tool, fr.line):
-		case rd.acp:
-			rd.buf = append(rd.buf, rd.notifications(fr)...)
+		case fr.seq > 0 && !rd.query.match(fr.kind, fr.actor, fr.tool, fr.line):
+		case rd.acp != nil && fr.seq > 0:
+			rd.buf = append(rd.buf, rd.acp.event(fr.line)...)
+		case rd.acp != nil:
+			rd.buf = append(rd.buf, rd.acp.delta(fr.line)...)
 		default:
 			rd.buf = append(rd.buf, c.data[fr.at:fr.end]...)
 		}
 	}
 	return rd.buf
-}
-
-// notifications are an event's in the Agent Client Protocol. The seq comes with the last
-// of them, so that a reader who goes on from it misses none.
-func (rd *reader) notifications(fr frame) (out []byte) {
-	e, err := event.Parse(fr.line)
-	if err != nil {
-		return nil // it was read before
-	}
-	list := rd.server.translate(rd.server.ctx, rd.name, e)
-	for i, n := range list {
-		if i == len(list)-1 {
-			out = fmt.Appendf(out, "id: %d\n", fr.seq)
-		}
-		out = append(append(append(out, "data: "...), n...), "\n\n"...)
-	}
-	return out
 }
 
 // part tells a reader why it is cut off.

@@ -4,13 +4,13 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"lyceum/internal/api"
 	"lyceum/internal/api/client"
@@ -21,6 +21,20 @@ type served struct {
 	*process
 	url    string
 	client *client.Client
+	// lines are what it prints after its link.
+	lines <-chan string
+}
+
+// line is the next that it prints.
+func (s *served) line() string {
+	s.t.Helper()
+	select {
+	case line := <-s.lines:
+		return line
+	case <-time.After(patience):
+		s.t.Fatal("it says nothing more")
+		return ""
+	}
 }
 
 // serve starts a server and waits for its link.
@@ -28,18 +42,26 @@ func (h *home) serve(args ...string) *served {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	p := &process{t: h.t, cmd: command(ctx, h.dir, h.work, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...), cancel: cancel}
+	p.cmd.Env = append(p.cmd.Env, h.env...)
 	p.cmd.Stderr = &p.errOut
 	out, err := p.cmd.StdoutPipe()
 	must(h.t, err)
 	must(h.t, p.cmd.Start())
-	line, err := bufio.NewReader(out).ReadString('\n')
+	in := bufio.NewReader(out)
+	line, err := in.ReadString('\n')
 	if err != nil {
 		h.t.Fatalf("%v: %s", err, p.errOut.String())
 	}
-	go io.Copy(io.Discard, out)
+	lines := make(chan string, 10)
+	go func() {
+		defer close(lines)
+		for line, err := in.ReadString('\n'); err == nil; line, err = in.ReadString('\n') {
+			lines <- strings.TrimSpace(line)
+		}
+	}()
 	u, err := url.Parse(strings.TrimSpace(strings.TrimPrefix(line, "Lyceum is at ")))
 	must(h.t, err)
-	s := &served{process: p, client: client.New(fmt.Sprintf("%s://%s", u.Scheme, u.Host), u.Query().Get("token"))}
+	s := &served{process: p, lines: lines, client: client.New(fmt.Sprintf("%s://%s", u.Scheme, u.Host), u.Query().Get("token"))}
 	s.url = u.String()
 	h.t.Cleanup(s.client.Close)
 	return s
@@ -110,6 +132,11 @@ func TestTheCommandLineActsOnTheServer(t *testing.T) {
 	h.run("resume", "slow").want(t, 0, "Told the process")
 	run.wait().want(t, 0, "It runs in lyceum serve.", "Done.")
 	h.sound("slow")
+	third := h.start("run", "quest.yaml", "--name", "third")
+	h.await("third", "model.call", 1)
+	h.run("stop", "third").want(t, 0, "Told the process")
+	h.await("third", "quest.stopped", 1)
+	third.wait()
 	h.run("run", "quest.yaml", "--name", "another", "--max-turns", "50").want(t, 0, "It runs in lyceum serve.", "Done.")
 	h.sound("another")
 	s.signal(syscall.SIGTERM)
@@ -118,6 +145,41 @@ func TestTheCommandLineActsOnTheServer(t *testing.T) {
 		t.Error("the server's address is still noted")
 	}
 	h.run("run", "slow").want(t, 0, "is finished already")
+}
+
+func TestServeOpensThePage(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, map[string]string{"bin/xdg-open": "#!/bin/sh\necho \"$1\" >\"$OPENED\"\n"})
+	must(t, os.Chmod(filepath.Join(h.work, "bin", "xdg-open"), 0o700))
+	opened := filepath.Join(h.work, "opened")
+	must(t, syscall.Mkfifo(opened, 0o600))
+	h.env = []string{"OPENED=" + opened, "PATH=" + filepath.Join(h.work, "bin") + ":" + os.Getenv("PATH")}
+	got := make(chan string, 1)
+	go func() {
+		link, err := os.ReadFile(opened)
+		got <- strings.TrimSpace(string(link)) + fmt.Sprint(err)
+	}()
+	s := h.serve("--open")
+	select {
+	case link := <-got:
+		// Everybody on the machine can read what a program is called with: the browser gets
+		// a pass that opens once, and not the token.
+		at, pass, ok := strings.Cut(link, "?token=")
+		if printed, token, _ := strings.Cut(s.url, "?token="); !ok || at != printed || strings.Contains(pass, token) {
+			t.Fatalf("it opens %s, and prints %s", link, s.url)
+		}
+		c := s.calling(nil)
+		first, _ := c.ask("GET", "/?token="+strings.TrimSuffix(pass, "<nil>"))
+		second, _ := c.ask("GET", "/?token="+strings.TrimSuffix(pass, "<nil>"))
+		if first.StatusCode != 303 || first.Header.Get("Set-Cookie") == "" || second.StatusCode != 401 {
+			t.Errorf("the pass opens with %d, and again with %d", first.StatusCode, second.StatusCode)
+		}
+	case <-time.After(patience):
+		t.Error("it opens nothing")
+	}
+	s.signal(syscall.SIGTERM)
+	s.wait().want(t, 0)
+	h.run("serve", "--help").want(t, 0, `"127.0.0.1:7420"`)
 }
 
 func TestAnInterruptedRunLeavesTheQuestToTheServer(t *testing.T) {
@@ -140,6 +202,8 @@ func TestAnInterruptedRunLeavesTheQuestToTheServer(t *testing.T) {
 func TestServeRefuses(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
+	// The reason, and every way out of it.
+	h.run("serve", "--listen", "[::]:0").want(t, 2, "is not on loopback", "could read the token", "--tls-cert and --tls-key", "--behind-proxy", "127.0.0.1")
 	for _, c := range []struct {
 		args []string
 		says string

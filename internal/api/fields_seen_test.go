@@ -1,0 +1,209 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"lyceum/internal/api"
+)
+
+// shape is what of a schema says which members an object has.
+type shape struct {
+	Ref        string `json:"$ref"`
+	Properties map[string]*shape
+	Items      *shape
+	More       json.RawMessage `json:"additionalProperties"`
+	AllOf      []*shape
+	AnyOf      []*shape
+	OneOf      []*shape
+}
+
+// witness notes which members that the document knows were in an answer.
+type witness struct {
+	defs map[string]*shape
+	seen map[string]bool
+}
+
+func (w *witness) note(at string, s *shape, v any) {
+	if s == nil {
+		return
+	}
+	if name, ok := strings.CutPrefix(s.Ref, "#/$defs/"); ok {
+		w.note(name, w.defs[name], v)
+	}
+	for _, list := range [][]*shape{s.AllOf, s.AnyOf, s.OneOf} {
+		for _, one := range list {
+			w.note(at, one, v)
+		}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, value := range v {
+			if p := s.Properties[name]; p != nil {
+				w.seen[at+"."+name] = true
+				w.note(at+"."+name, p, value)
+				continue
+			}
+			var more shape
+			if json.Unmarshal(s.More, &more) == nil {
+				w.note(at+".*", &more, value)
+			}
+		}
+	case []any:
+		for _, value := range v {
+			w.note(at, s.Items, value)
+		}
+	}
+}
+
+// members are all that schemas reach from one.
+func (w *witness) members(at string, s *shape, out map[string]bool) {
+	if s == nil {
+		return
+	}
+	if name, ok := strings.CutPrefix(s.Ref, "#/$defs/"); ok && !out[name] {
+		out[name] = true
+		w.members(name, w.defs[name], out)
+	}
+	for _, list := range [][]*shape{s.AllOf, s.AnyOf, s.OneOf, {s.Items}} {
+		for _, one := range list {
+			w.members(at, one, out)
+		}
+	}
+	for name, p := range s.Properties {
+		out[at+"."+name] = true
+		w.members(at+"."+name, p, out)
+	}
+}
+
+// TestTheDocumentKnowsTheParametersOfEveryRoute asks each route for one that it has not:
+// the refusal lists those that it has.
+func TestTheDocumentKnowsTheParametersOfEveryRoute(t *testing.T) {
+	t.Parallel()
+	s := newHome(t).serve(api.Options{})
+	s.writer("q")
+	for pattern, op := range readDocument(t).ops {
+		method, path, _ := strings.Cut(pattern, " ")
+		var want, got []string
+		for _, p := range op.Parameters {
+			if p.In == "query" {
+				want = append(want, p.Name)
+			}
+		}
+		var e struct {
+			Error struct{ Message, Field string }
+		}
+		s.do(method, fill(path, "", "")+"?nonsense=1", nil).want(t, 400).into(t, &e)
+		if _, list, ok := strings.Cut(e.Error.Message, "it takes "); ok {
+			got = strings.Split(list, ", ")
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(got, want) || e.Error.Field != "nonsense" {
+			t.Errorf("%s takes %v, the document has %v; the field is %q", pattern, got, want, e.Error.Field)
+		}
+	}
+}
+
+// TestTheDocumentKnowsTheMembersOfEveryBody holds what bodies are decoded into against
+// the document.
+func TestTheDocumentKnowsTheMembersOfEveryBody(t *testing.T) {
+	t.Parallel()
+	w := readWitness(t)
+	for name, v := range map[string]any{"NewQuest": api.NewQuest{}, "NewFile": api.NewFile{}, "Control": api.Control{}, "Limits": api.LimitsOrder{}, "AgentLimits": api.LimitSetOrder{}} {
+		want := slices.Sorted(maps.Keys(w.defs[name].Properties))
+		if got := tags(reflect.TypeOf(v)); !slices.Equal(got, want) {
+			t.Errorf("%s has %v, the document %v", name, got, want)
+		}
+	}
+}
+
+func tags(t reflect.Type) (out []string) {
+	for f := range t.Fields() {
+		if f.Anonymous {
+			out = append(out, tags(f.Type)...)
+			continue
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func readWitness(t *testing.T) *witness {
+	t.Helper()
+	w := &witness{defs: map[string]*shape{}, seen: map[string]bool{}}
+	must(t, json.Unmarshal(readDocument(t).defs, &w.defs))
+	return w
+}
+
+// rare are members that no quest here has, by what they would need. A name ends with a
+// dot for all that stand below it.
+var rare = map[string][]string{
+	"a computer":                       {"Detail.computer", "Terminal.lines.", "Evidence.sources.environment_sha256", "Paper.reproduction", "PaperDetail.entrypoint", "PaperDetail.reproduction", "PaperDetail.reproduction."},
+	"a quest that is asked while busy": {"Doing.command", "Doing.paper", "Doing.reason", "Doing.title", "Doing.tool", "DiffStep.waiting"},
+	"something that goes wrong":        {"Detail.trouble", "Evidence.sources.broken", "Message.error"},
+	"a claim that is defended":         {"Evidence.challenges.justified"},
+	"a net that waits":                 {"Detail.contract.wait_until"},
+	"a model without a price":          {"DiffSide.unpriced_calls"},
+	"a paper that is revised":          {"Paper.revises", "PaperDetail.revises", "PaperDetail.revision", "PaperDetail.revision."}, // agents may come to it, or not
+	"a vote that is taken back":        {"Edge.until"},
+	"more events than are listed":      {"Timeline.truncated"},
+}
+
+func isRare(name string) bool {
+	for _, list := range rare {
+		for _, r := range list {
+			if name == r || strings.HasSuffix(r, ".") && strings.HasPrefix(name, r) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TestEveryMemberOfTheDocumentIsSeen has the server answer with each at least once: one
+// that no handler sends has no place in the document.
+func TestEveryMemberOfTheDocumentIsSeen(t *testing.T) {
+	t.Parallel()
+	w := readWitness(t)
+	world := newWorld(t)
+	promised := map[string]bool{}
+	for pattern, op := range readDocument(t).ops {
+		for code, r := range op.Responses {
+			for kind, content := range r.Content {
+				if kind != "application/json" {
+					continue
+				}
+				var s shape
+				must(t, json.Unmarshal(content.Schema, &s))
+				w.members(pattern+" "+code, &s, promised)
+			}
+		}
+	}
+	ask := func(pattern, path string, body any, change ...func(*http.Request)) answer {
+		a := world.do(strings.Fields(pattern)[0], path, body, change...)
+		op := readDocument(t).ops[pattern]
+		content, ok := op.Responses[fmt.Sprint(a.code)].Content["application/json"]
+		var v any
+		if ok && json.Unmarshal(a.body, &v) == nil {
+			var s shape
+			must(t, json.Unmarshal(content.Schema, &s))
+			w.note(pattern+" "+fmt.Sprint(a.code), &s, v)
+		}
+		return a
+	}
+	world.askAll(t, ask)
+	for _, name := range slices.Sorted(maps.Keys(promised)) {
+		if strings.Contains(name, ".") && !w.seen[name] && !isRare(name) {
+			t.Errorf("no answer has %s", name)
+		}
+	}
+}
