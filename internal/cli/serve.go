@@ -30,6 +30,8 @@ type serveFlags struct {
 	open, proxy             bool
 	// front is the name that people type for the proxy, if it was given.
 	front string
+	// certificate is the server's own, as it is sent.
+	certificate []byte
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -92,6 +94,7 @@ func (a *app) serve(f *serveFlags) error {
 		if err != nil {
 			return usagef("--tls-cert: %w", err)
 		}
+		f.certificate = pair.Certificate[0]
 		ln = tls.NewListener(ln, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
 	}
 	if err := a.open(true); err != nil {
@@ -137,10 +140,10 @@ func (a *app) serveOn(ln net.Listener, server *api.Server, token string, f *serv
 		scheme = "https"
 	}
 	url := fmt.Sprintf("%s://%s/", scheme, reachable(ln.Addr()))
-	if err := client.Announce(a.home, url); err != nil {
+	if err := client.Announce(a.home, url, f.certificate); err != nil {
 		return err
 	}
-	defer client.Withdraw(a.home, url)
+	defer client.Withdraw(a.home, url, f.certificate)
 	web := server.HTTP()
 	failed := make(chan error, 1)
 	go func() { failed <- web.Serve(ln) }()

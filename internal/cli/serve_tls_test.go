@@ -158,8 +158,14 @@ func TestServeWithACertificate(t *testing.T) {
 			}
 		}
 	})
-	t.Run("IsNotForTheCommandLineWhichWorksAlone", func(t *testing.T) {
-		l := h.in(t).run("run", "quest.yaml")
+	t.Run("IsForTheCommandLineToo", func(t *testing.T) {
+		h.in(t).run("run", "quest.yaml").want(t, 0, "It runs in lyceum serve.")
+		// One that has another certificate is not the one that the home names.
+		note := filepath.Join(h.dir, "server")
+		was, err := os.ReadFile(note)
+		must(t, err)
+		must(t, os.WriteFile(note, append(was[:len(was)-9], "00000000\n"...), 0o600))
+		l := h.in(t).run("run", "quest.yaml", "--name", "second")
 		if l.want(t, 0); strings.Contains(l.errOut, "lyceum serve") {
 			t.Errorf("it says %s", l.errOut)
 		}

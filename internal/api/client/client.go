@@ -8,6 +8,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,20 +29,28 @@ import (
 // serverFile is the file of a home that says where its server is.
 const serverFile = "server"
 
-// Announce notes where the server of a home is, Withdraw that it is gone.
-func Announce(home, url string) error {
-	if err := os.WriteFile(filepath.Join(home, serverFile), []byte(url+"\n"), 0o600); err != nil {
+// Announce notes where the server of a home is, and which certificate it has, if it has
+// one. Withdraw notes that it is gone.
+func Announce(home, url string, certificate []byte) error {
+	if err := os.WriteFile(filepath.Join(home, serverFile), []byte(note(url, certificate)), 0o600); err != nil {
 		return fmt.Errorf("note where the server is: %w", err)
 	}
 	return nil
 }
 
 // Withdraw takes back what Announce noted, unless another server has noted itself.
-func Withdraw(home, url string) {
+func Withdraw(home, url string, certificate []byte) {
 	path := filepath.Join(home, serverFile)
-	if data, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(data)) == url {
+	if data, err := os.ReadFile(path); err == nil && string(data) == note(url, certificate) {
 		_ = os.Remove(path) // a stale note is found out by whoever uses it
 	}
+}
+
+func note(url string, certificate []byte) string {
+	if certificate == nil {
+		return url + "\n"
+	}
+	return url + " " + event.HashOf(certificate).String() + "\n"
 }
 
 // Client speaks to one server.
@@ -65,21 +74,40 @@ func Find(ctx context.Context, home string) (*Client, error) {
 	if err != nil {
 		return nil, ErrNone
 	}
-	u, err := url.Parse(strings.TrimSpace(string(data)))
-	if err != nil || u.Scheme != "http" || u.Host == "" {
-		return nil, ErrNone // one with a certificate is not for this
+	where, sum, secure := strings.Cut(strings.TrimSpace(string(data)), " ")
+	u, err := url.Parse(where)
+	if err != nil || u.Scheme != map[bool]string{true: "https", false: "http"}[secure] || u.Host == "" {
+		return nil, ErrNone
 	}
 	token, err := api.ReadToken(home)
 	if err != nil {
 		return nil, ErrNone
 	}
 	c := New(u.String(), token)
+	if secure {
+		c.http.Transport = pinned(sum)
+	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	if err := c.call(ctx, http.MethodGet, "/api/event-types", nil, nil); err != nil {
 		return nil, ErrNone
 	}
 	return c, nil
+}
+
+// pinned trusts the one certificate that the home names, whoever signed it: the home is
+// its owner's alone, and the name that a person typed for the server is not known here.
+func pinned(sum string) http.RoundTripper {
+	return &http.Transport{TLSClientConfig: &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		InsecureSkipVerify: true, // in favour of what follows
+		VerifyConnection: func(s tls.ConnectionState) error {
+			if event.HashOf(s.PeerCertificates[0].Raw).String() != sum {
+				return errors.New("the server does not have the certificate that its home names")
+			}
+			return nil
+		},
+	}}
 }
 
 // Close lets go of connections at rest.
