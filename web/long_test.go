@@ -3,7 +3,6 @@ package web_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,22 +66,7 @@ func TestAHundredThousandEvents(t *testing.T) {
 	})
 	t.Run("AreScrolledSmoothly", func(t *testing.T) {
 		tab.In(t).Go("#/q/long/timeline")
-		var frames []float64
-		tab.Eval(`new Promise((done) => {
-			const box = document.querySelector('.vlist'), frames = [];
-			let last = performance.now();
-			const step = (now) => {
-				frames.push(now - last);
-				last = now;
-				box.scrollTop += 400;
-				if (frames.length < 120) requestAnimationFrame(step); else done(frames.slice(1));
-			};
-			requestAnimationFrame(step);
-		})`, &frames)
-		slices.Sort(frames)
-		median := frames[len(frames)/2]
-		t.Logf("%d frames of scrolling: half within %.0f ms, all but a twentieth within %.0f ms", len(frames), median, frames[len(frames)*19/20])
-		promise(t, "a frame of scrolling", median, 1000.0/30)
+		smooth(tab, `document.querySelector('.vlist')`, "the timeline")
 	})
 	tab.In(t).Sound()
 }
@@ -159,7 +143,7 @@ func TestFiveHundredPapers(t *testing.T) {
 }
 
 // promise fails the test if a measure misses what is promised by far.
-func promise(t *testing.T, what string, got, most float64) {
+func promise(t testing.TB, what string, got, most float64) {
 	t.Helper()
 	if got < 0 || got > slack*most {
 		t.Errorf("%s took %.0f ms; %.0f are promised", what, got, most)

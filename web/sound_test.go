@@ -75,13 +75,55 @@ func TestEveryPage(t *testing.T) {
 		tab.Until(`document.querySelector('[aria-invalid=true]')`)
 		inEverySize(t, tab, "TheForm", rules)
 	})
-	t.Run("ADialog", func(t *testing.T) {
+	t.Run("TheUpload", func(t *testing.T) {
 		t.Parallel()
 		tab := chromium(t).Tab(t, s)
-		tab.Go("#/q/thermal")
-		tab.Click("button", "Fork")
-		tab.Until(`document.querySelector('dialog[open]')`)
-		inEverySize(t, tab, "ADialog", rules)
+		tab.Go("#/new")
+		tab.Click("[role=tab]", "By upload")
+		inEverySize(t, tab, "TheUpload", rules)
+	})
+	t.Run("EveryDialog", func(t *testing.T) {
+		t.Parallel()
+		tab := chromium(t).Tab(t, s)
+		for _, name := range []string{"Fork", "Message", "Remove"} {
+			tab.Fresh("#/q/thermal")
+			tab.Do(chromedp.EmulateViewport(1280, 800), browsertest.Resized())
+			tab.Click("button", name)
+			tab.Until(`document.querySelector('dialog[open]')`)
+			inEverySize(t, tab, name, rules)
+		}
+	})
+	t.Run("WithAPanel", func(t *testing.T) {
+		t.Parallel()
+		tab := chromium(t).Tab(t, s)
+		tab.Go("#/q/thermal/canvas?node=claim:1")
+		tab.Until(`document.querySelector('.canvas-panel')`)
+		inEverySize(t, tab, "ThePanel", rules)
+	})
+	t.Run("OfAnEmptyHome", func(t *testing.T) {
+		t.Parallel()
+		tab := chromium(t).Tab(t, serve(t, home(t)))
+		tab.Until(`document.querySelector('.state h2')`)
+		reads(t, tab, "main", "No quests yet", "New quest")
+		inEverySize(t, tab, "NoQuests", rules)
+		tab.Go("#/compare")
+		inEverySize(t, tab, "NothingToCompare", rules)
+	})
+	t.Run("WithoutAServer", func(t *testing.T) {
+		t.Parallel()
+		h, err := examples()
+		must(t, err)
+		gone, err := h.Serve("127.0.0.1:0")
+		must(t, err)
+		tab := chromium(t).Tab(t, gone)
+		// A quest that has ended has no stream that could break; the page notices all the same.
+		tab.Go("#/q/demo-number")
+		must(t, gone.Kill())
+		tab.Until(`document.querySelector('.lost')`)
+		for _, size := range settings {
+			tab.Do(chromedp.EmulateViewport(size.w, size.h), browsertest.Scheme(size.dark))
+			tab.Accessible(rules, size.words)
+		}
 	})
 }
 
@@ -99,15 +141,17 @@ func sound(t *testing.T, tab *browsertest.Tab, list []place, rules string) {
 	tab.In(t)
 }
 
-// inEverySize holds a page against the rules, light and dark, wide and narrow. Colours do
-// not depend on the width, so that three are enough.
+// settings are what the page is looked at in.
+var settings = []struct {
+	words string
+	w, h  int64
+	dark  bool
+}{{"wide, light", 1280, 800, false}, {"wide, dark", 1280, 800, true}, {"narrow, light", 390, 844, false}, {"narrow, dark", 390, 844, true}}
+
+// inEverySize holds a page against the rules, light and dark, wide and narrow.
 func inEverySize(t *testing.T, tab *browsertest.Tab, name, rules string) {
 	t.Helper()
-	for _, size := range []struct {
-		words string
-		w, h  int64
-		dark  bool
-	}{{"wide, light", 1280, 800, false}, {"wide, dark", 1280, 800, true}, {"narrow, light", 390, 844, false}} {
+	for _, size := range settings {
 		tab.Do(chromedp.EmulateViewport(size.w, size.h), browsertest.Scheme(size.dark), browsertest.Resized())
 		tab.Accessible(rules, size.words)
 		if tab.Is(`document.documentElement.scrollWidth > innerWidth + 1`) {

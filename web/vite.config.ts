@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 
@@ -26,8 +27,21 @@ function policy(): Plugin {
   }
 }
 
+// In a browser this package asks the document what a name of a character means. A worker
+// has none; the form for it holds the names.
+function namesInWorkers(): Plugin {
+  return {
+    name: 'names-in-workers',
+    enforce: 'pre',
+    resolveId(id) {
+      return id === 'decode-named-character-reference' ? fileURLToPath(new URL('node_modules/decode-named-character-reference/index.js', import.meta.url)) : null
+    },
+  }
+}
+
 export default defineConfig({
   base: './',
+  worker: { format: 'es', plugins: () => [namesInWorkers()] },
   plugins: [onlyWoff2(), policy(), react()],
   // npm run dev stands in front of a running lyceum serve; it has no cookie, so it needs the token.
   server: {

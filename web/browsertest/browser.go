@@ -97,7 +97,7 @@ const settled = `((quiet) => new Promise((done, fail) => {
 	const look = () => {
 		const now = performance.now();
 		const busy = document.readyState !== 'complete' || !document.querySelector('main')
-			|| document.querySelector('[aria-busy="true"], .waiting, [data-verdict="checking"]');
+			|| document.querySelector('[aria-busy="true"], .waiting, .unparsed, [data-verdict="checking"]');
 		if (!busy && now - last > quiet) { watch.disconnect(); document.fonts.ready.then(() => done(true)) }
 		else if (now - began > 20000) { watch.disconnect(); fail(new Error('the page does not come to rest: ' + document.body.innerText.slice(0, 300))) }
 		else setTimeout(look, 25);

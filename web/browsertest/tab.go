@@ -74,6 +74,9 @@ func (tab *Tab) In(t testing.TB) *Tab {
 	return tab
 }
 
+// T is the test that the tab fails now.
+func (tab *Tab) T() testing.TB { return tab.t }
+
 func (tab *Tab) hear(e any) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()

@@ -30,7 +30,7 @@ var shots = []struct {
 	{"timeline", "#/q/lab-number/timeline", false},
 	{"papers", "#/q/lab-number/papers", false},
 	{"agents", "#/q/lab-number/agents", false},
-	{"evidence", "#/q/thermal/evidence", true},
+	{"evidence", "#/q/thermal/evidence?claim=1", true},
 	{"compare", "#/compare?a=thermal&b=thermal-strict", false},
 	{"new", "#/new", false},
 }

@@ -15,7 +15,7 @@ export function App() {
   const main = useRef<HTMLElement>(null)
   const first = useRef(true)
   // A new place begins at its top, and the keyboard with it; reading on in the same one does not move.
-  const spot = route.parts[0] === 'q' ? route.parts.slice(0, 3).join('/') : place
+  const spot = route.parts[0] === 'q' ? route.parts.slice(0, 4).join('/') : place
   useEffect(() => {
     if (first.current) { first.current = false; return }
     window.scrollTo(0, 0)

@@ -468,7 +468,7 @@ export type Timeline = {
     end: Time
     matching: number
   }>
-  /** matching events, ascending, if seqs=true; at most 200000 */
+  /** matching events, ascending, if seqs=true; at most 2000000 */
   seqs?: Array<Seq>
   /** there are more than seqs lists */
   truncated?: boolean
@@ -789,6 +789,8 @@ export type Options = {
   /** used where a spec names none */
   default_model: string
   societies: Array<string>
+  /** why some profiles are not there */
+  profile_faults: Array<string>
   profiles: Array<{
     name: string
     description: string
@@ -910,146 +912,184 @@ export type End = {
   reason?: string
 }
 
-/** see docs/cli.md, lyceum diff */
+/** one of two quests that are compared: its name in this home, its name when it was made (quest), what it used, and the hash of its last event */
+export type DiffSide = {
+  name: Name
+  quest: Name
+  /** the society and the version of its rules, such as lab/3 */
+  rules: string
+  /** where its random choices begin; up to 64 bits, and so a text */
+  seed: string
+  /** what its ledger says; whether somebody has it, the ledger does not know */
+  status: 'created' | 'running' | 'paused' | 'stopped' | 'finished' | 'failed' | 'exceeded'
+  /** those of its agents, each once */
+  models: Array<string>
+  /** how many its ledger has */
+  events: number
+  hash: Hash
+  /** model calls */
+  turns: number
+  /** calls of tools */
+  tool_calls: number
+  /** tokens that models read */
+  input_tokens: number
+  /** tokens that models wrote */
+  output_tokens: number
+  cost_usd: USD
+  /** calls whose price nobody knows; absent if there are none */
+  unpriced_calls?: number
+}
+
+/** two texts */
+export type TextDiff = {
+  /** whether both have it, or neither, and to the byte */
+  same: boolean
+  /** whether a has such a text */
+  a: boolean
+  /** whether b has such a text */
+  b: boolean
+  /** the difference as patches are written, empty if they are the same */
+  unified: string
+}
+
+/** a step of a quest, with the hashes of what went in and what came out, without what is another in every run */
+export type DiffStep = {
+  seq: Seq
+  /** the event that it ended with, that it began with if it has not ended */
+  last: number
+  /** who took it */
+  actor: string
+  /** turn, tool, blocked, message, search, compute and others, named after their event */
+  kind: string
+  /** what was used: a tool, a method of search, what a program was run by */
+  tool?: string
+  /** what it says, in a line */
+  text: string
+  arguments?: Hash
+  output?: Hash
+  /** microseconds, where it is known */
+  duration?: number
+  /** true if it came to nothing */
+  failed?: boolean
+  /** true if nothing came yet */
+  waiting?: boolean
+}
+
+/** how many two quests have in common */
+export type Overlap = {
+  /** in both */
+  same: number
+  /** in a only */
+  only_a: number
+  /** in b only */
+  only_b: number
+}
+
+/** what something claimed rests on, with the hash of the paragraph, the paper or the output */
+export type Anchor = {
+  /** a file of the corpus, a paper, or a program that was run */
+  document: string
+  /** where in it */
+  place: string
+  hash: Hash
+}
+
+/** how long things took */
+export type Lasted = {
+  /** how many there were */
+  count: number
+  /** microseconds in all */
+  sum: number
+  /** microseconds; of an even number the lower of the two */
+  median: number
+}
+
+/** two quests side by side, as lyceum diff --json has it */
 export type Diff = {
-  a: {
-    name: string
-    quest: string
-    rules: string
-    seed: string
-    status: string
-    models: Array<string>
-    events: number
-    hash: string
-    turns: number
-    tool_calls: number
-    input_tokens: number
-    output_tokens: number
-    cost_usd: string
-    unpriced_calls?: number
-  }
-  b: {
-    name: string
-    quest: string
-    rules: string
-    seed: string
-    status: string
-    models: Array<string>
-    events: number
-    hash: string
-    turns: number
-    tool_calls: number
-    input_tokens: number
-    output_tokens: number
-    cost_usd: string
-    unpriced_calls?: number
-  }
+  a: DiffSide
+  b: DiffSide
+  /** how many events, from the first on, are the same to the byte: one is a fork of the other, or both are of a third */
   shared_events: number
+  /** how alike they are, from 0 to 1 in millionths */
   similarity: {
+    /** 0.4 by the answer, 0.4 by the steps, 0.2 by the tools; exactly 1 if they are the same in all three */
     total: number
+    /** of the answers */
     answer: number
+    /** of the steps, aligned */
     steps: number
+    /** of what tools were called, and what for */
     tools: number
   }
-  spec: {
-    same: boolean
-    a: boolean
-    b: boolean
-    unified: string
-  }
-  answer: {
-    same: boolean
-    a: boolean
-    b: boolean
-    unified: string
-  }
+  spec: TextDiff
+  answer: TextDiff
+  /** the steps of both, aligned */
   steps: {
+    /** pairs that are the same */
     same: number
+    /** pairs that are not */
     changed: number
+    /** steps of a without a counterpart */
     only_a: number
+    /** steps of b without a counterpart */
     only_b: number
+    /** in the order in which they came */
     pairs: Array<{
-      mark: string
+      /** what became of the step */
+      mark: 'same' | 'changed' | 'only a' | 'only b'
+      /** how alike the two are */
       similarity: number
-      differs: Array<string>
-      a: null | {
-        seq: number
-        last: number
-        actor: string
-        kind: string
-        tool?: string
-        text: string
-        arguments?: string
-        output?: string
-        duration?: number
-        failed?: boolean
-        waiting?: boolean
-      }
-      b: null | {
-        seq: number
-        last: number
-        actor: string
-        kind: string
-        tool?: string
-        text: string
-        arguments?: string
-        output?: string
-        duration?: number
-        failed?: boolean
-        waiting?: boolean
-      }
+      /** in what they are not alike */
+      differs: Array<'order' | 'agent' | 'tool' | 'arguments' | 'output'>
+      a: null | DiffStep
+      b: null | DiffStep
     }>
   }
+  /** what came out of the steps, by hash */
   outputs: {
+    /** outputs that both have */
     same: number
+    /** outputs of a only */
     only_a: number
+    /** outputs of b only */
     only_b: number
+    /** the agents' folders at the end */
     workspaces: Array<{
+      /** whose folder */
       agent: string
+      /** hash of the folder at the end, empty if nothing was ever written to it */
       a: string
+      /** hash of the folder at the end, empty if nothing was ever written to it */
       b: string
+      /** whether they are the same to the byte */
       same: boolean
     }>
   }
+  /** how often each tool was called */
   tools: Array<{
+    /** its name */
     tool: string
+    /** calls in a */
     a: number
+    /** calls in b */
     b: number
+    /** calls that had the same arguments in both */
     same_arguments: number
   }>
+  /** what they show for what they claim */
   evidence: {
-    anchors: {
-      same: number
-      only_a: number
-      only_b: number
-    }
-    documents: {
-      same: number
-      only_a: number
-      only_b: number
-    }
-    anchors_only_a: Array<{
-      document: string
-      place: string
-      hash: string
-    }>
-    anchors_only_b: Array<{
-      document: string
-      place: string
-      hash: string
-    }>
+    anchors: Overlap
+    documents: Overlap
+    /** those that only a has, sorted, the first 100 */
+    anchors_only_a: Array<Anchor>
+    /** those that only b has, sorted, the first 100 */
+    anchors_only_b: Array<Anchor>
   }
+  /** how long the things of each kind took */
   latency: Array<{
+    /** what took it: a model's turn, a tool, a search */
     kind: string
-    a: {
-      count: number
-      sum: number
-      median: number
-    }
-    b: {
-      count: number
-      sum: number
-      median: number
-    }
+    a: Lasted
+    b: Lasted
   }>
 }

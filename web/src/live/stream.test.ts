@@ -87,4 +87,11 @@ describe('LiveQuest', () => {
     expect(last().closed).toBe(true)
     expect(live.snapshot()).toMatchObject({ head: 1, connection: { kind: 'ended' } })
   })
+  it('says that the server is gone, also of a quest that has ended', async () => {
+    const live = open(0)
+    last().say('end', { status: 'finished', head: 0 })
+    vi.stubGlobal('fetch', async () => { throw new TypeError('no') })
+    await vi.advanceTimersByTimeAsync(5100)
+    expect(live.snapshot().connection.kind).toBe('lost')
+  })
 })

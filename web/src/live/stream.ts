@@ -155,7 +155,8 @@ export class LiveQuest {
       if (this.closed || this.state.connection.kind !== 'ended') return
       get<Detail>(questPath(this.quest)).then(
         (quest) => (quest.running || quest.events > this.state.head ? this.connect() : this.look()),
-        () => this.look(),
+        // Nothing new can come of it, but what is on the page cannot be steered or read on either.
+        (error: unknown) => (error instanceof Failure && error.status > 0 ? this.look() : this.lose('the server does not answer')),
       )
     }, lookAgain)
   }

@@ -1,5 +1,5 @@
 import { memo, type ReactNode } from 'react'
-import { visible } from './plain'
+import { flat, visible } from './plain'
 
 // Only what helps the eye in every language: comments, strings, numbers, a few words.
 const hash = /(#(?![0-9a-fA-F]{3,8}\b).*$)/
@@ -29,7 +29,7 @@ export const Code = memo(function Code({ text, language = '' }: { text: string; 
   const plain = !comment || text.length > most
   const pattern = comment && new RegExp(`${comment.source}|${rest.source}`, 'g')
   return (
-    <pre className="code" tabIndex={0} role="group" aria-label={language ? `${language} code` : 'code'}>
+    <pre className="code" tabIndex={0} role="group" aria-label={language ? flat(`${language} code`) : 'code'}>
       <code>
         {plain || !pattern
           ? visible(text)

@@ -37,15 +37,37 @@ function setAside(tree: Tree): void {
   tree.children?.forEach(setAside)
 }
 
+// Formulas are drawn in turns of a few frames, with breaths between them: a text may have
+// hundreds, and whoever reads it wants to scroll meanwhile.
+const turn = 25
+const waiting = new Set<() => void>()
+
+function drawSome(): void {
+  const until = performance.now() + turn
+  for (const draw of waiting) {
+    if (performance.now() > until) {
+      setTimeout(drawSome)
+      return
+    }
+    waiting.delete(draw)
+    draw()
+  }
+}
+
 /** Formula draws TeX, and shows it as it is where it cannot be drawn. */
 export default function Formula({ source, display }: { source: string; display: boolean }) {
   const place = useRef<HTMLSpanElement>(null)
   useEffect(() => {
-    try {
-      place.current?.replaceChildren(nodeOf(source, display))
-    } catch {
-      place.current?.replaceChildren(source)
+    const draw = () => {
+      try {
+        place.current?.replaceChildren(nodeOf(source, display))
+      } catch {
+        place.current?.replaceChildren(source)
+      }
     }
+    if (waiting.size === 0) setTimeout(drawSome)
+    waiting.add(draw)
+    return () => { waiting.delete(draw) }
   }, [source, display])
   if (!display) return <span ref={place} className="formula" />
   return <span ref={place} className="formula display" tabIndex={0} role="group" aria-label="formula" />

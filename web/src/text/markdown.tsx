@@ -1,9 +1,10 @@
-import type { Definition, Heading, Nodes, PhrasingContent, RootContent } from 'mdast'
-import { Component, createElement, lazy, memo, Suspense, useMemo, type MouseEvent, type ReactNode } from 'react'
+import type { Definition, Heading, Nodes, PhrasingContent, Root, RootContent } from 'mdast'
+import { Component, createElement, lazy, memo, Suspense, useEffect, useMemo, useState, type MouseEvent, type ReactNode } from 'react'
 import { blobLink } from '../api/client'
+import { known, parseAside } from './aside'
 import { Code } from './code'
-import { visible } from './plain'
-import { parse, parseable, safeHref, slug } from './parse'
+import { flat, visible } from './plain'
+import { drawableFormula, longest, parse, safeHref, short, slug } from './parse'
 
 const Formula = lazy(() => import('./formula'))
 
@@ -21,17 +22,39 @@ const deepest = 40
 
 /** Markdown shows a text of an agent. It makes elements, never HTML: tags in it are words. */
 export const Markdown = memo(function Markdown({ text, context }: { text: string; context?: Context }) {
-  const fine = useMemo(() => parseable(text), [text])
-  if (!fine) return <pre className="pre">{visible(text)}</pre>
+  const root = useTree(text)
+  if (!root) return <pre className={root === null ? 'pre' : 'pre unparsed'}>{visible(text)}</pre>
   return (
     <AsText text={text} key={text}>
-      <Parsed text={text} context={context} />
+      <Tree root={root} context={context} />
     </AsText>
   )
 })
 
-function Parsed({ text, context }: { text: string; context?: Context }) {
-  const root = useMemo(() => parse(text), [text])
+// useTree is a text's tree, null if it has none, undefined while nobody knows.
+function useTree(text: string): Root | null | undefined {
+  const now = useMemo(() => (text.length <= short ? attempt(text) : text.length > longest ? null : known(text)), [text])
+  const [later, setLater] = useState<{ text: string; root: Root | null }>()
+  useEffect(() => {
+    if (now !== undefined) return
+    let gone = false
+    void parseAside(text).then((root) => { if (!gone) setLater({ text, root }) })
+    return () => { gone = true }
+  }, [text, now])
+  if (now !== undefined) return now
+  // A text that grows is shown as it was until more of it is known.
+  return later && text.startsWith(later.text) ? later.root : undefined
+}
+
+function attempt(text: string): Root | null {
+  try {
+    return parse(text) ?? null
+  } catch {
+    return null
+  }
+}
+
+function Tree({ root, context }: { root: Root; context?: Context }) {
   const setting = useMemo(() => {
     const definitions = new Map<string, Definition>()
     for (const node of root.children) if (node.type === 'definition') definitions.set(node.identifier, node)
@@ -139,7 +162,7 @@ function within(event: MouseEvent, href: string): void {
 
 function image(url: string, alt: string, s: Setting, key: string): ReactNode {
   const hash = s.images?.get(url.replace(/^\.\//, ''))
-  if (hash) return <img key={key} src={blobLink(hash)} alt={alt} loading="lazy" />
+  if (hash) return <img key={key} src={blobLink(hash)} alt={flat(alt)} loading="lazy" />
   return <span key={key} className="dead-link">[image: {visible(alt || url)}] <code>{visible(url)}</code></span>
 }
 
@@ -165,8 +188,9 @@ function fences(node: Nodes & { value: string }): number {
 }
 
 function formula(source: string, display: boolean, key: string): ReactNode {
+  if (!drawableFormula(source)) return <code key={key}>{visible(source)}</code>
   return (
-    <Suspense key={key} fallback={<code>{source}</code>}>
+    <Suspense key={key} fallback={<code>{visible(source)}</code>}>
       <Formula source={source} display={display} />
     </Suspense>
   )

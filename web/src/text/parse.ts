@@ -1,53 +1,54 @@
-import type { Root } from 'mdast'
+import type { Nodes, Root } from 'mdast'
 import { fromMarkdown } from 'mdast-util-from-markdown'
 import { gfmFromMarkdown } from 'mdast-util-gfm'
 import { mathFromMarkdown } from 'mdast-util-math'
 import { gfm } from 'micromark-extension-gfm'
 import { math } from 'micromark-extension-math'
 
-const longest = 300_000
-const mostWork = 1e7
+/** longest is up to how many characters a text is parsed at all. */
+export const longest = 300_000
 
 /**
- * parseable reports whether parsing a text takes a moment only. The work grows with the
- * square of the marks in a paragraph: somebody who writes a hundred thousand brackets
- * in a row means to make the page stand still, and gets them shown as they are.
+ * short is up to where a text is parsed where it is shown. The parser's work grows with
+ * the square of some marks and more, and somebody may write a text for that: a longer
+ * one is parsed aside, where it can be stopped.
  */
-export function parseable(markdown: string): boolean {
-  if (markdown.length > longest) return false
-  let work = 0
-  let marks = 0
-  let fenced = false
-  for (const line of markdown.split('\n')) {
-    if (/^ {0,3}(?:```|~~~)/.test(line)) fenced = !fenced
-    // In a program marks mean nothing, but a fence that is never closed must not hide them for long.
-    marks += (fenced ? 0.02 : 1) * weight(line)
-    if (line.trim() === '') {
-      work += marks * marks
-      marks = 0
-    }
-  }
-  return work + marks * marks <= mostWork
-}
+export const short = 2000
 
-function weight(line: string): number {
-  let sum = 0.2
-  for (let i = 0; i < line.length; i++) {
-    switch (line[i]) {
-      case '>': sum += 2; break
-      case '[': case ']': case '*': case '_': case '`': case '$': case '~': case '<': sum += 1; break
-      case '|': case '-': case '@': case '&': sum += 0.25
-    }
-  }
-  return sum
-}
+// What is drawn is drawn where the page is, and cannot be stopped.
+const mostNodes = 20_000
+const mostFormula = 20_000
 
-export function parse(markdown: string): Root {
-  return fromMarkdown(markdown, {
+/** parse makes a tree of a text, none of one that would take too long to draw. */
+export function parse(markdown: string): Root | undefined {
+  const root = fromMarkdown(markdown, {
     extensions: [gfm(), math()],
     mdastExtensions: [gfmFromMarkdown(), mathFromMarkdown()],
   })
+  return drawable(root) ? root : undefined
 }
+
+// Formulas beyond the limit become code. The walk keeps its own stack: a tree may be deep.
+function drawable(root: Root): boolean {
+  const open: Nodes[] = [root]
+  let nodes = 0
+  let formula = 0
+  for (let node = open.pop(); node; node = open.pop()) {
+    if (++nodes > mostNodes) return false
+    if (node.type === 'math' || node.type === 'inlineMath') {
+      formula += node.value.length
+      if (formula > mostFormula) Object.assign(node, { type: node.type === 'math' ? 'code' : 'inlineCode', data: undefined })
+    }
+    if ('children' in node) open.push(...[...node.children].reverse())
+  }
+  return true
+}
+
+// A formula may not define anything: what 900 bytes define may take a minute to draw.
+const defines = /\\(?:[gex]?def|let|futurelet|(?:re)?newcommand|providecommand|global|long)(?![a-zA-Z])/
+
+/** drawableFormula reports whether TeX takes a moment only. */
+export const drawableFormula = (source: string) => source.length <= 2000 && !defines.test(source)
 
 /**
  * safeHref gives a link's target if it is one that may be followed: a page, a mail

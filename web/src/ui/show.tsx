@@ -11,7 +11,7 @@ export function money(usd: string): string {
 export const count = (n: number) => n.toLocaleString('en-US')
 
 export function short(n: number): string {
-  if (n < 10_000) return count(n)
+  if (n < 10_000) return count(Math.round(n))
   if (n < 1_000_000) return `${(n / 1000).toFixed(n < 100_000 ? 1 : 0)}k`
   return `${(n / 1_000_000).toFixed(1)}M`
 }

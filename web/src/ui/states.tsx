@@ -31,8 +31,8 @@ export function Broken({ failure, again, alone = false }: { failure: Failure; ag
   return (
     <div className="state" role="alert">
       {alone ? <h1>{title}</h1> : <h2>{title}</h2>}
-      <p>{visible(failure.message)}</p>
-      {advice[failure.status] && <p className="small">{advice[failure.status]}</p>}
+      <p>{advice[failure.status] ?? visible(failure.message)}</p>
+      {advice[failure.status] && <p className="small muted">The server says: {visible(failure.message)}</p>}
       <div className="row">
         {again && <button className="button first" onClick={again}>Try again</button>}
         <a className="button" href="#/">All quests</a>

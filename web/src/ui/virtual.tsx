@@ -3,7 +3,7 @@ import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState, type
 // Browsers stop at some tens of millions of pixels. Above this many the bar stands for
 // more rows than it has pixels for: scrolling then moves in larger steps, and every row
 // is still reached.
-const tallest = 12_000_000
+const tallest = 16_000_000
 
 export type Scroller = { show: (index: number) => void; end: () => void }
 

@@ -24,7 +24,7 @@ export default function AgentPage({ name, agent, query }: { name: string; agent:
       <Ready of={detail} what={agent}>
         {(a) => (
           <div className="stack">
-            <Head quest={name} agent={a} />
+            <Head quest={name} agent={a} tab={tab} />
             <nav className="tabs inner-tabs" aria-label={`Pages of ${agent}`}>
               {tabs.filter(([id]) => offered(a, id)).map(([id, label]) => <a key={id} href={questLink(name, `agents/${agent}`, { tab: id })} aria-current={tab === id ? 'page' : undefined}>{label}</a>)}
             </nav>
@@ -38,11 +38,11 @@ export default function AgentPage({ name, agent, query }: { name: string; agent:
 
 const offered = (a: AgentDetail, tab: string) => !(tab === 'terminal' && a.commands === 0) && !(tab === 'files' && !a.tree) && !(tab === 'cost' && a.cost.length === 0) && !(tab === 'prompt' && !a.system)
 
-function Head({ quest, agent }: { quest: string; agent: AgentDetail }) {
+function Head({ quest, agent, tab }: { quest: string; agent: AgentDetail; tab: string }) {
   const { snapshot, quest: whole } = useLive()
   const doing = doingNow(agent.doing, whole.data?.running ?? false)
   const saying = snapshot.saying.get(agent.name)
-  const words = saying?.text || saying?.thinking || saying?.call
+  const words = tab === '' ? undefined : saying?.text || saying?.thinking || saying?.call // the transcript shows them at its end
   return (
     <header className="stack tight">
       <a className="small" href={questLink(quest, 'agents')}>All agents</a>

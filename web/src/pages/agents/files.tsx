@@ -5,7 +5,8 @@ import type { Tree, Versions } from '../../api/types'
 import { useQuestResource } from '../../live/context'
 import { go, questLink } from '../../route'
 import { Code } from '../../text/code'
-import { visible } from '../../text/plain'
+import { fileName, visible } from '../../text/plain'
+import { MeasuredList } from '../../ui/measured'
 import { bytes, clock } from '../../ui/show'
 import { Empty, Ready } from '../../ui/states'
 
@@ -52,16 +53,17 @@ function Listing({ tree, onGo }: { tree: Tree; onGo: (path: string) => void }) {
   const below = (name: string) => (tree.path ? `${tree.path}/${name}` : name)
   return (
     <div className="split left files">
-      <ul className="card flush listing">
-        {tree.entries.map((e) => (
-          <li key={e.name}>
+      <MeasuredList key={tree.path} own className="card flush listing" count={tree.entries.length} guess={32} label="Files" row={(n) => {
+        const e = tree.entries[n]
+        return e && (
+          <div className="file">
             {e.kind === 'dir' ? <button className="link mono" onClick={() => onGo(below(e.name))}>{visible(e.name)}/</button>
               : e.kind === 'link' ? <span className="mono muted">{visible(e.name)} → {visible(e.target ?? '')}</span>
               : <button className="link mono" aria-pressed={open?.name === e.name} onClick={() => setOpen(e)}>{visible(e.name)}{e.executable && '*'}</button>}
             {e.kind === 'file' && <span className="small muted num">{bytes(e.size)}</span>}
-          </li>
-        ))}
-      </ul>
+          </div>
+        )
+      }} />
       {open?.hash ? <Content key={open.hash} entry={open} hash={open.hash} /> : <p className="muted">Choose a file.</p>}
     </div>
   )
@@ -82,7 +84,7 @@ function Content({ entry, hash }: { entry: Entry; hash: string }) {
   if (!asked && entry.size <= most) void load()
   return (
     <section className="stack tight">
-      <div className="row between"><h3 className="mono">{visible(entry.name)}</h3><a className="small" href={blobLink(hash, entry.name)} download={entry.name}>download</a></div>
+      <div className="row between"><h3 className="mono">{visible(entry.name)}</h3><a className="small" href={blobLink(hash, fileName(entry.name))} download={fileName(entry.name)}>download</a></div>
       {entry.size > most ? <p className="muted">It is too large to show here.</p> : <Code text={content ?? '…'} language={entry.name.split('.').pop() ?? ''} />}
     </section>
   )

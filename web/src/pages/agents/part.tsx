@@ -1,4 +1,4 @@
-import { useMemo } from 'react'
+import { useMemo, type ToggleEvent } from 'react'
 import { blobLink } from '../../api/client'
 import type { Part, Ref } from '../../api/types'
 import { questLink } from '../../route'
@@ -8,30 +8,40 @@ import { clip, visible } from '../../text/plain'
 import { Badge, bytes, duration } from '../../ui/show'
 import { paperWords } from '../quest/links'
 
+/** Folds are the pieces that somebody opened or closed, by message and number. */
+export type Folds = Map<string, boolean>
+
+type Fold = { id: string; folds: Folds }
+
+const kept = ({ id, folds }: Fold, otherwise = false) => ({
+  open: folds.get(id) ?? otherwise,
+  onToggle: (e: ToggleEvent<HTMLDetailsElement>) => { folds.set(id, e.currentTarget.open) },
+})
+
 /** PartView is a piece of a message: words, a thought that is folded, or a call with what came back. */
-export function PartView({ quest, part }: { quest: string; part: Part }) {
+export function PartView({ quest, part, ...fold }: Fold & { quest: string; part: Part }) {
   const context = useMemo(() => ({ word: paperWords(quest) }), [quest])
   switch (part.kind) {
-    case 'thinking': return <details className="thought"><summary>Thinking <span className="muted">{clip(part.text ?? '', 90)}</span></summary><p className="thought-text">{visible(part.text ?? '')}</p><Rest of={part.ref} /></details>
-    case 'tool_call': return <Call quest={quest} part={part} />
+    case 'thinking': return <details className="thought" {...kept(fold)}><summary>Thinking <span className="muted">{visible(clip(part.text ?? '', 90))}</span></summary><p className="thought-text">{visible(part.text ?? '')}</p><Rest of={part.ref} /></details>
+    case 'tool_call': return <Call quest={quest} part={part} {...fold} />
     default: return <><Markdown text={part.text ?? ''} context={context} /><Rest of={part.ref} /></>
   }
 }
 
 const Rest = ({ of }: { of?: Ref }) => (of ? <a className="small" href={blobLink(of.hash, 'text.txt')}>all of it, {bytes(of.size)}</a> : null)
 
-function Call({ quest, part }: { quest: string; part: Part }) {
+function Call({ quest, part, ...fold }: Fold & { quest: string; part: Part }) {
   const args = useMemo(() => asArguments(part.args ?? ''), [part.args])
   return (
-    <details className="call" open={part.failed || undefined}>
+    <details className="call" {...kept(fold, part.failed)}>
       <summary>
-        <span className="mono tool">{part.tool}</span>
+        <span className="mono tool">{visible(part.tool ?? '')}</span>
         <span className="muted mono call-args">{visible(clip(args.line, 110))}</span>
         {part.failed ? <Badge tone="bad">failed</Badge> : !part.done && <Badge tone="live">running</Badge>}
         {part.duration_us !== undefined && <span className="muted num">{duration(part.duration_us / 1e6)}</span>}
       </summary>
       <div className="stack tight">
-        {args.fields.map(([name, value]) => <div key={name}><p className="small muted">{name}</p><Code text={value} language={name === 'command' ? 'sh' : ''} /></div>)}
+        {args.fields.map(([name, value]) => <div key={name}><p className="small muted">{visible(name)}</p><Code text={value} language={name === 'command' ? 'sh' : ''} /></div>)}
         {part.output !== undefined && <div><p className="small muted">{part.failed ? 'error' : 'output'}</p><pre className={part.failed ? 'pre failed' : 'pre'} tabIndex={0}>{visible(part.output)}</pre></div>}
         <div className="row small">
           <Rest of={part.output_ref} />

@@ -1,44 +1,66 @@
-import { useEffect, useRef, useState } from 'react'
-import { agentPath, blobLink, get } from '../../api/client'
+import { useCallback, useRef, useState } from 'react'
+import { blobLink } from '../../api/client'
 import { useSerial } from '../../api/serial'
-import type { Terminal } from '../../api/types'
 import { useLive } from '../../live/context'
 import { visible } from '../../text/plain'
+import { MeasuredList } from '../../ui/measured'
 import { bytes } from '../../ui/show'
 import { Empty, Loading } from '../../ui/states'
+import type { Scroller } from '../../ui/virtual'
+import { Log, type Line, type Stretch } from './log'
 
-type Line = Terminal['lines'][number]
-
-const size = 500
-const most = 4000
+const near = 40
 
 /** TerminalLog is what happened in an agent's computer, as a terminal would show it. */
 export function TerminalLog({ quest, agent }: { quest: string; agent: string }) {
   const { snapshot } = useLive()
-  const [lines, setLines] = useState<Line[]>()
+  const [at, setAt] = useState<Stretch>()
   const [wrong, setWrong] = useState('')
-  const last = useRef(-1)
-  const box = useRef<HTMLDivElement>(null)
+  const [wish, setWish] = useState(0)
+  const log = useRef<Log>(undefined)
+  const side = useRef<'earlier' | 'later' | 'tail'>(undefined)
+  const list = useRef<Scroller>(null)
   useSerial(async (gone) => {
+    log.current ??= new Log(quest, agent)
+    // Unasked, what is new is put behind the end, but not while that is out of sight.
+    const want = side.current ?? (log.current.at?.end === false ? undefined : 'later')
+    side.current = undefined
     try {
-      for (;;) {
-        const where = last.current < 0 ? `tail=${size}` : `after=${last.current}&limit=${size}`
-        const page = await get<Terminal>(agentPath(quest, agent, `/terminal?${where}`), gone)
-        const first = last.current < 0
-        last.current = Math.max(0, last.current, page.lines.at(-1)?.seq ?? 0)
-        setLines((held) => (first ? page.lines : [...(held ?? []), ...page.lines].slice(-most)))
-        if (first || page.lines.length < size) break
-      }
+      if (want) await log.current[want](gone)
+      setAt(log.current.at)
       setWrong('')
     } catch (error) {
       if (!gone.aborted) setWrong(error instanceof Error ? error.message : String(error))
     }
-  }, `${quest}/${agent}`, snapshot.version)
-  useEffect(() => { if (box.current) box.current.scrollTop = box.current.scrollHeight }, [lines])
-  if (wrong && !lines) return <p className="note bad">{wrong}</p>
-  if (!lines) return <Loading what="the terminal" />
-  if (lines.length === 0) return <Empty title="Its computer has not run anything" />
-  return <div className="terminal" ref={box} tabIndex={0} role="log" aria-label={`Terminal of ${agent}`}>{lines.map((l, i) => <One key={`${l.seq}-${i}`} line={l} />)}</div>
+  }, `${quest}/${agent}`, snapshot.version + wish)
+  const need = useCallback((first: number, last: number) => {
+    const held = log.current?.at
+    if (!held) return
+    const up = !held.whole && first - held.base < near
+    if (!up && (held.end || held.base + held.lines.length - last > near)) return
+    side.current = up ? 'earlier' : 'later'
+    setWish((n) => n + 1)
+  }, [])
+  const newest = () => {
+    if (at?.end) return list.current?.end()
+    side.current = 'tail'
+    setWish((n) => n + 1)
+    list.current?.end()
+  }
+  if (wrong && !at) return <p className="note bad" role="alert">{wrong}</p>
+  if (!at) return <Loading what="the terminal" />
+  if (at.lines.length === 0) return <Empty title="Its computer has not run anything" />
+  return (
+    <div className="stack tight">
+      <MeasuredList ref={list} own className="terminal" first={at.base} count={at.lines.length} guess={22} follow label={`Terminal of ${agent}`} onRange={need}
+        row={(n) => { const line = at.lines[n - at.base]; return line && <One line={line} /> }} />
+      <div className="row between small muted">
+        <span>{at.whole ? 'From its first command' : 'Scroll up for what came before'}</span>
+        <button className="button small" onClick={newest}>Newest</button>
+      </div>
+      {wrong && <p className="note bad" role="alert">{wrong}</p>}
+    </div>
+  )
 }
 
 function One({ line }: { line: Line }) {

@@ -1,69 +1,91 @@
-import { useState } from 'react'
-import { agentPath, Failure, get } from '../../api/client'
-import { useSerial } from '../../api/serial'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { agentPath, get } from '../../api/client'
+import { Pages } from '../../api/pages'
 import type { Message, Transcript } from '../../api/types'
 import { useLive } from '../../live/context'
+import type { Saying } from '../../live/stream'
 import { questLink } from '../../route'
-import { Broken, Empty, Loading } from '../../ui/states'
-import { clock, money, short } from '../../ui/show'
-import { PartView } from './part'
+import { visible } from '../../text/plain'
+import { MeasuredList } from '../../ui/measured'
+import { Broken, Empty } from '../../ui/states'
+import { clock, count, money, short } from '../../ui/show'
+import type { Scroller } from '../../ui/virtual'
+import { PartView, type Folds } from './part'
 
-const size = 40
+const size = 50
+const guess = 130
 
-/** TranscriptView reads an agent's conversation from its end; what came before is asked for by hand, what comes after comes by itself. */
-export function TranscriptView({ quest, agent, total }: { quest: string; agent: string; total: number }) {
-  const [messages, setMessages] = useState<Message[]>()
-  const [failure, setFailure] = useState<Failure>()
+// A message can still change while a call of it has not come back.
+const settled = (messages: Message[]) => messages.length === size && messages.every((m) => m.parts.every((p) => p.kind !== 'tool_call' || p.done))
+
+function useMessages(quest: string, agent: string, total: number) {
+  const [, bump] = useState(0)
   const { snapshot } = useLive()
   const path = agentPath(quest, agent, '/transcript')
-  const load = async (query: string, join: (held: Message[], fresh: Message[]) => Message[]) => {
-    try {
-      const page = await get<Transcript>(`${path}?${query}&limit=${size}`)
-      setMessages((held) => join(held ?? [], page.messages))
-      setFailure(undefined)
-      return page.next
-    } catch (error) {
-      setFailure(error instanceof Failure ? error : new Failure(0, '', String(error)))
-    }
-  }
-  // Outputs come into messages that are already shown: the last few are read again.
-  useSerial(async () => {
-    const end = messages?.at(-1)?.number
-    if (end === undefined || end < 4) return void (await load(`tail=${size}`, newer))
-    let from: number | undefined = end - 4
-    while (from !== undefined) from = await load(`after=${from}`, newer)
-  }, path, snapshot.version)
-  if (!messages) return failure ? <Broken failure={failure} /> : <Loading what="the transcript" />
-  if (messages.length === 0) return <Empty title="Nothing said yet">{total === 0 ? 'An agent that works by rules alone has no transcript; the timeline shows what it did.' : undefined}</Empty>
-  const first = messages[0]?.number ?? 0
+  const pages = useMemo(() => new Pages<Message>(size, async (index, gone) => {
+    const { messages } = await get<Transcript>(`${path}?after=${index * size - 1}&limit=${size}`, gone)
+    return { rows: messages, settled: settled(messages) }
+  }, () => bump((n) => n + 1)), [path])
+  useEffect(() => () => pages.close(), [pages])
+  useEffect(() => pages.again(), [pages, snapshot.version, total])
+  return pages
+}
+
+/** TranscriptView is an agent's conversation, all of it; only the messages near the window are read and drawn. */
+export function TranscriptView({ quest, agent, total }: { quest: string; agent: string; total: number }) {
+  const { snapshot, quest: whole } = useLive()
+  const pages = useMessages(quest, agent, total)
+  const list = useRef<Scroller>(null)
+  const [follow] = useState(whole.data?.running === true)
+  // What somebody unfolded stays so when it comes back into the window.
+  const folds = useRef<Folds>(new Map())
+  const need = useCallback((first: number, last: number) => pages.want(first, last), [pages])
+  const saying = snapshot.saying.get(agent)
+  if (total === 0 && !saying) return <Empty title="Nothing said yet">An agent that works by rules alone has no transcript; the timeline shows what it did.</Empty>
+  if (pages.failure && pages.at(0) === undefined && total <= size) return <Broken failure={pages.failure} again={() => pages.again()} />
   return (
-    <div className="stack">
-      {first > 0 && <div><button className="button" onClick={() => void load(`before=${first}`, (held, fresh) => newer(fresh, held))}>Show what came before ({first})</button></div>}
-      {messages.map((m) => <One key={m.number} quest={quest} message={m} />)}
+    <div className="transcript">
+      {total > 3 && (
+        <div className="reading">
+          <span className="small muted num">{count(total)} messages</span>
+          <button className="button small" onClick={() => list.current?.show(0)}>First</button>
+          <button className="button small" onClick={() => list.current?.end()}>Newest</button>
+        </div>
+      )}
+      <MeasuredList key={agent} ref={list} count={total} guess={guess} label={`Messages of ${agent}`} follow={follow} onRange={need}
+        row={(n) => { const m = pages.at(n); return m ? <One quest={quest} message={m} folds={folds.current} /> : <Coming number={n} /> }} />
+      {saying && <Live agent={agent} saying={saying} />}
     </div>
   )
 }
 
-// By number, each once, the later reading instead of the earlier.
-function newer(held: Message[], fresh: Message[]): Message[] {
-  const all = new Map(held.map((m) => [m.number, m]))
-  for (const m of fresh) all.set(m.number, m)
-  return [...all.values()].sort((a, b) => a.number - b.number)
+const Coming = ({ number }: { number: number }) => <div className="message coming"><header className="row small muted"><span className="num">message {number + 1}</span></header><p className="muted">…</p></div>
+
+/** Live is what the agent is saying; its event takes the place of this. */
+function Live({ agent, saying }: { agent: string; saying: Saying }) {
+  return (
+    <div className="message assistant live" aria-label={`${agent} is saying`} role="group" aria-live="off">
+      <header className="row small muted"><b className="pulse">now</b></header>
+      {saying.thinking && <p className="thought-text">{visible(saying.thinking)}</p>}
+      {saying.text && <p className="said-text">{visible(saying.text)}</p>}
+      {saying.call && <p className="mono small muted">{visible(saying.call)}</p>}
+    </div>
+  )
 }
 
-function One({ quest, message }: { quest: string; message: Message }) {
+function One({ quest, message, folds }: { quest: string; message: Message; folds: Folds }) {
   const { usage } = message
   return (
-    <article className={`message ${message.role}`} aria-label={`Message ${message.number} from ${message.from}`}>
+    <article className={`message ${message.role}`} aria-label={`Message ${message.number} from ${message.from}`} data-number={message.number}>
       <header className="row small muted">
         <b>{message.from}</b>
         <a className="num" href={questLink(quest, 'timeline', { seq: message.seq })}>event {message.seq}</a>
         <span className="num">{clock(message.time)}</span>
-        {usage && <span className="num">{short(usage.input)} in{usage.cached > 0 && ` (${short(usage.cached)} cached)`}, {short(usage.output)} out</span>}
+        {usage && <span className="num">{short(usage.input)} tokens in{usage.cached > 0 && ` (${short(usage.cached)} cached)`}, {short(usage.output)} out</span>}
         {message.cost_usd && Number(message.cost_usd) > 0 && <span className="num">{money(message.cost_usd)}</span>}
       </header>
-      {message.error && <p className="note bad">{message.error}</p>}
-      {message.parts.map((part, i) => <PartView key={i} quest={quest} part={part} />)}
+      {message.error && <p className="note bad">{visible(message.error)}</p>}
+      {message.parts.map((part, i) => <PartView key={i} id={`${message.number}/${i}`} folds={folds} quest={quest} part={part} />)}
     </article>
   )
 }

@@ -3,6 +3,7 @@ import type { Edge, Node } from '../../api/types'
 export type Place = { x: number; y: number; width: number; height: number }
 
 const gapX = 84
+const large = 150
 const gapY = 14
 const big = { width: 216, height: 62 }
 const small = { width: 148, height: 32 }
@@ -95,7 +96,9 @@ function places(columns: number[][], order: readonly Node[], before: number[][],
     const at = mean(sides.flatMap((side) => (side[n] ?? []).map(middle)))
     return at === undefined ? (y[n] ?? 0) : at - high(n) / 2
   }
-  for (let round = 0; round < 6; round++) {
+  // In a large graph wishes pull the columns apart until all of it is small: there they stand close.
+  const rounds = order.length > large ? 0 : 6
+  for (let round = 0; round < rounds; round++) {
     for (const column of columns) settle(column, (n) => near(n, [before]))
     for (const column of [...columns].reverse()) settle(column, (n) => near(n, [before, after]))
   }

@@ -64,12 +64,14 @@ function Charts({ diff }: { diff: Diff }) {
     return (cost?.points ?? []).map((p): [number, number] => [Date.parse(p.time) - start, value(p)])
   }
   const names = [diff.a.name, diff.b.name]
+  const told = (a.data?.points.length ?? 0) + (b.data?.points.length ?? 0) > 0
   const latency = (diff.latency ?? []).map((l) => ({ name: l.kind, a: l.a.sum / 1e6, b: l.b.sum / 1e6 }))
   return (
     <section className="stack tight"><h2>Cost and time</h2>
+      {a.data && b.data && !told && <p className="muted small">Neither asked a model: there are no tokens and no cost.</p>}
       <div className="columns">
-        <figure className="card stack tight"><figcaption><h3>Tokens over time</h3></figcaption><Line label="Tokens over time" names={names} series={[series(a.data, (p) => p.total_tokens), series(b.data, (p) => p.total_tokens)]} show={short} /></figure>
-        <figure className="card stack tight"><figcaption><h3>Cost over time</h3></figcaption><Line label="Cost over time" names={names} series={[series(a.data, (p) => Number(p.total_usd)), series(b.data, (p) => Number(p.total_usd))]} show={(v) => money(String(v))} /></figure>
+        {told && <figure className="card stack tight"><figcaption><h3>Tokens over time</h3></figcaption><Line label="Tokens over time" names={names} series={[series(a.data, (p) => p.total_tokens), series(b.data, (p) => p.total_tokens)]} show={short} /></figure>}
+        {told && <figure className="card stack tight"><figcaption><h3>Cost over time</h3></figcaption><Line label="Cost over time" names={names} series={[series(a.data, (p) => Number(p.total_usd)), series(b.data, (p) => Number(p.total_usd))]} show={(v) => money(String(v))} /></figure>}
         {latency.length > 0 && <figure className="card stack tight"><figcaption><h3>Where the time went</h3></figcaption><Pairs label="Time" rows={latency} show={duration} /></figure>}
         {(diff.tools?.length ?? 0) > 0 && <figure className="card stack tight"><figcaption><h3>Tool calls</h3></figcaption><Pairs label="Tool calls" rows={(diff.tools ?? []).slice(0, 12).map((t) => ({ name: t.tool, a: t.a, b: t.b }))} show={count} /></figure>}
       </div>

@@ -4,9 +4,11 @@ import type { Evidence as Answer } from '../../api/types'
 import { useQuestResource } from '../../live/context'
 import { go, questLink } from '../../route'
 import { Markdown, type Context } from '../../text/markdown'
-import { visible } from '../../text/plain'
+import { visible, withoutTitle } from '../../text/plain'
+import { MeasuredList } from '../../ui/measured'
 import { Badge } from '../../ui/show'
 import { Empty, Ready } from '../../ui/states'
+import type { Scroller } from '../../ui/virtual'
 import { Source } from './source'
 import './evidence.css'
 
@@ -33,7 +35,7 @@ function Shown({ quest, evidence, claim, source }: { quest: string; evidence: An
       <div className="stack">
         {evidence.broken > 0 && <p className="note bad">{evidence.broken} {evidence.broken === 1 ? 'source does' : 'sources do'} not hold: what is cited is not what is there.</p>}
         <section className="stack tight"><h2>Claims</h2><Claims evidence={evidence} selected={meant?.claim ?? 0} quest={quest} onSelect={(n) => select({ claim: n })} /></section>
-        {evidence.answer && <section className="card"><h2>Answer</h2><Markdown text={evidence.answer} context={context} /></section>}
+        {evidence.answer && <section className="card"><h2>Answer</h2><Markdown text={withoutTitle(evidence.answer, 'Answer')} context={context} /></section>}
       </div>
       <Sources evidence={evidence} claim={meant} shown={shown} quest={quest} />
     </div>
@@ -58,23 +60,35 @@ function Sources({ evidence, claim, shown, quest }: { evidence: Answer; claim?: 
 }
 
 function Claims({ evidence, selected, quest, onSelect }: { evidence: Answer; selected: number; quest: string; onSelect: (claim: number) => void }) {
+  const list = useRef<Scroller>(null)
+  const chosen = evidence.claims.findIndex((c) => c.claim === selected)
+  const shown = useRef(selected)
+  // A click leaves the list where it is; a number in the answer or in another claim leads to its claim.
+  useEffect(() => {
+    if (chosen >= 0 && shown.current !== selected) list.current?.show(chosen)
+    shown.current = selected
+  }, [selected, chosen])
+  const pick = (claim: number) => { shown.current = claim; onSelect(claim) }
   return (
-    <ul className="claims">
-      {evidence.claims.map((c) => (
-        <li key={c.claim} className={c.claim === selected ? 'card claim chosen' : 'card claim'}>
-          <button className="claim-text" aria-pressed={c.claim === selected} onClick={() => onSelect(c.claim)}>{visible(c.text)}</button>
-          <div className="row small">
-            <ClaimStatus status={c.status} />
-            <span className="muted">claim {c.claim} by {c.by}, confidence {(c.confidence_thousandths / 1000).toFixed(2)}, {c.sources?.length ?? 0} {c.sources?.length === 1 ? 'source' : 'sources'}</span>
-            <a href={questLink(quest, 'timeline', { seq: c.seq })}>event {c.seq}</a>
-          </div>
-          {evidence.attacks.filter((a) => a.to === c.claim).map((a) => <p key={a.from} className="note bad">Attacked by <button className="link" onClick={() => onSelect(a.from)}>claim {a.from}</button>: {visible(a.reason)}</p>)}
-          {evidence.challenges.filter((x) => x.claim === c.claim).map((x) => (
-            <p key={x.challenge} className={x.open ? 'note bad' : 'note'}>Challenged by {x.by} ({x.rule}): {visible(x.reason)} {x.open ? 'Nobody has answered.' : x.justified ? `Answered: ${x.justified}` : 'Settled.'}</p>
-          ))}
-        </li>
+    <MeasuredList ref={list} className="claims" count={evidence.claims.length} guess={96} label="Claims"
+      row={(n) => { const claim = evidence.claims[n]; return claim && <One claim={claim} evidence={evidence} chosen={n === chosen} quest={quest} onPick={pick} onGo={onSelect} /> }} />
+  )
+}
+
+function One({ claim: c, evidence, chosen, quest, onPick, onGo }: { claim: Claim; evidence: Answer; chosen: boolean; quest: string; onPick: (claim: number) => void; onGo: (claim: number) => void }) {
+  return (
+    <div className={chosen ? 'card claim chosen' : 'card claim'}>
+      <button className="claim-text" aria-pressed={chosen} onClick={() => onPick(c.claim)}>{visible(c.text)}</button>
+      <div className="row small">
+        <ClaimStatus status={c.status} />
+        <span className="muted">claim {c.claim} by {c.by}, confidence {(c.confidence_thousandths / 1000).toFixed(2)}, {c.sources?.length ?? 0} {c.sources?.length === 1 ? 'source' : 'sources'}</span>
+        <a href={questLink(quest, 'timeline', { seq: c.seq })}>event {c.seq}</a>
+      </div>
+      {evidence.attacks.filter((a) => a.to === c.claim).map((a) => <p key={a.from} className="note bad">Attacked by <button className="link" onClick={() => onGo(a.from)}>claim {a.from}</button>: {visible(a.reason)}</p>)}
+      {evidence.challenges.filter((x) => x.claim === c.claim).map((x) => (
+        <p key={x.challenge} className={x.open ? 'note bad' : 'note'}>Challenged by {x.by} ({x.rule}): {visible(x.reason)} {x.open ? 'Nobody has answered.' : x.justified ? <>Answered: {visible(x.justified)}</> : 'Settled.'}</p>
       ))}
-    </ul>
+    </div>
   )
 }
 

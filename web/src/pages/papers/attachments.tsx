@@ -3,7 +3,7 @@ import { blobLink, blobPath, getBytes } from '../../api/client'
 import type { Attachment } from '../../api/types'
 import { Code } from '../../text/code'
 import { sha256 } from '../../text/hash'
-import { visible } from '../../text/plain'
+import { fileName, flat, visible } from '../../text/plain'
 import { Badge, bytes } from '../../ui/show'
 
 const text = /\.(?:txt|md|sh|py|awk|csv|json|ya?ml|go|js|ts|c|r|tex|log|diff|lean|html?|svg|xml)$|^[^.]+$/i
@@ -38,9 +38,9 @@ function One({ file }: { file: Attachment }) {
         {file.entrypoint && <Badge>entry point</Badge>}
         <span className="muted">{bytes(file.size)}</span>
         {text.test(file.name) && file.size <= most && <button className="link" aria-expanded={shown !== undefined} onClick={() => void open()}>{shown === undefined ? 'show' : 'hide'}</button>}
-        <a href={blobLink(file.hash, file.name)} download={file.name}>download</a>
+        <a href={blobLink(file.hash, fileName(file.name))} download={fileName(file.name)}>download</a>
       </div>
-      {picture.test(file.name) && <img className="attached" src={blobLink(file.hash)} alt={`attachment ${file.name}`} loading="lazy" />}
+      {picture.test(file.name) && <img className="attached" src={blobLink(file.hash)} alt={flat(`attachment ${file.name}`)} loading="lazy" />}
       {typeof shown === 'string' && <p className="note bad">{shown}</p>}
       {typeof shown === 'object' && (
         <>

@@ -6,6 +6,8 @@ import { questLink } from '../../route'
 import { Markdown, type Context } from '../../text/markdown'
 import { visible } from '../../text/plain'
 import { Unified } from '../../ui/diff'
+import { CardGrid } from '../../ui/grid'
+import { MeasuredList } from '../../ui/measured'
 import { Badge, bytes, duration, When } from '../../ui/show'
 import { Ready } from '../../ui/states'
 import { paperWords } from '../quest/links'
@@ -18,6 +20,8 @@ export default function Paper({ name, id }: { name: string; id: string }) {
   const paper = useQuestResource<PaperDetail>(questPath(name, `/papers/${encodeURIComponent(id)}`))
   return <div className="page"><Ready of={paper} what="the paper">{(p) => <Shown quest={name} paper={p} />}</Ready></div>
 }
+
+const many = 30
 
 const picture = /\.(?:png|jpe?g|gif|webp)$/i
 
@@ -94,14 +98,12 @@ function Side({ quest, paper }: { quest: string; paper: PaperDetail }) {
 
 function Links({ title, quest, links }: { title: string; quest: string; links: Link[] }) {
   if (links.length === 0) return null
+  const one = (l: Link) => <><a href={questLink(quest, `papers/${l.ref}`)}>{visible(l.title)}</a> <span className="muted">{l.author}{l.self && ', the same author: does not count'}</span></>
   return (
     <section className="card stack tight">
-      <h3>{title}</h3>
-      <ul className="stack tight small">
-        {links.map((l) => (
-          <li key={l.ref}><a href={questLink(quest, `papers/${l.ref}`)}>{visible(l.title)}</a> <span className="muted">{l.author}{l.self && ', the same author: does not count'}</span></li>
-        ))}
-      </ul>
+      <h3>{title} <span className="muted num">{links.length}</span></h3>
+      {links.length > many ? <MeasuredList own className="small many-links" count={links.length} guess={26} label={title} row={(n) => links[n] && one(links[n])} />
+        : <ul className="stack tight small">{links.map((l) => <li key={l.ref}>{one(l)}</li>)}</ul>}
     </section>
   )
 }
@@ -113,16 +115,16 @@ function Reviews({ quest, paper, context }: { quest: string; paper: PaperDetail;
     <section className="stack tight">
       <h2>Reviews</h2>
       {paper.reviews.length === 0 && open.length === 0 && <p className="muted">Nobody has reviewed it.</p>}
-      <div className="columns">
-        {paper.reviews.map((r) => (
-          <div className="card review" key={r.seq}>
-            <div className="row between"><h3><a href={questLink(quest, `agents/${r.reviewer}`)}>{r.reviewer}</a></h3><Grade grade={r.grade} /></div>
-            <Markdown text={r.content} context={context} />
-            <a className="small" href={questLink(quest, 'timeline', { seq: r.seq })}>event {r.seq}</a>
-          </div>
-        ))}
-        {open.map((r) => <div className="card review" key={`o${r.reviewer}`}><div className="row between"><h3>{r.reviewer}</h3><Badge tone="warn">asked</Badge></div><p className="small muted">Due by its turn {r.deadline}.</p></div>)}
-      </div>
+      <CardGrid items={paper.reviews} least={320} guess={160} label="Reviews" card={(r) => (
+        <div className="card review" key={r.seq}>
+          <div className="row between"><h3><a href={questLink(quest, `agents/${r.reviewer}`)}>{r.reviewer}</a></h3><Grade grade={r.grade} /></div>
+          <Markdown text={r.content} context={context} />
+          <a className="small" href={questLink(quest, 'timeline', { seq: r.seq })}>event {r.seq}</a>
+        </div>
+      )} />
+      <CardGrid items={open} least={320} guess={80} label="Reviews that are due" card={(r) => (
+        <div className="card review" key={r.reviewer}><div className="row between"><h3>{r.reviewer}</h3><Badge tone="warn">asked</Badge></div><p className="small muted">Due by its turn {r.deadline}.</p></div>
+      )} />
       {expired.length > 0 && <p className="small muted">Asked without an answer in time: {expired.map((r) => r.reviewer).join(', ')}.</p>}
     </section>
   )

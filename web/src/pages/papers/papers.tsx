@@ -1,14 +1,19 @@
-import { questPath, query as search } from '../../api/client'
+import { useCallback, useEffect, useMemo, useState } from 'react'
+import { get, questPath, query as search } from '../../api/client'
+import { Pages } from '../../api/pages'
+import { useResource } from '../../api/resource'
 import type { Paper, Papers as Answer } from '../../api/types'
-import { useQuestResource } from '../../live/context'
+import { useLive } from '../../live/context'
 import { go, questLink } from '../../route'
 import { visible } from '../../text/plain'
+import { MeasuredList } from '../../ui/measured'
 import { Badge, When } from '../../ui/show'
 import { Empty, Ready } from '../../ui/states'
 import { PaperStatus, Reproduced } from './badges'
 import './papers.css'
 
 const size = 100
+const guess = 86
 const orders = [['latest', 'latest first'], ['citations', 'most cited'], ['votes', 'most votes']] as const
 const statuses = [['', 'all'], ['PUBLISHED', 'published'], ['SUBMITTED', 'under review'], ['REJECTED', 'rejected']] as const
 
@@ -16,31 +21,45 @@ const statuses = [['', 'all'], ['PUBLISHED', 'published'], ['SUBMITTED', 'under 
 export default function Papers({ name, query }: { name: string; query: URLSearchParams }) {
   const order = query.get('order') ?? 'latest'
   const status = query.get('status') ?? ''
-  const offset = Number(query.get('offset') ?? 0) || 0
-  const papers = useQuestResource<Answer>(questPath(name, `/papers${search({ order, status, limit: size, offset: offset || undefined })}`))
+  const { snapshot } = useLive()
+  // How many there are; the rows themselves are read where somebody looks.
+  const counts = useResource<Answer>(questPath(name, `/papers${search({ status, limit: 1 })}`), snapshot.version)
   const set = (change: Record<string, string | number>) => go(questLink(name, 'papers', { order, status, ...change }), true)
   return (
     <div className="page">
       <h2 className="hidden-label">Papers</h2>
       <div className="head">
         <div className="row" role="group" aria-label="Status">
-          {statuses.map(([value, label]) => <button key={value} className="button small" aria-pressed={status === value} onClick={() => set({ status: value })}>{label}{papers.data && <span className="muted num">{numberOf(papers.data, value)}</span>}</button>)}
+          {statuses.map(([value, label]) => <button key={value} className="button small" aria-pressed={status === value} onClick={() => set({ status: value })}>{label}{counts.data && <span className="muted num">{numberOf(counts.data, value)}</span>}</button>)}
         </div>
         <select className="order" aria-label="Order" value={order} onChange={(e) => set({ order: e.target.value })}>
           {orders.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
         </select>
       </div>
-      <Ready of={papers} what="the papers">
-        {(data) => data.papers.length === 0
+      <Ready of={counts} what="the papers">
+        {({ total }) => total === 0
           ? <Empty title="No papers">{status ? 'None has this status.' : 'The agents have not written one yet. This list follows them.'}</Empty>
-          : (
-            <>
-              <ul className="papers">{data.papers.map((p) => <One key={p.ref} quest={name} paper={p} />)}</ul>
-              {data.total > size && <Pages offset={offset} total={data.total} set={(to) => set({ offset: to })} />}
-            </>
-          )}
+          : <List key={`${order}/${status}`} quest={name} order={order} status={status} total={total} />}
       </Ready>
     </div>
+  )
+}
+
+function List({ quest, order, status, total }: { quest: string; order: string; status: string; total: number }) {
+  const { snapshot } = useLive()
+  const [, bump] = useState(0)
+  const pages = useMemo(() => new Pages<Paper>(size, async (index, gone) => {
+    const { papers } = await get<Answer>(questPath(quest, `/papers${search({ order, status, limit: size, offset: index * size || undefined })}`), gone)
+    return { rows: papers, settled: false } // votes and citations come later
+  }, () => bump((n) => n + 1)), [quest, order, status])
+  useEffect(() => () => pages.close(), [pages])
+  useEffect(() => pages.again(), [pages, snapshot.version, total])
+  // The latest comes first: counted from the end, a paper keeps its number when others come.
+  const first = order === 'latest' ? -total : 0
+  const need = useCallback((from: number, to: number) => pages.want(from - first, to - first), [pages, first])
+  return (
+    <MeasuredList className="papers" first={first} count={total} guess={guess} label="Papers" onRange={need}
+      row={(n) => { const paper = pages.at(n - first); return paper ? <One quest={quest} paper={paper} /> : <div className="card paper-row muted">…</div> }} />
   )
 }
 
@@ -55,7 +74,7 @@ function numberOf({ counts }: Answer, status: string): number {
 
 function One({ quest, paper }: { quest: string; paper: Paper }) {
   return (
-    <li className="card paper-row">
+    <div className="card paper-row">
       <div className="stack tight">
         <a className="title" href={questLink(quest, `papers/${paper.ref}`)}>{visible(paper.title)}</a>
         <div className="row small muted">
@@ -74,14 +93,6 @@ function One({ quest, paper }: { quest: string; paper: Paper }) {
         <div><dt>votes</dt><dd className="num">{paper.votes}</dd></div>
         <div><dt>reviews</dt><dd className="num">{paper.reviews === 0 ? '0' : <><span className="tone-good">{paper.accepts}</span> / <span className="tone-bad">{paper.rejects}</span></>}</dd></div>
       </dl>
-    </li>
+    </div>
   )
 }
-
-const Pages = ({ offset, total, set }: { offset: number; total: number; set: (to: number) => void }) => (
-  <nav className="row between pages" aria-label="Pages of the list">
-    <button className="button" disabled={offset === 0} onClick={() => set(Math.max(0, offset - size))}>Before</button>
-    <span className="small muted num">{offset + 1} to {Math.min(total, offset + size)} of {total}</span>
-    <button className="button" disabled={offset + size >= total} onClick={() => set(offset + size)}>After</button>
-  </nav>
-)

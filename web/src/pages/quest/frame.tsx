@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect } from 'react'
+import { lazy, Suspense, useEffect, useRef } from 'react'
 import { Follow, useLive } from '../../live/context'
 import { questLink } from '../../route'
 import { Broken, Empty, Loading } from '../../ui/states'
@@ -28,6 +28,14 @@ const wide = new Set(['canvas', 'timeline'])
 function Inner({ name, parts, query }: Place) {
   const { quest } = useLive()
   const page = parts[0] ?? ''
+  const nav = useRef<HTMLElement>(null)
+  const ready = quest.data !== undefined
+  // On a phone not all tabs have room: the one that is open is among those that are seen.
+  useEffect(() => {
+    const at = nav.current?.querySelector('[aria-current]')?.getBoundingClientRect()
+    const box = nav.current?.getBoundingClientRect()
+    if (nav.current && at && box && (at.right > box.right || at.left < box.left)) nav.current.scrollLeft += at.left - box.left - (box.width - at.width) / 2
+  }, [page, ready])
   useEffect(() => { document.title = `${name}${page ? ` · ${page}` : ''} · Lyceum` }, [name, page])
   if (!quest.data) return quest.failure ? <Broken failure={quest.failure} again={quest.again} alone /> : <Coming name={name} wide={wide.has(page)} />
   const { society, papers, agents, events } = quest.data
@@ -47,7 +55,7 @@ function Inner({ name, parts, query }: Place) {
             <StatusBadge status={quest.data.status} />
             <Controls quest={quest.data} />
           </div>
-          <nav className="tabs" aria-label={`Pages of ${name}`}>
+          <nav ref={nav} className="tabs" aria-label={`Pages of ${name}`}>
             {tabs.map(([path, label, n]) => (
               <a key={path} href={questLink(name, path)} aria-current={page === path ? 'page' : undefined}>
                 {label}{n !== undefined && <span className="count num">{n.toLocaleString('en-US')}</span>}

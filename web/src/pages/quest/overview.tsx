@@ -4,7 +4,7 @@ import { useResource } from '../../api/resource'
 import type { Detail, Paper, PaperDetail } from '../../api/types'
 import { questLink } from '../../route'
 import { Markdown, type Context } from '../../text/markdown'
-import { visible, Words } from '../../text/plain'
+import { visible, withoutTitle, Words } from '../../text/plain'
 import { Ready } from '../../ui/states'
 import { Badge, count, duration, money, short, When } from '../../ui/show'
 import { Meter } from '../../ui/meter'
@@ -36,10 +36,17 @@ export default function Overview({ name }: { name: string }) {
 }
 
 function Notices({ quest }: { quest: Detail }) {
-  const lines = [quest.trouble, quest.reason, ...quest.warnings].filter((l): l is string => !!l)
+  const lines = [quest.trouble, quest.status === 'exceeded' ? reached(quest) : quest.reason, ...quest.warnings].filter((l): l is string => !!l)
   if (lines.length === 0) return null
   const tone = quest.status === 'failed' || quest.status === 'damaged' || quest.trouble ? 'bad' : 'warn'
   return <div className="stack tight notices">{[...new Set(lines)].map((l) => <p key={l} className={`note ${tone}`}><Words>{l}</Words></p>)}</div>
+}
+
+// The ledger names the limit; a person wants to know what to do about it.
+function reached(quest: Detail): string {
+  const flag = { turns: 'turns', cost: 'cost', duration: 'duration' }[quest.reason ?? '']
+  if (!flag) return quest.reason ?? ''
+  return `The limit on ${flag} is reached. Go on with a higher one: lyceum run ${quest.name} --max-${flag} …`
 }
 
 function Answer({ quest }: { quest: Detail }) {
@@ -52,7 +59,7 @@ function Answer({ quest }: { quest: Detail }) {
         {quest.best && <a className="small" href={questLink(quest.name, `papers/${quest.best.ref}`)}>paper by {quest.best.author}, {quest.best.votes} {quest.best.votes === 1 ? 'vote' : 'votes'}</a>}
         {quest.society === 'contract' && quest.answer && <a className="small" href={questLink(quest.name, 'evidence')}>with its evidence</a>}
       </div>
-      {quest.answer ? <Markdown text={quest.answer} context={links} />
+      {quest.answer ? <Markdown text={final ? withoutTitle(quest.answer, 'Answer') : quest.answer} context={links} />
         : quest.best ? <Best name={quest.name} paper={quest.best} context={links} />
         : <p className="muted">{quest.running ? 'Nobody has proposed one yet. It appears here as soon as there is one.' : 'There is none. Start the quest to get one.'}</p>}
     </section>

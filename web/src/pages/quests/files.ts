@@ -15,21 +15,24 @@ export async function readBundle(picked: readonly File[]): Promise<Bundle> {
   return bundleOf(found)
 }
 
+// At once, in this thread: what fflate does beside it needs a worker made of a text, which
+// the Content-Security-Policy refuses.
 async function unzip(bytes: Uint8Array): Promise<[string, Uint8Array][]> {
-  const { unzip: open } = await import('fflate')
+  const { unzipSync } = await import('fflate')
   let size = 0
-  return new Promise((resolve, reject) => {
-    open(bytes, {
+  let entries: Record<string, Uint8Array>
+  try {
+    entries = unzipSync(bytes, {
       filter: (file) => {
         size += file.originalSize
         return !file.name.endsWith('/') && size <= largest
       },
-    }, (error, entries) => {
-      if (error) reject(new Error(`This zip cannot be read: ${error.message}.`))
-      else if (size > largest) reject(new Error('The files are more than 9 MiB. Use lyceum run on the command line instead.'))
-      else resolve(Object.entries(entries))
     })
-  })
+  } catch (error) {
+    throw new Error(`This zip cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
+  }
+  if (size > largest) throw new Error('The files are more than 9 MiB. Use lyceum run on the command line instead.')
+  return Object.entries(entries)
 }
 
 /** bundleOf finds the quest.yaml that stands highest, and names all else from where it stands. */

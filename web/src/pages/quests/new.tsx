@@ -32,7 +32,7 @@ export default function NewQuest() {
           <button key={name} role="tab" id={`tab-${name}`} aria-selected={way === name} aria-controls="way" tabIndex={way === name ? 0 : -1} onClick={() => setWay(name)}>{label}</button>
         ))}
       </div>
-      <div id="way" role="tabpanel" aria-labelledby={`tab-${way}`} className="card">
+      <div id="way" role="tabpanel" aria-labelledby={`tab-${way}`} className={way === 'example' ? '' : 'card'}>
         {way === 'example' && <Ready of={examples} what="the examples">{({ examples: all }) => <Examples examples={all} />}</Ready>}
         {way === 'form' && <Ready of={options} what="what a quest can have">{(o) => <QuestForm options={o} />}</Ready>}
         {way === 'upload' && <Upload />}

@@ -4,6 +4,7 @@ import type { Quests as Answer, Summary } from '../../api/types'
 import { questLink } from '../../route'
 import { Empty, Ready } from '../../ui/states'
 import { money, short, StatusBadge, When } from '../../ui/show'
+import { MeasuredList } from '../../ui/measured'
 import { Meter } from '../../ui/meter'
 import { Spark } from '../../ui/spark'
 import './quests.css'
@@ -28,7 +29,7 @@ export function Quests() {
           {(quests.data?.quests.length ?? 0) > 6 && (
             <input className="find" type="search" aria-label="Find a quest" placeholder="Find a quest" value={find} onChange={(e) => setFind(e.target.value)} />
           )}
-          <a className="button first" href="#/new">New quest</a>
+          {(quests.data?.quests.length ?? 0) > 0 && <a className="button first" href="#/new">New quest</a>}
         </div>
       </div>
       {quests.failure?.status === 0 && quests.data && (
@@ -52,13 +53,13 @@ const None = () => (
 
 function List({ quests }: { quests: Summary[] }) {
   if (quests.length === 0) return <Empty title="No quest is called so">Clear the field above to see them all.</Empty>
-  return <ul className="quests">{quests.map((quest) => <Card key={quest.name} quest={quest} />)}</ul>
+  return <MeasuredList className="quests" count={quests.length} guess={66} label="Quests" row={(n) => { const quest = quests[n]; return quest && <Card key={quest.name} quest={quest} /> }} />
 }
 
 function Card({ quest }: { quest: Summary }) {
   const papers = quest.papers
   return (
-    <li className="card quest-card">
+    <div className="card quest-card">
       <div className="name">
         <a href={questLink(quest.name)}>{quest.name}</a>
         <StatusBadge status={quest.status} />
@@ -74,13 +75,14 @@ function Card({ quest }: { quest: Summary }) {
       <div className="cost"><Cost quest={quest} /></div>
       <Spark data={quest.activity} />
       <div className="when muted small"><When time={quest.updated} /></div>
-    </li>
+    </div>
   )
 }
 
 function Cost({ quest }: { quest: Summary }) {
   const limit = quest.limits.cost_usd
-  return <Meter label="cost" used={Number(quest.cost_usd)} limit={limit === undefined ? undefined : Number(limit)} show={(n) => money(String(n))} />
+  if (limit === undefined) return <dl className="figures alone"><Figure name="cost">{money(quest.cost_usd)}</Figure></dl>
+  return <Meter label="cost" used={Number(quest.cost_usd)} limit={Number(limit)} show={(n) => money(String(n))} />
 }
 
 const Figure = ({ name, children }: { name: string; children: React.ReactNode }) => (

@@ -1,2 +1,0 @@
-import{F as e,I as t}from"./index-HVvZhMdX.js";var n=t();function r(e){return e.startsWith(`@@`)?`hunk`:e.startsWith(`+`)?`add`:e.startsWith(`-`)?`del`:``}function i({text:t,label:i}){return(0,n.jsx)(`div`,{className:`diff`,role:`region`,"aria-label":i,tabIndex:0,children:t.replace(/\n$/,``).split(`
-`).map((t,i)=>(0,n.jsx)(`div`,{className:r(t),children:e(t)},i))})}export{i as t};

@@ -1,0 +1,205 @@
+package web_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"lyceum/web/browsertest"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+func TestTheControls(t *testing.T) {
+	t.Parallel()
+	t.Run("PauseResumeTellAndStop", func(t *testing.T) {
+		t.Parallel()
+		h := home(t)
+		lyceum(t, h, "create", slow(t, "steered", 400, "80ms"))
+		tab := chromium(t).Tab(t, serve(t, h))
+		tab.Go("#/q/steered")
+		status := func(want string) {
+			tab.Until(`document.querySelector('.questbar .badge')?.innerText === '` + want + `'`)
+		}
+		status("created")
+		tab.Click(".controls button", "Start")
+		status("running")
+		tab.Click(".controls button", "Message")
+		fill(tab, "Message", "Please hurry.")
+		tab.Click("dialog button", "Send")
+		tab.Until(`document.querySelector('dialog .note.good')`)
+		tab.Click("dialog button", "Close")
+		tab.Click(".controls button", "Pause")
+		status("paused")
+		tab.Click(".controls button", "Resume")
+		status("running")
+		tab.Click(".controls button", "Stop")
+		status("stopped")
+		if trace := lyceum(t, h, "trace", "steered"); !strings.Contains(trace, "Please hurry.") {
+			t.Error("what was said is not in the ledger")
+		}
+		tab.Click(".controls button", "Remove")
+		tab.Click("dialog button", "Remove it")
+		tab.Until(`document.querySelector('h1')?.innerText === 'Quests' && document.querySelector('.state h2')?.innerText === 'No quests yet'`)
+		tab.Sound()
+	})
+	t.Run("ForkFromAnEvent", func(t *testing.T) {
+		t.Parallel()
+		h := home(t)
+		lyceum(t, h, "run", "../examples/primes/quest.yaml")
+		tab := chromium(t).Tab(t, serve(t, h))
+		tab.Go("#/q/primes/timeline?seq=7")
+		tab.Click(".event-panel button", "Fork here")
+		tab.Until(`document.querySelector('dialog[open]')`)
+		find(tab)
+		if !tab.Is(`field('After event').value === '7'`) {
+			t.Error("the fork does not begin at the event")
+		}
+		fill(tab, "Name", "other-primes")
+		tab.Click("dialog button", "Make the fork")
+		tab.Until(`document.querySelector('h1')?.innerText === 'other-primes'`)
+		tab.Until(`document.querySelector('.facts')?.innerText.includes('primes at 7')`)
+		tab.Sound()
+	})
+}
+
+func TestTheTimeline(t *testing.T) {
+	t.Parallel()
+	tab := chromium(t).Tab(t, readers(t))
+	const at = "#/q/demo-number/timeline"
+	t.Run("IsNarrowedByTypeActorToolAndText", func(t *testing.T) {
+		var tool string
+		answer(tab, "/quests/demo-number/timeline", `a.tools.find((t) => t.name).name`, &tool)
+		for _, by := range []struct{ query, rows string }{
+			{"type=tool.call", `r.querySelector('.etype').innerText.startsWith('tool.call')`},
+			{"actor=agent-0", `r.querySelector('.eactor').innerText === 'agent-0'`},
+			{"tool=" + tool, `r.querySelector('.etool')?.innerText.trim() === '` + tool + `'`},
+			{"text=squarefree", `true`},
+		} {
+			tab.In(t).Go(at)
+			all := tab.Text(".timeline-count")
+			name, value, _ := strings.Cut(by.query, "=")
+			if name == "text" {
+				tab.Eval(`document.querySelector('[type=search]').focus(), true`, nil)
+				tab.Do(chromedp.KeyEvent(value), chromedp.KeyEvent(kb.Enter))
+			} else {
+				pick(tab, strings.ToUpper(name[:1])+name[1:], value)
+			}
+			tab.Until(`location.hash.includes('` + name + `=') && / of /.test(document.querySelector('.timeline-count').innerText)`)
+			tab.Do(browsertest.Settled())
+			var want int
+			answer(tab, "/quests/demo-number/timeline?"+by.query, "a.matching", &want)
+			if said := tab.Text(".timeline-count"); said == all || !strings.HasPrefix(said, strconv.Itoa(want)+" of ") {
+				t.Errorf("%s: it says %q; the server finds %d", by.query, said, want)
+			}
+			if want > 0 && !tab.Is(`[...document.querySelectorAll('.vrow')].every((r) => r.querySelector('.etype') && `+by.rows+`)`) {
+				t.Errorf("%s: other events are listed too", by.query)
+			}
+		}
+	})
+	t.Run("LeadsFromAnEventToItsCauseAndItsEffects", func(t *testing.T) {
+		tab.In(t).Go(at + "?seq=5")
+		var chain struct{ Cause, Effect int }
+		answer(tab, "/quests/demo-number/events/5", `({ Cause: a.cause?.seq ?? 0, Effect: a.effects[0]?.seq ?? 0 })`, &chain)
+		if chain.Cause == 0 && chain.Effect == 0 {
+			t.Fatal("this event has neither")
+		}
+		tab.Until(`document.querySelector('.event-panel [data-verdict=same]')`)
+		for _, seq := range []int{chain.Cause, chain.Effect} {
+			if seq == 0 {
+				continue
+			}
+			tab.Go(at + "?seq=5")
+			tab.Click(".chain .link", strconv.Itoa(seq))
+			tab.Until(fmt.Sprintf(`document.querySelector('.event-panel h2')?.innerText === 'Event %d' && location.hash.includes('seq=%[1]d')`, seq))
+		}
+	})
+	tab.In(t).Sound()
+}
+
+func TestTheCanvas(t *testing.T) {
+	t.Parallel()
+	tab := chromium(t).Tab(t, readers(t))
+	tab.Go("#/q/thermal/canvas")
+	nodes := func() (n int) { tab.Eval(`document.querySelectorAll('.react-flow__node').length`, &n); return n }
+	t.Run("DrawsAllThatAContractNetDid", func(t *testing.T) {
+		tab.In(t)
+		for _, kind := range []string{"agent", "task", "bid", "search", "computation", "source", "claim", "answer"} {
+			if !tab.Is(`document.querySelector('.thing.kind-` + kind + `')`) {
+				t.Errorf("no %s is drawn", kind)
+			}
+		}
+		var graph struct{ Nodes, Kinds int }
+		answer(tab, "/quests/thermal/canvas", `({ Nodes: a.nodes.length, Kinds: new Set(a.edges.map((e) => e.kind)).size })`, &graph)
+		if nodes() != graph.Nodes || graph.Kinds < 4 || !tab.Is(`['attacks', 'supports', 'awards', 'bids'].every((kind) => document.querySelector('.edge-' + kind))`) {
+			t.Errorf("%d of %d nodes are drawn, or not all kinds of edges", nodes(), graph.Nodes)
+		}
+		tab.Go("#/q/thermal-strict/canvas")
+		if !tab.Is(`document.querySelector('.thing.kind-challenge.bad')`) {
+			t.Error("no challenge is drawn")
+		}
+		tab.Go("#/q/thermal/canvas")
+	})
+	t.Run("OpensANodeAndFollowsItsEdges", func(t *testing.T) {
+		tab.In(t)
+		press(tab, `.react-flow__node[data-id="claim:1"]`)
+		tab.Until(`document.querySelector('.canvas-panel h2')?.innerText.includes('arrhenius') && location.hash.includes('claim')`)
+		tab.Click(".edges .link", "output of")
+		tab.Until(`location.hash.includes('source') && document.querySelector('.canvas-panel h2')?.innerText.includes('output of')`)
+		tab.Click(".canvas-panel a", "The source")
+		tab.Until(`document.querySelector('.source')`)
+	})
+	t.Run("ShowsWhatOneAgentHadToDoWith", func(t *testing.T) {
+		tab.In(t).Go("#/q/thermal/canvas")
+		pick(tab, "Agent", "researcher-lexical")
+		tab.Until(`document.querySelector('.thing.faint')`)
+		if tab.Is(`document.querySelector('.react-flow__node[data-id="agent:researcher-lexical"] .thing.faint')`) {
+			t.Error("the agent itself is faint")
+		}
+	})
+	t.Run("IsReplayedFromTheFirstEventToNow", func(t *testing.T) {
+		tab.In(t).Fresh("#/q/thermal/canvas")
+		all := nodes()
+		tab.Eval(`(() => { const e = document.querySelector('.slider input'); Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(e, '12'); e.dispatchEvent(new Event('input', { bubbles: true })); return true })()`, nil)
+		tab.Until(`document.querySelector('.slider').innerText.includes('event 12 of')`)
+		early := nodes()
+		if early == 0 || early >= all {
+			t.Errorf("after event 12 there are %d of %d nodes", early, all)
+		}
+		tab.Eval(`window.grown = [], new MutationObserver(() => grown.push(document.querySelectorAll('.react-flow__node').length)).observe(document.querySelector('.flow'), { subtree: true, childList: true }), true`, nil)
+		tab.Click(".slider button", "Replay")
+		tab.Until(`document.querySelector('.slider').innerText.includes('now') && document.querySelector('.slider button').innerText === 'Replay'`)
+		if nodes() != all || !tab.Is(`new Set(grown).size > 3`) {
+			t.Errorf("it ends with %d of %d nodes", nodes(), all)
+		}
+	})
+	tab.In(t).Sound()
+	t.Run("OfALabHasPapersReviewsVotesAndRevisions", func(t *testing.T) {
+		lab := chromium(t).Tab(t, academics(t))
+		lab.Go("#/q/lab-number/canvas")
+		for _, what := range []string{".thing.kind-paper.good", ".thing.kind-paper.bad", ".thing.kind-review", ".edge-votes", ".edge-revises", ".edge-reviews", ".edge-wrote"} {
+			if !lab.Is(`document.querySelector('` + what + `')`) {
+				t.Errorf("%s is not drawn", what)
+			}
+		}
+		lab.Sound()
+	})
+	t.Run("OfALabHasCitations", func(t *testing.T) {
+		lab := chromium(t).Tab(t, serve(t, scholars(t)))
+		altered(lab, `if (/\/canvas$/.test(path)) { const [a, b] = body.nodes.filter((n) => n.kind === 'paper'); body.edges.push({ id: 'cited', from: b.id, to: a.id, kind: 'cites', seq: b.seq }) }`)
+		lab.Fresh("#/q/scholars/canvas")
+		if !lab.Is(`document.querySelector('.edge-cites path')`) {
+			t.Error("no citation is drawn")
+		}
+		lab.Sound()
+	})
+}
+
+// press clicks an element where it is, without bringing it into view.
+func press(tab *browsertest.Tab, selector string) {
+	var at struct{ X, Y float64 }
+	tab.Eval(`(() => { const r = document.querySelector('`+selector+`').getBoundingClientRect(); return { X: r.x + r.width / 2, Y: r.y + r.height / 2 } })()`, &at)
+	tab.Do(chromedp.MouseClickXY(at.X, at.Y))
+}
