@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -163,6 +164,10 @@ func TestTheFirstView(t *testing.T) {
 	}
 }
 
+// turns is how long the long quest is, in turns of some eighty events. With -turns 12500
+// it is a million of them.
+var turns = flag.Int("turns", 1250, "how many turns the long quest has")
+
 // longQuest is a quest of one agent with a hundred thousand events and some.
 func longQuest(t testing.TB) string {
 	t.Helper()
@@ -172,7 +177,7 @@ func longQuest(t testing.TB) string {
 	}
 	return folder(t, map[string]string{
 		"quest.yaml": "name: long\nproblem: Does it hold?\nmodel: script:plan.yaml\ntools: [calculate]\n",
-		"plan.yaml":  "rules:\n  - on: {until_turn: 1250}\n    usage: {input: 10, output: 5}\n    call:\n" + calls.String() + "  - say: It holds.\n",
+		"plan.yaml":  fmt.Sprintf("rules:\n  - on: {until_turn: %d}\n    usage: {input: 10, output: 5}\n    call:\n", *turns) + calls.String() + "  - say: It holds.\n",
 	})
 }
 

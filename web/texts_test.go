@@ -30,15 +30,11 @@ func TestATextThatIsBuiltToHang(t *testing.T) {
 	matrix := `$\begin{matrix}` + strings.Repeat("a&", 960) + `\end{matrix}$` + "\n\n"
 	h := home(t)
 	texts := map[string]struct{ text, shows string }{
-		"Definitions":     {`$\def\a{` + strings.Repeat("x", 300) + `}` + strings.Repeat(`\a`, 290) + `$`, `\def`},
-		"OneLongFormula":  {`$` + strings.Repeat("x+", 60_000) + `x$`, "x+x+"},
-		"ManyFormulas":    {strings.Repeat(matrix, 40), "begin{matrix}"},
-		"ListsInLists":    {strings.Repeat("+ ", 140_000), "+ + +"},
-		"NumbersInLists":  {strings.Repeat("1. ", 60_000), "1. 1."},
-		"LazyLines":       {"> a\n" + strings.Repeat("a\n", 15_000), "a"},
-		"ManyLinks":       {strings.Repeat("[a](b)\n\n", 30_000), "[a](b)"},
-		"ManyTables":      {strings.Repeat("|a|\n|-|\n\n", 20_000), "|a|"},
-		"ManyBackslashes": {strings.Repeat(`\`, 290_000), `\\\\`},
+		"Definitions":    {`$\def\a{` + strings.Repeat("x", 300) + `}` + strings.Repeat(`\a`, 290) + `$`, `\def`},
+		"OneLongFormula": {`$` + strings.Repeat("x+", 60_000) + `x$`, "x+x+"},
+		"ManyFormulas":   {strings.Repeat(matrix, 40), "begin{matrix}"},
+		"ListsInLists":   {strings.Repeat("+ ", 140_000), "+ + +"},
+		"LazyLines":      {"> a\n" + strings.Repeat("a\n", 15_000), "a"},
 	}
 	for name, bomb := range texts {
 		lyceum(t, h, "create", folder(t, map[string]string{

@@ -1,7 +1,7 @@
 import type { Root } from 'mdast'
 
 // How long a text may take, and how many trees are kept.
-const patience = 10_000
+const patience = 5000
 const kept = 40
 
 const trees = new Map<string, Root | null>()
