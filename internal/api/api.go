@@ -70,6 +70,10 @@ type Server struct {
 	guard  *guard
 	keeper *Keeper
 	shelf  *shelf
+	// scan is how many events are looked at for one page, body how many bytes a request
+	// may bring.
+	scan uint64
+	body int64
 	// changing is held for reading by whoever may put blobs that no ledger names yet.
 	changing sync.RWMutex
 	// glances are what the list says of quests, by their names.
@@ -100,7 +104,7 @@ func New(rt *runtime.Runtime, opts Options) *Server {
 	if opts.Log == nil {
 		opts.Log = log.New(discard{}, "", 0)
 	}
-	s := &Server{rt: rt, opts: opts, mux: http.NewServeMux(), meter: newMeter()}
+	s := &Server{rt: rt, opts: opts, mux: http.NewServeMux(), meter: newMeter(), scan: maxScan, body: maxBody}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.guard = newGuard(&opts, rt.Clock)
 	s.shelf = newShelf(rt)
@@ -142,7 +146,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if rec.code != 0 { // the guard has answered: a cookie was set
 		return
 	}
-	r.Body = http.MaxBytesReader(rec, r.Body, maxBody)
+	if r.ContentLength > s.body { // not a byte of it need be read
+		s.fail(rec, r, &http.MaxBytesError{Limit: s.body})
+		return
+	}
+	r.Body = http.MaxBytesReader(rec, r.Body, s.body)
 	s.mux.ServeHTTP(rec, r)
 }
 

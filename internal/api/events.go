@@ -160,7 +160,7 @@ func (s *Server) span(ctx context.Context, name string, q eventQuery, between bo
 		if q.match(e.Type, e.Actor, e.Tool, e.Line()) {
 			sp.events = append(sp.events, e)
 		}
-		if len(sp.events) == q.limit || e.Seq-q.after >= maxScan || e.Seq == end {
+		if len(sp.events) == q.limit || e.Seq-q.after >= s.scan || e.Seq == end {
 			break
 		}
 	}
@@ -184,7 +184,7 @@ func (s *Server) spanOf(ctx context.Context, name string, seqs []uint64, head ui
 func (s *Server) spanDown(ctx context.Context, name string, q eventQuery, end, head uint64) (*span, error) {
 	sp := &span{first: end + 1, last: end, head: head}
 	stretch := uint64(q.limit)
-	for sp.first > 1 && len(sp.events) < q.limit && end-sp.first+1 < maxScan {
+	for sp.first > 1 && len(sp.events) < q.limit && end-sp.first+1 < s.scan {
 		from := uint64(1)
 		if sp.first > stretch {
 			from = sp.first - stretch
@@ -210,7 +210,7 @@ func (s *Server) spanDown(ctx context.Context, name string, q eventQuery, end, h
 			found = found[over:]
 		}
 		sp.events = append(found, sp.events...)
-		stretch = min(5000, maxScan-min(maxScan, end-sp.first+1))
+		stretch = min(5000, s.scan-min(s.scan, end-sp.first+1))
 	}
 	return sp, nil
 }

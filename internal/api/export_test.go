@@ -34,6 +34,9 @@ func (s *Server) Readers() int {
 	return n
 }
 
+// MaxBody is how many bytes a request may bring.
+const MaxBody = maxBody
+
 // ShutdownReason is what a pause by a shutdown says.
 const ShutdownReason = shutdownReason
 
@@ -68,3 +71,9 @@ func (s *Server) Expire() {
 
 // Tidied waits until what removed quests left is gone, if it can go.
 func (s *Server) Tidied() { s.work.Wait() }
+
+// LookAt sets how many events are looked at for one page.
+func (s *Server) LookAt(n uint64) { s.scan = n }
+
+// TakeBodies sets how many bytes a request may bring.
+func (s *Server) TakeBodies(n int64) { s.body = n }
