@@ -55,21 +55,29 @@ func main() {
 	}
 }
 
+// profile writes a profile of this process, if one is asked for, until stop is called.
+func profile() (stop func(), err error) {
+	path := os.Getenv("BENCH_CPUPROFILE")
+	if path == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	return pprof.StopCPUProfile, pprof.StartCPUProfile(f)
+}
+
 func printCell(arg string) error {
 	var c cell
 	if err := json.Unmarshal([]byte(arg), &c); err != nil {
 		return err
 	}
-	if path := os.Getenv("BENCH_CPUPROFILE"); path != "" {
-		f, err := os.Create(path)
-		if err != nil {
-			return err
-		}
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
+	stop, err := profile()
+	if err != nil {
+		return err
 	}
+	defer stop()
 	r, err := measureCell(c)
 	if err != nil {
 		return err

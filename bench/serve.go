@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -258,16 +257,11 @@ func serveQuests(arg string) error {
 	if _, err := fmt.Sscan(arg, &home, &addr, &last); err != nil {
 		return err
 	}
-	if path := os.Getenv("BENCH_CPUPROFILE"); path != "" {
-		f, err := os.Create(path)
-		if err != nil {
-			return err
-		}
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
+	stop, err := profile()
+	if err != nil {
+		return err
 	}
+	defer stop()
 	store, err := sqlite.Open(filepath.Join(home, "lyceum.db"), nil)
 	if err != nil {
 		return err

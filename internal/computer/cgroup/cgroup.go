@@ -307,7 +307,11 @@ func (g *Group) Remove(ctx context.Context) error {
 			if wait > time.Second || !errors.Is(err, unix.EBUSY) {
 				return fmt.Errorf("remove a control group: %w", err)
 			}
-			time.Sleep(wait)
+			select {
+			case <-time.After(wait):
+			case <-ctx.Done():
+				return fmt.Errorf("remove a control group: %w", ctx.Err())
+			}
 		}
 	}
 	return nil
