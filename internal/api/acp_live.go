@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"lyceum/internal/agent"
 	"lyceum/internal/event"
 	"lyceum/internal/model"
+	"lyceum/internal/runtime"
 
 	acp "github.com/coder/acp-go-sdk"
 )
@@ -24,33 +24,17 @@ type acpVoice struct {
 	ctx    context.Context
 	server *Server
 	name   string
-	// heard is what each agent has said live of the answer that is under way.
-	heard map[string]*utterance
-	// head is the last event before the stream began.
-	head uint64
-}
-
-// utterance is what was sent of an answer before it was there.
-type utterance struct {
-	said map[string]string // by kind of part
-	// mute says that the beginning is missing, or void: nothing more of the answer is sent
+	// heard is what was sent, by kind of part, of answers that are under way, by their calls.
+	// An answer whose beginning is missing, or void, is not among them: nothing of it is sent
 	// before it is there.
-	mute bool
+	heard map[uint64]map[string]string
 }
 
 // maxHeard is how much of an answer is sent before it is there.
 const maxHeard = 1 << 20
 
-// acpVoice is for a stream of an open book that begins now. An agent that is in the middle
-// of an answer is not heard before the next: nobody knows how this one began.
-func (s *Server) acpVoice(ctx context.Context, b *book) *acpVoice {
-	v := &acpVoice{ctx: ctx, server: s, name: b.name, heard: map[string]*utterance{}, head: b.state.Seq}
-	for _, a := range b.state.Agents {
-		if a.Phase() == agent.Thinking {
-			v.of(a.Name).mute = true
-		}
-	}
-	return v
+func (s *Server) acpVoice(ctx context.Context, name string) *acpVoice {
+	return &acpVoice{ctx: ctx, server: s, name: name, heard: map[uint64]map[string]string{}}
 }
 
 // event gives the notifications of an event. The seq comes with the last of them, so that
@@ -61,13 +45,9 @@ func (v *acpVoice) event(line []byte) (out []byte) {
 		return nil // it was read before
 	}
 	t := &translator{server: v.server, ctx: v.ctx, name: v.name, event: e}
-	if _, ok := e.Body.(*event.ModelResult); ok {
-		if u := v.of(e.Actor); !u.mute {
-			t.heard = u.said
-		}
-		if e.Seq > v.head {
-			delete(v.heard, e.Actor) // the next answer begins from nothing
-		}
+	if r, ok := e.Body.(*event.ModelResult); ok {
+		t.heard = v.heard[r.Call]
+		delete(v.heard, r.Call)
 	}
 	list := t.notifications()
 	for i, n := range list {
@@ -81,36 +61,30 @@ func (v *acpVoice) event(line []byte) (out []byte) {
 
 // delta gives what a model says right now, nothing if that is no part of an answer.
 func (v *acpVoice) delta(data []byte) []byte {
-	var d struct{ Agent, Kind, Text string }
+	var d runtime.Delta
 	if json.Unmarshal(data, &d) != nil {
 		return nil
 	}
-	u := v.of(d.Agent)
-	if d.Kind == model.Restart || len(u.said[d.Kind])+len(d.Text) > maxHeard {
-		u.mute = true
+	if d.First {
+		v.heard[d.Call] = map[string]string{}
 	}
+	if d.Kind == model.Restart || len(v.heard[d.Call][d.Kind])+len(d.Text) > maxHeard {
+		delete(v.heard, d.Call)
+	}
+	said := v.heard[d.Call]
 	update := acp.UpdateAgentMessageText(d.Text)
 	switch {
-	case u.mute || d.Kind != event.PartText && d.Kind != event.PartThinking:
+	case said == nil || d.Kind != event.PartText && d.Kind != event.PartThinking:
 		return nil
 	case d.Kind == event.PartThinking:
 		update = acp.UpdateAgentThoughtText(d.Text)
 	}
-	u.said[d.Kind] += d.Text
+	said[d.Kind] += d.Text
 	n := notification(v.name, update, map[string]any{"actor": d.Agent, "live": true})
 	if n == nil {
 		return nil
 	}
 	return append(append([]byte("data: "), n...), "\n\n"...)
-}
-
-func (v *acpVoice) of(name string) *utterance {
-	u := v.heard[name]
-	if u == nil {
-		u = &utterance{said: map[string]string{}}
-		v.heard[name] = u
-	}
-	return u
 }
 
 // unheard is what of a part of an answer was not sent live.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"lyceum/internal/api"
 	"lyceum/internal/model"
@@ -168,10 +169,21 @@ func (e *editor) plans(t *testing.T, grows int) {
 }
 
 // TestTheStreamSpeaksACPWhileAModelDoes has a real client follow a quest that runs. What
-// came live does not come again with the answer.
+// came live does not come again with the answer. Words are told before the events around
+// them are read, and however long before, they come in their place.
 func TestTheStreamSpeaksACPWhileAModelDoes(t *testing.T) {
 	t.Parallel()
+	for _, lag := range []time.Duration{0, 30 * time.Millisecond} {
+		t.Run(lag.String(), func(t *testing.T) {
+			t.Parallel()
+			speaksACP(t, lag)
+		})
+	}
+}
+
+func speaksACP(t *testing.T, lag time.Duration) {
 	h := newHome(t)
+	h.lag = lag
 	h.gate = newGate()
 	h.gate.emits = func(r *model.Request) []model.Delta {
 		switch r.Turn {
@@ -251,16 +263,18 @@ func TestOneWhoJoinsInTheMiddleOfAnAnswerGetsItWhole(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.gate = newGate()
-	more := make(chan struct{})
-	h.gate.emits = func(r *model.Request) []model.Delta {
+	began, more := make(chan struct{}), make(chan struct{})
+	h.gate.speaks = func(emit func(model.Delta)) {
+		emit(model.Delta{Kind: "text", Text: "It is"})
+		close(began)
 		<-more
-		return []model.Delta{{Kind: "text", Text: " seven"}}
+		emit(model.Delta{Kind: "text", Text: " seven"})
 	}
 	h.gate.says = func(*model.Request) *model.Answer { return said("It is seven.") }
 	s := h.serve(api.Options{})
 	s.create("q", nil)
 	s.control("q", map[string]any{"action": "start"}).want(t, 200)
-	until(t, s.rt, "q", isType("model.call"))
+	<-began // and nobody watches
 	r := s.stream("/api/quests/q/events?format=acp")
 	r.until("data: ")
 	close(more)

@@ -11,6 +11,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
 )
 
 // feed follows one quest. What it reads it encodes once, gathers into chunks, and keeps
@@ -27,9 +28,12 @@ type feed struct {
 
 	mu      sync.Mutex
 	pending *chunk
-	chunks  []*chunk
-	base    uint64 // the number of chunks[0]
-	bytes   int
+	// read is the last seq that was read. early is what models say to calls beyond it.
+	read   uint64
+	early  []early
+	chunks []*chunk
+	base   uint64 // the number of chunks[0]
+	bytes  int
 	// low is the first seq in chunks, high the last one that was published.
 	low, high uint64
 	wake      chan struct{}
@@ -54,6 +58,12 @@ type frame struct {
 	kind        event.Type
 	actor, tool string
 	line        []byte
+}
+
+// early is a delta whose turn has not come.
+type early struct {
+	call uint64
+	data []byte
 }
 
 // ending is the data of an end.
@@ -96,9 +106,35 @@ func (f *feed) follow(ctx context.Context, from uint64) {
 		}
 		f.note(e)
 		f.pending.add(eventHead(e.Seq), e.Line(), frame{seq: e.Seq, kind: e.Type, actor: e.Actor, tool: e.Tool, line: e.Line()})
+		f.read = e.Seq
+		f.early = slices.DeleteFunc(f.early, func(d early) bool {
+			due := d.call <= f.read
+			if due {
+				f.speak(d.data)
+			}
+			return due
+		})
 		f.mu.Unlock()
 		f.touch()
 	}
+}
+
+// hear takes what a model says. It is told at once, the ledger's events are read: so a word
+// may be here before the call that it answers, and before the answer to the call before.
+// Readers get it in its place.
+func (f *feed) hear(d runtime.Delta, data []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if d.Call > f.read {
+		f.early = append(f.early, early{d.Call, data})
+		return
+	}
+	f.speak(data)
+	f.touch()
+}
+
+func (f *feed) speak(data []byte) {
+	f.pending.add("event: delta\ndata: ", data, frame{line: data})
 }
 
 func eventHead(seq uint64) string { return "id: " + strconv.FormatUint(seq, 10) + "\ndata: " }

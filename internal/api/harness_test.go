@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"lyceum/internal/api/client"
 	blobfs "lyceum/internal/blob/fs"
 	"lyceum/internal/event"
+	"lyceum/internal/ledger"
 	"lyceum/internal/ledger/sqlite"
 	"lyceum/internal/model"
 	"lyceum/internal/model/demo"
@@ -47,6 +49,25 @@ type home struct {
 	dir string
 	// gate, if it is not nil, is the model of the name gate.
 	gate *gate
+	// lag is how much later than it could a follower of a ledger sees each event.
+	lag time.Duration
+}
+
+// lagging is a ledger whose followers are behind, as those of a busy machine are.
+type lagging struct {
+	ledger.Store
+	by time.Duration
+}
+
+func (l lagging) Follow(ctx context.Context, name string, seq uint64) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		for e, err := range l.Store.Follow(ctx, name, seq) {
+			time.Sleep(l.by)
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
 }
 
 func newHome(t *testing.T) *home { return &home{t: t, dir: t.TempDir()} }
@@ -85,6 +106,9 @@ func (h *home) runtime() (*runtime.Runtime, func()) {
 			}
 			return nil, fmt.Errorf("no such model: %s", name)
 		},
+	}
+	if h.lag > 0 {
+		rt.Ledger = lagging{store, h.lag}
 	}
 	return rt, func() {
 		must(h.t, errors.Join(store.Close(), blobs.Close()))
@@ -143,6 +167,8 @@ type gate struct {
 	says func(r *model.Request) *model.Answer
 	// emits is what it says before the answer is let, one word if it is nil.
 	emits func(r *model.Request) []model.Delta
+	// speaks does it instead, if it is not nil.
+	speaks func(emit func(model.Delta))
 }
 
 func newGate() *gate { return &gate{open: make(chan struct{}, 1000)} }
@@ -155,7 +181,11 @@ func (g *gate) let(n int) {
 
 func (g *gate) Generate(ctx context.Context, r *model.Request, emit func(model.Delta)) (*model.Answer, error) {
 	live := []model.Delta{{Kind: "text", Text: fmt.Sprintf("turn %d", r.Turn)}}
-	if g.emits != nil {
+	switch {
+	case g.speaks != nil:
+		live = nil
+		g.speaks(emit)
+	case g.emits != nil:
 		live = g.emits(r)
 	}
 	for _, d := range live {

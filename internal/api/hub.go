@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"sync"
 
-	"lyceum/internal/model"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 )
@@ -42,7 +41,7 @@ func (h *hub) watch(ctx context.Context, name string, s *feedStart) (*feed, func
 		run, cancel := context.WithCancel(h.ctx)
 		f = &feed{
 			hub: h, name: name, cancel: cancel, dirty: make(chan struct{}, 1), wake: make(chan struct{}),
-			pending: &chunk{}, low: s.from(), high: s.from() - 1, status: s.status, reason: s.reason, warned: s.warned,
+			pending: &chunk{}, read: s.from() - 1, low: s.from(), high: s.from() - 1, status: s.status, reason: s.reason, warned: s.warned,
 		}
 		h.feeds[name] = f
 		h.work.Go(func() { f.follow(run, s.from()) })
@@ -122,23 +121,16 @@ func (h *hub) wasCut() {
 }
 
 // delta hands on what a model says.
-func (h *hub) delta(name, agent string, d model.Delta) {
+func (h *hub) delta(name string, d runtime.Delta) {
 	h.mu.Lock()
 	f := h.feeds[name]
 	h.mu.Unlock()
 	if f == nil {
 		return
 	}
-	data, err := json.Marshal(struct {
-		Agent string `json:"agent"`
-		Kind  string `json:"kind"`
-		Text  string `json:"text"`
-	}{agent, d.Kind, d.Text})
+	data, err := json.Marshal(d)
 	if err != nil {
-		return // two texts always encode
+		return // texts and numbers always encode
 	}
-	f.mu.Lock()
-	f.pending.add("event: delta\ndata: ", data, frame{actor: agent, line: data})
-	f.mu.Unlock()
-	f.touch()
+	f.hear(d, data)
 }

@@ -10,7 +10,6 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
-	"lyceum/internal/model"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 )
@@ -129,7 +128,7 @@ func (k *Keeper) begin(name string, opts runtime.RunOptions) (*run, error) {
 	opts.Interrupt = r.interrupt
 	opts.Served = k.keep
 	opts.OnEvent = r.event
-	opts.OnDelta = func(agent string, d model.Delta) { k.hub.delta(name, agent, d) }
+	opts.OnDelta = func(d runtime.Delta) { k.hub.delta(name, d) }
 	opts.OnProgress = func(line string) { k.log.Printf("quest %s: %s", name, line) }
 	k.work.Go(func() { k.drive(r, opts) })
 	return r, nil

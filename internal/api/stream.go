@@ -21,7 +21,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, name string, q e
 	}
 	var live *acpVoice
 	if q.acp {
-		live = s.acpVoice(r.Context(), b)
+		live = s.acpVoice(r.Context(), name)
 	}
 	start := &feedStart{head: b.state.Seq, after: q.after, status: b.state.Status, reason: b.state.Reason, warned: len(b.state.Warnings) > 0}
 	done()

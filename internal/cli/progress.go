@@ -14,6 +14,7 @@ import (
 	"lyceum/internal/model"
 	"lyceum/internal/policy"
 	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
 
 	"golang.org/x/term"
 )
@@ -94,9 +95,9 @@ func doing(s *quest.State) string {
 	return "waiting"
 }
 
-func (p *progress) delta(name string, d model.Delta) {
+func (p *progress) delta(d runtime.Delta) {
 	if d.Kind == model.Retry {
-		p.trouble(name + ": " + oneLine(d.Text, 200))
+		p.trouble(d.Agent + ": " + oneLine(d.Text, 200))
 		return
 	}
 	if !p.tty || p.quiet {

@@ -13,8 +13,8 @@ import (
 	"lyceum/internal/api"
 	"lyceum/internal/api/client"
 	"lyceum/internal/event"
-	"lyceum/internal/model"
 	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
 )
 
 // inServer runs a quest in the server of its home, if one is up, and follows it there.
@@ -66,9 +66,9 @@ func (a *app) follow(ctx context.Context, c *client.Client, name string, s *ques
 		case err != nil:
 			return err
 		case sig.Kind == "delta":
-			var d struct{ Agent, Kind, Text string }
+			var d runtime.Delta
 			if json.Unmarshal(sig.Data, &d) == nil {
-				p.delta(d.Agent, model.Delta{Kind: d.Kind, Text: d.Text})
+				p.delta(d)
 			}
 		case sig.Kind == "message":
 			if err := s.Fold(sig.Event); err != nil {

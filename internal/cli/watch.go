@@ -153,9 +153,9 @@ func (sh *showing) run(ctx context.Context, a *app, name string, s *quest.State,
 	v := tui.Start(context.Background(), a.source(name, interrupt), s, a.in, a.out)
 	sh.view.Store(v)
 	opts.OnProgress = v.Note
-	opts.OnDelta = func(agent string, d model.Delta) {
+	opts.OnDelta = func(d runtime.Delta) {
 		if d.Kind == model.Retry {
-			v.Note(agent + ": " + oneLine(d.Text, 200))
+			v.Note(d.Agent + ": " + oneLine(d.Text, 200))
 		}
 	}
 	ran := make(chan struct{})

@@ -25,7 +25,7 @@ func (l *live) startModel(ctx context.Context, seq uint64, name string, c *event
 		return fmt.Errorf("render model.call %d: %w", seq, err)
 	}
 	m, resolveErr := l.model(ctx, c.Model)
-	emit := l.emitter(name)
+	emit := l.emitter(name, seq)
 	l.settleDown()
 	if l.enough != nil {
 		ctx = model.WithHurry(ctx, l.wanted)
@@ -194,14 +194,17 @@ func (l *live) pin(ctx context.Context) func(string) ([]byte, error) {
 	}
 }
 
-func (l *live) emitter(name string) func(model.Delta) {
+// emitter tells what a model says to the call of that seq.
+func (l *live) emitter(name string, call uint64) func(model.Delta) {
 	if l.opts.OnDelta == nil {
 		return nil
 	}
+	first := true
 	return func(d model.Delta) {
 		l.speaking.Lock()
 		defer l.speaking.Unlock()
-		l.opts.OnDelta(name, d)
+		l.opts.OnDelta(Delta{Agent: name, Call: call, First: first, Kind: d.Kind, Text: d.Text})
+		first = false
 	}
 }
 

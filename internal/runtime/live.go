@@ -16,6 +16,16 @@ import (
 	"lyceum/internal/quest"
 )
 
+// Delta is a piece of what a model says to a call, while it speaks. First says that it is
+// how the answer begins: who has not had that can do nothing with the rest.
+type Delta struct {
+	Agent string `json:"agent"`
+	Call  uint64 `json:"call"` // the seq of the model.call
+	First bool   `json:"first"`
+	Kind  string `json:"kind"`
+	Text  string `json:"text"`
+}
+
 // RunOptions are what can be said about one run.
 type RunOptions struct {
 	// Limits replace those of the quest where they are set.
@@ -25,7 +35,7 @@ type RunOptions struct {
 	// OnEvent is told of each event once it is durable, OnDelta of what a model
 	// says while it speaks. Both are called one at a time and must return soon.
 	OnEvent func(event.Event, *quest.State)
-	OnDelta func(agent string, d model.Delta)
+	OnDelta func(Delta)
 	// OnProgress is told what takes long before the quest can run, line by line.
 	OnProgress func(line string)
 	// Grace is how long Run waits for calls under way when the quest has come to

@@ -893,6 +893,10 @@ export type Quests = {
 /** data of a delta in the live stream. */
 export type Delta = {
   agent: string
+  /** the seq of the model.call that is answered; the event comes before the delta */
+  call: number
+  /** the answer begins with it */
+  first: boolean
   /** restart: what came of this answer so far is void */
   kind: 'text' | 'thinking' | 'tool_call' | 'restart' | 'retry'
   text: string

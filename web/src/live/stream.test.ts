@@ -72,12 +72,22 @@ describe('LiveQuest', () => {
   })
   it('forgets what an agent was saying once it has said it', async () => {
     const live = open(0)
-    last().say('delta', { agent: 'agent-0', kind: 'text', text: 'The sum' })
+    last().say('delta', { agent: 'agent-0', call: 0, first: true, kind: 'text', text: 'The sum' })
     await vi.advanceTimersByTimeAsync(300)
     expect(live.snapshot().saying.get('agent-0')?.text).toBe('The sum')
     last().event(1, 'model.result')
     await vi.advanceTimersByTimeAsync(300)
     expect(live.snapshot().saying.size).toBe(0)
+  })
+  it('says that the beginning is missing to who comes in the middle of an answer', async () => {
+    const live = open(0)
+    last().say('delta', { agent: 'agent-0', call: 0, first: true, kind: 'text', text: 'The sum' })
+    last().onerror?.()
+    await vi.advanceTimersByTimeAsync(1100)
+    last().say('delta', { agent: 'agent-0', call: 0, first: false, kind: 'text', text: '7' })
+    last().say('delta', { agent: 'agent-0', call: 0, first: false, kind: 'text', text: '.' })
+    await vi.advanceTimersByTimeAsync(300)
+    expect(live.snapshot().saying.get('agent-0')?.text).toBe('…7.')
   })
   it('closes when the quest has ended', async () => {
     const live = open(0)

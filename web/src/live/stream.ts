@@ -76,6 +76,7 @@ export class LiveQuest {
   private connect(): void {
     if (this.closed) return
     this.set({ connection: { kind: 'connecting' } })
+    this.saying.clear() // what is said meanwhile does not come again
     const source = new EventSource(`/api${questPath(this.quest, '/events')}${query({ after: this.last() || '0' })}`)
     this.source = source
     source.onopen = () => {
@@ -128,11 +129,14 @@ export class LiveQuest {
   }
 
   private hear(delta: Delta): void {
-    const now = this.saying.get(delta.agent) ?? { text: '', thinking: '', call: '' }
+    const before = this.saying.get(delta.agent)
+    const now = before ?? { text: '', thinking: '', call: '' }
+    // Who comes in the middle of an answer does not see its beginning.
+    const text = before || delta.first ? delta.text : '…' + delta.text
     switch (delta.kind) {
-      case 'text': now.text = clip(now.text + delta.text); break
-      case 'thinking': now.thinking = clip(now.thinking + delta.text); break
-      case 'tool_call': now.call = clip(now.call + delta.text); break
+      case 'text': now.text = clip(now.text + text); break
+      case 'thinking': now.thinking = clip(now.thinking + text); break
+      case 'tool_call': now.call = clip(now.call + text); break
       default: now.text = now.thinking = now.call = ''
     }
     this.saying.set(delta.agent, { ...now })
