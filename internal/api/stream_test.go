@@ -186,7 +186,7 @@ func TestStream(t *testing.T) {
 		r.until("id: 1")
 		s.control("q", map[string]any{"action": "start"}).want(t, 200)
 		r.until("event: delta")
-		if line := r.next(); line != `data: {"agent":"agent-0","kind":"text","text":"turn 1"}` {
+		if line := r.next(); line != `data: {"agent":"agent-0","call":3,"first":true,"kind":"text","text":"turn 1"}` {
 			t.Errorf("the delta is %s", line)
 		}
 		if line := r.next(); line != "" {
