@@ -95,6 +95,45 @@ func TestStreamedWords(t *testing.T) {
 			harmless(t, tab)
 		}
 	})
+	// A long answer that somebody reads while it is given: then it is an event, in the same place.
+	t.Run("StayWhereTheyAreReadWhenTheirEventComes", func(t *testing.T) {
+		t.Parallel()
+		url, words := speaker(t)
+		h := home(t)
+		must(t, put(h.Dir, map[string]string{"config.yaml": "providers:\n  parrot: {api: openai, url: " + url + "}\n"}))
+		lyceum(t, h, "create", folder(t, map[string]string{"quest.yaml": "name: long\nproblem: What do you say?\nmodel: parrot/grey\ntools: [calculate]\n"}))
+		tab := chromium(t).Tab(t, serve(t, h))
+		tab.Go("#/q/long/agents/agent-0")
+		tab.Eval(`fetch('/api/quests/long/control', { method: 'POST', headers: { 'Content-Type': 'application/json', 'Lyceum-Request': '1' }, body: '{"action":"start"}' }).then((r) => r.ok)`, nil)
+		tab.Until(`seen.seqs.length >= 2`)
+		words <- strings.Repeat("What is said takes room, and is read while it is said.\n\n", 120)
+		tab.Until(`document.querySelector('.message.live')?.offsetHeight > 3000`)
+		tab.Eval(`(() => {
+			window.scrollTo(0, 1500);
+			const from = scrollY; window.frames = { gaps: 0, moved: 0 };
+			const look = () => {
+				if (!document.querySelector('.message.live, .message[data-number="1"]')) frames.gaps++;
+				frames.moved = Math.max(frames.moved, Math.abs(scrollY - from));
+				requestAnimationFrame(look);
+			};
+			look();
+			return true;
+		})()`, nil)
+		words <- ""
+		tab.Until(`document.querySelector('.message[data-number="1"]') && !document.querySelector('.message.live')`)
+		words <- "So be it."
+		words <- ""
+		tab.Until(`document.querySelector('.questbar .badge')?.innerText === 'finished'`)
+		var frames struct{ Gaps, Moved float64 }
+		tab.Eval(`window.frames`, &frames)
+		if frames.Gaps > 0 || frames.Moved > 2 {
+			t.Errorf("the words were gone for %.0f frames, and the page moved by %.0f px", frames.Gaps, frames.Moved)
+		}
+		if !tab.Is(`getComputedStyle(document.documentElement).overflowAnchor === 'none'`) {
+			t.Error("the browser moves the page too, by what stands below the list")
+		}
+		tab.Sound()
+	})
 	t.Run("OfTheScriptModelComeBeforeTheirEvent", func(t *testing.T) {
 		t.Parallel()
 		h := home(t)

@@ -161,15 +161,18 @@ func TestALiveTranscript(t *testing.T) {
 		tab.Until(`messages().seen.at(-1) > 12`)
 		tab.Until(`messages().seen.at(-1) > 20 && scrollY + innerHeight > document.documentElement.scrollHeight - 60`)
 		tab.Eval(`window.scrollBy(0, -500), true`, nil)
-		var stayed struct{ Before, After, Grew float64 }
+		var stayed struct {
+			Before, After, Grew float64
+			There               bool
+		}
 		tab.Eval(`(async () => {
 			await still();
 			const row = [...document.querySelectorAll('.message[data-number]')].find((e) => e.getBoundingClientRect().top > 100), before = row.getBoundingClientRect().top, high = document.documentElement.scrollHeight;
 			while (document.documentElement.scrollHeight < high + 200) await new Promise((done) => setTimeout(done, 30));
-			return { Before: before, After: row.getBoundingClientRect().top, Grew: document.documentElement.scrollHeight - high };
+			return { Before: before, After: row.getBoundingClientRect().top, Grew: document.documentElement.scrollHeight - high, There: row.isConnected };
 		})()`, &stayed)
-		if d := stayed.After - stayed.Before; d > 2 || d < -2 {
-			t.Errorf("while %.0f px came below, what somebody reads moved by %.0f px", stayed.Grew, d)
+		if d := stayed.After - stayed.Before; d > 2 || d < -2 || !stayed.There {
+			t.Errorf("while %.0f px came below, what somebody reads moved by %.0f px; it is still there: %v", stayed.Grew, d, stayed.There)
 		}
 		tab.Until(`document.querySelector('.questbar .badge')?.innerText === 'finished'`)
 		tab.Click("button", "Newest")

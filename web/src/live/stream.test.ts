@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Event } from '../api/types'
-import { LiveQuest } from './stream'
+import { LiveQuest, words } from './stream'
 
 class FakeSource {
   static all: FakeSource[] = []
@@ -77,7 +77,10 @@ describe('LiveQuest', () => {
     expect(live.snapshot().saying.get('agent-0')?.text).toBe('The sum')
     last().event(1, 'model.result')
     await vi.advanceTimersByTimeAsync(300)
-    expect(live.snapshot().saying.size).toBe(0)
+    expect(words(live.snapshot().saying.get('agent-0'))).toBe('')
+    last().say('delta', { agent: 'agent-0', call: 2, first: true, kind: 'text', text: 'Or' })
+    await vi.advanceTimersByTimeAsync(300)
+    expect(words(live.snapshot().saying.get('agent-0'))).toBe('Or')
   })
   it('says that the beginning is missing to who comes in the middle of an answer', async () => {
     const live = open(0)

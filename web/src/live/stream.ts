@@ -7,8 +7,14 @@ export type Connection =
   | { kind: 'ended' }
   | { kind: 'lost'; retryAt: number; reason: string }
 
-/** What an agent says right now; gone once its model.result is in the ledger. */
-export type Saying = { text: string; thinking: string; call: string }
+/**
+ * What an agent says to a model.call, of which that is the seq. It is over once the answer is in
+ * the ledger, and stays until the agent says something else, for who has not read that far yet.
+ */
+export type Saying = { to: number; text: string; thinking: string; call: string; over: boolean }
+
+/** words are what an agent is saying right now. */
+export const words = (saying: Saying | undefined): string => (saying && !saying.over ? saying.text || saying.thinking || saying.call : '')
 
 export type Snapshot = {
   connection: Connection
@@ -76,7 +82,6 @@ export class LiveQuest {
   private connect(): void {
     if (this.closed) return
     this.set({ connection: { kind: 'connecting' } })
-    this.saying.clear() // what is said meanwhile does not come again
     const source = new EventSource(`/api${questPath(this.quest, '/events')}${query({ after: this.last() || '0' })}`)
     this.source = source
     source.onopen = () => {
@@ -93,6 +98,8 @@ export class LiveQuest {
   private drop(): void {
     this.source?.close()
     this.source = undefined
+    // What is said meanwhile does not come again.
+    for (const [agent, saying] of this.saying) if (!saying.over) this.saying.delete(agent)
   }
 
   private last(): number {
@@ -107,7 +114,11 @@ export class LiveQuest {
 
   private accept(event: Event): void {
     this.waiting.push(event)
-    if (event.type === 'model.result') this.saying.delete(event.actor)
+    const said = this.saying.get(event.actor)
+    if (event.type === 'model.result' && said) {
+      if (event.body.error) this.saying.delete(event.actor)
+      else this.saying.set(event.actor, { ...said, over: true })
+    }
     this.later()
   }
 
@@ -129,8 +140,9 @@ export class LiveQuest {
   }
 
   private hear(delta: Delta): void {
-    const before = this.saying.get(delta.agent)
-    const now = before ?? { text: '', thinking: '', call: '' }
+    const last = this.saying.get(delta.agent)
+    const before = last?.to === delta.call ? last : undefined
+    const now = before ?? { to: delta.call, text: '', thinking: '', call: '', over: false }
     // Who comes in the middle of an answer does not see its beginning.
     const text = before || delta.first ? delta.text : '…' + delta.text
     switch (delta.kind) {
@@ -146,7 +158,6 @@ export class LiveQuest {
   private async end(end: End): Promise<void> {
     this.drop()
     if (end.head > this.last()) await this.fill()
-    this.saying.clear()
     this.flush()
     this.set({ connection: { kind: 'ended' } })
     this.look()
@@ -169,8 +180,7 @@ export class LiveQuest {
     this.drop()
     if (this.closed) return
     const wait = Math.min(longestWait, 1000 * 2 ** this.attempts++)
-    this.saying.clear()
-    this.set({ connection: { kind: 'lost', retryAt: Date.now() + wait, reason }, saying: new Map() })
+    this.set({ connection: { kind: 'lost', retryAt: Date.now() + wait, reason }, saying: new Map(this.saying) })
     window.clearTimeout(this.timer)
     this.timer = window.setTimeout(() => void this.retry(), wait)
   }

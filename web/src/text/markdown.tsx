@@ -23,7 +23,8 @@ const deepest = 40
 /** Markdown shows a text of an agent. It makes elements, never HTML: tags in it are words. */
 export const Markdown = memo(function Markdown({ text, context }: { text: string; context?: Context }) {
   const root = useTree(text)
-  if (!root) return <pre className={root === null ? 'pre' : 'pre unparsed'}>{visible(text)}</pre>
+  if (root === null) return <pre className="pre">{visible(text)}</pre>
+  if (!root) return <p className="prose unparsed">{visible(text)}</p>
   return (
     <AsText text={text} key={text}>
       <Tree root={root} context={context} />

@@ -125,12 +125,15 @@ export class Place {
     const { top } = this.where()
     const s = this.scroller()
     const row = this.heights.at(top)
-    // Whoever was at the end and did not go up still wants to be there: what came below is newer.
-    const up = s.scrollTop < this.last - 1
+    const by = s.scrollTop - this.last
     const below = s.scrollHeight - s.clientHeight - s.scrollTop
-    const end = this.kept.end ? !up || below <= nearEnd : s.scrollHeight > s.clientHeight && below <= nearEnd
-    this.kept = { row, into: top - this.heights.top(row), end, loose: !this.own && top < 0 }
     this.last = s.scrollTop
+    // Up, and yet at the very end: nobody scrolled, but what was below is gone. It may come back.
+    if (by < -1 && below < 1) return
+    // Whoever was at the end and did not go up still wants to be there: what came below is newer.
+    // Nobody comes to it but by going down: the end may also come to them.
+    const end = this.kept.end ? by >= -1 || below <= nearEnd : by > 0 && below <= nearEnd
+    this.kept = { row, into: top - this.heights.top(row), end, loose: !this.own && top < 0 }
   }
 
   private strayed(): boolean {

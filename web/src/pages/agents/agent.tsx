@@ -1,6 +1,7 @@
 import { agentPath } from '../../api/client'
 import type { AgentDetail } from '../../api/types'
 import { useLive, useQuestResource } from '../../live/context'
+import { words } from '../../live/stream'
 import { questLink } from '../../route'
 import { visible } from '../../text/plain'
 import { Badge, count, duration, money, short } from '../../ui/show'
@@ -41,15 +42,14 @@ const offered = (a: AgentDetail, tab: string) => !(tab === 'terminal' && a.comma
 function Head({ quest, agent, tab }: { quest: string; agent: AgentDetail; tab: string }) {
   const { snapshot, quest: whole } = useLive()
   const doing = doingNow(agent.doing, whole.data?.running ?? false)
-  const saying = snapshot.saying.get(agent.name)
-  const words = tab === '' ? undefined : saying?.text || saying?.thinking || saying?.call // the transcript shows them at its end
+  const said = tab === '' ? '' : words(snapshot.saying.get(agent.name)) // the transcript shows it at its end
   return (
     <header className="stack tight">
       <a className="small" href={questLink(quest, 'agents')}>All agents</a>
       <div className="row wide"><h2>{agent.name}</h2><Badge tone={doing.kind === 'parked' ? 'warn' : ''}>{doing.kind}</Badge><span className="small muted">{agent.model || 'works by rules alone'} · {count(agent.turns)} turns · {short(agent.tokens)} tokens · {money(agent.cost_usd)} · {duration(agent.seconds)} of model time</span></div>
       {doing.reason && <p className="small muted">{visible(doing.reason)}</p>}
       {agent.papers.length > 0 && <p className="small">Papers: {agent.papers.map((ref, i) => <span key={ref}>{i > 0 && ', '}<a href={questLink(quest, `papers/${ref}`)}>{ref.slice(0, 8)}</a></span>)}{agent.vote && <> · votes for <a href={questLink(quest, `papers/${agent.vote}`)}>{agent.vote.slice(0, 8)}</a></>}</p>}
-      {words && <p className="saying" aria-live="off">{visible(words.slice(-800))}</p>}
+      {said && <p className="saying" aria-live="off">{visible(said.slice(-800))}</p>}
     </header>
   )
 }

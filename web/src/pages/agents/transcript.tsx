@@ -40,7 +40,8 @@ export function TranscriptView({ quest, agent, total }: { quest: string; agent: 
   // What somebody unfolded stays so when it comes back into the window.
   const folds = useRef<Folds>(new Map())
   const need = useCallback((first: number, last: number) => pages.want(first, last), [pages])
-  const saying = snapshot.saying.get(agent)
+  const said = snapshot.saying.get(agent)
+  const saying = said && coming(said, pages, total) ? said : undefined
   if (total === 0 && !saying) return <Empty title="Nothing said yet">An agent that works by rules alone has no transcript; the timeline shows what it did.</Empty>
   if (pages.failure && pages.at(0) === undefined && total <= size) return <Broken failure={pages.failure} again={() => pages.again()} />
   return (
@@ -57,6 +58,16 @@ export function TranscriptView({ quest, agent, total }: { quest: string; agent: 
       {saying && <Live agent={agent} saying={saying} />}
     </div>
   )
+}
+
+// What was said stands there until the message takes its place, or the page would shrink under who reads.
+function coming(said: Saying, pages: Pages<Message>, total: number): boolean {
+  if (!said.over) return true
+  for (let n = total - 1; n >= Math.max(0, total - size); n--) {
+    const message = pages.at(n)
+    if (message) return message.seq <= said.to
+  }
+  return false
 }
 
 const Coming = ({ number }: { number: number }) => <div className="message coming"><header className="row small muted"><span className="num">message {number + 1}</span></header><p className="muted">…</p></div>

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { Agent, Doing } from '../../api/types'
 import { useLive } from '../../live/context'
-import type { Saying } from '../../live/stream'
+import { words, type Saying } from '../../live/stream'
 import { questLink } from '../../route'
 import { clip, visible } from '../../text/plain'
 
@@ -36,7 +36,7 @@ export function doingNow(doing: Doing, running: boolean): Doing {
 function One({ quest, agent, doing, saying }: { quest: string; agent: Agent; doing: Doing; saying?: Saying }) {
   const { kind } = doing
   const busy = kind === 'thinking' || kind === 'running' || kind === 'reviewing'
-  const words = saying?.text || saying?.thinking || saying?.call
+  const said = words(saying)
   return (
     <li className={busy ? 'busy' : ''}>
       <div className="row between">
@@ -45,7 +45,7 @@ function One({ quest, agent, doing, saying }: { quest: string; agent: Agent; doi
       </div>
       <What quest={quest} doing={doing} />
       {kind === 'resting' && <p className="what">{agent.turns} turns{agent.papers.length > 0 && `, ${agent.papers.length} ${agent.papers.length === 1 ? 'paper' : 'papers'}`}{agent.commands > 0 && `, ${agent.commands} commands`}</p>}
-      {words && <p className={saying?.text ? 'saying' : 'saying thinking'}>{visible(tail(words))}</p>}
+      {said && <p className={saying?.text ? 'saying' : 'saying thinking'}>{visible(tail(said))}</p>}
     </li>
   )
 }
