@@ -176,18 +176,18 @@ func TestALongList(t *testing.T) {
 				Most            int
 			}
 			tab.Eval(fmt.Sprintf(`(async () => {
-				const box = %s, seen = new Set(), broken = []; let most = 0;
+				const box = %s, list = document.querySelector('%s').closest('ul'), seen = new Set(), broken = []; let most = 0;
 				const frame = () => new Promise((done) => requestAnimationFrame(done));
 				for (let i = 0; ; i++) {
 					await frame(); await frame();
 					// A busy machine draws later; what never covers the window is a fault.
 					const bare = () => {
-						const list = document.querySelector('%s').closest('ul'), rows = list.children;
+						const rows = list.children;
 						const top = box === document.scrollingElement ? 0 : box.getBoundingClientRect().top, bottom = box === document.scrollingElement ? innerHeight : box.getBoundingClientRect().bottom;
 						return (rows[0].getBoundingClientRect().top > top && list.style.paddingTop !== '0px') || (rows[rows.length - 1].getBoundingClientRect().bottom < bottom && list.style.paddingBottom !== '0px');
 					};
 					for (let k = 0; bare(); k++) { if (k > 200) throw new Error('rows are missing at ' + box.scrollTop); await frame() }
-					for (let k = 0; k < 60 && [...document.querySelectorAll('.paper-row')].some((r) => r.innerText === '…'); k++) await new Promise((done) => setTimeout(done, 25));
+					for (let k = 0; k < 400 && document.querySelector('li.coming'); k++) await new Promise((done) => setTimeout(done, 25));
 					const now = [...document.querySelectorAll('%s')].map((e) => Number(/(?:item|cited)-(\d+)/.exec(e.textContent)?.[1] ?? -1)).filter((n) => n >= 0);
 					now.forEach((n, k) => { seen.add(n); if (k > 0 && n !== now[k - 1] + 1) broken.push(n) });
 					most = Math.max(most, now.length);

@@ -22,8 +22,8 @@ const listed = `window.listed = (row, number) => {
 window.bare = () => { const list = document.querySelector('.transcript .mlist > ul'), rows = list?.children ?? [];
 	return rows.length === 0 || (rows[0].getBoundingClientRect().top > 60 && list.style.paddingTop !== '0px') || (rows[rows.length - 1].getBoundingClientRect().bottom < innerHeight && list.style.paddingBottom !== '0px') };
 window.still = () => new Promise((done) => { let last = '', same = 0; const look = () => {
-	const now = JSON.stringify(messages()) + scrollY + !!document.querySelector('.message.coming');
-	same = now === last && !document.querySelector('.message.coming') && !bare() ? same + 1 : 0; last = now;
+	const now = JSON.stringify(messages()) + scrollY + !!document.querySelector('li.coming');
+	same = now === last && !document.querySelector('li.coming') && !bare() ? same + 1 : 0; last = now;
 	if (same >= 2) done(true); else requestAnimationFrame(look) }; look() }); true`
 
 // This measures, and so is not parallel.
@@ -117,8 +117,34 @@ func TestATranscriptOfAThousandTurns(t *testing.T) {
 		tab.Click("button", "First")
 		tab.Until(`document.querySelector('.message[data-number="1"] details')?.open`)
 	})
+	t.Run("IsFoundAgainWhereItWasLeft", func(t *testing.T) {
+		tab.In(t).Fresh("#/q/talk/agents/agent-0")
+		tab.Eval(listed, nil)
+		var top float64
+		tab.Eval(`(async () => {
+			window.scrollTo(0, document.documentElement.scrollHeight / 2);
+			await still();
+			window.read = [...document.querySelectorAll('.message[data-number]')].find((e) => e.getBoundingClientRect().top > 100);
+			read = { number: read.dataset.number, top: read.getBoundingClientRect().top };
+			await new Promise((done) => setTimeout(done, 400));
+			return read.top;
+		})()`, &top)
+		tab.Eval(`document.querySelector('.message[data-number="' + read.number + '"] header a').click(), true`, nil)
+		tab.Until(`location.hash.includes('timeline') && scrollY === 0 && !document.querySelector('.message')`)
+		tab.Eval(`history.back(), true`, nil)
+		tab.Until(`document.querySelector('.message[data-number="' + read.number + '"]')`)
+		var off float64
+		tab.Eval(`still().then(() => document.querySelector('.message[data-number="' + read.number + '"]').getBoundingClientRect().top - read.top)`, &off)
+		if off > 2 || off < -2 {
+			t.Errorf("what was read at %.0f px is %.0f px off", top, off)
+		}
+		// A place that is new begins at its top, also if one was there before.
+		tab.Eval(`document.querySelector('a[href="#/q/talk/agents"]').click(), true`, nil)
+		tab.Until(`location.hash === '#/q/talk/agents' && scrollY === 0`)
+	})
 	t.Run("ScrollsSmoothly", func(t *testing.T) {
-		smooth(tab.In(t), `document.scrollingElement`, "the transcript")
+		tab.In(t).Fresh("#/q/talk/agents/agent-0")
+		smooth(tab, `document.scrollingElement`, "the transcript")
 	})
 	tab.In(t).Sound()
 }

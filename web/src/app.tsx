@@ -1,4 +1,5 @@
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { isBack } from './back'
 import { useRoute, type Route } from './route'
 import { Empty, Loading } from './ui/states'
 import { Guard } from './ui/guard'
@@ -18,7 +19,7 @@ export function App() {
   const spot = route.parts[0] === 'q' ? route.parts.slice(0, 4).join('/') : place
   useEffect(() => {
     if (first.current) { first.current = false; return }
-    window.scrollTo(0, 0)
+    if (!isBack()) window.scrollTo(0, 0)
     main.current?.focus({ preventScroll: true })
   }, [spot])
   return (

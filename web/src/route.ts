@@ -54,7 +54,7 @@ export const questLink = (quest: string, page = '', values: Values = {}) =>
 export function go(target: string, replace = false): void {
   if (!replace) window.location.hash = target
   else {
-    history.replaceState(null, '', target)
+    history.replaceState(history.state, '', target)
     window.dispatchEvent(new HashChangeEvent('hashchange'))
   }
 }

@@ -1,5 +1,6 @@
 import { useImperativeHandle, useLayoutEffect, useReducer, useRef, useState, type ReactNode, type Ref } from 'react'
 import { flushSync } from 'react-dom'
+import { Heights } from './heights'
 import { Place, type Range } from './place'
 import type { Scroller } from './virtual'
 
@@ -16,12 +17,26 @@ type Props = {
   follow?: boolean
   className?: string
   onRange?: (first: number, last: number) => void
+  /** row is what to show, nothing as long as that is not there: then its room is kept for it. */
   row: (number: number) => ReactNode
   ref?: Ref<Scroller>
 }
 
 // Should rows come whose heights depend on which others are there, drawing ends all the same.
 const mostPasses = 20
+
+// Whoever comes back to a page finds its rows as high as they were, and so their place.
+const before = new Map<string, Heights>()
+const keep = 30
+
+function heightsOf(label: string, guess: number): Heights {
+  const key = `${window.location.hash} ${label}`
+  const heights = before.get(key) ?? new Heights(guess)
+  before.delete(key)
+  before.set(key, heights)
+  for (const old of before.keys()) if (before.size > keep) before.delete(old)
+  return heights
+}
 
 /**
  * MeasuredList shows rows of any height, and only those near the window exist. What is
@@ -32,7 +47,7 @@ export function MeasuredList({ first = 0, count, guess, label, own = false, foll
   const [range, setRange] = useState<Range>({ from: first, to: first - 1 })
   const look = (near: Range) => setRange((now) => (now.from === near.from && now.to === near.to ? now : near))
   // Rows that grew are drawn at once: later would be after the next picture.
-  const [place] = useState(() => new Place(guess, own, first, follow, look, () => flushSync(draw)))
+  const [place] = useState(() => new Place(own ? new Heights(guess) : heightsOf(label, guess), own, first, follow, look, () => flushSync(draw)))
   place.hold(first, count)
 
   // New rows are measured before anybody sees them.
@@ -62,6 +77,8 @@ export function MeasuredList({ first = 0, count, guess, label, own = false, foll
 
 function Slot({ n, place, of, at, children }: { n: number; place: number; of: number; at: Place; children: ReactNode }) {
   const element = useRef<HTMLLIElement>(null)
-  useLayoutEffect(() => (element.current ? at.add(n, element.current) : undefined), [n, at])
-  return <li ref={element} data-row={n} aria-posinset={place} aria-setsize={of}>{children}</li>
+  const here = children !== undefined && children !== null
+  useLayoutEffect(() => (element.current && here ? at.add(n, element.current) : undefined), [n, at, here])
+  const room = here ? undefined : { height: at.heights.top(n + 1) - at.heights.top(n) }
+  return <li ref={element} className={here ? undefined : 'coming'} style={room} data-row={n} aria-posinset={place} aria-setsize={of}>{here ? children : <p className="muted">…</p>}</li>
 }

@@ -1,4 +1,4 @@
-import { Heights } from './heights'
+import type { Heights } from './heights'
 
 export type Range = { from: number; to: number }
 
@@ -12,7 +12,6 @@ const nearEnd = 4
  * by scrolling. Whoever is at the end stays at the end.
  */
 export class Place {
-  readonly heights: Heights
   box: HTMLElement | null = null
   inner: HTMLElement | null = null
   private readonly elements = new Map<number, Element>()
@@ -25,8 +24,7 @@ export class Place {
    * own: the list scrolls in its box, and not with the page. follow: it begins at its end.
    * looked is told when other rows may be near the window, moved when rows have other heights.
    */
-  constructor(guess: number, private readonly own: boolean, first: number, follow: boolean, private readonly looked: (near: Range) => void, private readonly moved: () => void) {
-    this.heights = new Heights(guess)
+  constructor(readonly heights: Heights, private readonly own: boolean, first: number, follow: boolean, private readonly looked: (near: Range) => void, private readonly moved: () => void) {
     this.kept = { row: first, into: 0, end: follow, loose: true }
   }
 

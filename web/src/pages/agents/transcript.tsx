@@ -54,7 +54,7 @@ export function TranscriptView({ quest, agent, total }: { quest: string; agent: 
         </div>
       )}
       <MeasuredList key={agent} ref={list} count={total} guess={guess} label={`Messages of ${agent}`} follow={follow} onRange={need}
-        row={(n) => { const m = pages.at(n); return m ? <One quest={quest} message={m} folds={folds.current} /> : <Coming number={n} /> }} />
+        row={(n) => { const m = pages.at(n); return m && <One quest={quest} message={m} folds={folds.current} /> }} />
       {saying && <Live agent={agent} saying={saying} />}
     </div>
   )
@@ -69,8 +69,6 @@ function coming(said: Saying, pages: Pages<Message>, total: number): boolean {
   }
   return false
 }
-
-const Coming = ({ number }: { number: number }) => <div className="message coming"><header className="row small muted"><span className="num">message {number + 1}</span></header><p className="muted">…</p></div>
 
 /** Live is what the agent is saying; its event takes the place of this. */
 function Live({ agent, saying }: { agent: string; saying: Saying }) {

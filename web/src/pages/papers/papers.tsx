@@ -59,7 +59,7 @@ function List({ quest, order, status, total }: { quest: string; order: string; s
   const need = useCallback((from: number, to: number) => pages.want(from - first, to - first), [pages, first])
   return (
     <MeasuredList className="papers" first={first} count={total} guess={guess} label="Papers" onRange={need}
-      row={(n) => { const paper = pages.at(n - first); return paper ? <One quest={quest} paper={paper} /> : <div className="card paper-row muted">…</div> }} />
+      row={(n) => { const paper = pages.at(n - first); return paper && <One quest={quest} paper={paper} /> }} />
   )
 }
 
