@@ -36,13 +36,16 @@ function drawable(root: Root): boolean {
   for (let node = open.pop(); node; node = open.pop()) {
     if (++nodes > mostNodes) return false
     if (node.type === 'math' || node.type === 'inlineMath') {
-      formula += node.value.length
+      formula += weight(node.value)
       if (formula > mostFormula) Object.assign(node, { type: node.type === 'math' ? 'code' : 'inlineCode', data: undefined })
     }
     if ('children' in node) open.push(...[...node.children].reverse())
   }
   return true
 }
+
+// A cell of a matrix is a box with a dozen others in it.
+const weight = (source: string) => source.length + 20 * (source.match(/&|\\\\/g)?.length ?? 0)
 
 // A formula may not define anything: what 900 bytes define may take a minute to draw.
 const defines = /\\(?:[gex]?def|let|futurelet|(?:re)?newcommand|providecommand|global|long)(?![a-zA-Z])/
