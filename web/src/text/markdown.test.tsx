@@ -58,7 +58,7 @@ describe('Markdown', () => {
   it.each(['>', '[', '![', 'a]', '*a ', '- ', '+ ', '1. ', '[a](b', '|a', 'word\n', '`a``', '```\n[', '\\', '[a](b)\n\n', '$a$\n\n', '|a|\n|-|\n\n'])('does not stand still before a row of %j', (piece) => {
     const begin = performance.now()
     html(piece.repeat(short / piece.length))
-    expect(performance.now() - begin).toBeLessThan(1500)
+    expect(performance.now() - begin).toBeLessThan(6000)
     // A long one is not parsed here: it is shown as it is until it was parsed aside.
     expect(html(piece.repeat(290_000 / piece.length))).toContain('unparsed')
   })
