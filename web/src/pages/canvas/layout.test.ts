@@ -28,7 +28,7 @@ describe('layout', () => {
   const places = layout(nodes, edges)
   const took = performance.now() - begin
 
-  it('lays five hundred papers with their reviews out in under two seconds', () => {
+  it('lays five hundred papers with their reviews out without a wait', () => {
     expect(places.size).toBe(nodes.length)
     expect(took).toBeLessThan(6000)
   })
