@@ -186,6 +186,11 @@ func TestALiveTranscript(t *testing.T) {
 		// By itself: nobody scrolls.
 		tab.Until(`messages().seen.at(-1) > 12`)
 		tab.Until(`messages().seen.at(-1) > 20 && scrollY + innerHeight > document.documentElement.scrollHeight - 60`)
+		// Also when it is read anew.
+		tab.Eval(`new Promise((done) => setTimeout(done, 300)).then(() => { location.reload(); return true })`, nil)
+		tab.Until(`window.messages === undefined && document.querySelector('.message[data-number]')`)
+		tab.Eval(listed, nil)
+		tab.Until(`(window.began ??= messages().seen.at(-1)) + 6 < messages().seen.at(-1) && scrollY + innerHeight > document.documentElement.scrollHeight - 60`)
 		tab.Eval(`window.scrollBy(0, -500), true`, nil)
 		var stayed struct {
 			Before, After, Grew float64

@@ -24,17 +24,22 @@ type acpVoice struct {
 	ctx    context.Context
 	server *Server
 	name   string
-	// heard is what was sent, by kind of part, of answers that are under way, by their calls.
-	// An answer whose beginning is missing, or void, is not among them: nothing of it is sent
-	// before it is there.
-	heard map[uint64]map[string]string
+	// heard is what was sent of the answer that an agent is giving. One whose beginning is
+	// missing, or void, is not among them: nothing of it is sent before it is there.
+	heard map[string]utterance
+}
+
+// utterance is what was sent of the answer to a call, by kind of part.
+type utterance struct {
+	call uint64
+	said map[string]string
 }
 
 // maxHeard is how much of an answer is sent before it is there.
 const maxHeard = 1 << 20
 
 func (s *Server) acpVoice(ctx context.Context, name string) *acpVoice {
-	return &acpVoice{ctx: ctx, server: s, name: name, heard: map[uint64]map[string]string{}}
+	return &acpVoice{ctx: ctx, server: s, name: name, heard: map[string]utterance{}}
 }
 
 // event gives the notifications of an event. The seq comes with the last of them, so that
@@ -46,8 +51,10 @@ func (v *acpVoice) event(line []byte) (out []byte) {
 	}
 	t := &translator{server: v.server, ctx: v.ctx, name: v.name, event: e}
 	if r, ok := e.Body.(*event.ModelResult); ok {
-		t.heard = v.heard[r.Call]
-		delete(v.heard, r.Call)
+		if u := v.heard[e.Actor]; u.call == r.Call {
+			t.heard = u.said
+			delete(v.heard, e.Actor)
+		}
 	}
 	list := t.notifications()
 	for i, n := range list {
@@ -66,15 +73,16 @@ func (v *acpVoice) delta(data []byte) []byte {
 		return nil
 	}
 	if d.First {
-		v.heard[d.Call] = map[string]string{}
+		v.heard[d.Agent] = utterance{d.Call, map[string]string{}}
 	}
-	if d.Kind == model.Restart || len(v.heard[d.Call][d.Kind])+len(d.Text) > maxHeard {
-		delete(v.heard, d.Call)
+	said := v.heard[d.Agent].said
+	if d.Kind == model.Restart || v.heard[d.Agent].call != d.Call || len(said[d.Kind])+len(d.Text) > maxHeard {
+		delete(v.heard, d.Agent)
+		return nil
 	}
-	said := v.heard[d.Call]
 	update := acp.UpdateAgentMessageText(d.Text)
 	switch {
-	case said == nil || d.Kind != event.PartText && d.Kind != event.PartThinking:
+	case d.Kind != event.PartText && d.Kind != event.PartThinking:
 		return nil
 	case d.Kind == event.PartThinking:
 		update = acp.UpdateAgentThoughtText(d.Text)

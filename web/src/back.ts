@@ -4,25 +4,30 @@
 const patience = 3000
 const calm = 150
 
-type Entry = { y?: number } | null
+// end: that was the page's end, and who is at the end of what grows wants to be there.
+type Entry = { y: number; end: boolean }
 
-const saved = (): number | undefined => (history.state as Entry)?.y
+const saved = () => history.state as Entry | null
 
 let timer: number | undefined
 let reaching = 0
 
 function save(): void {
-  if (!reaching) history.replaceState({ ...(history.state as Entry), y: Math.round(window.scrollY) }, '')
+  if (reaching) return
+  const { scrollHeight, clientHeight } = document.documentElement
+  const entry: Entry = { y: Math.round(window.scrollY), end: scrollHeight > clientHeight && window.scrollY > scrollHeight - clientHeight - 4 }
+  history.replaceState(entry, '')
 }
 
 // What is on the page is not as high yet as it was: it is tried until it is, or somebody scrolls.
-function reach(y: number): void {
+function reach({ y, end }: Entry): void {
   const until = performance.now() + patience
   const mine = (reaching = until)
   const step = () => {
     if (reaching !== mine) return
-    window.scrollTo(0, y)
-    if (Math.abs(window.scrollY - y) > 1 && performance.now() < until) window.requestAnimationFrame(step)
+    const there = () => (end ? window.scrollY > y - 1 : Math.abs(window.scrollY - y) <= 1)
+    if (!there()) window.scrollTo(0, y)
+    if (!there() && performance.now() < until) window.requestAnimationFrame(step)
     else reaching = 0
   }
   step()
@@ -34,8 +39,8 @@ export function keepPlaces(): void {
   const come = () => {
     window.clearTimeout(timer)
     reaching = 0
-    const y = saved()
-    if (y !== undefined) reach(y)
+    const entry = saved()
+    if (entry) reach(entry)
     else timer = window.setTimeout(save, calm)
   }
   const stop = () => { reaching = 0 }
@@ -46,4 +51,4 @@ export function keepPlaces(): void {
 }
 
 /** isBack reports whether one was at this entry of the history before. */
-export const isBack = (): boolean => saved() !== undefined
+export const isBack = (): boolean => saved() !== null
