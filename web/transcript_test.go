@@ -176,7 +176,7 @@ func TestALiveTranscript(t *testing.T) {
 	t.Run("FollowsItsEndUntilSomebodyScrollsAway", func(t *testing.T) {
 		t.Parallel()
 		h := home(t)
-		lyceum(t, h, "create", talk(t, "live", 120, "60ms"))
+		lyceum(t, h, "create", talk(t, "live", 300, "60ms"))
 		tab := chromium(t).Tab(t, serve(t, h))
 		tab.Go("#/q/live")
 		tab.Click("button", "Start")
@@ -207,7 +207,7 @@ func TestALiveTranscript(t *testing.T) {
 		}
 		tab.Until(`document.querySelector('.questbar .badge')?.innerText === 'finished'`)
 		tab.Click("button", "Newest")
-		tab.Until(`messages().seen.at(-1) === 121`)
+		tab.Until(`messages().seen.at(-1) === 301`)
 		if page := tab.Text(".message"); strings.Count(page, "Enough said.") != 1 {
 			t.Errorf("the answer is not there once:\n%.600s", page)
 		}
