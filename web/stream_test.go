@@ -42,20 +42,32 @@ func speaker(t testing.TB) (url string, words chan string) {
 	return s.URL, words
 }
 
+// parrot is a quest on a server, with a speaker for a model.
+func parrot(t testing.TB, name string) (h browsertest.Home, s *browsertest.Server, words chan string) {
+	t.Helper()
+	url, words := speaker(t)
+	h = home(t)
+	must(t, put(h.Dir, map[string]string{"config.yaml": "providers:\n  parrot: {api: openai, url: " + url + "}\n"}))
+	lyceum(t, h, "create", folder(t, map[string]string{"quest.yaml": "name: " + name + "\nproblem: What do you say?\nmodel: parrot/grey\ntools: [calculate]\n"}))
+	return h, serve(t, h), words
+}
+
+// begin starts a quest, and not by the button, which opens the stream anew: what is said in
+// between is not said again.
+func begin(tab *browsertest.Tab, name string) {
+	tab.T().Helper()
+	tab.Eval(`fetch('/api/quests/`+name+`/control', { method: 'POST', headers: { 'Content-Type': 'application/json', 'Lyceum-Request': '1' }, body: '{"action":"start"}' }).then((r) => r.ok)`, nil)
+}
+
 func TestStreamedWords(t *testing.T) {
 	t.Parallel()
 	t.Run("GrowOnThePageAndGiveWayToTheirEvent", func(t *testing.T) {
 		t.Parallel()
-		url, words := speaker(t)
-		h := home(t)
-		must(t, put(h.Dir, map[string]string{"config.yaml": "providers:\n  parrot: {api: openai, url: " + url + "}\n"}))
-		lyceum(t, h, "create", folder(t, map[string]string{"quest.yaml": "name: said\nproblem: What do you say?\nmodel: parrot/grey\ntools: [calculate]\n"}))
-		s := serve(t, h)
+		h, s, words := parrot(t, "said")
 		overview, agent := chromium(t).Tab(t, s), chromium(t).Tab(t, s)
 		agent.Go("#/q/said/agents/agent-0")
 		overview.Go("#/q/said")
-		// Not by the button, which opens the stream anew: what is said in between is not said again.
-		overview.Eval(`fetch('/api/quests/said/control', { method: 'POST', headers: { 'Content-Type': 'application/json', 'Lyceum-Request': '1' }, body: '{"action":"start"}' }).then((r) => r.ok)`, nil)
+		begin(overview, "said")
 		for _, tab := range []*browsertest.Tab{overview, agent} {
 			tab.Until(`seen.seqs.length >= 2`)
 		}
@@ -98,13 +110,10 @@ func TestStreamedWords(t *testing.T) {
 	// A long answer that somebody reads while it is given: then it is an event, in the same place.
 	t.Run("StayWhereTheyAreReadWhenTheirEventComes", func(t *testing.T) {
 		t.Parallel()
-		url, words := speaker(t)
-		h := home(t)
-		must(t, put(h.Dir, map[string]string{"config.yaml": "providers:\n  parrot: {api: openai, url: " + url + "}\n"}))
-		lyceum(t, h, "create", folder(t, map[string]string{"quest.yaml": "name: long\nproblem: What do you say?\nmodel: parrot/grey\ntools: [calculate]\n"}))
-		tab := chromium(t).Tab(t, serve(t, h))
+		_, s, words := parrot(t, "long")
+		tab := chromium(t).Tab(t, s)
 		tab.Go("#/q/long/agents/agent-0")
-		tab.Eval(`fetch('/api/quests/long/control', { method: 'POST', headers: { 'Content-Type': 'application/json', 'Lyceum-Request': '1' }, body: '{"action":"start"}' }).then((r) => r.ok)`, nil)
+		begin(tab, "long")
 		tab.Until(`seen.seqs.length >= 2`)
 		words <- strings.Repeat("What is said takes room, and is read while it is said.\n\n", 120)
 		tab.Until(`document.querySelector('.message.live')?.offsetHeight > 3000`)

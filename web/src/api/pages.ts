@@ -1,3 +1,4 @@
+import { useEffect, useMemo, useState } from 'react'
 import { Failure } from './client'
 
 type Page<T> = { rows: T[]; settled: boolean; old: boolean }
@@ -97,4 +98,16 @@ export class Pages<T> {
     }
     this.changed()
   }
+}
+
+/**
+ * usePages are the pages of a list as long as it is shown. Another list, which `of` names, begins
+ * with nothing; whenever fresh is another, what may have changed is read again.
+ */
+export function usePages<T>(size: number, read: (page: number, gone: AbortSignal) => Promise<Read<T>>, of: string, fresh: string): Pages<T> {
+  const [, bump] = useState(0)
+  const pages = useMemo(() => new Pages<T>(size, read, () => bump((n) => n + 1)), [of])
+  useEffect(() => () => pages.close(), [pages])
+  useEffect(() => pages.again(), [pages, fresh])
+  return pages
 }

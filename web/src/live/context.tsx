@@ -18,7 +18,6 @@ export function Follow({ name, children }: { name: string; children: ReactNode }
   // The stream begins where the first answer stood; later answers do not move it.
   const stream = useMemo(
     () => (loaded && first.data ? new LiveQuest(name, first.data.events) : undefined),
-    // eslint-disable-next-line react-hooks/exhaustive-deps
     [name, loaded],
   )
   useEffect(() => {

@@ -1,6 +1,6 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useRef, useState } from 'react'
 import { agentPath, get } from '../../api/client'
-import { Pages } from '../../api/pages'
+import { usePages, type Pages } from '../../api/pages'
 import type { Message, Transcript } from '../../api/types'
 import { useLive } from '../../live/context'
 import type { Saying } from '../../live/stream'
@@ -19,16 +19,12 @@ const guess = 130
 const settled = (messages: Message[]) => messages.length === size && messages.every((m) => m.parts.every((p) => p.kind !== 'tool_call' || p.done))
 
 function useMessages(quest: string, agent: string, total: number) {
-  const [, bump] = useState(0)
   const { snapshot } = useLive()
   const path = agentPath(quest, agent, '/transcript')
-  const pages = useMemo(() => new Pages<Message>(size, async (index, gone) => {
+  return usePages<Message>(size, async (index, gone) => {
     const { messages } = await get<Transcript>(`${path}?after=${index * size - 1}&limit=${size}`, gone)
     return { rows: messages, settled: settled(messages) }
-  }, () => bump((n) => n + 1)), [path])
-  useEffect(() => () => pages.close(), [pages])
-  useEffect(() => pages.again(), [pages, snapshot.version, total])
-  return pages
+  }, path, `${snapshot.version} ${total}`)
 }
 
 /** TranscriptView is an agent's conversation, all of it; only the messages near the window are read and drawn. */

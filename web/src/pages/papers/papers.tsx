@@ -1,6 +1,6 @@
-import { useCallback, useEffect, useMemo, useState } from 'react'
+import { useCallback } from 'react'
 import { get, questPath, query as search } from '../../api/client'
-import { Pages } from '../../api/pages'
+import { usePages } from '../../api/pages'
 import { useResource } from '../../api/resource'
 import type { Paper, Papers as Answer } from '../../api/types'
 import { useLive } from '../../live/context'
@@ -47,13 +47,10 @@ export default function Papers({ name, query }: { name: string; query: URLSearch
 
 function List({ quest, order, status, total }: { quest: string; order: string; status: string; total: number }) {
   const { snapshot } = useLive()
-  const [, bump] = useState(0)
-  const pages = useMemo(() => new Pages<Paper>(size, async (index, gone) => {
+  const pages = usePages<Paper>(size, async (index, gone) => {
     const { papers } = await get<Answer>(questPath(quest, `/papers${search({ order, status, limit: size, offset: index * size || undefined })}`), gone)
     return { rows: papers, settled: false } // votes and citations come later
-  }, () => bump((n) => n + 1)), [quest, order, status])
-  useEffect(() => () => pages.close(), [pages])
-  useEffect(() => pages.again(), [pages, snapshot.version, total])
+  }, `${quest} ${order} ${status}`, `${snapshot.version} ${total}`)
   // The latest comes first: counted from the end, a paper keeps its number when others come.
   const first = order === 'latest' ? -total : 0
   const need = useCallback((from: number, to: number) => pages.want(from - first, to - first), [pages, first])

@@ -1,6 +1,6 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useRef } from 'react'
 import { get, questPath, query } from '../../api/client'
-import { Pages } from '../../api/pages'
+import { usePages } from '../../api/pages'
 import type { Event, EventPage } from '../../api/types'
 
 export type Filter = { type: string; actor: string; tool: string; text: string }
@@ -16,13 +16,11 @@ type Row = { event: Event; input: boolean }
  * i+1; with one, seqs says which.
  */
 export function useRows(quest: string, filter: Filter, count: number, seqs: number[] | undefined) {
-  const [, bump] = useState(0)
   const known = useRef({ count, seqs })
   known.current = { count, seqs }
   const seqOf = useCallback((row: number) => (seqs ? (seqs[row] ?? 0) : row + 1), [seqs])
-  // Another filter begins with nothing, from the first time it is drawn.
   const key = `${quest}|${filter.type}|${filter.actor}|${filter.tool}|${filter.text}`
-  const pages = useMemo(() => new Pages<Row | undefined>(size, async (index, gone) => {
+  const pages = usePages<Row | undefined>(size, async (index, gone) => {
     const from = index * size
     const wanted = Math.min(known.current.count, from + size) - from
     const seq = (i: number) => known.current.seqs?.[from + i] ?? from + i + 1
@@ -35,10 +33,7 @@ export function useRows(quest: string, filter: Filter, count: number, seqs: numb
     if (known.current.seqs) await ask({ seqs: Array.from({ length: wanted }, (_, i) => seq(i)).join(',') })
     else await ask({ after: String(from), limit: wanted })
     return { rows: Array.from({ length: wanted }, (_, i) => found.get(seq(i))), settled: wanted === size }
-  }, () => bump((n) => n + 1)), [key])
-  useEffect(() => () => pages.close(), [pages])
-  // The last page was not full when it was read.
-  useEffect(() => pages.again(), [pages, count])
+  }, key, String(count)) // the last page was not full when it was read
 
   const need = useCallback((first: number, last: number) => pages.want(first, last), [pages])
   const at = useCallback((row: number) => pages.at(row), [pages])
