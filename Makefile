@@ -1,7 +1,8 @@
 # make test    everything that must hold, set-up included
 # make bench   the figures of docs/performance.md, as ratios in one run
 # make web     the page: its built files in web/dist, which are committed
-# make generate, build, fuzz, clean
+# make fuzz    every fuzz test for a minute each; FUZZTIME=10s for less
+# make generate, build, clean
 
 .PHONY: test bench build web generate fuzz clean
 
@@ -22,11 +23,12 @@ generate:
 	go run ./internal/event/eventdoc
 	go run ./internal/quest/questschema > docs/quest.schema.json
 
+FUZZTIME ?= 60s
 fuzz:
-	go test -fuzz FuzzParse -fuzztime 60s -fuzzminimizetime 10x ./internal/event
-	go test -fuzz FuzzCanonical -fuzztime 60s -fuzzminimizetime 10x ./internal/event
-	go test -fuzz FuzzParseTree -fuzztime 60s ./internal/blob
-	go test -fuzz FuzzImport -fuzztime 60s ./internal/crate
+	@grep -rHoE '^func Fuzz[A-Za-z]+' --include='*_test.go' internal | while IFS=: read -r file func; do \
+		echo "== $${func#func } of $$(dirname "$$file")"; \
+		go test -run '^$$' -fuzz "^$${func#func }$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "./$$(dirname "$$file")" || exit 1; \
+	done
 
 clean:
 	rm -rf bin
