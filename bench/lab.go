@@ -68,7 +68,7 @@ func (b *bench) labOf(agents, turns int64) (took, cpu float64, papers int, err e
 	if s.Status != quest.Exceeded || s.Spent.Turns < turns {
 		return 0, 0, 0, fmt.Errorf("the quest is %s after %d turns: %s", s.Status, s.Spent.Turns, s.Reason)
 	}
-	return time.Since(began).Seconds(), (cpuSeconds() - before) / float64(s.Spent.Turns), len(s.Papers.Papers), nil
+	return time.Since(began).Seconds(), (cpuSeconds() - before) / float64(s.Spent.Turns), len(lab.Library(s).Papers), nil
 }
 
 // colleague is a model that answers at once: it reviews what it is asked to, publishes

@@ -86,6 +86,17 @@ type Use struct {
 	Error    bool
 }
 
+// Place is where a tool call stands: the event that it was made by, and the part of
+// it. It tells whether a call has had its effect, also when it is made again after a
+// fork.
+type Place struct {
+	Answer uint64
+	Part   int64
+}
+
+// Place is where the use stands.
+func (u *Use) Place() Place { return Place{u.Answer, u.Part} }
+
 // Command is one that was begun in an agent's computer.
 type Command struct {
 	// Call is the tool.call it was run for.

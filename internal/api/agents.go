@@ -10,6 +10,8 @@ import (
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/contract"
+	"lyceum/internal/society/lab"
 	"lyceum/internal/view"
 )
 
@@ -55,9 +57,9 @@ func (s *Server) agentOf(ctx context.Context, b *book, a *agent.Agent) Agent {
 	desk := b.Desks.Agent(a.Name)
 	out := Agent{
 		Name: a.Name, Model: a.Model, Doing: s.doing(ctx, b, a, desk), Turns: a.Turns, Tokens: a.Tokens, Cost: view.USD(a.Cost), Seconds: float64(a.Duration) / 1e6,
-		Messages: len(desk.Entries), Papers: []string{}, Open: append([]string{}, b.state.Papers.Asked[a.Name]...), Vote: b.state.Papers.Votes[a.Name], Commands: desk.Commands,
+		Messages: len(desk.Entries), Papers: []string{}, Open: append([]string{}, lab.Library(b.state).Asked[a.Name]...), Vote: lab.Library(b.state).Votes[a.Name], Commands: desk.Commands,
 	}
-	for _, p := range b.state.Papers.By(a.Name) {
+	for _, p := range lab.Library(b.state).By(a.Name) {
 		out.Papers = append(out.Papers, p.Ref)
 	}
 	if a.Tree != nil {
@@ -68,9 +70,9 @@ func (s *Server) agentOf(ctx context.Context, b *book, a *agent.Agent) Agent {
 
 func (s *Server) doing(ctx context.Context, b *book, a *agent.Agent, desk *view.Desk) Doing {
 	d := Doing{Kind: a.Phase().String(), Since: &desk.Time, Seq: desk.Since}
-	if asked := b.state.Papers.Asked[a.Name]; len(asked) > 0 {
+	if asked := lab.Library(b.state).Asked[a.Name]; len(asked) > 0 {
 		d.Paper = asked[0]
-		if p := b.state.Papers.Paper(asked[0]); p != nil {
+		if p := lab.Library(b.state).Paper(asked[0]); p != nil {
 			d.Title = p.Title
 		}
 	}
@@ -95,10 +97,10 @@ func (s *Server) doing(ctx context.Context, b *book, a *agent.Agent, desk *view.
 
 // working is what an agent without a model has asked the world for.
 func working(s *quest.State, name string) (what, of string) {
-	if s.Net == nil {
+	if contract.Net(s) == nil {
 		return "", ""
 	}
-	for _, t := range s.Net.Tasks {
+	for _, t := range contract.Net(s).Tasks {
 		if t.Worker == name && !t.Done {
 			return t.Kind, event.Cut(t.Text, maxGist)
 		}

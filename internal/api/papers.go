@@ -9,7 +9,8 @@ import (
 
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
-	"lyceum/internal/paper"
+	"lyceum/internal/society/lab"
+	"lyceum/internal/society/lab/paper"
 	"lyceum/internal/view"
 )
 
@@ -42,7 +43,7 @@ type Paper struct {
 func headOf(b *book, p *paper.Paper) PaperHead {
 	h := PaperHead{
 		Ref: p.Ref, Title: p.Title, Author: p.Author, Status: p.Status, Seq: p.Seq, Time: p.Time, Decided: p.Decided,
-		Cited: p.Cited, Votes: p.Votes, Revises: p.Revises, RevisedBy: append([]string{}, p.RevisedBy...), Best: b.state.Papers.Best() == p,
+		Cited: p.Cited, Votes: p.Votes, Revises: p.Revises, RevisedBy: append([]string{}, p.RevisedBy...), Best: lab.Library(b.state).Best() == p,
 	}
 	for _, r := range p.Reviews {
 		if r.Grade == event.Accept {
@@ -81,7 +82,7 @@ func (s *Server) papers(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer done()
-	list, total := listPapers(&b.state.Papers, order, status, limit, offset)
+	list, total := listPapers(lab.Library(b.state), order, status, limit, offset)
 	out := struct {
 		Papers []Paper      `json:"papers"`
 		Total  int64        `json:"total"`
@@ -185,7 +186,7 @@ func (s *Server) paper(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer done()
-	p := b.state.Papers.Paper(ref)
+	p := lab.Library(b.state).Paper(ref)
 	if p == nil {
 		return missing("quest %s has no paper %s", b.name, ref)
 	}
@@ -217,7 +218,7 @@ func (s *Server) fill(ctx context.Context, b *book, p *paper.Paper, d *PaperDeta
 			}
 		}
 	}
-	if old := b.state.Papers.Paper(p.Revises); old != nil {
+	if old := lab.Library(b.state).Paper(p.Revises); old != nil {
 		before, err := s.read(ctx, old.Content)
 		if err != nil {
 			return err
@@ -253,7 +254,7 @@ func requests(p *paper.Paper, named bool) []RequestInfo {
 
 func voters(b *book, ref string) []string {
 	out := []string{}
-	for name, vote := range b.state.Papers.Votes {
+	for name, vote := range lab.Library(b.state).Votes {
 		if vote == ref {
 			out = append(out, name)
 		}
@@ -265,7 +266,7 @@ func voters(b *book, ref string) []string {
 func links(b *book, p *paper.Paper, refs []string) []PaperLink {
 	out := []PaperLink{}
 	for _, ref := range refs {
-		if o := b.state.Papers.Paper(ref); o != nil {
+		if o := lab.Library(b.state).Paper(ref); o != nil {
 			out = append(out, PaperLink{o.Ref, o.Title, o.Author, o.Status, o.Author == p.Author})
 		}
 	}
@@ -294,7 +295,7 @@ func (s *Server) reviews(r *http.Request, b *book) (any, error) {
 		Reviews  []Review      `json:"reviews"`
 		Requests []RequestInfo `json:"requests"`
 	}{[]Review{}, []RequestInfo{}}
-	for _, p := range b.state.Papers.Papers {
+	for _, p := range lab.Library(b.state).Papers {
 		list, err := s.reviewsOf(r.Context(), b, p)
 		if err != nil {
 			return nil, err
@@ -315,7 +316,7 @@ func (s *Server) citations(r *http.Request, b *book) (any, error) {
 	}
 	out := []citation{}
 	for _, c := range b.Papers.Citations {
-		from, to := b.state.Papers.Paper(c.From), b.state.Papers.Paper(c.To)
+		from, to := lab.Library(b.state).Paper(c.From), lab.Library(b.state).Paper(c.To)
 		if from != nil && to != nil {
 			out = append(out, citation{c.From, c.To, from.Counted && from.Author != to.Author, c.Seq})
 		}
@@ -336,10 +337,10 @@ func (s *Server) votes(r *http.Request, b *book) (any, error) {
 		Tally   []count           `json:"tally"`
 		History []view.VoteEntry  `json:"history"`
 	}{map[string]string{}, []count{}, append([]view.VoteEntry{}, b.Papers.Votes...)}
-	for name, ref := range b.state.Papers.Votes {
+	for name, ref := range lab.Library(b.state).Votes {
 		out.Current[name] = ref
 	}
-	list, _ := listPapers(&b.state.Papers, "votes", "", math.MaxInt64/2, 0)
+	list, _ := listPapers(lab.Library(b.state), "votes", "", math.MaxInt64/2, 0)
 	for _, p := range list {
 		if p.Votes > 0 {
 			out.Tally = append(out.Tally, count{p.Ref, p.Title, p.Votes})

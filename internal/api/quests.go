@@ -13,6 +13,8 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/contract"
+	"lyceum/internal/society/lab"
 	"lyceum/internal/view"
 )
 
@@ -133,8 +135,8 @@ func (s *Server) summary(b *book) (Summary, error) {
 		Tokens: st.Spent.Usage.Input + st.Spent.Usage.Output, Seconds: float64(st.Elapsed(st.Time)) / 1e6, Limits: limitsOf(st.Limits),
 		Events: st.Seq, Hash: st.Hash.String(), Created: st.Created, Updated: st.Time, Activity: b.Timeline.Spark(),
 	}
-	if st.Lab != nil {
-		out.Papers, out.Votes = countPapers(st), new(len(st.Papers.Votes))
+	if lab.Of(st) != nil {
+		out.Papers, out.Votes = countPapers(st), new(len(lab.Library(st).Votes))
 	}
 	if o := st.Origin; o != nil {
 		out.Origin = &Origin{o.From, o.At, o.Hash.String()}
@@ -154,7 +156,7 @@ func modelsOf(s *quest.State) []string {
 }
 
 func countPapers(s *quest.State) *PaperCounts {
-	return &PaperCounts{s.Papers.Count(event.Published), s.Papers.Count(event.Submitted), s.Papers.Count(event.Rejected)}
+	return &PaperCounts{lab.Library(s).Count(event.Published), lab.Library(s).Count(event.Submitted), lab.Library(s).Count(event.Rejected)}
 }
 
 // quests lists them all. One that cannot be read does not hide the others.
@@ -265,14 +267,14 @@ func (s *Server) describe(b *book, d *Detail) {
 	if st.Computer != nil {
 		d.Computer = st.Computer.Driver
 	}
-	if st.Lab != nil {
-		d.Lab = &LabInfo{st.Lab.Reviewers, st.Lab.Decision, st.Lab.Deadline}
-		if best := st.Papers.Best(); best != nil {
+	if m := lab.Of(st); m != nil && m.Spec != nil {
+		d.Lab = &LabInfo{m.Spec.Reviewers, m.Spec.Decision, m.Spec.Deadline}
+		if best := lab.Library(st).Best(); best != nil {
 			p := paperOf(b, best)
 			d.Best = &p
 		}
 	}
-	if n := st.Net; n != nil {
+	if n := contract.Net(st); n != nil {
 		d.Contract = &ContractInfo{Audit: n.Spec.Audit, Corpus: n.Spec.Corpus != nil, Round: n.Round}
 		if n.Spec.WaitUntil != 0 {
 			d.Contract.WaitUntil = &n.Spec.WaitUntil

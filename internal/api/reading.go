@@ -7,6 +7,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 	"lyceum/internal/runtime"
+	"lyceum/internal/society/contract"
 	"lyceum/internal/view"
 )
 
@@ -93,7 +94,7 @@ type doubt struct {
 }
 
 func (s *Server) evidence(r *http.Request, b *book) (any, error) {
-	if b.state.Net == nil {
+	if contract.Net(b.state) == nil {
 		return nil, conflict("quest %s is not a contract net: its answer has no numbered evidence", b.name)
 	}
 	found, err := s.rt.Evidence(r.Context(), b.state)
@@ -113,16 +114,16 @@ func (s *Server) evidence(r *http.Request, b *book) (any, error) {
 	}{found.Claims, []source{}, found.Broken, []attack{}, []doubt{}, nil}
 	for i, src := range found.Sources {
 		one := source{EvidencedSource: src}
-		if a := b.state.Net.Sources[i].Anchor; a != nil {
+		if a := contract.Net(b.state).Sources[i].Anchor; a != nil {
 			one.Snippet = a.Snippet
 		}
 		out.Sources = append(out.Sources, one)
 	}
-	for _, a := range b.state.Net.Attacks {
+	for _, a := range contract.Net(b.state).Attacks {
 		out.Attacks = append(out.Attacks, attack{a.From, a.To, a.Reason})
 	}
-	for i := range b.state.Net.Doubts {
-		d := &b.state.Net.Doubts[i]
+	for i := range contract.Net(b.state).Doubts {
+		d := &contract.Net(b.state).Doubts[i]
 		out.Challenges = append(out.Challenges, doubt{d.Challenge, d.Claim, d.Rule, d.Reason, d.By, d.Open(), d.Justified, d.Seq})
 	}
 	if b.state.Answer != nil {

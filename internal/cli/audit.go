@@ -16,6 +16,7 @@ import (
 	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/society/contract"
 
 	"github.com/spf13/cobra"
 )
@@ -318,7 +319,7 @@ func (a *app) importCommand() *cobra.Command {
 
 // printNotes says what nobody vouches for in a contract net that was brought here.
 func (a *app) printNotes(name string, s *quest.State) error {
-	if s.Net == nil {
+	if contract.Net(s) == nil {
 		return nil
 	}
 	rep, err := a.rt.Audit(context.Background(), name, nil)

@@ -9,6 +9,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/society/contract"
 )
 
 // printEvidence walks from each claim to the paragraph or the output it rests on, and
@@ -100,9 +101,9 @@ type mindJSON struct {
 // printBeliefs shows the agents' minds as they are in a state.
 func (a *app) printBeliefs(s *quest.State, asJSON bool) error {
 	minds := []mindJSON{}
-	if s.Net != nil {
+	if contract.Net(s) != nil {
 		for _, ag := range s.Agents {
-			if m := s.Net.Minds[ag.Name]; m != nil {
+			if m := contract.Net(s).Minds[ag.Name]; m != nil {
 				minds = append(minds, mindJSON{ag.Name, m.Beliefs, m.Desires, m.Intentions})
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/lab"
 )
 
 // shortRef is enough of a reference for a person to find the paper by.
@@ -58,7 +59,7 @@ func gistLab(b event.Body) string {
 // tells it better.
 func lineLab(e event.Event, s *quest.State) string {
 	paper := func(ref string) string {
-		if p := s.Papers.Paper(ref); p != nil {
+		if p := lab.Library(s).Paper(ref); p != nil {
 			return shortRef(ref) + " “" + oneLine(p.Title, 50) + "”"
 		}
 		return shortRef(ref)

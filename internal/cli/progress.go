@@ -15,6 +15,7 @@ import (
 	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/society/lab"
 
 	"golang.org/x/term"
 )
@@ -163,7 +164,7 @@ func (p *progress) line(e event.Event, s *quest.State) string {
 // headline is line for a view of many agents: what each of them says and what its tools
 // gave is left out, where all are seen at once.
 func (p *progress) headline(e event.Event, s *quest.State) string {
-	if s.Lab == nil {
+	if lab.Of(s) == nil {
 		return p.line(e, s)
 	}
 	switch b := e.Body.(type) {

@@ -13,8 +13,9 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
-	"lyceum/internal/paper"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/lab"
+	"lyceum/internal/society/lab/paper"
 	"lyceum/internal/tui"
 
 	"github.com/spf13/cobra"
@@ -100,7 +101,7 @@ func (a *app) publicationListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			papers, _ := s.Papers.List(paper.Order(order), status, math.MaxInt64, 0)
+			papers, _ := lab.Library(s).List(paper.Order(order), status, math.MaxInt64, 0)
 			if asJSON {
 				out := []*paperJSON{}
 				for _, p := range papers {
@@ -119,10 +120,10 @@ func (a *app) publicationListCommand() *cobra.Command {
 
 func (a *app) printPapers(name string, s *quest.State, papers []*paper.Paper) error {
 	switch {
-	case len(papers) == 0 && len(s.Papers.Papers) > 0:
+	case len(papers) == 0 && len(lab.Library(s).Papers) > 0:
 		fmt.Fprintf(a.out, "Quest %s has no such papers; all of them: lyceum publication list %s\n", name, name)
 		return nil
-	case len(papers) == 0 && s.Lab == nil:
+	case len(papers) == 0 && lab.Of(s) == nil:
 		fmt.Fprintf(a.out, "Quest %s has no papers: it is no lab. Its answer: lyceum show %s\n", name, name)
 		return nil
 	case len(papers) == 0:
@@ -172,7 +173,7 @@ func programOf(p *paper.Paper) string {
 
 // paperJSON is a paper without its texts.
 func (a *app) paperJSON(name string, s *quest.State, p *paper.Paper) *paperJSON {
-	d := tui.NewDocument(&s.Papers, p, a.rt.QuestDir(name))
+	d := tui.NewDocument(lab.Library(s), p, a.rt.QuestDir(name))
 	refs := func(list []tui.Citation) []string {
 		out := []string{}
 		for _, c := range list {
@@ -218,7 +219,7 @@ terminal would obey is printed.`,
 			if err != nil {
 				return err
 			}
-			d := tui.NewDocument(&s.Papers, p, a.rt.QuestDir(name))
+			d := tui.NewDocument(lab.Library(s), p, a.rt.QuestDir(name))
 			if err := d.Load(a.readText(ctx)); err != nil {
 				return err
 			}
@@ -301,7 +302,7 @@ func (a *app) findPaper(ctx context.Context, ref, in string) (string, *quest.Sta
 			unread = append(unread, err) // another quest may have it
 			continue
 		}
-		for _, p := range s.Papers.Papers {
+		for _, p := range lab.Library(s).Papers {
 			if strings.HasPrefix(p.Ref, ref) {
 				hits = append(hits, hit{name, s, p})
 			}

@@ -293,7 +293,7 @@ func (a *app) create(ctx context.Context, plan runtime.Plan) (*quest.State, erro
 // ownTools are the names of those that a society brings itself.
 func ownTools(society string) (names []string) {
 	for _, s := range societies() {
-		d, ok := s.(quest.Domain)
+		d, ok := s.(quest.Toolbox)
 		if name, _, _ := strings.Cut(s.Rules(), "/"); !ok || name != society {
 			continue
 		}

@@ -15,9 +15,10 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
-	"lyceum/internal/paper"
 	"lyceum/internal/policy"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/lab"
+	"lyceum/internal/society/lab/paper"
 	"lyceum/internal/tui"
 
 	"github.com/spf13/cobra"
@@ -103,17 +104,17 @@ func (a *app) describe(ctx context.Context, name string, s *quest.State, texts b
 		if ag.Tree != nil {
 			j.Tree = ag.Tree.Hash.String()
 		}
-		if s.Lab != nil {
-			j.OpenReviews, j.Vote, j.CostUSD = s.Papers.Asked[ag.Name], s.Papers.Votes[ag.Name], quest.USD(ag.Cost).String()
+		if lab.Of(s) != nil {
+			j.OpenReviews, j.Vote, j.CostUSD = lab.Library(s).Asked[ag.Name], lab.Library(s).Votes[ag.Name], quest.USD(ag.Cost).String()
 		}
 		q.Agents = append(q.Agents, j)
 	}
 	if s.Origin != nil {
 		q.Origin = &originJSON{s.Origin.From, s.Origin.At, s.Origin.Hash.String()}
 	}
-	if s.Lab != nil {
-		q.Papers = &paperCounts{s.Papers.Count(event.Published), s.Papers.Count(event.Submitted), s.Papers.Count(event.Rejected)}
-		q.Votes = new(len(s.Papers.Votes))
+	if lab.Of(s) != nil {
+		q.Papers = &paperCounts{lab.Library(s).Count(event.Published), lab.Library(s).Count(event.Submitted), lab.Library(s).Count(event.Rejected)}
+		q.Votes = new(len(lab.Library(s).Votes))
 	}
 	if !texts {
 		return q, nil
@@ -137,18 +138,18 @@ func (a *app) describe(ctx context.Context, name string, s *quest.State, texts b
 
 // describePapers adds a lab's papers, and the best one whole.
 func (a *app) describePapers(ctx context.Context, q *questJSON, s *quest.State) error {
-	if s.Lab == nil {
+	if lab.Of(s) == nil {
 		return nil
 	}
-	papers, _ := s.Papers.List(paper.Latest, "", math.MaxInt64, 0)
+	papers, _ := lab.Library(s).List(paper.Latest, "", math.MaxInt64, 0)
 	for _, p := range papers {
 		q.Publications = append(q.Publications, a.paperJSON(q.Quest, s, p))
 	}
-	best := s.Papers.Best()
+	best := lab.Library(s).Best()
 	if best == nil {
 		return nil
 	}
-	d := tui.NewDocument(&s.Papers, best, a.rt.QuestDir(q.Quest))
+	d := tui.NewDocument(lab.Library(s), best, a.rt.QuestDir(q.Quest))
 	if err := d.Load(a.readText(ctx)); err != nil {
 		return err
 	}
@@ -331,7 +332,7 @@ func (a *app) printQuest(ctx context.Context, name string, s *quest.State, asJSO
 		fmt.Fprintf(a.out, " (%s)", printable(q.Reason))
 	}
 	fmt.Fprintf(a.out, "\n\n%s\n\n", indent(printable(strings.TrimSpace(q.Problem))))
-	if s.Lab != nil {
+	if lab.Of(s) != nil {
 		if err := a.printLab(ctx, q, s); err != nil {
 			return err
 		}
@@ -361,14 +362,14 @@ func (a *app) printQuest(ctx context.Context, name string, s *quest.State, asJSO
 // printLab says what a lab has found: the best paper first, then all of them and the
 // agents.
 func (a *app) printLab(ctx context.Context, q *questJSON, s *quest.State) error {
-	if best := s.Papers.Best(); best != nil {
+	if best := lab.Library(s).Best(); best != nil {
 		if err := a.printBest(ctx, q.Quest, s, best, true); err != nil {
 			return err
 		}
 	} else {
 		fmt.Fprint(a.out, "No paper is published yet.\n\n")
 	}
-	if papers, _ := s.Papers.List(paper.Latest, "", math.MaxInt64, 0); len(papers) > 0 {
+	if papers, _ := lab.Library(s).List(paper.Latest, "", math.MaxInt64, 0); len(papers) > 0 {
 		if err := a.paperTable(papers); err != nil {
 			return err
 		}
@@ -394,7 +395,7 @@ func (a *app) printLab(ctx context.Context, q *questJSON, s *quest.State) error 
 }
 
 func (a *app) printBest(ctx context.Context, name string, s *quest.State, best *paper.Paper, reviews bool) error {
-	d := tui.NewDocument(&s.Papers, best, a.rt.QuestDir(name))
+	d := tui.NewDocument(lab.Library(s), best, a.rt.QuestDir(name))
 	if !reviews {
 		d.Reviews = nil
 	}
@@ -452,7 +453,7 @@ func (a *app) printEnd(ctx context.Context, name string, s *quest.State) error {
 	if err != nil {
 		return err
 	}
-	if best := s.Papers.Best(); s.Lab != nil && best != nil {
+	if best := lab.Library(s).Best(); lab.Of(s) != nil && best != nil {
 		fmt.Fprintln(a.out)
 		if err := a.printBest(ctx, name, s, best, false); err != nil {
 			return err
@@ -460,7 +461,7 @@ func (a *app) printEnd(ctx context.Context, name string, s *quest.State) error {
 	}
 	switch s.Status {
 	case quest.Finished:
-		if s.Lab == nil && q.Answer != nil {
+		if lab.Of(s) == nil && q.Answer != nil {
 			fmt.Fprintf(a.out, "\n%s\n\n", printable(*q.Answer))
 		}
 	case quest.Exceeded:

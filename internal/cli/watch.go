@@ -17,6 +17,7 @@ import (
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/society/lab"
 	"lyceum/internal/tui"
 
 	"github.com/spf13/cobra"
@@ -124,7 +125,7 @@ func (sh *showing) flags(cmd *cobra.Command) {
 
 // wanted reports whether a run is to be shown in a view.
 func (sh *showing) wanted(a *app, s *quest.State, quiet bool) bool {
-	if quiet || sh.plain || s.Lab == nil && !sh.watch {
+	if quiet || sh.plain || lab.Of(s) == nil && !sh.watch {
 		return false
 	}
 	f, ok := a.out.(*os.File)

@@ -13,10 +13,31 @@ type Type string
 // still refused, because the catalogue does not hold it.
 type Body interface{ Type() Type }
 
+// Result is an event that answers a call, and ends it.
+type Result interface {
+	Body
+	// Answers is the seq of the call.
+	Answers() uint64
+}
+
+// Order is an input that was put into a quest's inbox. A ledger takes each once, by
+// its number there; one that came another way has the number 0.
+type Order interface {
+	Body
+	Number() int64
+	SetNumber(int64)
+}
+
+// entry is what is known of a type before anything is read.
 type entry struct {
 	body  reflect.Type
 	make  func() Body
 	input bool
+	// calls says that the event asks the world for something, answered is the call
+	// that it is a result of, still says that nothing follows from it.
+	calls    bool
+	answered Type
+	still    bool
 }
 
 func input[B any, P interface {
@@ -33,27 +54,47 @@ func derived[B any, P interface {
 	return entry{body: reflect.TypeFor[P](), make: func() Body { return P(new(B)) }}
 }
 
+// asks is a call: the quest waits for the world until a result is there.
+func (e entry) asks() entry {
+	e.calls = true
+	return e
+}
+
+// answers is a result of a call of type t.
+func (e entry) answers(t Type) entry {
+	e.answered = t
+	return e
+}
+
+// leadsNowhere is an event that the rules need not be asked about. Of any other they
+// are asked what follows, so that a type nobody thought of cannot leave a quest
+// standing.
+func (e entry) leadsNowhere() entry {
+	e.still = true
+	return e
+}
+
 //go:generate go run ./eventdoc
 
 // catalogue is every event there is. Whether a type is an input decides what
 // replay feeds in and what it computes again, so it never changes for a type
 // that has been released.
 var catalogue = map[Type]entry{
-	"quest.created":    input[QuestCreated](),
+	"quest.created":    input[QuestCreated]().leadsNowhere(),
 	"quest.started":    input[QuestStarted](),
-	"quest.paused":     input[QuestPaused](),
+	"quest.paused":     input[QuestPaused]().leadsNowhere(),
 	"quest.resumed":    input[QuestResumed](),
-	"quest.stopped":    input[QuestStopped](),
-	"quest.finished":   derived[QuestFinished](),
-	"quest.failed":     derived[QuestFailed](),
-	"quest.forked":     input[QuestForked](),
+	"quest.stopped":    input[QuestStopped]().leadsNowhere(),
+	"quest.finished":   derived[QuestFinished]().leadsNowhere(),
+	"quest.failed":     derived[QuestFailed]().leadsNowhere(),
+	"quest.forked":     input[QuestForked]().leadsNowhere(),
 	"user.message":     input[UserMessage](),
 	"message.sent":     derived[MessageSent](),
-	"model.call":       derived[ModelCall](),
-	"model.result":     input[ModelResult](),
-	"tool.call":        derived[ToolCall](),
-	"tool.result":      input[ToolResult](),
-	"tool.answered":    derived[ToolAnswered](),
+	"model.call":       derived[ModelCall]().asks(),
+	"model.result":     input[ModelResult]().answers("model.call"),
+	"tool.call":        derived[ToolCall]().asks(),
+	"tool.result":      input[ToolResult]().answers("tool.call"),
+	"tool.answered":    derived[ToolAnswered]().answers("tool.call"),
 	"computer.started": input[ComputerStarted](),
 	"cli.run":          input[CliRun](),
 	"cli.stdout":       input[CliStdout](),
@@ -63,14 +104,14 @@ var catalogue = map[Type]entry{
 	"net.connection":   input[NetConnection](),
 	"policy.blocked":   derived[PolicyBlocked](),
 	"policy.failed":    derived[PolicyFailed](),
-	"timer.set":        derived[TimerSet](),
-	"timer.fired":      input[TimerFired](),
-	"budget.exceeded":  derived[BudgetExceeded](),
+	"timer.set":        derived[TimerSet]().asks().leadsNowhere(),
+	"timer.fired":      input[TimerFired]().answers("timer.set"),
+	"budget.exceeded":  derived[BudgetExceeded]().leadsNowhere(),
 
 	"tool.prepared":         input[ToolPrepared](),
 	"publication.submitted": derived[PublicationSubmitted](),
-	"reproduction.call":     derived[ReproductionCall](),
-	"reproduction.result":   input[ReproductionResult](),
+	"reproduction.call":     derived[ReproductionCall]().asks(),
+	"reproduction.result":   input[ReproductionResult]().answers("reproduction.call"),
 	"review.requested":      derived[ReviewRequested](),
 	"review.expired":        derived[ReviewExpired](),
 	"review.submitted":      derived[ReviewSubmitted](),
@@ -89,10 +130,10 @@ var catalogue = map[Type]entry{
 	"contract.awarded":    derived[ContractAwarded](),
 	"task.completed":      derived[TaskCompleted](),
 	"task.failed":         derived[TaskFailed](),
-	"search.call":         derived[SearchCall](),
-	"search.result":       input[SearchResult](),
-	"compute.call":        derived[ComputeCall](),
-	"compute.result":      input[ComputeResult](),
+	"search.call":         derived[SearchCall]().asks(),
+	"search.result":       input[SearchResult]().answers("search.call"),
+	"compute.call":        derived[ComputeCall]().asks(),
+	"compute.result":      input[ComputeResult]().answers("compute.call"),
 	"claim.made":          derived[ClaimMade](),
 	"claim.attacked":      derived[ClaimAttacked](),
 	"challenge.raised":    derived[ChallengeRaised](),
@@ -125,6 +166,15 @@ func known(b Body) bool { return reflect.TypeOf(b) == catalogue[b.Type()].body }
 
 // Input reports whether events of type t come from outside the core.
 func (t Type) Input() bool { return catalogue[t].input }
+
+// Call reports whether events of type t ask the world for something.
+func (t Type) Call() bool { return catalogue[t].calls }
+
+// Answered is the type of call that results of type t answer, empty if t is none.
+func (t Type) Answered() Type { return catalogue[t].answered }
+
+// LeadsNowhere reports whether nothing follows from events of type t.
+func (t Type) LeadsNowhere() bool { return catalogue[t].still }
 
 // Refs returns the blobs and trees that a body names, in the order of its
 // members.

@@ -6,7 +6,6 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
-	"lyceum/internal/tender"
 )
 
 // Apply takes the next event of the ledger in. It trusts it: an input that does
@@ -48,9 +47,6 @@ func (s *State) Apply(e event.Event) {
 		s.Spoken = e.Seq
 		s.took(b.Inbox)
 	case *event.MessageSent:
-		if s.Net != nil {
-			s.Net.Apply(e)
-		}
 		if a := s.Agent(b.To); a != nil && !b.Quiet {
 			if a.Parked != "" {
 				a.Wake()
@@ -63,6 +59,9 @@ func (s *State) Apply(e event.Event) {
 		s.Broken = append(s.Broken, b.Policy)
 	default:
 		s.applyCall(e)
+	}
+	if s.memory != nil {
+		s.memory.Apply(e)
 	}
 	s.Seq, s.Hash, s.Time = e.Seq, e.Hash, e.Time
 }
@@ -93,11 +92,21 @@ func (s *State) applyCall(e event.Event) {
 			}
 		}
 		s.Calls[e.Seq] = Call{Kind: e.Type, Timer: b.Purpose, At: b.At}
-	case *event.TimerFired:
-		delete(s.Calls, b.Call)
+	case *event.ToolPrepared:
+		if a := s.Agent(e.Actor); a != nil {
+			a.Prepared(b)
+		}
+	case *event.AgentParked:
+		s.Agent(e.Actor).Parked = b.Reason
+	case *event.AdvisorySent:
+		s.advise(b)
+	case event.Result:
+		delete(s.Calls, b.Answers())
 	default:
+		if e.Type.Call() {
+			s.Calls[e.Seq] = Call{Kind: e.Type}
+		}
 		s.applyComputer(e)
-		s.applyDomain(e)
 	}
 }
 
@@ -117,11 +126,8 @@ func (s *State) create(b *event.QuestCreated, now event.Time) {
 		s.Agents = append(s.Agents, a)
 	}
 	s.index()
-	if _, ok := s.society.(Domain); ok {
-		s.Lab, s.Papers.Readers = b.Lab, int64(len(s.Agents))
-	}
-	if b.Contract != nil {
-		s.Net = tender.New(*b.Contract)
+	if k, ok := s.rules.Society.(Knower); ok {
+		s.memory = k.Begin(s, b)
 	}
 }
 
@@ -185,8 +191,9 @@ func (s *State) fork(b *event.QuestForked) {
 		}
 	}
 	clear(s.Calls)
-	s.Papers.Abandon()
-	s.Net.Abandon()
+	if s.memory != nil {
+		s.memory.Abandon()
+	}
 	s.Inbox = 0
 	s.Answer, s.Warnings = nil, nil
 	for _, a := range s.Agents {
@@ -287,18 +294,6 @@ func (s *State) Check(actor string, b event.Body) error {
 		if s.Status != Created {
 			return fmt.Errorf("quest %s has been started before", s.Name)
 		}
-	case *event.ModelResult:
-		return s.answers(b.Call, "model.call")
-	case *event.ToolResult:
-		return s.answers(b.Call, "tool.call")
-	case *event.TimerFired:
-		return s.answers(b.Call, "timer.set")
-	case *event.QuestPaused:
-		return s.fresh(b.Inbox)
-	case *event.QuestResumed:
-		return s.fresh(b.Inbox)
-	case *event.QuestStopped:
-		return s.fresh(b.Inbox)
 	case *event.UserMessage:
 		if b.To != "" && s.Agent(b.To) == nil {
 			return fmt.Errorf("quest %s has no agent %s", s.Name, b.To)
@@ -307,8 +302,17 @@ func (s *State) Check(actor string, b event.Body) error {
 			return fmt.Errorf("quest %s works by rules alone, and nobody in it would understand a message: make it anew with a model", s.Name)
 		}
 		return s.fresh(b.Inbox)
-	case *event.ToolPrepared, *event.ReproductionResult, *event.SearchResult, *event.ComputeResult:
-		return s.checkDomain(actor, b)
+	case event.Order:
+		return s.fresh(b.Number())
+	case *event.ToolPrepared:
+		return s.checkPrepared(actor, b)
+	case event.Result:
+		if err := s.answers(b); err != nil {
+			return err
+		}
+		if c, ok := s.memory.(Checker); ok {
+			return c.Check(b)
+		}
 	default:
 		return s.checkComputer(actor, b)
 	}
@@ -320,9 +324,11 @@ func (s *State) Thinks() bool {
 	return slices.ContainsFunc(s.Agents, func(a *agent.Agent) bool { return a.Model != "" })
 }
 
-func (s *State) answers(call uint64, want event.Type) error {
-	if c, ok := s.Calls[call]; !ok || c.Kind != want {
-		return fmt.Errorf("quest %s has no open %s %d", s.Name, want, call)
+// answers tells whether a result is one of a call that is open.
+func (s *State) answers(b event.Result) error {
+	want := b.Type().Answered()
+	if c, ok := s.Calls[b.Answers()]; !ok || c.Kind != want {
+		return fmt.Errorf("quest %s has no open %s %d", s.Name, want, b.Answers())
 	}
 	return nil
 }

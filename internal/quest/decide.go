@@ -18,21 +18,6 @@ func Decide(s *State, e event.Event) []event.Draft {
 	switch b := e.Body.(type) {
 	case *event.QuestStarted, *event.QuestResumed:
 		return append(s.setTimer(e), s.goOn(e)...)
-	case *event.UserMessage, *event.MessageSent, *event.ModelCall, *event.ModelResult,
-		*event.ToolCall, *event.ToolResult, *event.ToolAnswered, *event.PolicyFailed:
-		return s.goOn(e)
-	case *event.ToolPrepared, *event.PublicationSubmitted, *event.ReproductionCall, *event.ReproductionResult,
-		*event.ReviewRequested, *event.ReviewExpired, *event.ReviewSubmitted, *event.PublicationDecided,
-		*event.CitationMade, *event.VoteCast, *event.AdvisorySent, *event.AgentParked:
-		return s.goOn(e)
-	case *event.BeliefUpdated, *event.DesireSet, *event.IntentionFormed, *event.PlanMade, *event.CfpIssued, *event.BidSubmitted,
-		*event.ContractAwarded, *event.TaskCompleted, *event.TaskFailed, *event.SearchCall, *event.SearchResult, *event.ComputeCall,
-		*event.ComputeResult, *event.ClaimMade, *event.ClaimAttacked, *event.ChallengeRaised, *event.JustificationGiven,
-		*event.ClaimRetracted, *event.ReplanTriggered, *event.ArgumentsWeighed:
-		return s.goOn(e)
-	case *event.ComputerStarted, *event.CliRun, *event.CliStdout, *event.CliStderr, *event.CliExit, *event.FileDiff, *event.NetConnection:
-		// They say nothing to an agent. But a policy may have waited for one.
-		return s.goOn(e)
 	case *event.PolicyBlocked:
 		return s.afterBlock(e, b)
 	case *event.TimerFired:
@@ -44,7 +29,12 @@ func Decide(s *State, e event.Event) []event.Draft {
 		}
 		return s.woke(e)
 	}
-	return nil
+	if e.Type.LeadsNowhere() {
+		return nil
+	}
+	// Most say something to an agent, or are due to the society. And for any other a
+	// policy may have waited.
+	return s.goOn(e)
 }
 
 // goOn says the next step of the agents that an event may have moved: the one the
@@ -91,8 +81,8 @@ func (s *State) advance(a *agent.Agent, e event.Event) []event.Draft {
 		return nil // an agent without a model moves by rules alone
 	}
 	phase := a.Phase()
-	if d, ok := s.society.(Domain); ok && (phase == agent.Ready || phase == agent.Answered) {
-		if duty := d.Before(s, a, e); duty != nil {
+	if s.rules.minder != nil && (phase == agent.Ready || phase == agent.Answered) {
+		if duty := s.rules.minder.Before(s, a, e); duty != nil {
 			return duty
 		}
 	}
@@ -105,7 +95,7 @@ func (s *State) advance(a *agent.Agent, e event.Event) []event.Draft {
 	case agent.Ready:
 		return s.ask(a, e)
 	case agent.Answered:
-		return s.submit(a, e, s.society.Answered(s, a, e))
+		return s.submit(a, e, s.rules.Answered(s, a, e))
 	}
 	return nil
 }
@@ -113,7 +103,7 @@ func (s *State) advance(a *agent.Agent, e event.Event) []event.Draft {
 // ask has the model called, unless it failed for good or a policy is against it.
 func (s *State) ask(a *agent.Agent, e event.Event) []event.Draft {
 	if a.GaveUp() {
-		return s.society.Failed(s, a, e)
+		return s.rules.Failed(s, a, e)
 	}
 	f := s.modelFacts(a, e.Time)
 	v := s.judge(e, "model.call", f)
@@ -143,8 +133,8 @@ func (s *State) callTools(a *agent.Agent, e event.Event) []event.Draft {
 			if text := s.answer(a, u, name); text != "" {
 				return []event.Draft{After(e, a.Name, name, &event.ToolAnswered{Call: u.Call, Error: true, Output: event.Text{Text: text}})}
 			}
-			if d, own := s.Own(name); own != nil && own.Step != DeliveredTool {
-				if next := d.Use(s, a, u, e); next != nil {
+			if own := s.Own(name); own != nil && own.Step != DeliveredTool {
+				if next := s.rules.toolbox.Use(s, a, u, e); next != nil {
 					return next
 				}
 			}
@@ -231,7 +221,7 @@ func (s *State) woke(e event.Event) []event.Draft {
 		}
 	}
 	timer := s.setTimer(e)
-	if s.Net == nil {
+	if !s.rules.traits.Wakes {
 		return timer
 	}
 	return append(timer, s.goOn(e)...)

@@ -2,15 +2,11 @@ package quest
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"lyceum/internal/agent"
-	"lyceum/internal/behavior"
 	"lyceum/internal/event"
-	"lyceum/internal/paper"
 	"lyceum/internal/policy"
-	"lyceum/internal/tender"
 )
 
 // The gate: every proposal of an agent is put to the policies before it becomes an
@@ -101,7 +97,7 @@ func (s *State) afterBlock(e event.Event, b *event.PolicyBlocked) []event.Draft 
 	case "quest.finished":
 		return []event.Draft{After(e, "core", "", &event.MessageSent{Text: event.Text{Text: refusal(b)}, To: a.Name})}
 	case "model.call":
-		if drafts := s.society.Parked(s, a, e); drafts != nil {
+		if drafts := s.rules.Parked(s, a, e); drafts != nil {
 			return drafts
 		}
 	}
@@ -123,7 +119,7 @@ func refusal(b *event.PolicyBlocked) string {
 func (s *State) attend(e event.Event) {
 	if e.Input() {
 		// Whoever was told to wait is asked again whenever something has come in.
-		s.Cause, s.moving, s.all, s.woken = e.Seq, e.Actor, s.gate.Couples() || s.Net != nil, s.woken[:0] // a net has few agents, and any may wait for any
+		s.Cause, s.moving, s.all, s.woken = e.Seq, e.Actor, s.gate.Couples() || s.rules.traits.Couples, s.woken[:0]
 		clear(s.nags)
 	}
 	var err error
@@ -189,7 +185,16 @@ func (s *State) happened(e event.Event) *policy.Facts {
 		}
 		return f
 	}
-	f := s.domainFacts(e)
+	f := &policy.Facts{}
+	if b, ok := e.Body.(*event.AdvisorySent); ok {
+		f.Ref, f.Text, f.Hidden = b.Ref, b.Text.Text, b.Text.Ref != nil
+		if len(b.To) == 1 {
+			f.To = b.To[0]
+		}
+	}
+	if s.memory != nil {
+		s.memory.Facts(e, f)
+	}
 	if s.Agent(e.Actor) != nil {
 		f.Agent = e.Actor
 	}
@@ -231,7 +236,7 @@ func (s *State) useFacts(name string, which func(*agent.Use) bool) *policy.Facts
 // been applied in between.
 func (s *State) toolFacts(a *agent.Agent, u *agent.Use) *policy.Facts {
 	f := s.callFacts(a, known(a, u.Name), s.args(u))
-	f.Again = s.Papers.Happened(a.Name, paper.Place{Answer: u.Answer, Part: u.Part}) || s.Net.Happened(tender.Place{Answer: u.Answer, Part: u.Part})
+	f.Again = s.memory != nil && s.memory.Happened(a.Name, u.Place())
 	if u.Refused != "" {
 		f.Refused = "tool.call"
 	}
@@ -241,41 +246,10 @@ func (s *State) toolFacts(a *agent.Agent, u *agent.Use) *policy.Facts {
 // callFacts is what is known of a call with some arguments.
 func (s *State) callFacts(a *agent.Agent, tool string, args *policy.Args) *policy.Facts {
 	f := &policy.Facts{Agent: a.Name, Tool: tool, Turn: a.Turns, Args: args, Spent: s.used(s.Time), AgentSpent: usedBy(a)}
-	if _, own := s.Own(tool); own != nil {
-		f.Asked = s.Papers.Asked[a.Name]
-		s.about(f, f.Field(argRef).Text)
-		s.answering(f)
+	if s.memory != nil && s.Own(tool) != nil {
+		s.memory.CallFacts(f)
 	}
 	return f
-}
-
-// answering adds what is known of the message that a message of an agent answers: who
-// sent it, and its performative.
-func (s *State) answering(f *policy.Facts) {
-	if s.Net == nil {
-		return
-	}
-	v := f.Field(argReply)
-	seq, err := strconv.ParseUint(v.Text, 10, 64)
-	if err != nil || v.Kind != behavior.Number {
-		return
-	}
-	f.Ref = v.Text
-	if m, ok := s.Net.Messages[seq]; ok {
-		f.Author, f.Status = m.From, m.Performative
-	}
-}
-
-var argReply = []string{"args", "reply"}
-
-var argRef = []string{"args", "ref"}
-
-// about adds what is known of a paper.
-func (s *State) about(f *policy.Facts, ref string) {
-	f.Ref = ref
-	if p := s.Papers.Paper(ref); p != nil {
-		f.Author, f.Status = p.Author, p.Status
-	}
 }
 
 // saidFacts is what is known of a message to an agent, or to all of them.

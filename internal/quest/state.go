@@ -21,11 +21,10 @@ import (
 	"lyceum/internal/agent"
 	"lyceum/internal/behavior"
 	"lyceum/internal/event"
-	"lyceum/internal/paper"
 	"lyceum/internal/policy"
-	"lyceum/internal/tender"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Status is where a quest stands.
@@ -64,12 +63,7 @@ type State struct {
 	Policies []event.PolicySpec
 	Broken   []string `json:",omitempty"`
 	Agents   []*agent.Agent
-	// Lab is how a lab works, nil elsewhere; Papers are what it has published.
-	Lab    *event.LabSpec `json:",omitzero"`
-	Papers paper.Library  `json:",omitzero"`
-	// Net is what a contract net knows, nil elsewhere.
-	Net    *tender.Net `json:",omitzero"`
-	Answer *event.Text
+	Answer   *event.Text
 	// Warnings are what stayed open when the quest had its answer.
 	Warnings []string `json:",omitempty"`
 	// Ended is when the quest last had its answer, or was refused it.
@@ -98,9 +92,10 @@ type State struct {
 	Since event.Time
 	Ran   int64
 
-	society Society
-	gate    *policy.Gate
-	byName  map[string]*agent.Agent
+	rules  rules
+	memory Memory
+	gate   *policy.Gate
+	byName map[string]*agent.Agent
 
 	// moving is the agent that the last input was about; all says that what
 	// followed from it concerns the others too, woken are those that it concerns if
@@ -134,26 +129,6 @@ type Spent struct {
 	Turns    int64
 	Tools    int64
 	Usage    event.Usage
-}
-
-// Society is the rules by which agents work together.
-type Society interface {
-	// Rules is the name and version, such as solo/3. A quest names the version
-	// it was made with, and only that may decide for it.
-	Rules() string
-	// Texts are what the rules say to agents. They are pinned when a quest is
-	// made; rules read them from the state, never from here.
-	Texts() []event.NamedText
-	// Answered says what follows when an agent has spoken and called for no tool.
-	Answered(s *State, a *agent.Agent, e event.Event) []event.Draft
-	// Failed says what follows when an agent's model gives no answer.
-	Failed(s *State, a *agent.Agent, e event.Event) []event.Draft
-	// Parked says what follows when a policy has taken an agent's turn away. It
-	// gets it back when somebody speaks to it, or the quest is resumed.
-	Parked(s *State, a *agent.Agent, e event.Event) []event.Draft
-	// Policies are threads that stand at the gate in every quest by these rules,
-	// behind those that the quest names.
-	Policies() []behavior.Thread
 }
 
 // UnknownRulesError says that this binary does not have the rules of a quest.
@@ -195,7 +170,7 @@ func New(created event.Event, societies []Society) (*State, error) {
 		return nil, err
 	}
 	var err error
-	if s.gate, err = policy.New(b.Policies, s.society.Policies()...); err != nil {
+	if s.gate, err = policy.New(b.Policies, s.rules.Policies()...); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -205,7 +180,7 @@ func (s *State) adopt(rules string, societies []Society) error {
 	var known []string
 	for _, soc := range societies {
 		if soc.Rules() == rules {
-			s.society = soc
+			s.rules = rulesOf(soc)
 			return nil
 		}
 		known = append(known, soc.Rules())
@@ -214,17 +189,26 @@ func (s *State) adopt(rules string, societies []Society) error {
 }
 
 // snapshotFormat changes whenever the meaning of State does.
-const snapshotFormat = 5
+const snapshotFormat = 6
 
 type snapshot struct {
 	Format int
 	State  *State
 	Gate   []behavior.Saved
+	Memory jsontext.Value `json:",omitzero"`
 }
 
 // Encode writes the state as bytes, the same for equal states.
 func (s *State) Encode() ([]byte, error) {
-	data, err := json.Marshal(snapshot{snapshotFormat, s, s.gate.Save()}, json.Deterministic(true))
+	snap := snapshot{Format: snapshotFormat, State: s, Gate: s.gate.Save()}
+	var err error
+	if s.memory != nil {
+		snap.Memory, err = json.Marshal(s.memory, json.Deterministic(true))
+	}
+	var data []byte
+	if err == nil {
+		data, err = json.Marshal(snap, json.Deterministic(true))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("encode the state of quest %s: %w", s.Name, err)
 	}
@@ -247,8 +231,14 @@ func Decode(data []byte, societies []Society) (*State, error) {
 	if err := s.adopt(s.Rules, societies); err != nil {
 		return nil, err
 	}
+	if k, ok := s.rules.Society.(Knower); ok {
+		s.memory = k.Blank()
+		if err := json.Unmarshal(snap.Memory, s.memory, json.RejectUnknownMembers(true)); err != nil {
+			return nil, fmt.Errorf("decode state: what the society knows: %w", err)
+		}
+	}
 	var err error
-	if s.gate, err = policy.New(s.Policies, s.society.Policies()...); err != nil {
+	if s.gate, err = policy.New(s.Policies, s.rules.Policies()...); err != nil {
 		return nil, err
 	}
 	return s, s.gate.Restore(snap.Gate)

@@ -329,8 +329,8 @@ func (l *live) startTool(ctx context.Context, seq uint64, name, toolName string)
 	if err != nil {
 		return fmt.Errorf("arguments of tool.call %d: %w", seq, err)
 	}
-	if domain, own := l.state.Own(toolName); own != nil {
-		l.startOwn(ctx, seq, name, &u, domain, own, args)
+	if own := l.state.Own(toolName); own != nil {
+		l.startOwn(ctx, seq, name, &u, own, args)
 		return nil
 	}
 	d, spec := l.desks[name], l.tool(toolName)

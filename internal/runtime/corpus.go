@@ -11,6 +11,7 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/search"
+	"lyceum/internal/society/contract"
 )
 
 // A corpus is what researchers search: the documents of a folder as the quest recorded
@@ -150,7 +151,7 @@ func paragraphs(docs []search.Document) (n int) {
 func (l *live) startSearch(ctx context.Context, seq uint64, actor string, b *event.SearchCall) {
 	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
 		begun := l.rt.Clock()
-		body, err := l.rt.search(ctx, l.corpus, b, l.state.Net.Spec.Embedder)
+		body, err := l.rt.search(ctx, l.corpus, b, contract.Net(l.state).Spec.Embedder)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -20,6 +20,7 @@ import (
 	"lyceum/internal/policy"
 	"lyceum/internal/profile"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/lab"
 )
 
 // ErrExists says that there is a quest of that name.
@@ -408,7 +409,7 @@ func (r *Runtime) prepare(ctx context.Context, name string, s *quest.State) erro
 		return err
 	}
 	// A quest that was brought here, or forked, has papers already.
-	for _, p := range s.Papers.Papers {
+	for _, p := range lab.Library(s).Papers {
 		if err := (&press{rt: r, key: name}).write(ctx, p); err != nil {
 			return fmt.Errorf("write paper %s: %w", p.Ref, err)
 		}

@@ -97,7 +97,7 @@ func (c *creation) window(model string) int64 {
 func (c *creation) tools(soc quest.Society, p *profile.Profile) ([]model.Tool, error) {
 	var own []model.Tool
 	isOwn := map[string]bool{}
-	if d, ok := soc.(quest.Domain); ok {
+	if d, ok := soc.(quest.Toolbox); ok {
 		for _, t := range d.Own() {
 			own, isOwn[t.Name] = append(own, t.Tool), true
 		}

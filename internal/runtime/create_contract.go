@@ -125,7 +125,7 @@ func (c *creation) without(a *event.AgentSpec) (err error) {
 // roleTools are those of a role: of the society's own the ones that it names, and the
 // world's if it may use them.
 func (c *creation) roleTools(soc quest.Cast, role quest.Role) (out []model.Tool, err error) {
-	if d, ok := soc.(quest.Domain); ok {
+	if d, ok := soc.(quest.Toolbox); ok {
 		for _, t := range d.Own() {
 			if slices.Contains(role.Own, t.Name) {
 				out = append(out, t.Tool)

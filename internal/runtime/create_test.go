@@ -24,7 +24,7 @@ import (
 
 // guild stands for a lab while it is made: a society with a tool of its own, and
 // places in its prompt for the question and the profile. It cannot be run.
-type guild struct{ quest.Domain }
+type guild struct{ quest.Society }
 
 func (guild) Rules() string { return "lab/1" }
 
@@ -35,6 +35,10 @@ func (guild) Texts() []event.NamedText {
 func (guild) Own() []quest.OwnTool {
 	return []quest.OwnTool{{Tool: model.Tool{Name: "publish", Description: "Publish a paper.", Schema: `{"type":"object"}`}}}
 }
+
+func (guild) Traits() quest.Traits { return quest.Traits{} }
+
+func (guild) Use(*quest.State, *agent.Agent, *agent.Use, event.Event) []event.Draft { return nil }
 
 func (guild) Policies() []behavior.Thread { return nil }
 

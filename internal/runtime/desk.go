@@ -59,7 +59,7 @@ func commandID(call uint64) string { return fmt.Sprintf("c%d", call) }
 // does no harm, or because the command is still known to the computer, so that
 // asking for it again finds it instead of running it.
 func (l *live) mayRepeat(ctx context.Context, seq uint64, c quest.Call) bool {
-	if _, own := l.state.Own(c.Tool); own != nil {
+	if own := l.state.Own(c.Tool); own != nil {
 		return true // the world's part of it is reading, or writing the same again
 	}
 	t := l.tool(c.Tool)

@@ -13,7 +13,8 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
 	"lyceum/internal/search"
-	"lyceum/internal/tender"
+	"lyceum/internal/society/contract"
+	"lyceum/internal/society/contract/tender"
 )
 
 // A witness looks at what the world is recorded to have said, and at what can be known
@@ -282,23 +283,23 @@ type EvidencedSource struct {
 // Evidence walks from the claims of a quest's answer to what they rest on, and looks at
 // each of it.
 func (r *Runtime) Evidence(ctx context.Context, s *quest.State) (*Evidence, error) {
-	if s.Net == nil {
+	if contract.Net(s) == nil {
 		return nil, badPlan("quest %s is not a contract net: its answer has no numbered evidence; papers of a lab cite each other: lyceum publication view", s.Name)
 	}
 	out := &Evidence{Claims: []EvidencedClaim{}, Sources: []EvidencedSource{}}
-	for i := range s.Net.Claims {
-		c := &s.Net.Claims[i]
+	for i := range contract.Net(s).Claims {
+		c := &contract.Net(s).Claims[i]
 		out.Claims = append(out.Claims, EvidencedClaim{
-			Claim: c.Claim, Text: c.Text, By: c.By, Status: standing(s.Net, c), Confidence: c.Confidence, Sources: c.Sources, Seq: c.Seq,
+			Claim: c.Claim, Text: c.Text, By: c.By, Status: standing(contract.Net(s), c), Confidence: c.Confidence, Sources: c.Sources, Seq: c.Seq,
 		})
 	}
 	var corp *corpus
-	if s.Net.Spec.Corpus != nil {
-		corp = &corpus{rt: r, tree: *s.Net.Spec.Corpus}
+	if contract.Net(s).Spec.Corpus != nil {
+		corp = &corpus{rt: r, tree: *contract.Net(s).Spec.Corpus}
 		defer corp.close()
 	}
-	for i := range s.Net.Sources {
-		src := &s.Net.Sources[i]
+	for i := range contract.Net(s).Sources {
+		src := &contract.Net(s).Sources[i]
 		var e EvidencedSource
 		var err error
 		if src.Anchor != nil {

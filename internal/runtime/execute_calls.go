@@ -228,7 +228,7 @@ func (x *callReader) piece(actor, command string, t event.Text, of func(*recorde
 // used notes what a tool call means for the commands of its agent.
 func (x *callReader) used(e event.Event) error {
 	t, _ := x.rt.Tools.Lookup(e.Tool)
-	if _, own := x.s.Own(e.Tool); own != nil {
+	if own := x.s.Own(e.Tool); own != nil {
 		t.Writes = own.Step == quest.DeliveredTool
 	}
 	if t.Writes {

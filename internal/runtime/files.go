@@ -16,8 +16,9 @@ import (
 	"lyceum/internal/agent"
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
-	"lyceum/internal/paper"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/lab"
+	"lyceum/internal/society/lab/paper"
 )
 
 // A quest's folder can be read without Lyceum. Its files are written from the
@@ -150,7 +151,7 @@ func (r *Runtime) changedPapers(ctx context.Context, name string, s *quest.State
 		return nil, err
 	}
 	p := &press{rt: r, key: name}
-	for _, x := range s.Papers.Papers {
+	for _, x := range lab.Library(s).Papers {
 		if running && x.Decided == 0 {
 			continue // whoever runs the quest may be writing it now
 		}
@@ -168,7 +169,7 @@ func (r *Runtime) changedPapers(ctx context.Context, name string, s *quest.State
 		return nil, err
 	}
 	for _, f := range folders {
-		if s.Papers.Paper(f.Name()) == nil {
+		if lab.Library(s).Paper(f.Name()) == nil {
 			out = append(out, filepath.Join(r.QuestDir(name), "publications", f.Name()))
 		}
 	}

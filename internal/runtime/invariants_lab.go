@@ -9,6 +9,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/lab"
 )
 
 // labBooks keep account of a lab from its events alone, in their own plain way: they
@@ -281,11 +282,11 @@ func (b *labBooks) end(s *quest.State) error {
 	for _, ref := range b.votes {
 		votes[ref]++
 	}
-	if !maps.Equal(b.votes, s.Papers.Votes) || len(s.Papers.Papers) != len(b.refs) {
-		return fmt.Errorf("the votes are %v, or not %d papers: %d", s.Papers.Votes, len(b.refs), len(s.Papers.Papers))
+	if !maps.Equal(b.votes, lab.Library(s).Votes) || len(lab.Library(s).Papers) != len(b.refs) {
+		return fmt.Errorf("the votes are %v, or not %d papers: %d", lab.Library(s).Votes, len(b.refs), len(lab.Library(s).Papers))
 	}
 	for _, p := range b.papers {
-		x := s.Papers.Paper(p.ref)
+		x := lab.Library(s).Paper(p.ref)
 		if p.status == event.Submitted || p.waits() {
 			return fmt.Errorf("%s is %s at the end, its requests %+v", p.ref, p.status, p.requests)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
+	rules "lyceum/internal/society/lab"
 )
 
 // attempt is a submission that is refused, or not.
@@ -155,7 +156,7 @@ func TestWhatCanBeHandedIn(t *testing.T) {
 		}
 	}
 	var have []string
-	for _, p := range s.Papers.Papers {
+	for _, p := range rules.Library(s).Papers {
 		have = append(have, p.Title)
 	}
 	if !slices.Equal(have, taken) {

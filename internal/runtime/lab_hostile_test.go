@@ -10,6 +10,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
+	rules "lyceum/internal/society/lab"
 )
 
 // TestAHostileAgentDisturbsNobody has one agent of five do all that it should not. Each
@@ -119,10 +120,10 @@ func TestAHostileAgentDisturbsNobody(t *testing.T) {
 	if unasked != 1 || rejected != 2 || selfish != 2 {
 		t.Errorf("refused were %d reviews that nobody asked for, %d votes for what is not published, %d reviews of its own:\n%+v", unasked, rejected, selfish, got[len(first):])
 	}
-	if p := s.Papers.Paper(own); p == nil || p.Status != event.Rejected {
+	if p := rules.Library(s).Paper(own); p == nil || p.Status != event.Rejected {
 		t.Errorf("the hostile paper: %+v", p)
 	}
-	if n := s.Papers.Count(event.Published); n != 1 || s.Papers.Count(event.Submitted) != 0 {
+	if n := rules.Library(s).Count(event.Published); n != 1 || rules.Library(s).Count(event.Submitted) != 0 {
 		t.Errorf("%d papers are published, want the one that it was not asked to review", n)
 	}
 	for _, e := range l.events(name) {
@@ -133,7 +134,7 @@ func TestAHostileAgentDisturbsNobody(t *testing.T) {
 		}
 	}
 	for i := range 4 {
-		if s.Papers.Votes[fmt.Sprint("agent-", i)] == "" {
+		if rules.Library(s).Votes[fmt.Sprint("agent-", i)] == "" {
 			t.Errorf("agent-%d did not come to vote", i)
 		}
 	}

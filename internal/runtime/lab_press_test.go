@@ -14,9 +14,10 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/model"
-	"lyceum/internal/paper"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	rules "lyceum/internal/society/lab"
+	"lyceum/internal/society/lab/paper"
 )
 
 // onDisk checks that the folder says what the ledger does: each paper with its
@@ -29,8 +30,8 @@ func (l *lab) onDisk(name string) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		l.t.Fatal(err)
 	}
-	if len(folders) != len(s.Papers.Papers) {
-		l.t.Errorf("%d papers, %d folders", len(s.Papers.Papers), len(folders))
+	if len(folders) != len(rules.Library(s).Papers) {
+		l.t.Errorf("%d papers, %d folders", len(rules.Library(s).Papers), len(folders))
 	}
 	var subjects []string
 	for _, e := range l.events(name) {
@@ -38,7 +39,7 @@ func (l *lab) onDisk(name string) {
 			subjects = append(subjects, b.Status+" "+b.Ref)
 		}
 	}
-	for _, p := range s.Papers.Papers {
+	for _, p := range rules.Library(s).Papers {
 		dir := filepath.Join(l.QuestDir(name), "publications", p.Ref)
 		want, err := paper.Markdown(p, func(t event.Text) (string, error) { return agentRead(l, t) })
 		must(l.t, err)
@@ -69,7 +70,7 @@ func (l *lab) onDisk(name string) {
 	}
 	for line := range strings.Lines(l.git(name, "status", "--porcelain", "--untracked-files=all", "publications", "quest.yaml")) {
 		// A paper that nobody has decided is not committed yet.
-		if p := s.Papers.Paper(regexp.MustCompile(`[0-9a-f]{32}|$`).FindString(line)); p == nil || p.Decided != 0 {
+		if p := rules.Library(s).Paper(regexp.MustCompile(`[0-9a-f]{32}|$`).FindString(line)); p == nil || p.Decided != 0 {
 			l.t.Errorf("what was committed is not what is there: %s", line)
 		}
 	}
@@ -138,8 +139,8 @@ func TestPapersStandInTheFolder(t *testing.T) {
 		must(t, file("data.csv")(l.home(name, fmt.Sprint("agent-", i))))
 	}
 	s := l.run(name)
-	if s.Status != quest.Finished || len(s.Papers.Papers) < 3 {
-		t.Fatalf("%s %s, %d papers", s.Status, s.Reason, len(s.Papers.Papers))
+	if s.Status != quest.Finished || len(rules.Library(s).Papers) < 3 {
+		t.Fatalf("%s %s, %d papers", s.Status, s.Reason, len(rules.Library(s).Papers))
 	}
 	l.onDisk(name)
 	if log := l.git(name, "log", "--format=%B"); !strings.Contains(log, hostileTitle+"agent-1\nby agent-1, 2 for and 0 against") {
@@ -179,7 +180,7 @@ func TestPapersAreWrittenAfterACrash(t *testing.T) {
 			s, err = l.Load(t.Context(), name)
 			must(t, err)
 			must(t, file("index.lock")(filepath.Join(l.QuestDir(name), ".git")))
-			for _, p := range s.Papers.Papers {
+			for _, p := range rules.Library(s).Papers {
 				must(t, file(".new-1234")(filepath.Join(l.QuestDir(name), "publications", p.Ref)))
 				must(t, os.RemoveAll(filepath.Join(l.QuestDir(name), "publications", p.Ref, "publication.md")))
 			}

@@ -12,6 +12,7 @@ import (
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	rules "lyceum/internal/society/lab"
 )
 
 // read returns a file, and fails the test if it is not there.
@@ -51,10 +52,10 @@ func TestAPaperOnDiskFollowsItsStatus(t *testing.T) {
 			close(paused)
 		}
 	}})
-	if s.Status != quest.Paused || len(s.Papers.Papers) != 1 {
-		t.Fatalf("%s, %v, %d papers", s.Status, err, len(s.Papers.Papers))
+	if s.Status != quest.Paused || len(rules.Library(s).Papers) != 1 {
+		t.Fatalf("%s, %v, %d papers", s.Status, err, len(rules.Library(s).Papers))
 	}
-	dir := filepath.Join(l.QuestDir(name), "publications", s.Papers.Papers[0].Ref)
+	dir := filepath.Join(l.QuestDir(name), "publications", rules.Library(s).Papers[0].Ref)
 	for _, want := range []string{"title: \"T\"\n", "author: \"agent-0\"\n", "status: SUBMITTED\n", "\n\nIt holds.\n"} {
 		if text := read(t, dir, "publication.md"); !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
@@ -102,10 +103,10 @@ func TestARevisionIsReadWithWhatChanged(t *testing.T) {
 	})
 	name := l.found(2, "")
 	s := l.run(name)
-	if s.Status != quest.Finished || len(s.Papers.Papers) != 2 {
-		t.Fatalf("%s: %s, %d papers", s.Status, s.Reason, len(s.Papers.Papers))
+	if s.Status != quest.Finished || len(rules.Library(s).Papers) != 2 {
+		t.Fatalf("%s: %s, %d papers", s.Status, s.Reason, len(rules.Library(s).Papers))
 	}
-	old, revised := s.Papers.Papers[0], s.Papers.Papers[1]
+	old, revised := rules.Library(s).Papers[0], rules.Library(s).Papers[1]
 	at := filepath.Join(l.home(name, "agent-1"), "publications", revised.Ref)
 	for file, want := range map[string]string{
 		"publication.md":     "status: SUBMITTED\nreference: \"" + revised.Ref + "\"\nrevises: \"" + old.Ref + "\"\n---\n\nThe same.\nAnd right.",
@@ -153,7 +154,7 @@ func TestWhatIsMissingOfAPaperIsWrittenAgain(t *testing.T) {
 			name := l.found(2, "")
 			must(t, file("a")(l.home(name, "agent-0")))
 			s := l.run(name)
-			must(t, change(filepath.Join(l.QuestDir(name), "publications", s.Papers.Papers[0].Ref)))
+			must(t, change(filepath.Join(l.QuestDir(name), "publications", rules.Library(s).Papers[0].Ref)))
 			if _, err := l.TidyUp(t.Context(), name, nil); err != nil {
 				t.Fatal(err)
 			}

@@ -14,6 +14,8 @@ import (
 	"lyceum/internal/ledger"
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/contract"
+	"lyceum/internal/society/lab"
 )
 
 // Delta is a piece of what a model says to a call, while it speaks. First says that it is
@@ -111,10 +113,10 @@ func (r *Runtime) run(ctx context.Context, name string, opts RunOptions, before 
 	if err := l.openDesks(); err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
-	if n := l.state.Net; n != nil && n.Spec.Corpus != nil {
+	if n := contract.Net(l.state); n != nil && n.Spec.Corpus != nil {
 		l.corpus = &corpus{rt: r, tree: *n.Spec.Corpus}
 	}
-	if l.state.Lab != nil {
+	if lab.Of(l.state) != nil {
 		l.startPress(ctx)
 		if err := l.printAll(ctx); err != nil {
 			return l.state, errors.Join(fmt.Errorf("run quest %s: %w", name, err), l.press.stop())

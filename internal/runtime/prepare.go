@@ -18,8 +18,8 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
-	"lyceum/internal/paper"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/lab/paper"
 	"lyceum/internal/tool"
 )
 
@@ -32,7 +32,7 @@ const (
 )
 
 // startOwn does the world's part of a tool that the rules answer, if it has one.
-func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.Use, d quest.Domain, own *quest.OwnTool, args string) {
+func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.Use, own *quest.OwnTool, args string) {
 	desk := l.desks[name]
 	switch own.Step {
 	case quest.PreparedTool:
@@ -42,7 +42,7 @@ func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.U
 				return nil, err
 			}
 			defer free()
-			body, blobs, err := l.prepareCall(ctx, desk, seq, d, own, args)
+			body, blobs, err := l.prepareCall(ctx, desk, seq, own, args)
 			if err != nil {
 				return nil, fmt.Errorf("prepare tool.call %d: %w", seq, err)
 			}
@@ -51,7 +51,7 @@ func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.U
 			return []event.Draft{draft}, nil
 		})
 	case quest.DeliveredTool:
-		folder, refused := d.Deliver(l.state, l.state.Agent(name), u)
+		folder, refused := l.state.Deliver(l.state.Agent(name), u)
 		spec := tool.Tool{Tool: own.Tool, Writes: true, Run: func(ctx context.Context, c tool.Call) (string, error) {
 			if refused != nil {
 				return "", refused
@@ -91,7 +91,7 @@ func (d *desk) slot(ctx context.Context) (free func(), err error) {
 
 // prepareCall reads what the rules cannot: long texts, and files of the agent's home.
 // What is wrong with them is for the agent to mend.
-func (l *live) prepareCall(ctx context.Context, d *desk, seq uint64, dom quest.Domain, own *quest.OwnTool, args string) (*event.ToolPrepared, [][]byte, error) {
+func (l *live) prepareCall(ctx context.Context, d *desk, seq uint64, own *quest.OwnTool, args string) (*event.ToolPrepared, [][]byte, error) {
 	body := &event.ToolPrepared{Call: seq}
 	t := &texts{rt: l.rt, ctx: ctx}
 	var failed error
@@ -102,7 +102,7 @@ func (l *live) prepareCall(ctx context.Context, d *desk, seq uint64, dom quest.D
 		}
 		// What goes wrong with our own storage is not the agent's fault.
 		var fault error
-		fault, failed = l.read(ctx, d, t, dom, own, given, body)
+		fault, failed = l.read(ctx, d, t, own, given, body)
 		return "", fault
 	}}
 	registry, err := tool.New(spec)
@@ -142,7 +142,7 @@ func (t *texts) holds(body *event.ToolPrepared) (bool, error) {
 
 // read takes the arguments of a call apart, in the order of their names, so that what
 // is wrong is always told in the same words.
-func (l *live) read(ctx context.Context, d *desk, t *texts, dom quest.Domain, own *quest.OwnTool, given map[string]any, body *event.ToolPrepared) (fault, failed error) {
+func (l *live) read(ctx context.Context, d *desk, t *texts, own *quest.OwnTool, given map[string]any, body *event.ToolPrepared) (fault, failed error) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		value := given[name]
 		text, isText := value.(string)
@@ -157,7 +157,7 @@ func (l *live) read(ctx context.Context, d *desk, t *texts, dom quest.Domain, ow
 			if len(text) > maxContent {
 				return fmt.Errorf("%s has %d bytes; at most %d are allowed: put the rest into attached files", name, len(text), maxContent), nil
 			}
-			body.Citations = dom.Scan(own.Name, text)
+			body.Citations = l.state.Scan(own.Name, text)
 			content, err := t.of(text, maxInline/2)
 			if err != nil {
 				return nil, err

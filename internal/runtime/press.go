@@ -13,7 +13,8 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
-	"lyceum/internal/paper"
+	"lyceum/internal/society/lab"
+	"lyceum/internal/society/lab/paper"
 )
 
 // The press writes papers into the quest's folder, where they can be read without
@@ -79,11 +80,11 @@ func (l *live) print(e event.Event) {
 	case *event.PublicationDecided:
 		ref, decided = b.Ref, &e
 	case *event.ReproductionResult:
-		ref = l.state.Papers.Trial(b.Call)
+		ref = lab.Library(l.state).Trial(b.Call)
 	default:
 		return
 	}
-	if p := l.state.Papers.Paper(ref); p != nil && l.press != nil {
+	if p := lab.Library(l.state).Paper(ref); p != nil && l.press != nil {
 		l.press.jobs <- job{p.Clone(), decided}
 	}
 }
@@ -93,7 +94,7 @@ func (l *live) print(e event.Event) {
 // to it. It is called before there are jobs.
 func (l *live) printAll(ctx context.Context) error {
 	var decided []*paper.Paper
-	for _, p := range l.state.Papers.Papers {
+	for _, p := range lab.Library(l.state).Papers {
 		if p.Decided != 0 {
 			decided = append(decided, p)
 		}

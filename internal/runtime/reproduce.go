@@ -9,6 +9,7 @@ import (
 
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
+	"lyceum/internal/society/lab"
 )
 
 // maxTrial is how long a paper's entry point may run, unless the quest's computers
@@ -44,7 +45,7 @@ func (t *trials) places(author string) [2]chan struct{} {
 // startReproduction runs a paper's entry point twice, each time in a computer and a
 // home of its own, without network.
 func (l *live) startReproduction(ctx context.Context, seq uint64, b *event.ReproductionCall) {
-	places := l.trials.places(l.state.Papers.Paper(b.Ref).Author)
+	places := l.trials.places(lab.Library(l.state).Paper(b.Ref).Author)
 	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
 		for _, place := range places {
 			select {

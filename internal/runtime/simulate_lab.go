@@ -20,7 +20,7 @@ import (
 type LabSimOptions struct {
 	// Agents is how many there are, Turns how many each may take.
 	Agents, Turns int64
-	Society       quest.Domain
+	Society       quest.Society
 }
 
 // SimulateLab runs a lab in a made-up world that follows from the seed: agents that
@@ -123,7 +123,7 @@ func (w *labWorld) create() error {
 	}
 	ref := event.RefOf([]byte("pinned"))
 	tools := []string{"look", "write"}
-	for _, t := range w.opts.Society.Own() {
+	for _, t := range w.opts.Society.(quest.Toolbox).Own() {
 		tools = append(tools, t.Name)
 	}
 	b := &event.QuestCreated{
@@ -303,15 +303,15 @@ func (w *labWorld) result(seq uint64, c quest.Call) event.Draft {
 	if err != nil {
 		panic(err) // the call is open: it must be there
 	}
-	domain, own := w.owner.state.Own(c.Tool)
+	own := w.owner.state.Own(c.Tool)
 	switch {
 	case own == nil:
 		d.Body = &event.ToolResult{Call: seq, Error: w.chance(200), Output: event.Text{Text: w.word()}}
 	case own.Step == quest.PreparedTool:
-		d.Body = w.prepared(seq, domain, own, u.Args.Text)
+		d.Body = w.prepared(seq, w.owner.state, own, u.Args.Text)
 	default:
 		r := &event.ToolResult{Call: seq}
-		folder, err := domain.Deliver(w.owner.state, w.owner.state.Agent(c.Agent), &u)
+		folder, err := w.owner.state.Deliver(w.owner.state.Agent(c.Agent), &u)
 		if err != nil {
 			r.Error, r.Output.Text = true, err.Error()
 		} else {
@@ -325,7 +325,7 @@ func (w *labWorld) result(seq uint64, c quest.Call) event.Draft {
 
 // prepared reads arguments as the runtime does, with a home in which any file but
 // "missing" is.
-func (w *labWorld) prepared(seq uint64, domain quest.Domain, own *quest.OwnTool, args string) *event.ToolPrepared {
+func (w *labWorld) prepared(seq uint64, s *quest.State, own *quest.OwnTool, args string) *event.ToolPrepared {
 	p := &event.ToolPrepared{Call: seq}
 	var given struct {
 		Title, Content, Entrypoint, Revises, Ref, Grade string
@@ -343,7 +343,7 @@ func (w *labWorld) prepared(seq uint64, domain quest.Domain, own *quest.OwnTool,
 		p.Tree = &event.TreeRef{Size: 1}
 	}
 	p.Content = &event.Text{Text: given.Content}
-	p.Citations = domain.Scan(own.Name, given.Content)
+	p.Citations = s.Scan(own.Name, given.Content)
 	for _, v := range []event.NamedText{
 		{Name: "entrypoint", Text: given.Entrypoint}, {Name: "grade", Text: given.Grade}, {Name: "ref", Text: given.Ref},
 		{Name: "revises", Text: given.Revises}, {Name: "title", Text: given.Title},

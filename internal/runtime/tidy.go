@@ -8,6 +8,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/lab"
 )
 
 // TidyUp does what the last process of a finished quest did not come to, because it was
@@ -34,7 +35,7 @@ func (r *Runtime) TidyUp(ctx context.Context, name string, say func(line string)
 		l.progress("The quest's computers could not be stopped: " + err.Error())
 	}
 	_, _, err = l.step(ctx, l.unanswered())
-	if err == nil && s.Lab != nil {
+	if err == nil && lab.Of(s) != nil {
 		l.press = &press{rt: r, key: name, say: l.progress}
 		err = errors.Join(l.printAll(ctx), l.press.git.close())
 	}
@@ -53,7 +54,7 @@ func (r *Runtime) TidyUp(ctx context.Context, name string, say func(line string)
 // only while the quest runs: it waits until then.
 func (l *live) unanswered() (out []event.Draft) {
 	_, lost := settle(l.state, func(_ uint64, c quest.Call) bool {
-		_, own := l.state.Own(c.Tool)
+		own := l.state.Own(c.Tool)
 		return own != nil && own.Step != quest.DeliveredTool
 	})
 	for _, p := range l.state.Processes() {

@@ -14,6 +14,7 @@ import (
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	rules "lyceum/internal/society/lab"
 )
 
 // leftOpen plays a lab of three that agree while the last of them is asked again after
@@ -104,13 +105,13 @@ func TestAFinishedQuestIsTidiedUp(t *testing.T) {
 	}
 	summary, err := os.ReadFile(filepath.Join(l.QuestDir(name), "SUMMARY.md"))
 	must(t, err)
-	if !strings.Contains(string(summary), s.Papers.Best().Ref) {
+	if !strings.Contains(string(summary), rules.Library(s).Best().Ref) {
 		t.Errorf("SUMMARY.md says %q", summary)
 	}
 	// Who goes on is not held up by what did not come.
 	l.Models = func(string, func(string) ([]byte, error)) (model.Model, error) {
 		return actor(func(_ context.Context, r *model.Request) []act {
-			return []act{{"vote_solution", args{"ref": s.Papers.Best().Ref}}}
+			return []act{{"vote_solution", args{"ref": rules.Library(s).Best().Ref}}}
 		}), nil
 	}
 	if s := l.run(name); s.Status != quest.Finished {

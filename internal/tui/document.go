@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"lyceum/internal/event"
-	"lyceum/internal/paper"
+	"lyceum/internal/society/lab/paper"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"

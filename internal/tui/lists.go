@@ -6,8 +6,9 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
-	"lyceum/internal/paper"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/lab"
+	"lyceum/internal/society/lab/paper"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -104,7 +105,7 @@ func (m *Model) agentList(l layout) []string {
 	for i, a := range s.Agents[from:to] {
 		sign, style := m.sign(a)
 		asked := ""
-		if n := len(s.Papers.Asked[a.Name]); n > 0 {
+		if n := len(lab.Library(s).Asked[a.Name]); n > 0 {
 			asked = fmt.Sprint(n)
 		}
 		does := style.Render(fit(doing(a), what))
@@ -178,7 +179,7 @@ func gradeSigns(p *paper.Paper, width int) string {
 }
 
 func (m *Model) paperList(l layout) []string {
-	papers := m.state.Papers.Papers
+	papers := lab.Library(m.state).Papers
 	inner := l.right - 2
 	author := 0
 	if inner >= 60 {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lyceum/internal/event"
-	"lyceum/internal/paper"
+	"lyceum/internal/society/lab/paper"
 
 	"github.com/charmbracelet/x/ansi"
 )

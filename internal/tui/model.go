@@ -15,8 +15,9 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
-	"lyceum/internal/paper"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/lab"
+	"lyceum/internal/society/lab/paper"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -262,14 +263,14 @@ func (m *Model) move(k string) {
 		m.agent = min(max(m.agent+by, 0), max(len(m.state.Agents)-1, 0))
 		return
 	}
-	last := len(m.state.Papers.Papers) - 1
+	last := len(lab.Library(m.state).Papers) - 1
 	m.paper = max(min(max(m.chosen()-by, 0), last), 0)
 	m.latest = m.paper == last
 }
 
 // chosen is the number of the paper that is chosen.
 func (m *Model) chosen() int {
-	if last := len(m.state.Papers.Papers) - 1; m.latest || m.paper > last {
+	if last := len(lab.Library(m.state).Papers) - 1; m.latest || m.paper > last {
 		return last
 	}
 	return m.paper
@@ -289,7 +290,7 @@ func (m *Model) enter() tea.Cmd {
 		m.notice = "There are no papers yet."
 		return nil
 	}
-	doc, read := NewDocument(&m.state.Papers, m.state.Papers.Papers[i], m.src.Folder), m.src.Read
+	doc, read := NewDocument(lab.Library(m.state), lab.Library(m.state).Papers[i], m.src.Folder), m.src.Read
 	return func() tea.Msg {
 		return loaded{doc, doc.Load(func(t event.Text) (string, error) { return agent.Read(t, read) })}
 	}
@@ -307,14 +308,14 @@ func (m *Model) aboutAgent(a *agent.Agent) func(width int) string {
 	}
 	if m.lab() {
 		vote := "none"
-		if p := m.state.Papers.Paper(m.state.Papers.Votes[a.Name]); p != nil {
+		if p := lab.Library(m.state).Paper(lab.Library(m.state).Votes[a.Name]); p != nil {
 			vote = p.Ref + "  " + p.Title
 		}
 		facts = append(facts, fact{"vote", vote})
-		for _, p := range m.state.Papers.Requests(a.Name) {
+		for _, p := range lab.Library(m.state).Requests(a.Name) {
 			facts = append(facts, fact{"to review", p.Ref + "  " + p.Title})
 		}
-		for _, p := range m.state.Papers.By(a.Name) {
+		for _, p := range lab.Library(m.state).By(a.Name) {
 			facts = append(facts, fact{"paper", p.Ref + "  " + p.Status + "  " + p.Title})
 		}
 	}
@@ -351,7 +352,7 @@ func (m *Model) page(k string) {
 }
 
 // lab reports whether there are papers to show.
-func (m *Model) lab() bool { return m.state.Lab != nil || len(m.state.Papers.Papers) > 0 }
+func (m *Model) lab() bool { return lab.Of(m.state) != nil || len(lab.Library(m.state).Papers) > 0 }
 
 // busy reports whether something moves.
 func (m *Model) busy() bool {

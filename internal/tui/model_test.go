@@ -11,8 +11,11 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
-	"lyceum/internal/paper"
 	"lyceum/internal/quest"
+	"lyceum/internal/quest/questtest"
+	"lyceum/internal/society/lab"
+	"lyceum/internal/society/lab/paper"
+	"lyceum/internal/society/solo"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -27,13 +30,14 @@ const evil = "\x1b[2Jcleared\x1b]0;title\a\x9b31mred\u202ereversed\u2066\x00\x7f
 
 // newState makes a lab of n agents in all the phases there are, with papers in all
 // the statuses.
-func newState(agents, papers int) *quest.State {
-	s := &quest.State{
-		Name: "primes", Rules: "lab/1", Status: quest.Running, Lab: &event.LabSpec{},
-		Limits: event.Limits{Cost: new(int64(5_000_000_000)), Turns: new(int64(400)), Duration: new(int64(3600e6))},
-		Spent:  quest.Spent{Cost: 1_234_500_000, Turns: 390, Usage: event.Usage{Input: 1_200_000, Output: 34_567}},
-		Time:   event.Time(1_800_000_000_000_000), Since: event.Time(1_800_000_000_000_000 - 754e6),
-	}
+func newState(agents, papers int) *quest.State { return stateOf(lab.Society{}, agents, papers) }
+
+func stateOf(society quest.Society, agents, papers int) *quest.State {
+	s := questtest.Begin(fatal{}, society, questtest.Created(society, 1)).State
+	s.Name, s.Status, s.Agents = "primes", quest.Running, nil
+	s.Limits = event.Limits{Cost: new(int64(5_000_000_000)), Turns: new(int64(400)), Duration: new(int64(3600e6))}
+	s.Spent = quest.Spent{Cost: 1_234_500_000, Turns: 390, Usage: event.Usage{Input: 1_200_000, Output: 34_567}}
+	s.Time, s.Since = event.Time(1_800_000_000_000_000), event.Time(1_800_000_000_000_000-754e6)
 	for i := range agents {
 		a := &agent.Agent{Name: fmt.Sprintf("agent-%d", i), Model: "demo", Turns: int64(i * 3), Cost: int64(i) * 12_345_678}
 		switch i % 5 {
@@ -49,14 +53,21 @@ func newState(agents, papers int) *quest.State {
 		s.Agents = append(s.Agents, a)
 	}
 	for i := range papers {
-		s.Papers.Papers = append(s.Papers.Papers, newPaper(i))
+		lab.Library(s).Papers = append(lab.Library(s).Papers, newPaper(i))
 	}
 	if agents > 1 && papers > 0 {
-		s.Papers.Asked = map[string][]string{"agent-1": {ref(0)}}
-		s.Papers.Votes = map[string]string{"agent-0": ref(0), "agent-1": ref(0)}
+		lab.Library(s).Asked = map[string][]string{"agent-1": {ref(0)}}
+		lab.Library(s).Votes = map[string]string{"agent-0": ref(0), "agent-1": ref(0)}
 	}
 	return s
 }
+
+// fatal is for a story that cannot fail.
+type fatal struct{}
+
+func (fatal) Helper() {}
+
+func (fatal) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 
 func ref(i int) string { return fmt.Sprintf("%032x", 0xa1b2c3d4+i*7919) }
 
@@ -165,9 +176,9 @@ func TestScreens(t *testing.T) {
 			hostileState := newState(3, 2)
 			hostileState.Name, hostileState.Reason = "trap", evil
 			hostileState.Agents[1].Open[0].Name, hostileState.Agents[2].Parked, hostileState.Agents[0].Name = evil, evil, evil
-			hostileState.Papers.Papers[0].Title, hostileState.Papers.Papers[1].Author = evil, evil
-			solo := newState(1, 0)
-			solo.Lab, solo.Rules, solo.Limits = nil, "solo/3", event.Limits{}
+			lab.Library(hostileState).Papers[0].Title, lab.Library(hostileState).Papers[1].Author = evil, evil
+			alone := stateOf(solo.Society{}, 1, 0)
+			alone.Limits = event.Limits{}
 			paused := newState(3, 0)
 			paused.Status = quest.Paused
 			screens := []txtar.File{
@@ -175,7 +186,7 @@ func TestScreens(t *testing.T) {
 				{Name: "64 agents, the papers chosen", Data: []byte(at(newState(64, 40), "end", "tab", "down", "down"))},
 				{Name: "256 agents, in the middle", Data: []byte(at(newState(256, 500), "pgdown", "pgdown", "pgdown"))},
 				{Name: "hostile", Data: []byte(at(hostileState))},
-				{Name: "solo", Data: []byte(at(solo))},
+				{Name: "solo", Data: []byte(at(alone))},
 				{Name: "paused, nothing handed in", Data: []byte(at(paused))},
 				{Name: "a paper", Data: []byte(at(newState(3, 4), "tab", "end", "enter"))},
 				{Name: "an agent", Data: []byte(at(newState(3, 4), "down", "enter"))},
@@ -298,12 +309,12 @@ func TestKeys(t *testing.T) {
 		m := show(newState(3, 5), 100, 30)
 		press(m, "tab", "down", "down")
 		before := m.chosen()
-		m.state.Papers.Papers = append(m.state.Papers.Papers, newPaper(5), newPaper(6))
+		lab.Library(m.state).Papers = append(lab.Library(m.state).Papers, newPaper(5), newPaper(6))
 		if m.chosen() != before || before != 2 {
 			t.Errorf("paper %d was chosen, now it is %d", before, m.chosen())
 		}
 		press(m, "home")
-		m.state.Papers.Papers = append(m.state.Papers.Papers, newPaper(7))
+		lab.Library(m.state).Papers = append(lab.Library(m.state).Papers, newPaper(7))
 		if m.chosen() != 7 {
 			t.Errorf("the newest was chosen, now it is %d of 8", m.chosen())
 		}
@@ -311,7 +322,7 @@ func TestKeys(t *testing.T) {
 	t.Run("APaperIsSetAnewForAnotherWidth", func(t *testing.T) {
 		t.Parallel()
 		s := newState(3, 1)
-		s.Papers.Papers[0].Content.Text = strings.Repeat("word ", 300)
+		lab.Library(s).Papers[0].Content.Text = strings.Repeat("word ", 300)
 		m := show(s, 60, 20)
 		press(m, "tab", "enter", "end")
 		narrow := len(m.open.lines)
@@ -328,7 +339,7 @@ func TestKeys(t *testing.T) {
 	t.Run("APaperThatCannotBeReadIsTold", func(t *testing.T) {
 		t.Parallel()
 		s := newState(3, 1)
-		s.Papers.Papers[0].Content = event.Text{Ref: &event.Ref{Size: 3}}
+		lab.Library(s).Papers[0].Content = event.Text{Ref: &event.Ref{Size: 3}}
 		m := show(s, 80, 24)
 		press(m, "tab", "enter")
 		if m.open != nil || !strings.Contains(m.notice, "read paper "+ref(0)) {

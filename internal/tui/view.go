@@ -7,6 +7,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/lab"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
@@ -41,7 +42,7 @@ func (m *Model) layout() layout {
 	l.lists = m.height - rest
 	// Short lists leave room for what happened. They take it back at once when they
 	// grow, rather than line by line.
-	need := max(len(m.state.Agents), len(m.state.Papers.Papers)) + 3
+	need := max(len(m.state.Agents), len(lab.Library(m.state).Papers)) + 3
 	if half := max((l.lists+l.told)/2, 7); l.told > 0 && need <= half && half < l.lists {
 		l.told += l.lists - half
 		l.lists = half
@@ -120,7 +121,7 @@ func (m *Model) header() string {
 	left := " " + bold.Render(line(s.Name)) + "  " + style.Render(status)
 	facts := []string{line(society), plural(len(s.Agents), "agent")}
 	if m.lab() {
-		lib := &s.Papers
+		lib := lab.Library(s)
 		facts = append(facts, fmt.Sprintf("%d published, %d submitted, %d rejected", lib.Count(event.Published), lib.Count(event.Submitted), lib.Count(event.Rejected)),
 			plural(len(lib.Votes), "vote"))
 	}

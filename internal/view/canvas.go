@@ -7,6 +7,8 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/contract"
+	"lyceum/internal/society/lab"
 )
 
 // Canvas is a quest as a graph, which only grows: a node or an edge is there from its
@@ -177,9 +179,9 @@ func (c *Canvas) finish(e event.Event, b *event.QuestFinished, s *quest.State) {
 	for _, claim := range c.stand {
 		c.edge(e.Seq, Supports, id("claim", claim), n.ID, "")
 	}
-	if best := s.Papers.Best(); s.Lab != nil && best != nil {
+	if best := lab.Library(s).Best(); lab.Of(s) != nil && best != nil {
 		c.edge(e.Seq, CausedBy, n.ID, id("paper", best.Ref), "")
-	} else if s.Net == nil && len(s.Agents) > 0 {
+	} else if contract.Net(s) == nil && len(s.Agents) > 0 {
 		c.edge(e.Seq, Wrote, id("agent", s.Agents[0].Name), n.ID, "")
 	}
 }
@@ -261,7 +263,7 @@ func (c *Canvas) call(e event.Event, kind, label, task string) {
 
 func (c *Canvas) result(e event.Event, call uint64, fault string, s *quest.State) {
 	asked := c.calls[call]
-	if asked == nil || s.Net == nil {
+	if asked == nil || contract.Net(s) == nil {
 		return
 	}
 	if fault != "" {
@@ -270,8 +272,8 @@ func (c *Canvas) result(e event.Event, call uint64, fault string, s *quest.State
 		return
 	}
 	c.become(asked.ID, e.Seq, "done")
-	for ; c.sources < len(s.Net.Sources); c.sources++ {
-		src := &s.Net.Sources[c.sources]
+	for ; c.sources < len(contract.Net(s).Sources); c.sources++ {
+		src := &contract.Net(s).Sources[c.sources]
 		label := "output of " + asked.Label
 		if src.Anchor != nil {
 			label = fmt.Sprintf("%s, paragraph %d", src.Anchor.Doc, src.Anchor.Paragraph)

@@ -9,7 +9,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/evidence"
 	"lyceum/internal/quest"
-	"lyceum/internal/tender"
+	"lyceum/internal/society/contract/tender"
 )
 
 // maxRounds is how often the work may be planned again.
@@ -17,7 +17,7 @@ const maxRounds = 2
 
 // conclude says what follows when all parts of the plan are over.
 func conclude(s *quest.State, e event.Event) []event.Draft {
-	n := s.Net
+	n := Net(s)
 	done := last(n, audit)
 	if thinking(s) {
 		if done == nil || writing(s) || s.Ended > done.Award {
@@ -44,14 +44,14 @@ func writing(s *quest.State) bool {
 	if slices.ContainsFunc(s.Agent(Planner).Open, func(u agent.Use) bool { return !u.Done }) {
 		return true
 	}
-	since := lastAudit(s.Net).Cfp
-	return slices.ContainsFunc(s.Net.Doubts, func(d tender.Doubt) bool { return d.Seq > since && d.Replanned })
+	since := lastAudit(Net(s)).Cfp
+	return slices.ContainsFunc(Net(s).Doubts, func(d tender.Doubt) bool { return d.Seq > since && d.Replanned })
 }
 
 // hope reports whether another round could find something: there is a corpus to search
 // in another way, or another engine to compute by.
 func hope(s *quest.State) bool {
-	n := s.Net
+	n := Net(s)
 	for _, d := range openDoubts(n) {
 		switch d.Rule {
 		case ruleEvidence, ruleRelevance, ruleConfidence:
@@ -162,7 +162,7 @@ func warnings(n *tender.Net) (out []string) {
 
 // answer is the quest's answer, in Markdown.
 func answer(s *quest.State) string {
-	n := s.Net
+	n := Net(s)
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("## Answer\n")

@@ -8,7 +8,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/evidence"
 	"lyceum/internal/quest"
-	"lyceum/internal/tender"
+	"lyceum/internal/society/contract/tender"
 )
 
 // The levels of an audit.
@@ -56,7 +56,7 @@ type weakness struct {
 
 // weaknesses are what is wrong with the claims as they stand.
 func weaknesses(s *quest.State) (out []weakness) {
-	n, want := s.Net, level(s.Net)
+	n, want := Net(s), level(Net(s))
 	var cited []int64
 	stands := weigh(n, false).Stand
 	for _, c := range active(n) {
@@ -110,7 +110,7 @@ func weakClaim(n *tender.Net, c *tender.Claim, want demand) (out []weakness) {
 
 // unmet are the kinds of work that the task asks for and that brought nothing.
 func unmet(s *quest.State) (out []weakness) {
-	n := s.Net
+	n := Net(s)
 	if m := n.Minds[Planner]; m != nil && n.Tasks[0].Place.Answer == 0 {
 		for _, i := range m.Intentions {
 			if i.Dropped && len(i.Words) > 0 {
@@ -243,7 +243,7 @@ func active(n *tender.Net) (out []*tender.Claim) {
 // examine is the work of the auditor: it raises what is weak, hears what the workers
 // say to it, and gives its verdict.
 func examine(s *quest.State, t *tender.Task, e event.Event) []event.Draft {
-	n := s.Net
+	n := Net(s)
 	raised := func(w weakness) bool {
 		return slices.ContainsFunc(n.Doubts, func(d tender.Doubt) bool { return d.Seq > t.Cfp && d.Claim == w.claim && d.Rule == w.rule })
 	}
@@ -276,7 +276,7 @@ func examine(s *quest.State, t *tender.Task, e event.Event) []event.Draft {
 // reply is what the worker of a claim says to a challenge: it names further sources
 // that settle it, or takes the claim back. Nothing, if it has no answer.
 func reply(s *quest.State, d *tender.Doubt, e event.Event) []event.Draft {
-	n := s.Net
+	n := Net(s)
 	c := n.Claim(d.Claim)
 	if c == nil || c.Retracted != "" {
 		return nil

@@ -7,7 +7,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
-	"lyceum/internal/tender"
+	"lyceum/internal/society/contract/tender"
 )
 
 // offer is what a worker asks and promises, in thousandths.
@@ -29,7 +29,7 @@ func capable(s *quest.State, t *tender.Task) []string {
 	switch t.Kind {
 	case research:
 		out = []string{Lexical}
-		if s.Net.Spec.Embedder != "" {
+		if Net(s).Spec.Embedder != "" {
 			out = append(out, Hybrid)
 		}
 	case compute:
@@ -75,16 +75,16 @@ func offerOf(s *quest.State, t *tender.Task, worker string) offer {
 		}
 	case Auditor:
 		o = offer{cost: 500, latency: 300, probability: 950, capability: 1000}
-		if s.Net.Spec.Audit == Strict {
+		if Net(s).Spec.Audit == Strict {
 			o.capability = 600
 		}
 	case Recompute:
 		o = offer{cost: 2000, latency: 1000, probability: 950, capability: 900}
-		if s.Net.Spec.Audit == Strict {
+		if Net(s).Spec.Audit == Strict {
 			o.capability = 1000
 		}
 	}
-	done, failed := record(s.Net, worker)
+	done, failed := record(Net(s), worker)
 	o.probability = o.probability * (1 + done) / (1 + done + failed)
 	return o
 }

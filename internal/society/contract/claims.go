@@ -10,13 +10,13 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/evidence"
 	"lyceum/internal/quest"
-	"lyceum/internal/tender"
+	"lyceum/internal/society/contract/tender"
 )
 
 // beforeAudit makes the claims that the rules make, and finds those that cannot both
 // hold.
 func beforeAudit(s *quest.State, t *tender.Task, e event.Event) []event.Draft {
-	n := s.Net
+	n := Net(s)
 	if t.Place.Answer == 0 {
 		for _, c := range findings(s) {
 			if !slices.ContainsFunc(n.Claims, func(o tender.Claim) bool { return o.Text == c.Text }) {
@@ -44,7 +44,7 @@ const (
 // findings are the claims that follow from what was found and computed: the lines that
 // programs printed, and the sentences of the corpus that are closest to the task.
 func findings(s *quest.State) (out []finding) {
-	n := s.Net
+	n := Net(s)
 	for i := range n.Sources {
 		if src := &n.Sources[i]; src.Compute != nil && first(n, src) {
 			out = append(out, printed(n, src)...)
@@ -183,7 +183,7 @@ const tolerance = 100
 // conflict finds the next two claims that give different values for one quantity. The
 // one that is surer attacks the other; if neither is, they attack each other.
 func conflict(s *quest.State, e event.Event) []event.Draft {
-	n := s.Net
+	n := Net(s)
 	claims := active(n)
 	phrases := quantities(s)
 	for i, a := range claims {

@@ -20,19 +20,25 @@ import (
 	"lyceum/internal/behavior"
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
-	"lyceum/internal/tender"
+	"lyceum/internal/society/contract/tender"
 )
 
 // Society is the rules of the contract net.
 type Society struct{}
 
 var (
-	_ quest.Domain = Society{}
-	_ quest.Cast   = Society{}
+	_ quest.Knower  = Society{}
+	_ quest.Toolbox = Society{}
+	_ quest.Minder  = Society{}
+	_ quest.Host    = Society{}
+	_ quest.Cast    = Society{}
 )
 
 // Rules implements quest.Society.
 func (Society) Rules() string { return "contract/1" }
+
+// Traits implements quest.Society: a net has few agents, and any may wait for any.
+func (Society) Traits() quest.Traits { return quest.Traits{Couples: true, Wakes: true} }
 
 // Policies implements quest.Society.
 func (Society) Policies() []behavior.Thread { return policies() }
@@ -40,16 +46,8 @@ func (Society) Policies() []behavior.Thread { return policies() }
 // Texts implements quest.Society.
 func (Society) Texts() []event.NamedText { return texts }
 
-// Own implements quest.Domain.
+// Own implements quest.Toolbox.
 func (Society) Own() []quest.OwnTool { return tools }
-
-// Scan implements quest.Domain: nothing is read out of texts.
-func (Society) Scan(string, string) []string { return nil }
-
-// Deliver implements quest.Domain: no tool puts files anywhere.
-func (Society) Deliver(*quest.State, *agent.Agent, *agent.Use) (*quest.Delivery, error) {
-	return nil, fmt.Errorf("nothing can be delivered")
-}
 
 // The agents. All but the planner and the coder work by rules alone.
 const (
@@ -106,9 +104,9 @@ func (Society) Failed(_ *quest.State, a *agent.Agent, e event.Event) []event.Dra
 // Parked implements quest.Society: Tend goes on without the agent.
 func (Society) Parked(*quest.State, *agent.Agent, event.Event) []event.Draft { return nil }
 
-// Before implements quest.Domain: the coder has nothing to do until it has a contract.
+// Before implements quest.Minder: the coder has nothing to do until it has a contract.
 func (Society) Before(s *quest.State, a *agent.Agent, e event.Event) []event.Draft {
-	if a.Name == Coder && a.Parked == "" && contractOf(s.Net, Coder) == nil {
+	if a.Name == Coder && a.Parked == "" && contractOf(Net(s), Coder) == nil {
 		return one(e, a.Name, &event.AgentParked{Reason: waitsForContract})
 	}
 	return nil
@@ -132,12 +130,12 @@ func thinking(s *quest.State) bool {
 	return p != nil && p.Model != "" && p.Parked == "" && !p.GaveUp()
 }
 
-// Tend implements quest.Domain.
+// Tend implements quest.Host.
 func (Society) Tend(s *quest.State, e event.Event) []event.Draft {
 	if step := begin(s, e); step != nil {
 		return step
 	}
-	n := s.Net
+	n := Net(s)
 	for _, t := range n.Tasks {
 		if t.Kind == audit && !t.Done {
 			if !ready(n) {

@@ -255,8 +255,8 @@ func TestAnotherRoundCanHelp(t *testing.T) {
 	if got := w.answer(); len(got.Warnings) > 0 || !strings.Contains(got.Answer.Text, "It is so indeed.") {
 		t.Errorf("%+v", got)
 	}
-	if w.State.Net.Round != 1 {
-		t.Errorf("round %d", w.State.Net.Round)
+	if contract.Net(w.State).Round != 1 {
+		t.Errorf("round %d", contract.Net(w.State).Round)
 	}
 }
 
@@ -367,7 +367,7 @@ func TestTheStrictestLevelHasEverythingComputedTwice(t *testing.T) {
 func TestBeliefsDesiresAndIntentionsAreThereAtEachEvent(t *testing.T) {
 	t.Parallel()
 	w := open(t, usual(task)).run()
-	m := w.State.Net.Minds[contract.Planner]
+	m := contract.Net(w.State).Minds[contract.Planner]
 	if len(m.Beliefs) != 5 || len(m.Desires) != 1 || len(m.Intentions) != 3 {
 		t.Errorf("%+v", m)
 	}
@@ -384,7 +384,7 @@ func TestBeliefsDesiresAndIntentionsAreThereAtEachEvent(t *testing.T) {
 	for _, e := range w.Events[:3] {
 		s.Apply(e)
 	}
-	if got := s.Net.Minds[contract.Planner]; len(got.Beliefs) != 1 || len(got.Intentions) != 0 {
+	if got := contract.Net(s).Minds[contract.Planner]; len(got.Beliefs) != 1 || len(got.Intentions) != 0 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -397,7 +397,7 @@ func TestMessagesCarryPerformativesAndNameWhatTheyAnswer(t *testing.T) {
 		p := event.Performative(e.Body)
 		count[p]++
 		if m, ok := e.Body.(*event.MessageSent); ok {
-			if _, known := w.State.Net.Messages[m.Reply]; !known || !slices.Contains(event.Performatives, p) {
+			if _, known := contract.Net(w.State).Messages[m.Reply]; !known || !slices.Contains(event.Performatives, p) {
 				t.Errorf("%s", e.Line())
 			}
 		}
@@ -503,7 +503,7 @@ func TestAWorkerJustifiesOrTakesBackWhatIsChallenged(t *testing.T) {
 	if got := all[*event.JustificationGiven](w); len(got) != 1 || len(got[0].Sources) != 1 || got[0].Sources[0] != 1 {
 		t.Errorf("justified %+v", got)
 	}
-	if got := all[*event.ClaimRetracted](w); len(got) != 1 || !strings.Contains(w.State.Net.Claim(got[0].Claim).Text, "otherwise") {
+	if got := all[*event.ClaimRetracted](w); len(got) != 1 || !strings.Contains(contract.Net(w.State).Claim(got[0].Claim).Text, "otherwise") {
 		t.Errorf("taken back %+v", got)
 	}
 	text := w.answer().Answer.Text

@@ -111,8 +111,8 @@ func TestWhatStaysOpenAfterTwoRoundsIsListed(t *testing.T) {
 	before, after, _ := strings.Cut(got.Answer.Text, "## Claims that do not stand")
 	lacks(t, before, "36.5")
 	has(t, after, "36.5 kJ/mol", "Defeated by challenge")
-	if w.State.Net.Round != 2 {
-		t.Errorf("%d rounds", w.State.Net.Round)
+	if contract.Net(w.State).Round != 2 {
+		t.Errorf("%d rounds", contract.Net(w.State).Round)
 	}
 }
 
@@ -259,9 +259,9 @@ func TestAQuestWithAModelThatIsForkedAnywhereDoesNothingTwice(t *testing.T) {
 				return
 			}
 			switch {
-			case len(w.State.Net.Sources) == 0:
+			case len(contract.Net(w.State).Sources) == 0:
 				w.Answer(contract.Planner, questtest.Calls(questtest.Call{Tool: "delegate", Args: both}))
-			case w.State.Net.Round == 0:
+			case contract.Net(w.State).Round == 0:
 				w.Answer(contract.Planner, questtest.Calls(questtest.Call{Tool: "submit_answer", Args: claims("It is 36.5 kJ/mol.", "[4]", "It follows from the slope.", "[1]")}))
 			default:
 				w.Answer(contract.Planner, questtest.Calls(questtest.Call{Tool: "submit_answer", Args: claims("It is 35.1 kJ/mol.", "[4]", "It follows from the slope.", "[1]")}))
@@ -285,7 +285,7 @@ func TestAQuestWithAModelThatIsForkedAnywhereDoesNothingTwice(t *testing.T) {
 		if got := w.answer().Answer.Text; got != want {
 			t.Fatalf("forked at %d (%s): %s", at, whole.Events[at-1].Type, got)
 		}
-		if n := len(w.State.Net.Claims); n != 4 {
+		if n := len(contract.Net(w.State).Claims); n != 4 {
 			t.Fatalf("forked at %d (%s): %d claims", at, whole.Events[at-1].Type, n)
 		}
 		w.Sound()
@@ -320,7 +320,7 @@ func TestASourceThatIsNamedTwiceCountsOnce(t *testing.T) {
 	w.does(contract.Planner, "delegate", `{"steps":[{"kind":"research","query":"activation energy"}]}`)
 	said := w.does(contract.Planner, "submit_answer", claims("It follows from the slope.", "[1,2,1,2,1,2]"))
 	has(t, said, "the claims rest on 1 sources", "enough-evidence")
-	if c := w.State.Net.Claims[0]; len(c.Sources) != 2 || c.Confidence != 860 {
+	if c := contract.Net(w.State).Claims[0]; len(c.Sources) != 2 || c.Confidence != 860 {
 		t.Errorf("%+v", c)
 	}
 }

@@ -6,13 +6,13 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
-	"lyceum/internal/tender"
+	"lyceum/internal/society/contract/tender"
 )
 
 // begin says what the planner thinks before any work is done, and makes the plan,
 // unless a model does.
 func begin(s *quest.State, e event.Event) []event.Draft {
-	n, m := s.Net, s.Net.Minds[Planner]
+	n, m := Net(s), Net(s).Minds[Planner]
 	if m == nil {
 		m = &tender.Mind{}
 	}
@@ -49,10 +49,10 @@ func beliefs(s *quest.State) []event.BeliefUpdated {
 	}
 	return []event.BeliefUpdated{
 		{Belief: "task", Value: event.Shorten(s.Problem.Text, 4000), Reason: "the quest names it"},
-		has("corpus", s.Net.Spec.Corpus != nil, "the quest names a corpus", "the quest names no corpus"),
+		has("corpus", Net(s).Spec.Corpus != nil, "the quest names a corpus", "the quest names no corpus"),
 		has("data", s.Data != nil, "the quest names data", "the quest names no data"),
 		has("computers", s.Computer != nil, "the quest has computers for its agents", "the quest has no computers"),
-		{Belief: "audit", Value: s.Net.Spec.Audit, Reason: "the quest names the level"},
+		{Belief: "audit", Value: Net(s).Spec.Audit, Reason: "the quest names the level"},
 	}
 }
 
@@ -76,9 +76,9 @@ func needs(s *quest.State) []event.IntentionFormed {
 	words := wordsOf(s.Problem.Text)
 	looks, counts, checks := among(words, researchWords), among(words, computeWords), among(words, auditWords)
 	out := []event.IntentionFormed{needResearch(s, looks, counts), needCompute(s, words, counts)}
-	why := fmt.Sprintf("every answer is audited; this quest's level is %s", s.Net.Spec.Audit)
+	why := fmt.Sprintf("every answer is audited; this quest's level is %s", Net(s).Spec.Audit)
 	out = append(out, event.IntentionFormed{Intention: audit, Reason: why, Words: checks})
-	if until := s.Net.Spec.WaitUntil; until > 0 {
+	if until := Net(s).Spec.WaitUntil; until > 0 {
 		first := event.IntentionFormed{Intention: wait, Reason: "the quest is to wait until " + until.String()}
 		out = append([]event.IntentionFormed{first}, out...)
 	}
@@ -88,14 +88,14 @@ func needs(s *quest.State) []event.IntentionFormed {
 func needResearch(s *quest.State, looks, counts []string) event.IntentionFormed {
 	i := event.IntentionFormed{Intention: research, Words: looks}
 	switch {
-	case s.Net.Spec.Corpus == nil:
+	case Net(s).Spec.Corpus == nil:
 		i.Dropped, i.Reason = true, "there is no corpus to search"
 	case len(looks) > 0:
 		i.Reason = "words of the task ask for what is written somewhere"
 	case len(counts) == 0:
 		i.Reason = "no word of the task names a kind of work, and there is a corpus"
 	default:
-		i.Reason = fmt.Sprintf("an audit of level %s wants %d sources, and a computation is one", s.Net.Spec.Audit, level(s.Net).anchors)
+		i.Reason = fmt.Sprintf("an audit of level %s wants %d sources, and a computation is one", Net(s).Spec.Audit, level(Net(s)).anchors)
 	}
 	return i
 }
@@ -133,7 +133,7 @@ func steps(s *quest.State, need []event.IntentionFormed) (out []event.PlanStep) 
 		}
 		switch i.Intention {
 		case wait:
-			step.Until = s.Net.Spec.WaitUntil
+			step.Until = Net(s).Spec.WaitUntil
 		case research:
 			step.Text, step.Limit = query(s, 0), searchLimit
 		case compute:
@@ -175,7 +175,7 @@ func query(s *quest.State, round int64) string {
 // again makes the plan of another round: of what could help against the challenges
 // that nobody could answer.
 func again(s *quest.State, e event.Event) []event.Draft {
-	n := s.Net
+	n := Net(s)
 	var out []event.PlanStep
 	name := func(kind string) string { return fmt.Sprintf("%s-%d", kind, count(n, kind)+1) }
 	if n.Spec.Corpus != nil && doubted(n, ruleEvidence, ruleRelevance, ruleConfidence, ruleNeeds) {

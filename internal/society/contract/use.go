@@ -10,14 +10,14 @@ import (
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
-	"lyceum/internal/tender"
+	"lyceum/internal/society/contract/tender"
 
 	"github.com/go-json-experiment/json"
 )
 
-// Use implements quest.Domain.
+// Use implements quest.Toolbox.
 func (Society) Use(s *quest.State, a *agent.Agent, u *agent.Use, e event.Event) []event.Draft {
-	c := &using{s, a, u, e, tender.Place{Answer: u.Answer, Part: u.Part}}
+	c := &using{s, a, u, e, u.Place()}
 	switch u.Name {
 	case delegate:
 		return c.delegate()
@@ -37,7 +37,7 @@ type using struct {
 	a     *agent.Agent
 	u     *agent.Use
 	e     event.Event
-	place tender.Place
+	place agent.Place
 }
 
 // say answers the call; wrong answers it with what is wrong.
@@ -74,8 +74,8 @@ func (c *using) read(to any) string {
 }
 
 func (c *using) delegate() []event.Draft {
-	n := c.s.Net
-	if n.Happened(c.place) {
+	n := Net(c.s)
+	if n.Happened(c.a.Name, c.place) {
 		return c.found()
 	}
 	var args struct {
@@ -132,7 +132,7 @@ const maxTasks = 60
 
 // found tells the planner what came of a plan of its own, once all of it is there.
 func (c *using) found() []event.Draft {
-	n := c.s.Net
+	n := Net(c.s)
 	var b strings.Builder
 	for _, t := range n.Tasks {
 		if t.Place != c.place {
@@ -161,7 +161,7 @@ func (c *using) found() []event.Draft {
 func block(s string) string { return "> " + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n> ") }
 
 func (c *using) submit() []event.Draft {
-	n := c.s.Net
+	n := Net(c.s)
 	var args struct {
 		Claims []struct {
 			Text    string  `json:"text"`
@@ -207,7 +207,7 @@ func (c *using) submit() []event.Draft {
 
 // audited has the draft audited, and tells the planner what came of it.
 func (c *using) audited() []event.Draft {
-	n := c.s.Net
+	n := Net(c.s)
 	i := slices.IndexFunc(n.Tasks, func(t *tender.Task) bool { return t.Kind == audit && t.Place == c.place })
 	switch {
 	case i < 0:
@@ -239,7 +239,7 @@ func (c *using) audited() []event.Draft {
 }
 
 func (c *using) report() []event.Draft {
-	n, p := c.s.Net, c.u.Prepared
+	n, p := Net(c.s), c.u.Prepared
 	switch {
 	case p == nil:
 		return nil
@@ -256,7 +256,7 @@ func (c *using) report() []event.Draft {
 		return c.wrong("The entry point %s is none of the files that were handed in: %s.", quote(entry), strings.Join(p.Files, ", "))
 	}
 	t := contractOf(n, c.a.Name)
-	if n.Happened(c.place) {
+	if n.Happened(c.a.Name, c.place) {
 		return c.ran()
 	}
 	if t == nil || t.Open {
@@ -267,7 +267,7 @@ func (c *using) report() []event.Draft {
 
 // ran tells the coder how its program went.
 func (c *using) ran() []event.Draft {
-	for _, t := range c.s.Net.Tasks {
+	for _, t := range Net(c.s).Tasks {
 		if t.Compute == nil || t.Compute.Answer != c.place.Answer || t.Compute.Part != c.place.Part {
 			continue
 		}
@@ -293,7 +293,7 @@ func (c *using) send() []event.Draft {
 	if bad := c.read(&args); bad != "" {
 		return c.wrong("%s", bad)
 	}
-	if c.s.Net.Happened(c.place) {
+	if Net(c.s).Happened(c.a.Name, c.place) {
 		return c.say("Sent.")
 	}
 	text := strings.TrimSpace(args.Text)

@@ -5,7 +5,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
-	"lyceum/internal/tender"
+	"lyceum/internal/society/contract/tender"
 )
 
 // work takes the next step with a part of the plan, if there is one now.

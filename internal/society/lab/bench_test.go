@@ -29,7 +29,7 @@ func turns(b *testing.B, agents int64, papers int) {
 	for i := range papers {
 		w.publishes(i%2, fmt.Sprint("Paper ", i), fmt.Sprint("content ", i))
 	}
-	ref := w.State.Papers.Papers[0].Ref
+	ref := lab.Library(w.State).Papers[0].Ref
 	for i := range agents { // all have heard of the papers
 		w.does(int(i), "list_publications", "{}")
 	}

@@ -7,11 +7,11 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
-	"lyceum/internal/paper"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/lab/paper"
 )
 
-// Deliver implements quest.Domain: a paper's folder. The reviews are in it once it is
+// Deliver implements quest.Deliverer: a paper's folder. The reviews are in it once it is
 // decided; before, nobody sees them.
 func (Society) Deliver(s *quest.State, _ *agent.Agent, u *agent.Use) (*quest.Delivery, error) {
 	if u.Name != getPublication {
@@ -23,7 +23,7 @@ func (Society) Deliver(s *quest.State, _ *agent.Agent, u *agent.Use) (*quest.Del
 	if text := read(u, &args); text != "" {
 		return nil, errors.New(text)
 	}
-	p := s.Papers.Paper(args.Ref)
+	p := Library(s).Paper(args.Ref)
 	if p == nil {
 		return nil, errors.New(noPaper(args.Ref))
 	}
@@ -38,7 +38,7 @@ func (Society) Deliver(s *quest.State, _ *agent.Agent, u *agent.Use) (*quest.Del
 	for _, o := range paper.Outputs(p.Reproduction) {
 		put(o.File, event.Text{Ref: &o.Ref})
 	}
-	if old := s.Papers.Paper(p.Revises); old != nil {
+	if old := Library(s).Paper(p.Revises); old != nil {
 		put(paper.FileOld, event.Text{Text: old.Header()}, old.Content)
 		put(paper.FileOldReviews, old.ReviewTexts()...)
 		d.Diff = &[2]event.Text{old.Content, p.Content}

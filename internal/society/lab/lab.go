@@ -19,17 +19,29 @@ import (
 	"lyceum/internal/behavior"
 	"lyceum/internal/event"
 	"lyceum/internal/model"
-	"lyceum/internal/paper"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/lab/paper"
 )
 
 // Society is the rules of the lab.
 type Society struct{}
 
-var _ quest.Domain = Society{}
+var (
+	_ quest.Society   = Society{}
+	_ quest.Knower    = Society{}
+	_ quest.Toolbox   = Society{}
+	_ quest.Minder    = Society{}
+	_ quest.Host      = Society{}
+	_ quest.Scanner   = Society{}
+	_ quest.Deliverer = Society{}
+	_ quest.Checker   = (*Memory)(nil)
+)
 
 // Rules implements quest.Society.
 func (Society) Rules() string { return "lab/1" }
+
+// Traits implements quest.Society.
+func (Society) Traits() quest.Traits { return quest.Traits{} }
 
 // Policies implements quest.Society.
 func (Society) Policies() []behavior.Thread { return policies() }
@@ -37,10 +49,10 @@ func (Society) Policies() []behavior.Thread { return policies() }
 // Texts implements quest.Society.
 func (Society) Texts() []event.NamedText { return texts }
 
-// Own implements quest.Domain.
+// Own implements quest.Toolbox.
 func (Society) Own() []quest.OwnTool { return tools }
 
-// Scan implements quest.Domain: a publication cites others.
+// Scan implements quest.Scanner: a publication cites others.
 func (Society) Scan(tool, text string) []string {
 	if tool != submitPublication {
 		return nil
@@ -52,8 +64,8 @@ func (Society) Scan(tool, text string) []string {
 // settings are how the lab works. A quest that does not say has the usual ones.
 func settings(s *quest.State) event.LabSpec {
 	lab := event.LabSpec{Deadline: 40, Decision: Majority, Reviewers: 3}
-	if s.Lab != nil {
-		lab = *s.Lab
+	if m := Of(s); m.Spec != nil {
+		lab = *m.Spec
 	}
 	lab.Reviewers = min(lab.Reviewers, int64(len(s.Agents))-1)
 	return lab
@@ -102,7 +114,7 @@ func one(e event.Event, actor string, b event.Body) []event.Draft {
 
 // reviews lists what an agent is asked to review.
 func reviews(s *quest.State, a *agent.Agent) string {
-	open := s.Papers.Asked[a.Name]
+	open := Library(s).Asked[a.Name]
 	if len(open) == 0 {
 		return "You are not asked to review anything."
 	}
@@ -113,7 +125,7 @@ func reviews(s *quest.State, a *agent.Agent) string {
 			fmt.Fprintf(&b, "\n- and %d more: see list_review_requests", len(open)-i)
 			break
 		}
-		b.WriteString("\n- " + request(s.Papers.Paper(ref), a))
+		b.WriteString("\n- " + request(Library(s).Paper(ref), a))
 	}
 	return b.String()
 }
@@ -126,7 +138,7 @@ func request(p *paper.Paper, a *agent.Agent) string {
 
 // papers lists an agent's own publications, the latest first.
 func papers(s *quest.State, a *agent.Agent) string {
-	own := s.Papers.By(a.Name)
+	own := Library(s).By(a.Name)
 	if len(own) == 0 {
 		return "You have published nothing yet."
 	}

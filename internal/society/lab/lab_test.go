@@ -8,11 +8,11 @@ import (
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
 	"lyceum/internal/model"
-	"lyceum/internal/paper"
 	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 	"lyceum/internal/quest/questtest"
 	"lyceum/internal/society/lab"
+	"lyceum/internal/society/lab/paper"
 )
 
 // The numbers are those of the points of the lab's specification.
@@ -47,7 +47,7 @@ func TestPoint1APaperGetsAReferenceOrIsRefusedWhole(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := open(t, 3, usual(3))
 			has(t, w.does(0, "submit_publication", c.args), c.want)
-			if len(w.State.Papers.Papers) != 0 {
+			if len(lab.Library(w.State).Papers) != 0 {
 				t.Error("something was created")
 			}
 		})
@@ -69,10 +69,10 @@ func TestPoint3ReviewersAreChosenByChanceAmongTheLeastLoaded(t *testing.T) {
 	t.Run("NotTheAuthorAndEachOnce", func(t *testing.T) {
 		w := open(t, 8, usual(8))
 		for i := range 4 {
-			w.publishes(slices.IndexFunc(w.State.Agents, func(a *agent.Agent) bool { return len(w.State.Papers.Asked[a.Name]) == 0 }), "A", strings.Repeat("a", i+1))
+			w.publishes(slices.IndexFunc(w.State.Agents, func(a *agent.Agent) bool { return len(lab.Library(w.State).Asked[a.Name]) == 0 }), "A", strings.Repeat("a", i+1))
 		}
 		loads := map[string]int{}
-		for _, p := range w.State.Papers.Papers {
+		for _, p := range lab.Library(w.State).Papers {
 			same(t, len(p.Requests), 3)
 			for _, r := range p.Requests {
 				loads[r.Reviewer]++
@@ -93,7 +93,7 @@ func TestPoint3ReviewersAreChosenByChanceAmongTheLeastLoaded(t *testing.T) {
 			b.Seed = seed
 			w := &world{Story: questtest.Begin(t, lab.Society{}, b)}
 			w.Start()
-			for _, r := range w.State.Papers.Paper(w.publishes(0, "A", "a")).Requests {
+			for _, r := range lab.Library(w.State).Paper(w.publishes(0, "A", "a")).Requests {
 				out = append(out, r.Reviewer)
 			}
 			return out
@@ -110,7 +110,7 @@ func TestPoint3ReviewersAreChosenByChanceAmongTheLeastLoaded(t *testing.T) {
 			b.Seed = seed
 			w := &world{Story: questtest.Begin(t, lab.Society{}, b)}
 			w.Start()
-			counts[w.State.Papers.Paper(w.publishes(2, "A", "a")).Requests[0].Reviewer]++
+			counts[lab.Library(w.State).Paper(w.publishes(2, "A", "a")).Requests[0].Reviewer]++
 		}
 		for _, i := range []int{0, 1, 3, 4} { // 150 each; six times the deviation is 64
 			if n := counts[name(i)]; n < 86 || n > 214 {
@@ -123,8 +123,8 @@ func TestPoint3ReviewersAreChosenByChanceAmongTheLeastLoaded(t *testing.T) {
 			w := open(t, agents, spec)
 			status, _, _ := w.paper(w.publishes(0, "A", "a"))
 			same(t, status, event.Published)
-			if len(w.State.Papers.Due) > 0 {
-				t.Errorf("something is left to do: %v", w.State.Papers.Due)
+			if len(lab.Library(w.State).Due) > 0 {
+				t.Errorf("something is left to do: %v", lab.Library(w.State).Due)
 			}
 		}
 	})
@@ -161,7 +161,7 @@ func TestPoint4APaperIsDecidedOnceWhenTheLastGradeIsIn(t *testing.T) {
 		first := w.publishes(0, "A", "a")
 		w.grades(first, a)
 		second := w.publishes(1, "B", "as in ["+first+"]")
-		who := index(w.State.Papers.Paper(second).Requests[0].Reviewer)
+		who := index(lab.Library(w.State).Paper(second).Requests[0].Reviewer)
 		w.Answer(name(who), questtest.Calls(questtest.Call{Tool: "submit_review", Args: args("ref", second, "grade", a, "content", "x")}))
 		from := len(w.Events)
 		w.settle(w.Open("tool.call", name(who))[0])
@@ -173,7 +173,7 @@ func TestPoint4APaperIsDecidedOnceWhenTheLastGradeIsIn(t *testing.T) {
 	t.Run("NotByStrangersTwiceOrLate", func(t *testing.T) {
 		w := open(t, 4, event.LabSpec{Deadline: 40, Decision: lab.Majority, Reviewers: 2})
 		ref := w.publishes(0, "A", "a")
-		p := w.State.Papers.Paper(ref)
+		p := lab.Library(w.State).Paper(ref)
 		stranger := slices.IndexFunc(w.State.Agents, func(x *agent.Agent) bool { return x.Name != p.Author && p.Request(x.Name) == nil })
 		has(t, w.reviews(stranger, ref, a), "review-when-asked", "You are not asked to review "+ref)
 		has(t, w.reviews(0, ref, a), "no-self-review", "your own publication")
@@ -185,12 +185,12 @@ func TestPoint4APaperIsDecidedOnceWhenTheLastGradeIsIn(t *testing.T) {
 		has(t, w.reviews(one, ref, a), "not asked to review")
 		w.grades(ref, a)
 		has(t, w.reviews(one, ref, a), "is PUBLISHED: it takes no more reviews")
-		same(t, len(w.State.Papers.Paper(ref).Reviews), 2)
+		same(t, len(lab.Library(w.State).Paper(ref).Reviews), 2)
 	})
 	t.Run("NotWhenTheRequestExpiresMeanwhile", func(t *testing.T) {
 		w := open(t, 3, event.LabSpec{Deadline: 1, Decision: lab.Majority, Reviewers: 1})
 		ref := w.publishes(0, "A", "a")
-		one := index(w.State.Papers.Paper(ref).Requests[0].Reviewer)
+		one := index(lab.Library(w.State).Paper(ref).Requests[0].Reviewer)
 		w.does(one, "look", "{}") // the turn that was under way when it was asked
 		w.does(one, "look", "{}")
 		has(t, w.reviews(one, ref, a), "not asked to review")
@@ -226,13 +226,13 @@ func TestPoint5ReviewsAreBlindAndHaveADeadline(t *testing.T) {
 	t.Run("AnotherIsAskedWhenItsTurnsAreOver", func(t *testing.T) {
 		w := open(t, 3, event.LabSpec{Deadline: 2, Decision: lab.Majority, Reviewers: 1})
 		ref := w.publishes(0, "A", "a")
-		first := index(w.State.Papers.Paper(ref).Requests[0].Reviewer)
+		first := index(lab.Library(w.State).Paper(ref).Requests[0].Reviewer)
 		w.does(first, "look", `{"n":0}`)
 		w.does(first, "look", `{"n":1}`)
-		same(t, w.State.Papers.Paper(ref).Requests[0].State, paper.Open)
+		same(t, lab.Library(w.State).Paper(ref).Requests[0].State, paper.Open)
 		from := len(w.Events)
 		w.does(first, "look", `{"n":2}`)
-		p := w.State.Papers.Paper(ref)
+		p := lab.Library(w.State).Paper(ref)
 		same(t, []string{p.Requests[0].State, p.Requests[1].State}, []string{paper.Expired, paper.Open})
 		same(t, w.kinds(from+2), []string{"tool.result", "review.expired", "review.requested", "advise review-requested", "advise expired", "model.call"})
 		if p.Requests[1].Reviewer == name(first) || p.Requests[1].Reviewer == p.Author {
@@ -250,7 +250,7 @@ func TestPoint5ReviewsAreBlindAndHaveADeadline(t *testing.T) {
 	t.Run("AParkedReviewerIsReplacedToo", func(t *testing.T) {
 		w := open(t, 3, event.LabSpec{Deadline: 40, Decision: lab.Majority, Reviewers: 1})
 		ref := w.publishes(0, "A", "a")
-		p := w.State.Papers.Paper(ref)
+		p := lab.Library(w.State).Paper(ref)
 		first := p.Requests[0].Reviewer
 		w.Answer(first, questtest.Fails(model.Unavailable)) // in the middle of a turn it hears of it
 		if w.State.Agent(first).Parked == "" {
@@ -263,7 +263,7 @@ func TestPoint5ReviewsAreBlindAndHaveADeadline(t *testing.T) {
 		same(t, p.Status, event.Rejected)
 		// A paper that nobody can review is rejected at once.
 		w.publishes(0, "B", "b")
-		same(t, w.State.Papers.Papers[1].Status, event.Rejected)
+		same(t, lab.Library(w.State).Papers[1].Status, event.Rejected)
 	})
 }
 
@@ -273,9 +273,9 @@ func TestPoint6ARejectedPaperCanBeRevised(t *testing.T) {
 	old := w.publishes(0, "A", "a")
 	has(t, w.does(0, "submit_publication", args("title", "B", "content", "b", "revises", old)), "only a rejected paper")
 	w.grades(old, event.Reject, event.Reject, event.Accept)
-	has(t, w.does(1+index(w.State.Papers.Paper(old).Requests[0].Reviewer)%11, "submit_publication", args("title", "B", "content", "b", "revises", old)), "not yours to revise")
+	has(t, w.does(1+index(lab.Library(w.State).Paper(old).Requests[0].Reviewer)%11, "submit_publication", args("title", "B", "content", "b", "revises", old)), "not yours to revise")
 	ref := w.publishes(0, "A, better", "b", "revises", old)
-	p := w.State.Papers.Paper(ref)
+	p := lab.Library(w.State).Paper(ref)
 	who := func(p *paper.Paper) (out []string) {
 		for _, r := range p.Requests {
 			out = append(out, r.Reviewer)
@@ -283,8 +283,8 @@ func TestPoint6ARejectedPaperCanBeRevised(t *testing.T) {
 		slices.Sort(out)
 		return out
 	}
-	same(t, who(p), who(w.State.Papers.Paper(old)))
-	same(t, w.State.Papers.Paper(old).RevisedBy, []string{ref})
+	same(t, who(p), who(lab.Library(w.State).Paper(old)))
+	same(t, lab.Library(w.State).Paper(old).RevisedBy, []string{ref})
 	told := w.advisories("review-requested")
 	has(t, told[len(told)-1].Text.Text, "It revises "+old, "changes.diff")
 	w.does(index(p.Requests[0].Reviewer), "get_publication", args("ref", ref))
@@ -304,7 +304,7 @@ func TestPoint7CitationsCountFromPublishedPapersByOthers(t *testing.T) {
 	unknown := strings.Repeat("ab", 16)
 	has(t, w.does(0, "submit_publication", args("title", "x", "content", "["+unknown+"] and ["+first+"]")), unknown, "do not exist")
 	w.publishes(0, "Shapes", "[abc], `["+unknown+"]` and [x]("+unknown+")")
-	w.grades(w.State.Papers.Papers[1].Ref, event.Accept)
+	w.grades(lab.Library(w.State).Papers[1].Ref, event.Accept)
 	self := w.publishes(0, "Self", "[{"+first+"}]")
 	w.grades(self, event.Accept)
 	rejected := w.publishes(1, "Rejected", "["+first+"]")
@@ -400,7 +400,7 @@ func TestPoint10AnEntryPointIsRunBeforeReviewersAreAsked(t *testing.T) {
 	from := len(w.Events)
 	said := w.does(0, "submit_publication", `{"title":"A","content":"a","attachments":["run.py"],"entrypoint":"run.py"}`)
 	has(t, said, "entry point is run first")
-	p := w.State.Papers.Papers[0]
+	p := lab.Library(w.State).Papers[0]
 	same(t, w.kinds(from), []string{"model.result", "tool.call", "tool.prepared", "publication.submitted", "reproduction.call", "tool.answered", "model.call"})
 	has(t, w.does(0, "list_publications", "{}"), "reproduction pending")
 	call := w.Open("reproduction.call", "")[0]
@@ -414,7 +414,7 @@ func TestPoint10AnEntryPointIsRunBeforeReviewersAreAsked(t *testing.T) {
 	same(t, len(f.Open("reproduction.call", "")), 1)
 	w.Take("core", &event.ReproductionResult{Call: call, Status: event.Differs, Output: &out, Second: &out})
 	same(t, len(p.Requests), 2)
-	same(t, w.State.Papers.Trial(call), p.Ref) // who writes papers down asks when it is over
+	same(t, lab.Library(w.State).Trial(call), p.Ref) // who writes papers down asks when it is over
 	has(t, p.Header(), "reproduction: differs")
 	has(t, w.does(1, "list_review_requests", "{}"), p.Ref)
 	w.does(1, "get_publication", args("ref", p.Ref))
@@ -559,11 +559,11 @@ func TestPoint24TheBestPaperIsTheAnswer(t *testing.T) {
 			}
 		}
 		same(t, w.State.Status, quest.Finished)
-		same(t, w.State.Papers.Best().Ref, b) // more citations
+		same(t, lab.Library(w.State).Best().Ref, b) // more citations
 		has(t, w.State.Answer.Text, b)
 		w.Take("person", &event.QuestResumed{})
 		w.does(2, "vote_solution", args("ref", a))
-		same(t, w.State.Papers.Best().Ref, a) // more votes
+		same(t, lab.Library(w.State).Best().Ref, a) // more votes
 	})
 	t.Run("AndThereIsNoneIfNothingWasPublished", func(t *testing.T) {
 		w := open(t, 2, spec)
@@ -580,7 +580,7 @@ func TestPoint24TheBestPaperIsTheAnswer(t *testing.T) {
 		w.Answer("agent-0", questtest.Calls(questtest.Call{Tool: "submit_publication", Args: "{}"}))
 		long := event.RefOf(make([]byte, 50_000))
 		w.Take("agent-0", &event.ToolPrepared{Call: w.Open("tool.call", "agent-0")[0], Content: &event.Text{Ref: &long}, Values: []event.NamedText{{Name: "title", Text: "Long"}}})
-		ref := w.State.Papers.Papers[0].Ref
+		ref := lab.Library(w.State).Papers[0].Ref
 		w.does(0, "vote_solution", args("ref", ref))
 		same(t, *w.State.Answer.Ref, long)
 		has(t, w.State.Answer.Text, "publication view "+ref)
@@ -627,7 +627,7 @@ func TestPoint2HoldsForARequestThatComesBetween(t *testing.T) {
 	}
 	w.settle(w.Open("tool.call", name(0))[0])
 	w.settle(w.Open("tool.call", name(1))[0])
-	if n := len(w.State.Papers.Papers); n != 1 {
+	if n := len(lab.Library(w.State).Papers); n != 1 {
 		t.Errorf("an author with an open request has handed in: %d papers", n)
 	}
 }

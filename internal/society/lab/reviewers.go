@@ -6,8 +6,8 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
-	"lyceum/internal/paper"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/lab/paper"
 )
 
 // askReviewer asks the next agent to review a paper, if one is still to be asked.
@@ -43,12 +43,12 @@ func eligible(p *paper.Paper, a *agent.Agent) bool {
 func pick(s *quest.State, p *paper.Paper) string {
 	var best []string
 	least, known := 0, false
-	old := s.Papers.Paper(p.Revises)
+	old := Library(s).Paper(p.Revises)
 	for _, a := range s.Agents {
 		if !eligible(p, a) {
 			continue
 		}
-		load, knows := len(s.Papers.Asked[a.Name]), reviewed(old, a.Name)
+		load, knows := len(Library(s).Asked[a.Name]), reviewed(old, a.Name)
 		switch {
 		case best == nil, knows && !known, knows == known && load < least:
 			best, least, known = append(best[:0], a.Name), load, knows

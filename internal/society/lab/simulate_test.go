@@ -9,10 +9,10 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/model"
-	"lyceum/internal/paper"
 	"lyceum/internal/quest"
 	"lyceum/internal/quest/questtest"
 	"lyceum/internal/society/lab"
+	"lyceum/internal/society/lab/paper"
 )
 
 // player is a lab whose agents and world do anything.
@@ -85,13 +85,13 @@ func (p *player) step() {
 // call is any call of a tool, sensible or not.
 func (p *player) call(agent string) questtest.Call {
 	any := func() string {
-		if n := len(p.State.Papers.Papers); n > 0 && p.rnd.IntN(12) > 0 {
-			return p.State.Papers.Papers[p.rnd.IntN(n)].Ref
+		if n := len(lab.Library(p.State).Papers); n > 0 && p.rnd.IntN(12) > 0 {
+			return lab.Library(p.State).Papers[p.rnd.IntN(n)].Ref
 		}
 		return []string{"", strings.Repeat("0", 32), "x"}[p.rnd.IntN(3)]
 	}
 	asked := any
-	if list := p.State.Papers.Asked[agent]; len(list) > 0 && p.rnd.IntN(8) > 0 {
+	if list := lab.Library(p.State).Asked[agent]; len(list) > 0 && p.rnd.IntN(8) > 0 {
 		asked = func() string { return list[p.rnd.IntN(len(list))] }
 	}
 	switch p.rnd.IntN(10) {
@@ -212,7 +212,7 @@ func sane(t questtest.T, s *questtest.Story, over bool) {
 			}
 		}
 	}
-	l := &s.State.Papers
+	l := lab.Library(s.State)
 	for _, p := range l.Papers {
 		var n int64
 		for _, ref := range votes {

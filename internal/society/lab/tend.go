@@ -7,14 +7,14 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
-	"lyceum/internal/paper"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/lab/paper"
 )
 
-// Tend implements quest.Domain.
+// Tend implements quest.Host.
 func (Society) Tend(s *quest.State, e event.Event) []event.Draft {
-	for _, ref := range s.Papers.Due {
-		if duty := duty(s, s.Papers.Paper(ref), e); duty != nil {
+	for _, ref := range Library(s).Due {
+		if duty := duty(s, Library(s).Paper(ref), e); duty != nil {
 			return duty
 		}
 	}
@@ -59,7 +59,7 @@ func decide(s *quest.State, p *paper.Paper, e event.Event) []event.Draft {
 func cite(s *quest.State, p *paper.Paper, e event.Event) []event.Draft {
 	c := &event.CitationMade{Ref: p.Ref}
 	for _, ref := range p.Cites {
-		if s.Papers.Paper(ref).Author == p.Author {
+		if Library(s).Paper(ref).Author == p.Author {
 			c.Self = append(c.Self, ref)
 		} else {
 			c.To = append(c.To, ref)
@@ -114,7 +114,7 @@ func untold(s *quest.State, p *paper.Paper) (to []string, old bool) {
 	for _, r := range p.Requests {
 		switch {
 		case r.State != paper.Open || r.Told:
-		case reviewed(s.Papers.Paper(p.Revises), r.Reviewer):
+		case reviewed(Library(s).Paper(p.Revises), r.Reviewer):
 			to = append(to, r.Reviewer)
 		default:
 			others = append(others, r.Reviewer)
@@ -153,11 +153,11 @@ func decided(s *quest.State, p *paper.Paper) string {
 		"ACCEPTS", fmt.Sprint(accepts), "REJECTS", fmt.Sprint(rejects), "NEXT", next)
 }
 
-// Before implements quest.Domain: a review that an agent had enough turns for, or
+// Before implements quest.Minder: a review that an agent had enough turns for, or
 // will not get to because it is parked, is asked of another.
 func (Society) Before(s *quest.State, a *agent.Agent, e event.Event) []event.Draft {
-	for _, ref := range s.Papers.Asked[a.Name] {
-		p := s.Papers.Paper(ref)
+	for _, ref := range Library(s).Asked[a.Name] {
+		p := Library(s).Paper(ref)
 		if a.Parked != "" || a.Turns >= p.Request(a.Name).Deadline {
 			return one(e, "core", &event.ReviewExpired{Instead: pick(s, p), Ref: ref, Reviewer: a.Name})
 		}
@@ -171,7 +171,7 @@ func end(s *quest.State, e event.Event) []event.Draft {
 	if !agreed(s) && !deserted(s) {
 		return nil
 	}
-	best := s.Papers.Best()
+	best := Library(s).Best()
 	if best == nil {
 		return one(e, "core", &event.QuestFailed{Reason: "Nothing was published. " + excuses(s)})
 	}
@@ -182,12 +182,12 @@ func end(s *quest.State, e event.Event) []event.Draft {
 // still vote: one whose model is out of reach does not keep the others. Once a quest
 // has ended, or was not allowed to, it takes another vote to end it.
 func agreed(s *quest.State) bool {
-	if s.Papers.Voted <= s.Ended || s.Papers.Count(event.Submitted) > 0 {
+	if Library(s).Voted <= s.Ended || Library(s).Count(event.Submitted) > 0 {
 		return false
 	}
 	best := ""
 	for _, a := range s.Agents {
-		vote := s.Papers.Votes[a.Name]
+		vote := Library(s).Votes[a.Name]
 		if slices.ContainsFunc(a.Open, func(u agent.Use) bool { return u.Call != 0 && !u.Done && answers(u.Name) }) {
 			return false // it is about to hear what became of its paper, review or vote
 		}
@@ -219,7 +219,7 @@ func deserted(s *quest.State) bool {
 	if a := s.Moving(); a != nil && a.Parked == "" {
 		return false
 	}
-	return !slices.ContainsFunc(s.Agents, func(a *agent.Agent) bool { return a.Parked == "" || len(s.Papers.Asked[a.Name]) > 0 }) && !s.Busy()
+	return !slices.ContainsFunc(s.Agents, func(a *agent.Agent) bool { return a.Parked == "" || len(Library(s).Asked[a.Name]) > 0 }) && !s.Busy()
 }
 
 // excuses say why agents do nothing any more.

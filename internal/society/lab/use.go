@@ -10,23 +10,23 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
-	"lyceum/internal/paper"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/lab/paper"
 
 	"github.com/go-json-experiment/json"
 )
 
-// Use implements quest.Domain.
+// Use implements quest.Toolbox.
 func (Society) Use(s *quest.State, a *agent.Agent, u *agent.Use, e event.Event) []event.Draft {
-	at := paper.Place{Answer: u.Answer, Part: u.Part}
+	at := u.Place()
 	switch u.Name {
 	case submitPublication:
-		if p := s.Papers.From(at); p != nil {
+		if p := Library(s).From(at); p != nil {
 			return reply(u, a, e, submitted(s, p))
 		}
 		return prepared(u, a, e, func() (event.Body, string) { return publication(s, a, u) })
 	case submitReview:
-		if p := s.Papers.From(at); p != nil {
+		if p := Library(s).From(at); p != nil {
 			return reply(u, a, e, fmt.Sprintf("Your review of %s is taken.", p.Ref))
 		}
 		return prepared(u, a, e, func() (event.Body, string) { return review(s, a, u) })
@@ -93,9 +93,9 @@ func publication(s *quest.State, a *agent.Agent, u *agent.Use) (event.Body, stri
 		Attachments: c.Files, Tree: c.Tree, Citations: c.Citations,
 	}
 	switch {
-	case len(s.Papers.Asked[a.Name]) > 0:
+	case len(Library(s).Asked[a.Name]) > 0:
 		// The policy saw none when the call was made. One has come since.
-		return nil, fmt.Sprintf("You have just been asked to review %s, and that comes first. Nothing was submitted: do it again afterwards.", some(s.Papers.Asked[a.Name]))
+		return nil, fmt.Sprintf("You have just been asked to review %s, and that comes first. Nothing was submitted: do it again afterwards.", some(Library(s).Asked[a.Name]))
 	case b.Title == "" || len(b.Title) > maxTitle:
 		return nil, fmt.Sprintf("The title must have 1 to %d bytes; this one has %d.", maxTitle, len(b.Title))
 	case strings.ContainsFunc(b.Title, paper.Strange):
@@ -129,7 +129,7 @@ func publication(s *quest.State, a *agent.Agent, u *agent.Use) (event.Body, stri
 
 // revisable says why a paper cannot be revised by an agent.
 func revisable(s *quest.State, a *agent.Agent, ref string) string {
-	switch p := s.Papers.Paper(ref); {
+	switch p := Library(s).Paper(ref); {
 	case p == nil:
 		return noPaper(ref)
 	case p.Author != a.Name:
@@ -147,7 +147,7 @@ func citable(s *quest.State, refs []string) string {
 	}
 	var unknown []string
 	for _, ref := range refs {
-		if s.Papers.Paper(ref) == nil {
+		if Library(s).Paper(ref) == nil {
 			unknown = append(unknown, ref)
 		}
 	}
@@ -193,12 +193,12 @@ func submitted(s *quest.State, p *paper.Paper) string {
 
 func review(s *quest.State, a *agent.Agent, u *agent.Use) (event.Body, string) {
 	b := &event.ReviewSubmitted{Answer: u.Answer, Part: u.Part, Ref: value(u, "ref"), Grade: value(u, "grade")}
-	p := s.Papers.Paper(b.Ref)
+	p := Library(s).Paper(b.Ref)
 	switch {
 	case p == nil:
 		return nil, noPaper(b.Ref)
-	case !slices.Contains(s.Papers.Asked[a.Name], b.Ref):
-		return nil, notAsked(b.Ref, p.Status, s.Papers.Asked[a.Name])
+	case !slices.Contains(Library(s).Asked[a.Name], b.Ref):
+		return nil, notAsked(b.Ref, p.Status, Library(s).Asked[a.Name])
 	case b.Grade != event.Accept && b.Grade != event.Reject:
 		return nil, fmt.Sprintf("The grade must be %s or %s.", event.Accept, event.Reject)
 	case empty(u.Prepared.Content):
@@ -208,12 +208,12 @@ func review(s *quest.State, a *agent.Agent, u *agent.Use) (event.Body, string) {
 	return b, ""
 }
 
-func vote(s *quest.State, a *agent.Agent, u *agent.Use, e event.Event, at paper.Place) []event.Draft {
+func vote(s *quest.State, a *agent.Agent, u *agent.Use, e event.Event, at agent.Place) []event.Draft {
 	var args struct {
 		Ref *string `json:"ref"`
 	}
-	if s.Papers.Happened(a.Name, at) {
-		if ref := s.Papers.Votes[a.Name]; ref != "" {
+	if Library(s).Happened(a.Name, at) {
+		if ref := Library(s).Votes[a.Name]; ref != "" {
 			return reply(u, a, e, "Your vote is for "+ref+".")
 		}
 		return reply(u, a, e, "Your vote is taken back.")
@@ -225,7 +225,7 @@ func vote(s *quest.State, a *agent.Agent, u *agent.Use, e event.Event, at paper.
 		return refuse(u, a, e, "ref is missing: the reference of a published paper, or an empty text to take your vote back.")
 	}
 	if ref := *args.Ref; ref != "" {
-		switch p := s.Papers.Paper(ref); {
+		switch p := Library(s).Paper(ref); {
 		case p == nil:
 			return refuse(u, a, e, noPaper(ref))
 		case p.Status != event.Published:
@@ -255,7 +255,7 @@ func publications(s *quest.State, u *agent.Use) (wrong, text string) {
 	case args.Offset < 0:
 		return "offset must be 0 or more.", ""
 	}
-	list, of := s.Papers.List(args.Order, args.Status, args.Limit, args.Offset)
+	list, of := Library(s).List(args.Order, args.Status, args.Limit, args.Offset)
 	what := "publications"
 	if args.Status != "" {
 		what = args.Status + " " + what
@@ -272,7 +272,7 @@ func publications(s *quest.State, u *agent.Use) (wrong, text string) {
 }
 
 func requests(s *quest.State, a *agent.Agent) string {
-	open := s.Papers.Requests(a.Name)
+	open := Library(s).Requests(a.Name)
 	if len(open) == 0 {
 		return "You are not asked to review anything."
 	}

@@ -85,7 +85,7 @@ func (w *world) settle(seq uint64) {
 		w.Take("core", &event.ReproductionResult{Call: seq, Status: event.Reproduced})
 		return
 	}
-	d, own := w.State.Own(c.Tool)
+	own := w.State.Own(c.Tool)
 	u, err := w.State.Agent(c.Agent).Use(seq)
 	if err != nil {
 		w.T.Fatalf("%v", err)
@@ -94,10 +94,10 @@ func (w *world) settle(seq uint64) {
 	case own == nil:
 		w.Take(c.Agent, &event.ToolResult{Call: seq, Output: event.Text{Text: "seen"}})
 	case own.Step == quest.PreparedTool:
-		w.Take(c.Agent, prepare(d, own, u))
+		w.Take(c.Agent, prepare(w.State, own, u))
 	default:
 		r := &event.ToolResult{Call: seq}
-		if w.delivered, err = d.Deliver(w.State, w.State.Agent(c.Agent), &u); err != nil {
+		if w.delivered, err = w.State.Deliver(w.State.Agent(c.Agent), &u); err != nil {
 			r.Error, r.Output.Text = true, err.Error()
 		} else {
 			r.Output.Text = w.delivered.Said
@@ -107,7 +107,7 @@ func (w *world) settle(seq uint64) {
 }
 
 // prepare reads arguments as the runtime does.
-func prepare(d quest.Domain, own *quest.OwnTool, u agent.Use) *event.ToolPrepared {
+func prepare(s *quest.State, own *quest.OwnTool, u agent.Use) *event.ToolPrepared {
 	p := &event.ToolPrepared{Call: u.Call}
 	var args map[string]any
 	if err := json.Unmarshal([]byte(u.Args.Text), &args); err != nil {
@@ -119,7 +119,7 @@ func prepare(d quest.Domain, own *quest.OwnTool, u agent.Use) *event.ToolPrepare
 		case string:
 			if key == own.Content {
 				p.Content = &event.Text{Text: v}
-				p.Citations = d.Scan(u.Name, v)
+				p.Citations = s.Scan(u.Name, v)
 				continue
 			}
 			p.Values = append(p.Values, event.NamedText{Name: key, Text: v})
@@ -150,23 +150,23 @@ func args(namesAndValues ...string) string {
 // publishes has an agent hand in a paper, and returns its reference.
 func (w *world) publishes(i int, title, content string, more ...string) string {
 	w.T.Helper()
-	n := len(w.State.Papers.Papers)
+	n := len(lab.Library(w.State).Papers)
 	said := w.does(i, "submit_publication", args(append([]string{"title", title, "content", content}, more...)...))
-	if len(w.State.Papers.Papers) == n {
+	if len(lab.Library(w.State).Papers) == n {
 		w.T.Fatalf("%s could not publish: %s", name(i), said)
 	}
-	return w.State.Papers.Papers[n].Ref
+	return lab.Library(w.State).Papers[n].Ref
 }
 
 // grades has every agent that is asked review a paper.
 func (w *world) grades(ref string, grades ...string) {
 	w.T.Helper()
 	for _, grade := range grades {
-		for i, r := range w.State.Papers.Paper(ref).Requests {
+		for i, r := range lab.Library(w.State).Paper(ref).Requests {
 			if r.State == "open" {
 				w.reviews(index(r.Reviewer), ref, grade)
 				break
-			} else if i == len(w.State.Papers.Paper(ref).Requests)-1 {
+			} else if i == len(lab.Library(w.State).Paper(ref).Requests)-1 {
 				w.T.Fatalf("nobody is asked to review %s", ref)
 			}
 		}
@@ -186,7 +186,7 @@ func index(agent string) (i int) {
 }
 
 func (w *world) paper(ref string) (status string, votes, cited int64) {
-	p := w.State.Papers.Paper(ref)
+	p := lab.Library(w.State).Paper(ref)
 	return p.Status, p.Votes, p.Cited
 }
 

@@ -19,6 +19,9 @@ var _ quest.Society = Society{}
 // Rules implements quest.Society.
 func (Society) Rules() string { return "solo/3" }
 
+// Traits implements quest.Society.
+func (Society) Traits() quest.Traits { return quest.Traits{} }
+
 // Policies implements quest.Society: the quest's own are enough.
 func (Society) Policies() []behavior.Thread { return nil }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"lyceum/internal/agent"
 	"lyceum/internal/event"
 )
 
@@ -12,7 +13,7 @@ type index struct {
 	byRef    map[string]*Paper
 	byAuthor map[string][]*Paper
 	// places are the papers that a tool call handed in or reviewed.
-	places map[Place]*Paper
+	places map[agent.Place]*Paper
 	// trials are the papers that are run, or were, by their call.
 	trials map[uint64]string
 	// lists are the papers of a status, or all of them, in order; the last come
@@ -30,7 +31,7 @@ func (l *Library) at() *index {
 		return l.index
 	}
 	l.index = &index{
-		byRef: map[string]*Paper{}, byAuthor: map[string][]*Paper{}, places: map[Place]*Paper{},
+		byRef: map[string]*Paper{}, byAuthor: map[string][]*Paper{}, places: map[agent.Place]*Paper{},
 		trials: map[uint64]string{}, lists: map[listKey][]*Paper{},
 	}
 	for i, p := range l.Papers {
@@ -112,7 +113,7 @@ func (l *Library) By(author string) []*Paper {
 
 // From returns the paper that a tool call handed in or reviewed, nil if it did
 // neither.
-func (l *Library) From(at Place) *Paper {
+func (l *Library) From(at agent.Place) *Paper {
 	if len(l.Papers) == 0 {
 		return nil
 	}
@@ -120,7 +121,7 @@ func (l *Library) From(at Place) *Paper {
 }
 
 // Happened reports whether a tool call of an agent has had its effect.
-func (l *Library) Happened(agent string, at Place) bool {
+func (l *Library) Happened(agent string, at agent.Place) bool {
 	return at.Answer != 0 && (l.From(at) != nil || l.Cast[agent] == at)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"lyceum/internal/agent"
 	"lyceum/internal/event"
 )
 
@@ -53,7 +54,7 @@ func (l *Library) submit(e event.Event, b *event.PublicationSubmitted) {
 	p := &Paper{
 		Ref: b.Ref, Title: b.Title, Author: e.Actor, Status: event.Submitted,
 		Content: b.Content, Tree: b.Tree, Attachments: b.Attachments, Entrypoint: b.Entrypoint,
-		Revises: b.Revises, Cites: b.Citations, Place: Place{b.Answer, b.Part}, Seq: e.Seq, Time: e.Time,
+		Revises: b.Revises, Cites: b.Citations, Place: agent.Place{Answer: b.Answer, Part: b.Part}, Seq: e.Seq, Time: e.Time,
 	}
 	if b.Revises != "" {
 		old := l.must(b.Revises)
@@ -118,7 +119,7 @@ func (l *Library) expire(b *event.ReviewExpired) {
 func (l *Library) review(e event.Event, b *event.ReviewSubmitted) {
 	p := l.must(b.Ref)
 	l.closeRequest(p, e.Actor, Done)
-	r := Review{Reviewer: e.Actor, Grade: b.Grade, Content: b.Content, Place: Place{b.Answer, b.Part}, Seq: e.Seq}
+	r := Review{Reviewer: e.Actor, Grade: b.Grade, Content: b.Content, Place: agent.Place{Answer: b.Answer, Part: b.Part}, Seq: e.Seq}
 	p.Reviews = append(p.Reviews, r)
 	l.at().places[r.Place] = p
 	l.see(p)
@@ -156,14 +157,14 @@ func (l *Library) vote(e event.Event, b *event.VoteCast) {
 		l.Votes = map[string]string{}
 	}
 	if l.Cast == nil {
-		l.Cast = map[string]Place{}
+		l.Cast = map[string]agent.Place{}
 	}
 	delete(l.Votes, e.Actor)
 	if b.Ref != "" {
 		l.must(b.Ref).Votes++
 		l.Votes[e.Actor] = b.Ref
 	}
-	l.Cast[e.Actor] = Place{b.Answer, b.Part}
+	l.Cast[e.Actor] = agent.Place{Answer: b.Answer, Part: b.Part}
 	l.Voted = e.Seq
 }
 

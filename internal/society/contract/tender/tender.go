@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 
+	"lyceum/internal/agent"
 	"lyceum/internal/event"
 )
 
@@ -31,13 +32,7 @@ type Net struct {
 	// plan.
 	Round, Planned int64
 	// Places are the tool calls of agents that have had their effect.
-	Places []Place `json:",omitempty"`
-}
-
-// Place is where a tool call stands.
-type Place struct {
-	Answer uint64
-	Part   int64
+	Places []agent.Place `json:",omitempty"`
 }
 
 // Task is a part of the plan.
@@ -45,7 +40,7 @@ type Task struct {
 	event.PlanStep
 	// Plan is the number of its plan, Place the tool call it was made with.
 	Plan  int64
-	Place Place
+	Place agent.Place
 	Cfp   uint64   `json:",omitzero"`
 	To    []string `json:",omitempty"`
 	Bids  []Bid    `json:",omitempty"`
@@ -115,7 +110,7 @@ type Claim struct {
 }
 
 // Place is the tool call that a claim was made with.
-func (c *Claim) Place() Place { return Place{c.Answer, c.Part} }
+func (c *Claim) Place() agent.Place { return agent.Place{Answer: c.Answer, Part: c.Part} }
 
 // Doubt is a challenge and what became of it.
 type Doubt struct {
@@ -179,7 +174,7 @@ func (n *Net) Claim(number int64) *Claim {
 }
 
 // Happened reports whether a tool call has had its effect.
-func (n *Net) Happened(p Place) bool { return n != nil && slices.Contains(n.Places, p) }
+func (n *Net) Happened(_ string, at agent.Place) bool { return slices.Contains(n.Places, at) }
 
 // Idle reports whether all parts of the plan are over.
 func (n *Net) Idle() bool {
@@ -188,9 +183,6 @@ func (n *Net) Idle() bool {
 
 // Abandon forgets what the net waits for, as a fork does: it is asked for again.
 func (n *Net) Abandon() {
-	if n == nil {
-		return
-	}
 	for _, t := range n.Tasks {
 		if t.Open {
 			t.Call, t.Open = 0, false
@@ -209,7 +201,7 @@ func (n *Net) mind(name string) *Mind {
 
 // did notes that a tool call has had its effect.
 func (n *Net) did(answer uint64, part int64) {
-	if p := (Place{answer, part}); answer != 0 && !slices.Contains(n.Places, p) {
+	if p := (agent.Place{Answer: answer, Part: part}); answer != 0 && !slices.Contains(n.Places, p) {
 		n.Places = append(n.Places, p)
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"lyceum/internal/agent"
 	"lyceum/internal/event"
-	"lyceum/internal/paper"
+	"lyceum/internal/society/lab/paper"
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
@@ -70,7 +71,7 @@ func TestTheBestPaperHasTheMostVotesThenCitationsThenIsTheEarlier(t *testing.T) 
 		t.Errorf("best %s, and %d votes where one was taken back", got, s.Paper(c).Votes)
 	}
 	s.add("y", &event.VoteCast{Answer: 1004})
-	if s.Best().Ref != a || !s.Happened("y", paper.Place{Answer: 1004}) || s.Happened("y", paper.Place{Answer: 1003}) {
+	if s.Best().Ref != a || !s.Happened("y", agent.Place{Answer: 1004}) || s.Happened("y", agent.Place{Answer: 1003}) {
 		t.Error("a vote that was taken back counts")
 	}
 }

@@ -3,6 +3,7 @@ package tender
 import (
 	"slices"
 
+	"lyceum/internal/agent"
 	"lyceum/internal/event"
 )
 
@@ -72,7 +73,7 @@ func (n *Net) plan(b *event.PlanMade) {
 	n.did(b.Answer, b.Part)
 	for _, step := range b.Steps {
 		must(n.Task(step.Task) == nil, "two parts of the plan are called %s", step.Task)
-		n.Tasks = append(n.Tasks, &Task{PlanStep: step, Plan: n.Plans, Place: Place{b.Answer, b.Part}})
+		n.Tasks = append(n.Tasks, &Task{PlanStep: step, Plan: n.Plans, Place: agent.Place{Answer: b.Answer, Part: b.Part}})
 	}
 }
 

@@ -6,7 +6,10 @@
 // nor a paper costs more the more papers there are.
 package paper
 
-import "lyceum/internal/event"
+import (
+	"lyceum/internal/agent"
+	"lyceum/internal/event"
+)
 
 // Library is what a quest has published. The zero value is an empty one.
 type Library struct {
@@ -20,7 +23,7 @@ type Library struct {
 	// Asked are the open review requests of each agent: references, oldest first.
 	Asked map[string][]string `json:",omitempty"`
 	// Cast is where the tool call of each agent's last vote stands.
-	Cast map[string]Place `json:",omitempty"`
+	Cast map[string]agent.Place `json:",omitempty"`
 	// Voted is the seq of the last vote.
 	Voted uint64 `json:",omitzero"`
 	// Readers is how many agents there are: with one, there is nobody to tell.
@@ -47,7 +50,7 @@ type Paper struct {
 	Cited int64    `json:",omitzero"`
 	// Place is where the tool call stands that it came with; Seq and Time are of the
 	// event.
-	Place Place
+	Place agent.Place
 	Seq   uint64
 	Time  event.Time
 	// Decided is the seq of the decision, 0 before it.
@@ -112,17 +115,10 @@ type Review struct {
 	Reviewer string
 	Grade    string
 	Content  event.Text
-	Place    Place
+	Place    agent.Place
 	Seq      uint64
 	// Told says that the author knows of it.
 	Told bool `json:",omitzero"`
-}
-
-// Place is where a tool call stands: the answer of the model, and the part of it. It
-// tells whether a call has had its effect, also when it is made again after a fork.
-type Place struct {
-	Answer uint64
-	Part   int64
 }
 
 // Order says how papers are listed.

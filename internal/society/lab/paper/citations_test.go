@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"lyceum/internal/paper"
+	"lyceum/internal/society/lab/paper"
 
 	"github.com/google/go-cmp/cmp"
 )

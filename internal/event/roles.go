@@ -1,0 +1,48 @@
+package event
+
+// What each result answers, and the number that each order has in the inbox.
+
+// Answers implements Result.
+func (b *ModelResult) Answers() uint64 { return b.Call }
+
+// Answers implements Result.
+func (b *ToolResult) Answers() uint64 { return b.Call }
+
+// Answers implements Result.
+func (b *ToolAnswered) Answers() uint64 { return b.Call }
+
+// Answers implements Result.
+func (b *TimerFired) Answers() uint64 { return b.Call }
+
+// Answers implements Result.
+func (b *ReproductionResult) Answers() uint64 { return b.Call }
+
+// Answers implements Result.
+func (b *SearchResult) Answers() uint64 { return b.Call }
+
+// Answers implements Result.
+func (b *ComputeResult) Answers() uint64 { return b.Call }
+
+// Number implements Order.
+func (b *QuestPaused) Number() int64 { return b.Inbox }
+
+// SetNumber implements Order.
+func (b *QuestPaused) SetNumber(n int64) { b.Inbox = n }
+
+// Number implements Order.
+func (b *QuestResumed) Number() int64 { return b.Inbox }
+
+// SetNumber implements Order.
+func (b *QuestResumed) SetNumber(n int64) { b.Inbox = n }
+
+// Number implements Order.
+func (b *QuestStopped) Number() int64 { return b.Inbox }
+
+// SetNumber implements Order.
+func (b *QuestStopped) SetNumber(n int64) { b.Inbox = n }
+
+// Number implements Order.
+func (b *UserMessage) Number() int64 { return b.Inbox }
+
+// SetNumber implements Order.
+func (b *UserMessage) SetNumber(n int64) { b.Inbox = n }

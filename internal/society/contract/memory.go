@@ -1,0 +1,25 @@
+package contract
+
+import (
+	"lyceum/internal/event"
+	"lyceum/internal/quest"
+	"lyceum/internal/society/contract/tender"
+)
+
+// Begin implements quest.Knower.
+func (Society) Begin(_ *quest.State, b *event.QuestCreated) quest.Memory {
+	var spec event.ContractSpec
+	if b.Contract != nil {
+		spec = *b.Contract
+	}
+	return tender.New(spec)
+}
+
+// Blank implements quest.Knower.
+func (Society) Blank() quest.Memory { return &tender.Net{} }
+
+// Net is what the contract net of a quest knows, nil if the quest is none.
+func Net(s *quest.State) *tender.Net {
+	n, _ := s.Memory().(*tender.Net)
+	return n
+}
