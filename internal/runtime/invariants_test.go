@@ -72,7 +72,7 @@ func (w *world) count(e event.Event) error {
 	case *event.TimerFired:
 		return answered(b.Call)
 	}
-	if inbox := inboxOf(e.Body); inbox != 0 {
+	if inbox := numberOf(e.Body); inbox != 0 {
 		if inbox != w.taken+1 {
 			return fmt.Errorf("command %d was taken after command %d", inbox, w.taken)
 		}

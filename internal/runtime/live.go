@@ -271,7 +271,7 @@ func (l *live) busy() (n int) {
 
 // begin makes the quest run, and takes up what the last owner left.
 func (l *live) begin(ctx context.Context) error {
-	again, lost := settle(l.state, func(seq uint64, c quest.Call) bool { return l.mayRepeat(ctx, seq, c) })
+	again, lost := settle(l.state, func(seq uint64, c quest.Call) (event.Draft, bool) { return l.lostCall(ctx, seq, c) })
 	lost = append(l.takeUpCommands(ctx, again), lost...)
 	for i := range lost {
 		lost[i].Time = l.rt.Clock()
@@ -324,17 +324,20 @@ func (l *live) commands(ctx context.Context) ([]event.Draft, error) {
 
 // numbered gives a command's body its number in the inbox.
 func numbered(c ledger.Command) event.Body {
-	switch b := c.Body.(type) {
-	case *event.QuestPaused:
-		b.Inbox = c.ID
-	case *event.QuestResumed:
-		b.Inbox = c.ID
-	case *event.QuestStopped:
-		b.Inbox = c.ID
-	case *event.UserMessage:
-		b.Inbox = c.ID
+	if order, ok := c.Body.(event.Order); ok {
+		order.SetNumber(c.ID)
 	}
 	return c.Body
+}
+
+// lostCall is the result of a call that was under way when the last owner went, if
+// nobody can know its outcome and it may do harm to make it again.
+func (l *live) lostCall(ctx context.Context, seq uint64, c quest.Call) (d event.Draft, gone bool) {
+	s, ok := services[c.Kind].(careful)
+	if !ok || s.mayRepeat(ctx, l, seq, c) {
+		return d, false
+	}
+	return s.lost(seq, c), true
 }
 
 // take is one turn of the loop: decide, make durable, tell, act.
@@ -348,21 +351,13 @@ func (l *live) take(ctx context.Context, inputs []event.Draft) error {
 			l.opts.OnEvent(e, l.state)
 		}
 		switch b := e.Body.(type) {
-		case *event.ModelResult:
-			delete(l.running, b.Call)
-		case *event.ToolResult:
-			delete(l.running, b.Call)
-			l.forget(e)
-		case *event.TimerFired:
-			delete(l.running, b.Call)
+		case event.Result:
+			delete(l.running, b.Answers())
 		case *event.ToolPrepared:
-			delete(l.running, b.Call)
-		case *event.ReproductionResult:
-			delete(l.running, b.Call)
-		case *event.SearchResult:
-			delete(l.running, b.Call)
-		case *event.ComputeResult:
-			delete(l.running, b.Call)
+			delete(l.running, b.Call) // the rest is for the rules
+		}
+		if _, ok := e.Body.(*event.ToolResult); ok {
+			l.forget(e)
 		}
 	}
 	for _, e := range done {
@@ -407,23 +402,7 @@ func (l *live) start(ctx context.Context, e event.Event) error {
 	if _, open := l.state.Calls[e.Seq]; !open {
 		return nil
 	}
-	switch b := e.Body.(type) {
-	case *event.ModelCall:
-		return l.startModel(ctx, e.Seq, e.Actor, b)
-	case *event.ToolCall:
-		if e.Tool != "" {
-			return l.startTool(ctx, e.Seq, e.Actor, e.Tool)
-		}
-	case *event.TimerSet:
-		l.startTimer(ctx, e.Seq, b.At)
-	case *event.ReproductionCall:
-		l.startReproduction(ctx, e.Seq, b)
-	case *event.SearchCall:
-		l.startSearch(ctx, e.Seq, e.Actor, b)
-	case *event.ComputeCall:
-		l.startCompute(ctx, e.Seq, e.Actor, b)
-	}
-	return nil
+	return services[e.Type].start(ctx, l, e)
 }
 
 // restart begins a call again that was open when the last owner went.

@@ -81,7 +81,7 @@ func (o *owner) feed(in event.Draft) error {
 	for i := 0; i < len(o.queue); i++ {
 		e, err := o.seal(o.queue[i])
 		if err != nil {
-			if i == 0 && inboxOf(in.Body) > 0 {
+			if i == 0 && numberOf(in.Body) > 0 {
 				return fmt.Errorf("%w: %w", errUnfit, err)
 			}
 			return err
@@ -109,18 +109,11 @@ func decide(s *quest.State, e event.Event) (drafts []event.Draft, err error) {
 	return quest.Decide(s, e), nil
 }
 
-// inboxOf returns the number of the command that an input was made of, 0 if it
+// numberOf returns the number of the command that an input was made of, 0 if it
 // was made of none.
-func inboxOf(b event.Body) int64 {
-	switch b := b.(type) {
-	case *event.QuestPaused:
-		return b.Inbox
-	case *event.QuestResumed:
-		return b.Inbox
-	case *event.QuestStopped:
-		return b.Inbox
-	case *event.UserMessage:
-		return b.Inbox
+func numberOf(b event.Body) int64 {
+	if order, ok := b.(event.Order); ok {
+		return order.Number()
 	}
 	return 0
 }
@@ -137,15 +130,12 @@ func (o *owner) seal(d event.Draft) (event.Event, error) {
 }
 
 // settle says how to go on after the last owner has gone, with calls open: those
-// to start again, and results for those whose outcome nobody knows. repeatable
-// tells which tool calls can be made again without harm.
-func settle(s *quest.State, repeatable func(seq uint64, c quest.Call) bool) (again []uint64, lost []event.Draft) {
+// to start again, and results for those whose outcome nobody knows. lostCall gives the
+// result of a call that cannot be made again without harm.
+func settle(s *quest.State, lostCall func(seq uint64, c quest.Call) (event.Draft, bool)) (again []uint64, lost []event.Draft) {
 	for _, seq := range sortedCalls(s) {
-		c := s.Calls[seq]
-		if c.Kind == "tool.call" && !repeatable(seq, c) {
-			lost = append(lost, event.Draft{Parent: seq, Actor: c.Agent, Tool: c.Tool, Body: &event.ToolResult{
-				Call: seq, Error: true, Output: event.Text{Text: "Interrupted, outcome unknown: the command may or may not have run. Look before you repeat it."},
-			}})
+		if d, gone := lostCall(seq, s.Calls[seq]); gone {
+			lost = append(lost, d)
 			continue
 		}
 		again = append(again, seq)
@@ -163,7 +153,7 @@ func settle(s *quest.State, repeatable func(seq uint64, c quest.Call) bool) (aga
 // it means. What was posted after that is for the run.
 func takeUp(s *quest.State, wake func() event.Draft, lost, waiting []event.Draft, before int64) []func() []event.Draft {
 	first := 0
-	for s.Status != quest.Running && first < len(waiting) && inboxOf(waiting[first].Body) <= before {
+	for s.Status != quest.Running && first < len(waiting) && numberOf(waiting[first].Body) <= before {
 		first++
 	}
 	return []func() []event.Draft{

@@ -204,7 +204,7 @@ func (w *labWorld) open() error {
 		return err
 	}
 	w.owner = &owner{key: "sim", log: w.log, state: s}
-	again, lost := settle(s, func(_ uint64, c quest.Call) bool { return c.Tool != "write" })
+	again, lost := settle(s, lostUnless(func(c quest.Call) bool { return c.Tool != "write" }))
 	for i := range lost {
 		lost[i].Time = w.now
 	}

@@ -218,7 +218,7 @@ func (w *world) open() error {
 		return err
 	}
 	w.owner = &owner{key: "sim", log: w.log, state: s}
-	again, lost := settle(s, func(_ uint64, c quest.Call) bool { return c.Tool == "safe" })
+	again, lost := settle(s, lostUnless(func(c quest.Call) bool { return c.Tool == "safe" }))
 	for i := range lost {
 		lost[i].Time = w.now
 	}
@@ -395,4 +395,11 @@ func (w *world) waiting(after int64) (out []event.Draft) {
 		out = append(out, event.Draft{Time: w.now, Actor: "person", Body: numbered(ledger.Command{ID: c.ID, Body: body})})
 	}
 	return out
+}
+
+// lostUnless loses the tool calls that may not be repeated, as the runtime does.
+func lostUnless(repeatable func(quest.Call) bool) func(uint64, quest.Call) (event.Draft, bool) {
+	return func(seq uint64, c quest.Call) (event.Draft, bool) {
+		return lostTool(seq, c), c.Kind == "tool.call" && !repeatable(c)
+	}
 }

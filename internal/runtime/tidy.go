@@ -53,9 +53,10 @@ func (r *Runtime) TidyUp(ctx context.Context, name string, say func(line string)
 // with the quest finds that it did not come. What the rules answer themselves they do
 // only while the quest runs: it waits until then.
 func (l *live) unanswered() (out []event.Draft) {
-	_, lost := settle(l.state, func(_ uint64, c quest.Call) bool {
+	_, lost := settle(l.state, func(seq uint64, c quest.Call) (event.Draft, bool) {
 		own := l.state.Own(c.Tool)
-		return own != nil && own.Step != quest.DeliveredTool
+		ruled := own != nil && own.Step != quest.DeliveredTool
+		return lostTool(seq, c), c.Kind == "tool.call" && !ruled
 	})
 	for _, p := range l.state.Processes() {
 		d := l.input(p.Agent, lostCommand(p.Call, p.Command))

@@ -1,0 +1,92 @@
+package runtime
+
+import (
+	"context"
+
+	"lyceum/internal/event"
+	"lyceum/internal/quest"
+)
+
+// A service answers one type of call. It is all that the loop knows of a kind of call:
+// how it begins, and what becomes of one that was under way when its owner died.
+type service interface {
+	// start begins an open call. It runs on the goroutine that owns the quest, and so may
+	// look at the state; what it launches may not. The result comes back as an input.
+	start(ctx context.Context, l *live, e event.Event) error
+}
+
+// careful is a service whose calls may do harm if they are made twice. The calls of any
+// other are made again after a crash.
+type careful interface {
+	// mayRepeat reports whether an open call can be made again.
+	mayRepeat(ctx context.Context, l *live, seq uint64, c quest.Call) bool
+	// lost is the result of a call whose outcome nobody knows.
+	lost(seq uint64, c quest.Call) event.Draft
+}
+
+// services are the kinds of calls that there are. A test holds the table against the
+// catalogue: a call that no service answers would be waited for without end.
+var services = map[event.Type]service{
+	"model.call":        modelService{},
+	"tool.call":         toolService{},
+	"timer.set":         timerService{},
+	"reproduction.call": reproductionService{},
+	"search.call":       searchService{},
+	"compute.call":      computeService{},
+}
+
+type modelService struct{}
+
+func (modelService) start(ctx context.Context, l *live, e event.Event) error {
+	return l.startModel(ctx, e.Seq, e.Actor, e.Body.(*event.ModelCall))
+}
+
+type toolService struct{}
+
+func (toolService) start(ctx context.Context, l *live, e event.Event) error {
+	if e.Tool == "" {
+		return nil // the rules answer it: there is no such tool
+	}
+	return l.startTool(ctx, e.Seq, e.Actor, e.Tool)
+}
+
+func (toolService) mayRepeat(ctx context.Context, l *live, seq uint64, c quest.Call) bool {
+	return l.mayRepeat(ctx, seq, c)
+}
+
+func (toolService) lost(seq uint64, c quest.Call) event.Draft { return lostTool(seq, c) }
+
+// lostTool is what an agent is told of a tool call that was interrupted.
+func lostTool(seq uint64, c quest.Call) event.Draft {
+	return event.Draft{Parent: seq, Actor: c.Agent, Tool: c.Tool, Body: &event.ToolResult{
+		Call: seq, Error: true, Output: event.Text{Text: "Interrupted, outcome unknown: the command may or may not have run. Look before you repeat it."},
+	}}
+}
+
+type timerService struct{}
+
+func (timerService) start(ctx context.Context, l *live, e event.Event) error {
+	l.startTimer(ctx, e.Seq, e.Body.(*event.TimerSet).At)
+	return nil
+}
+
+type reproductionService struct{}
+
+func (reproductionService) start(ctx context.Context, l *live, e event.Event) error {
+	l.startReproduction(ctx, e.Seq, e.Body.(*event.ReproductionCall))
+	return nil
+}
+
+type searchService struct{}
+
+func (searchService) start(ctx context.Context, l *live, e event.Event) error {
+	l.startSearch(ctx, e.Seq, e.Actor, e.Body.(*event.SearchCall))
+	return nil
+}
+
+type computeService struct{}
+
+func (computeService) start(ctx context.Context, l *live, e event.Event) error {
+	l.startCompute(ctx, e.Seq, e.Actor, e.Body.(*event.ComputeCall))
+	return nil
+}
