@@ -22,7 +22,7 @@ const million = `
 		if (!like) return body;
 		window.like = like;
 		const n = Math.min(Number(query.get('limit') ?? 100), head - after);
-		return { ...body, head, next: after + n < head ? after + n : undefined, events: Array.from({ length: n }, (_, i) => ({ input: i % 3 === 0, event: { ...like.event, seq: after + i + 1 } })) };
+		return { ...body, head, next: after + n < head ? after + n : undefined, events: Array.from({ length: n }, (_, i) => ({ input: i % 3 === 0, line: like.line, event: { ...like.event, seq: after + i + 1 } })) };
 	}`
 
 // quiet keeps the page from following the quest that the server really has.

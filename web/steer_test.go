@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -97,6 +98,17 @@ func TestTheTimeline(t *testing.T) {
 			if want > 0 && !tab.Is(`[...document.querySelectorAll('.vrow')].every((r) => r.querySelector('.etype') && `+by.rows+`)`) {
 				t.Errorf("%s: other events are listed too", by.query)
 			}
+		}
+	})
+	t.Run("SaysOfEachEventWhatTheServerSays", func(t *testing.T) {
+		tab.In(t).Go(at)
+		tab.Until(`document.querySelector('.eline')`)
+		tab.Do(browsertest.Settled())
+		var lines, shown []string
+		answer(tab, "/quests/demo-number/events?limit=5", `a.events.map((e) => e.line)`, &lines)
+		tab.Eval(`[...document.querySelectorAll('.eline')].slice(0, 5).map((e) => e.textContent)`, &shown)
+		if len(lines) != 5 || slices.Contains(lines, "") || !slices.Equal(lines, shown) {
+			t.Errorf("the rows say %q, the server says %q; want five lines, the same", shown, lines)
 		}
 	})
 	t.Run("LeadsFromAnEventToItsCauseAndItsEffects", func(t *testing.T) {

@@ -158,20 +158,16 @@ func (t *translator) called() []acp.SessionUpdate {
 		return one(acp.UpdateToolCall(toolID(b.Answer, b.Part), acp.WithUpdateStatus(acp.ToolCallStatusInProgress)))
 	case *event.PolicyBlocked:
 		if b.Answer != 0 {
-			var why []string
-			for _, by := range b.By {
-				why = append(why, by.Policy+": "+by.Reason)
-			}
-			return one(outcome(toolID(b.Answer, b.Part), true, strings.Join(why, "\n")))
+			return one(outcome(toolID(b.Answer, b.Part), true, lineOf(t.event)))
 		}
 	case *event.ToolResult:
 		return t.result(b.Call, b.Error, t.text(b.Output))
 	case *event.ToolAnswered:
 		return t.result(b.Call, b.Error, t.text(b.Output))
 	case *event.SearchCall:
-		return one(acp.StartToolCall(callID(t.event.Seq), "search: "+event.Cut(b.Query, maxGist), acp.WithStartKind(acp.ToolKindSearch), acp.WithStartStatus(acp.ToolCallStatusInProgress)))
+		return one(acp.StartToolCall(callID(t.event.Seq), lineOf(t.event), acp.WithStartKind(acp.ToolKindSearch), acp.WithStartStatus(acp.ToolCallStatusInProgress)))
 	case *event.ComputeCall:
-		return one(acp.StartToolCall(callID(t.event.Seq), "compute: "+event.Cut(b.Program, maxGist), acp.WithStartKind(acp.ToolKindExecute), acp.WithStartStatus(acp.ToolCallStatusInProgress)))
+		return one(acp.StartToolCall(callID(t.event.Seq), lineOf(t.event), acp.WithStartKind(acp.ToolKindExecute), acp.WithStartStatus(acp.ToolCallStatusInProgress)))
 	case *event.SearchResult:
 		text := b.Error
 		for _, a := range b.Anchors {

@@ -2,10 +2,8 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"slices"
-	"strings"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
@@ -87,7 +85,7 @@ func (s *Server) doing(ctx context.Context, b *book, a *agent.Agent, desk *view.
 	case phase == agent.Acting:
 		d.Kind = "running"
 		if i := slices.IndexFunc(a.Open, func(u agent.Use) bool { return !u.Done }); i >= 0 {
-			d.Tool, d.Command = a.Open[i].Name, s.gist(ctx, a.Open[i].Args)
+			d.Tool, d.Command = a.Open[i].Name, s.wish(ctx, a.Open[i].Args)
 		}
 	case phase == agent.Thinking && d.Paper != "":
 		d.Kind = "reviewing"
@@ -102,40 +100,22 @@ func working(s *quest.State, name string) (what, of string) {
 	}
 	for _, t := range contract.Net(s).Tasks {
 		if t.Worker == name && !t.Done {
-			return t.Kind, event.Cut(t.Text, maxGist)
+			return t.Kind, event.Cut(t.Text, maxLine)
 		}
 	}
 	return "", ""
 }
 
-const maxGist = 200
+// maxLine is how many characters of a text a line has.
+const maxLine = 200
 
-// gist is what a person wants to see of a tool's arguments: the command, the query, the
-// path, or else the beginning of them.
-func (s *Server) gist(ctx context.Context, args event.Text) string {
+// wish is what a person wants to see of a tool's arguments.
+func (s *Server) wish(ctx context.Context, args event.Text) string {
 	text, err := s.read(ctx, args)
 	if err != nil {
 		return ""
 	}
-	var fields map[string]any
-	if json.Unmarshal([]byte(text), &fields) != nil {
-		return event.Cut(text, maxGist)
-	}
-	for _, name := range []string{"command", "cmd", "query", "expression", "path", "title", "ref", "text"} {
-		switch v := fields[name].(type) {
-		case string:
-			return event.Cut(v, maxGist)
-		case []any:
-			var words []string
-			for _, w := range v {
-				if word, ok := w.(string); ok {
-					words = append(words, word)
-				}
-			}
-			return event.Cut(strings.Join(words, " "), maxGist)
-		}
-	}
-	return event.Cut(text, maxGist)
+	return view.Arguments(text)
 }
 
 func (s *Server) agents(r *http.Request, b *book) (any, error) {

@@ -68,11 +68,15 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	return s.stream(w, r, name, q)
 }
 
-// eventJSON is one event of a page.
+// eventJSON is one event of a page, and what it says to people.
 type eventJSON struct {
 	Input bool            `json:"input"`
+	Line  string          `json:"line"`
 	Event json.RawMessage `json:"event"`
 }
+
+// lineOf is what an event says, for people who see its actor beside it.
+func lineOf(e event.Event) string { return (&view.Teller{Most: maxLine}).Tell(e).Text }
 
 // span is the part of the ledger that a page has looked at.
 type span struct {
@@ -122,7 +126,7 @@ func (s *Server) eventPage(w http.ResponseWriter, r *http.Request, name string, 
 		Previous *uint64     `json:"previous,omitempty"`
 	}{[]eventJSON{}, sp.head, next, previous}
 	for _, e := range sp.events {
-		out.Events = append(out.Events, eventJSON{e.Input(), e.Line()})
+		out.Events = append(out.Events, eventJSON{e.Input(), lineOf(e), e.Line()})
 	}
 	return s.send(w, http.StatusOK, out)
 }
@@ -222,9 +226,12 @@ type brief struct {
 	Actor string     `json:"actor"`
 	Tool  string     `json:"tool"`
 	Time  event.Time `json:"time"`
+	Line  string     `json:"line"`
 }
 
-func briefOf(e event.Event) brief { return brief{e.Seq, e.Type, e.Actor, e.Tool, e.Time} }
+func briefOf(e event.Event) brief {
+	return brief{e.Seq, e.Type, e.Actor, e.Tool, e.Time, lineOf(e)}
+}
 
 type refJSON struct {
 	Hash string `json:"hash"`
@@ -255,12 +262,13 @@ func (s *Server) event(w http.ResponseWriter, r *http.Request) error {
 	out := struct {
 		Event    json.RawMessage `json:"event"`
 		Input    bool            `json:"input"`
+		Line     string          `json:"line"`
 		Previous string          `json:"previous_hash"`
 		HashOK   bool            `json:"hash_ok"`
 		Cause    *brief          `json:"cause,omitempty"`
 		Effects  []brief         `json:"effects"`
 		Refs     []*refJSON      `json:"refs"`
-	}{Event: e.Line(), Input: e.Input(), Previous: prev.String(), HashOK: e.Follows(seq-1, prev) == nil, Effects: []brief{}, Refs: []*refJSON{}}
+	}{Event: e.Line(), Input: e.Input(), Line: lineOf(e), Previous: prev.String(), HashOK: e.Follows(seq-1, prev) == nil, Effects: []brief{}, Refs: []*refJSON{}}
 	if e.Parent > 0 {
 		cause, _, err := s.one(r.Context(), name, e.Parent)
 		if err != nil {

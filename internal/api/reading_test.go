@@ -12,6 +12,7 @@ import (
 
 	"lyceum/internal/api"
 	"lyceum/internal/event"
+	"lyceum/internal/view"
 )
 
 type graph struct {
@@ -250,9 +251,13 @@ func TestAnEventIsCheckedAndTraced(t *testing.T) {
 	s.finish("demo-number", "q", "")
 	for i, line := range lines(t, s.rt, "q") {
 		var d struct {
-			Event   json.RawMessage
-			HashOK  bool `json:"hash_ok"`
-			Cause   *struct{ Seq uint64 }
+			Event  json.RawMessage
+			Line   string
+			HashOK bool `json:"hash_ok"`
+			Cause  *struct {
+				Seq  uint64
+				Line string
+			}
 			Effects []struct{ Seq uint64 }
 		}
 		s.do("GET", fmt.Sprintf("/api/quests/q/events/%d", i+1), nil).want(t, 200).into(t, &d)
@@ -261,6 +266,33 @@ func TestAnEventIsCheckedAndTraced(t *testing.T) {
 		if string(d.Event) != line || !d.HashOK || (d.Cause == nil) != (e.Parent == 0) || d.Cause != nil && d.Cause.Seq != e.Parent {
 			t.Errorf("event %d: %+v", i+1, d)
 		}
+		if want := (&view.Teller{Most: 200}).Tell(e).Text; d.Line != want || d.Cause != nil && d.Cause.Line == "" {
+			t.Errorf("event %d says %q, its cause %+v; want %q and a line of the cause", i+1, d.Line, d.Cause, want)
+		}
+	}
+}
+
+// TestAPageSaysWhatItsEventsMean: whoever shows a page need not know the events.
+func TestAPageSaysWhatItsEventsMean(t *testing.T) {
+	t.Parallel()
+	s := newHome(t).serve(api.Options{})
+	s.finish("demo-number", "q", "")
+	var p struct {
+		Events []struct {
+			Event struct{ Type event.Type }
+			Line  string
+		}
+	}
+	s.do("GET", "/api/quests/q/events", nil).want(t, 200).into(t, &p)
+	found := false
+	for _, row := range p.Events {
+		if row.Line == "" {
+			t.Errorf("the page says nothing of a %s, want a line", row.Event.Type)
+		}
+		found = found || row.Event.Type == "tool.result" && strings.Contains(row.Line, " gave: ")
+	}
+	if !found {
+		t.Errorf("no line says what a tool gave: %+v", p.Events)
 	}
 }
 

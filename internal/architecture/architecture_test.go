@@ -80,7 +80,7 @@ var layers = map[string][]string{
 	"model/modeltest":       {"event", "model", "model/wire"},
 	"cli":                   {"profile", "society/lab", "event", "computer", "computer/bubblewrap", "computer/docker", "computer/cgroup", "computer/helper", "behavior", "policy", "model/provider", "model/demo", "ledger", "ledger/sqlite", "blob", "blob/fs", "agent", "model", "model/script", "quest", "society/solo", "runtime", "crate", "tool", "config", "strictyaml", "society/lab/paper", "search", "search/glove", "search/remote", "society/contract", "tui", "view", "api", "api/client"},
 	"tui":                   {"event", "agent", "society/lab", "society/lab/paper", "quest"},
-	"view":                  {"event", "quest", "society/lab", "society/contract"},
+	"view":                  {"event", "policy", "quest", "society/lab", "society/contract"},
 	"api":                   {"agent", "blob", "event", "ledger", "model", "society/lab", "society/lab/paper", "society/contract", "policy", "profile", "quest", "runtime", "strictyaml", "view"},
 	"api/client":            {"api", "event"},
 	"event/eventdoc":        {"event"},

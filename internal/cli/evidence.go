@@ -10,6 +10,7 @@ import (
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/society/contract"
+	"lyceum/internal/view"
 )
 
 // printEvidence walks from each claim to the paragraph or the output it rests on, and
@@ -38,7 +39,7 @@ func (a *app) writeEvidence(name string, ev *runtime.Evidence) {
 	}
 	shown := map[int64]bool{}
 	for _, c := range ev.Claims {
-		fmt.Fprintf(a.out, "Claim %d (%s, confidence %s, event %d, by %s)\n%s\n", c.Claim, printable(c.Status), decimal(c.Confidence, 3), c.Seq, c.By, indent(printable(c.Text)))
+		fmt.Fprintf(a.out, "Claim %d (%s, confidence %s, event %d, by %s)\n%s\n", c.Claim, printable(c.Status), view.Decimal(c.Confidence, 3), c.Seq, c.By, indent(printable(c.Text)))
 		for _, number := range c.Sources {
 			if number < 1 || number > int64(len(ev.Sources)) {
 				continue
@@ -62,7 +63,7 @@ func (a *app) writeSource(s *runtime.EvidencedSource, whole bool) {
 		mark = "DOES NOT HOLD: " + s.Broken
 	}
 	if s.Kind == "paragraph" {
-		fmt.Fprintf(a.out, "  [%d] %s, paragraph %d (%s), relevance %s: %s\n", s.Source, printable(s.Doc), s.Paragraph, printable(s.Title), decimal(s.Relevance/1_000_000, 3), printable(mark))
+		fmt.Fprintf(a.out, "  [%d] %s, paragraph %d (%s), relevance %s: %s\n", s.Source, printable(s.Doc), s.Paragraph, printable(s.Title), view.Decimal(s.Relevance/1_000_000, 3), printable(mark))
 	} else {
 		fmt.Fprintf(a.out, "  [%d] %s by %s: %s\n", s.Source, printable(s.Program), printable(s.Engine), printable(mark))
 	}
@@ -82,12 +83,6 @@ func (a *app) writeSource(s *runtime.EvidencedSource, whole bool) {
 		}
 	}
 	fmt.Fprintf(a.out, "      %s\n", printable(strings.Join(facts, "; ")))
-}
-
-// decimal writes n × 10^-places.
-func decimal(n int64, places int) string {
-	s := fmt.Sprintf("%0*d", places+1, n)
-	return s[:len(s)-places] + "." + s[len(s)-places:]
 }
 
 // mindJSON is what an agent believes, wants and intends.

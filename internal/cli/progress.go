@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,10 +11,10 @@ import (
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
 	"lyceum/internal/model"
-	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/society/lab"
+	"lyceum/internal/view"
 
 	"golang.org/x/term"
 )
@@ -32,7 +31,7 @@ type progress struct {
 	mu     sync.Mutex
 	status string
 	speech string // what the model is saying
-	read   agent.Blobs
+	read   view.Blobs
 }
 
 func newProgress(a *app, name string, quiet bool) *progress {
@@ -116,50 +115,8 @@ func (p *progress) delta(d runtime.Delta) {
 	p.draw()
 }
 
-// line says what an event means.
-func (p *progress) line(e event.Event, s *quest.State) string {
-	switch b := e.Body.(type) {
-	case *event.QuestStarted:
-		return "started"
-	case *event.QuestResumed:
-		return "resumed"
-	case *event.QuestPaused:
-		return "paused: " + oneLine(b.Reason, 60)
-	case *event.QuestStopped:
-		return "stopped: " + oneLine(b.Reason, 60)
-	case *event.QuestFailed:
-		return "failed: " + oneLine(b.Reason, 200)
-	case *event.QuestFinished:
-		return "finished"
-	case *event.BudgetExceeded:
-		return fmt.Sprintf("the limit on %s is reached (%s of %s)", b.Limit, policy.Amount(b.Limit, b.Used), policy.Amount(b.Limit, b.Max))
-	case *event.UserMessage:
-		return "person: " + p.text(b.Text)
-	case *event.MessageSent:
-		if b.Quiet {
-			return ""
-		}
-		return "to " + b.To + ": " + p.text(b.Text)
-	case *event.ModelResult:
-		return p.answer(e, b)
-	case *event.ToolResult:
-		return p.result(e, b.Output, b.Error)
-	case *event.ToolAnswered:
-		return p.result(e, b.Output, b.Error)
-	case *event.ComputerStarted:
-		return e.Actor + " has a computer: " + gistComputer(b)
-	case *event.FileDiff:
-		return e.Actor + "'s files: " + gistComputer(b)
-	case *event.NetConnection:
-		return e.Actor + " connects to " + gistComputer(b)
-	case *event.CliExit:
-		// How a command ended that its call waited for, the call's result says.
-		if _, open := s.Calls[b.Call]; !open {
-			return e.Actor + "'s command " + gistComputer(b)
-		}
-	}
-	return cmp.Or(lineLab(e, s), lineContract(e))
-}
+// line says what an event means; nothing, if another event tells it better.
+func (p *progress) line(e event.Event, s *quest.State) string { return p.words(e, s, view.Detail) }
 
 // headline is line for a view of many agents: what each of them says and what its tools
 // gave is left out, where all are seen at once.
@@ -167,56 +124,21 @@ func (p *progress) headline(e event.Event, s *quest.State) string {
 	if lab.Of(s) == nil {
 		return p.line(e, s)
 	}
-	switch b := e.Body.(type) {
-	case *event.ModelResult:
-		if b.Error == nil {
-			return ""
+	return p.words(e, s, view.News)
+}
+
+func (p *progress) words(e event.Event, s *quest.State, least view.Weight) string {
+	if b, ok := e.Body.(*event.CliExit); ok {
+		if _, open := s.Calls[b.Call]; open {
+			return "" // the call waited for it, and its result says how it ended
 		}
-	case *event.ToolResult, *event.ToolAnswered, *event.MessageSent, *event.FileDiff, *event.CliExit:
+	}
+	t := view.Teller{Most: max(p.width-24, 40), Read: p.read, Title: view.Titles(s)}
+	words := t.Tell(e)
+	if words.Weight < least {
 		return ""
 	}
-	return p.line(e, s)
-}
-
-func (p *progress) answer(e event.Event, b *event.ModelResult) string {
-	if b.Error != nil {
-		return e.Actor + " got no answer: " + oneLine(b.Error.Text, 200)
-	}
-	var out []string
-	for _, part := range b.Parts {
-		switch part.Kind {
-		case event.PartText:
-			if part.Text != nil {
-				out = append(out, e.Actor+" says: "+p.text(*part.Text))
-			}
-		case event.PartToolCall:
-			args := ""
-			if part.Args != nil {
-				args = p.text(*part.Args)
-			}
-			out = append(out, e.Actor+" calls "+oneLine(part.Name, 30)+" "+args)
-		}
-	}
-	return strings.Join(out, "\n       ")
-}
-
-func (p *progress) result(e event.Event, t event.Text, failed bool) string {
-	name := e.Tool
-	if name == "" {
-		name = "the call"
-	}
-	if failed {
-		return name + " failed: " + strings.TrimPrefix(p.text(t), "error: ")
-	}
-	return name + " gave: " + p.text(t)
-}
-
-func (p *progress) text(t event.Text) string {
-	s, err := agent.Read(t, p.read)
-	if err != nil {
-		return oneLine(err.Error(), 200)
-	}
-	return oneLine(s, max(p.width-24, 40))
+	return words.Sentence()
 }
 
 func (p *progress) clear() {

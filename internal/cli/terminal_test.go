@@ -62,7 +62,7 @@ func TestTheLastLineOnATerminal(t *testing.T) {
 	if strings.Contains(left, "running ·") || strings.Contains(left, "finished ·") {
 		t.Errorf("the status is still there:\n%s", left)
 	}
-	for _, want := range []string{"\nThe answer is 42.\n\nIt has a second paragraph.\n", "    2  started\n", "finished\n", "3 turns, 2 tool calls"} {
+	for _, want := range []string{"\nThe answer is 42.\n\nIt has a second paragraph.\n", "    2  started\n", "finished: The answer is 42. ", "3 turns, 2 tool calls"} {
 		if !strings.Contains(left, want) {
 			t.Errorf("there is no %q on the screen:\n%s", want, left)
 		}

@@ -226,7 +226,7 @@ func (c *Canvas) takeTask(e event.Event) {
 	case *event.CfpIssued:
 		c.become(id("task", b.Task), e.Seq, "tender")
 	case *event.BidSubmitted:
-		n := c.node(e, Node{ID: id("bid", e.Seq), Kind: "bid", Label: e.Actor, Agent: e.Actor, Status: "offered", Detail: fmt.Sprintf("score %d.%09d", b.Score/1e9, b.Score%1e9)})
+		n := c.node(e, Node{ID: id("bid", e.Seq), Kind: "bid", Label: e.Actor, Agent: e.Actor, Status: "offered", Detail: "score " + Decimal(b.Score, 9)})
 		c.edge(e.Seq, Wrote, id("agent", e.Actor), n.ID, "")
 		c.edge(e.Seq, Bids, n.ID, id("task", b.Task), "")
 	case *event.ContractAwarded:
@@ -287,7 +287,7 @@ func (c *Canvas) result(e event.Event, call uint64, fault string, s *quest.State
 func (c *Canvas) takeClaim(e event.Event) {
 	switch b := e.Body.(type) {
 	case *event.ClaimMade:
-		n := c.node(e, Node{ID: id("claim", b.Claim), Kind: "claim", Label: event.Cut(b.Text, maxLabel), Agent: e.Actor, Status: "made", Detail: fmt.Sprintf("confidence %d.%03d", b.Confidence/1000, b.Confidence%1000)})
+		n := c.node(e, Node{ID: id("claim", b.Claim), Kind: "claim", Label: event.Cut(b.Text, maxLabel), Agent: e.Actor, Status: "made", Detail: "confidence " + Decimal(b.Confidence, 3)})
 		for _, src := range b.Sources {
 			c.edge(e.Seq, Supports, id("source", src), n.ID, "")
 		}

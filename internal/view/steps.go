@@ -34,7 +34,7 @@ type Step struct {
 	lane string
 }
 
-// The kinds of steps that are not named after their event.
+// The kinds of steps that others know by name; vocabulary has all of them.
 const (
 	KindTurn         = "turn"
 	KindTool         = "tool"
@@ -48,36 +48,17 @@ const (
 	KindCompute      = "computation"
 )
 
-// silent are events that are no steps: they say how the quest was driven, follow from
-// other steps, or are parts of them.
-var silent = map[event.Type]bool{
-	"quest.created": true, "quest.started": true, "quest.paused": true, "quest.resumed": true, "quest.stopped": true, "quest.forked": true,
-	"computer.started": true, "cli.stdout": true, "cli.stderr": true, "cli.exit": true, "tool.prepared": true,
-	"timer.set": true, "timer.fired": true, "advisory.sent": true,
-}
-
-// kinds are what readers call events that are steps of their own.
-var kinds = map[event.Type]string{
-	"publication.submitted": "publication", "publication.decided": "decision", "review.requested": "review request",
-	"review.expired": "review expired", "review.submitted": "review", "citation.made": "citation", "vote.cast": "vote",
-	"agent.parked": "parked", "policy.failed": "policy failed", "budget.exceeded": "limit", "net.connection": "connection",
-	"belief.updated": "belief", "desire.set": "desire", "intention.formed": "intention", "plan.made": "plan", "cfp.issued": "call for bids",
-	"bid.submitted": "bid", "contract.awarded": "award", "task.completed": "task done", "task.failed": "task failed",
-	"claim.made": "claim", "claim.attacked": "attack", "claim.retracted": "retraction", "challenge.raised": "challenge",
-	"justification.given": "justification", "replan.triggered": "replan", "arguments.weighed": "weighing",
-}
-
 // step folds an event into the steps.
 func (r *reader) step(e event.Event) error {
 	switch b := e.Body.(type) {
 	case *event.ModelCall:
-		r.begin(e, Step{Kind: KindTurn, Waiting: true})
+		r.begin(e, Step{Waiting: true})
 		return nil
 	case *event.ModelResult:
 		r.parts[e.Seq] = b.Parts
 		return r.turn(e, b)
 	case *event.ToolCall:
-		return r.use(e, b.Answer, b.Part, Step{Kind: KindTool, Tool: e.Tool, Waiting: true})
+		return r.use(e, b.Answer, b.Part, Step{Tool: e.Tool, Waiting: true})
 	case *event.PolicyBlocked:
 		return r.blocked(e, b)
 	case *event.ToolResult:
@@ -86,19 +67,19 @@ func (r *reader) step(e event.Event) error {
 	case *event.ToolAnswered:
 		return r.end(e, b.Call, b.Output, b.Error, 0, false)
 	case *event.UserMessage:
-		return r.say(e, KindMessage, "to "+orAll(b.To), b.Text)
+		return r.say(e, "to "+orAll(b.To), b.Text)
 	case *event.MessageSent:
-		return r.say(e, KindMessage, strings.TrimSpace(b.Performative+" to "+b.To), b.Text)
+		return r.say(e, strings.TrimSpace(b.Performative+" to "+b.To), b.Text)
 	case *event.QuestFinished:
-		return r.say(e, KindAnswer, "", b.Answer)
+		return r.say(e, "", b.Answer)
 	case *event.QuestFailed:
-		return r.say(e, KindFailure, "", event.Text{Text: b.Reason})
+		return r.say(e, "", event.Text{Text: b.Reason})
 	case *event.CliRun:
 		r.names.give(b.Command, "command", e.Actor)
 		return nil
 	case *event.FileDiff:
 		if b.Cause == event.CauseOutside {
-			r.begin(e, Step{Kind: KindChange, Text: "files were changed from outside", Output: b.After.Hash})
+			r.begin(e, Step{Text: "files were changed from outside", Output: b.After.Hash})
 		}
 		return nil
 	}
@@ -109,21 +90,21 @@ func (r *reader) step(e event.Event) error {
 func (r *reader) found(e event.Event) error {
 	switch b := e.Body.(type) {
 	case *event.ReproductionCall:
-		r.begin(e, Step{Kind: KindReproduction, Text: "runs " + line(b.Entrypoint), Args: sum(b.Entrypoint, b.Tree.Hash.String()), Waiting: true})
+		r.begin(e, Step{Text: r.words(e), Args: sum(b.Entrypoint, b.Tree.Hash.String()), Waiting: true})
 	case *event.ReproductionResult:
 		r.lasted(KindReproduction, b.Duration)
-		r.close(e, b.Call, sum(b.Status, fmt.Sprint(b.Exit), refHash(b.Output), refHash(b.Second)), b.Status, b.Status != event.Reproduced, b.Duration)
+		r.close(e, b.Call, sum(b.Status, fmt.Sprint(b.Exit), refHash(b.Output), refHash(b.Second)), r.words(e), b.Status != event.Reproduced, b.Duration)
 	case *event.SearchCall:
-		r.begin(e, Step{Kind: KindSearch, Tool: b.Method, Text: line(b.Query), Args: sum(b.Query, fmt.Sprint(b.Limit)), Waiting: true})
+		r.begin(e, Step{Tool: b.Method, Text: r.words(e), Args: sum(b.Query, fmt.Sprint(b.Limit)), Waiting: true})
 	case *event.SearchResult:
 		r.lasted(KindSearch, b.Duration)
 		all := []string{b.Error}
 		for _, a := range b.Anchors {
 			all = append(all, a.Doc, fmt.Sprint(a.Paragraph), a.Hash.String(), fmt.Sprint(a.Score))
 		}
-		r.close(e, b.Call, sum(all...), fmt.Sprintf("%d anchors", len(b.Anchors)), b.Error != "", b.Duration)
+		r.close(e, b.Call, sum(all...), r.words(e), b.Error != "", b.Duration)
 	case *event.ComputeCall:
-		r.begin(e, Step{Kind: KindCompute, Tool: b.Engine, Text: line(b.Program), Args: sum(b.Program, b.Entrypoint, refHash(b.Code), treeHash(b.Tree)), Waiting: true})
+		r.begin(e, Step{Tool: b.Engine, Text: r.words(e), Args: sum(b.Program, b.Entrypoint, refHash(b.Code), treeHash(b.Tree)), Waiting: true})
 	case *event.ComputeResult:
 		r.lasted(KindCompute, b.Duration)
 		text, err := r.text(b.Output)
@@ -140,8 +121,9 @@ func (r *reader) found(e event.Event) error {
 // begin adds a step that e is the first event of. If it is a call, its result finds
 // it again.
 func (r *reader) begin(e event.Event, s Step) {
-	s.Seq, s.Last, s.Actor = e.Seq, e.Seq, e.Actor
-	if s.lane = r.concerns(e.Body); s.lane == "" {
+	w := new(Teller).Tell(e)
+	s.Seq, s.Last, s.Actor, s.Kind = e.Seq, e.Seq, e.Actor, w.Kind
+	if s.lane = r.names.call(w.concerns); s.lane == "" {
 		s.lane = e.Actor
 	}
 	if s.Waiting {
@@ -150,24 +132,11 @@ func (r *reader) begin(e event.Event, s Step) {
 	r.run.Steps = append(r.run.Steps, s)
 }
 
-// concerns is the agent or paper that something is about which the rules do for all
-// of them.
-func (r *reader) concerns(b event.Body) string {
-	switch b := b.(type) {
-	case *event.MessageSent:
-		return b.To
-	case *event.ReviewRequested:
-		return b.Reviewer
-	case *event.ReviewExpired:
-		return b.Reviewer
-	case *event.ReproductionCall:
-		return r.names.call(b.Ref)
-	case *event.PublicationDecided:
-		return r.names.call(b.Ref)
-	case *event.CitationMade:
-		return r.names.call(b.Ref)
-	}
-	return ""
+// words is what an event says, with the names that all runs have in common. They are put
+// in before the line is cut: a reference that was torn would be none.
+func (r *reader) words(e event.Event) string {
+	t := Teller{Most: 4 * maxLine, Read: r.blobs}
+	return line(r.names.plain(t.Tell(e).Text))
 }
 
 // close ends the step of a call. One whose call is not open is passed over: a fork
@@ -187,9 +156,9 @@ func (r *reader) close(e event.Event, call uint64, output event.Hash, text strin
 
 func (r *reader) turn(e event.Event, b *event.ModelResult) error {
 	r.lasted(KindTurn, b.Duration)
-	all, words := []string{b.Stop}, []string{}
+	all := []string{b.Stop}
 	if b.Error != nil {
-		all, words = append(all, b.Error.Kind, b.Error.Text), append(words, b.Error.Kind+": "+line(b.Error.Text))
+		all = append(all, b.Error.Kind, b.Error.Text)
 	}
 	for _, p := range b.Parts {
 		all = append(all, p.Kind, p.Name)
@@ -204,17 +173,10 @@ func (r *reader) turn(e event.Event, b *event.ModelResult) error {
 			if i == 1 {
 				text = lasting([]byte(text), false)
 			}
-			text = r.names.plain(text)
-			if i == 0 && p.Kind == event.PartText {
-				words = append(words, line(text))
-			}
-			all = append(all, text)
-		}
-		if p.Kind == event.PartToolCall {
-			words = append(words, "calls "+line(p.Name))
+			all = append(all, r.names.plain(text))
 		}
 	}
-	r.close(e, b.Call, sum(all...), line(strings.Join(words, "; ")), b.Error != nil, b.Duration)
+	r.close(e, b.Call, sum(all...), r.words(e), b.Error != nil, b.Duration)
 	return nil
 }
 
@@ -238,7 +200,7 @@ func (r *reader) blocked(e event.Event, b *event.PolicyBlocked) error {
 	for _, by := range b.By {
 		why = append(why, by.Policy+": "+by.Reason)
 	}
-	s := Step{Kind: KindBlocked, Tool: e.Tool, Text: line(strings.Join(why, "; ")), Waiting: b.Proposal == "tool.call"}
+	s := Step{Tool: e.Tool, Text: r.words(e), Waiting: b.Proposal == "tool.call"}
 	if b.Proposal == "tool.call" {
 		return r.use(e, b.Answer, b.Part, s)
 	}
@@ -260,13 +222,13 @@ func (r *reader) end(e event.Event, call uint64, output event.Text, failed bool,
 	return nil
 }
 
-func (r *reader) say(e event.Event, kind, to string, t event.Text) error {
+func (r *reader) say(e event.Event, to string, t event.Text) error {
 	text, err := r.text(t)
 	if err != nil {
 		return err
 	}
 	text = r.names.plain(text)
-	s := Step{Kind: kind, Text: line(text), Output: sum(text)}
+	s := Step{Text: line(text), Output: sum(text)}
 	if to != "" {
 		s.Args = sum(to)
 	}
@@ -277,13 +239,11 @@ func (r *reader) say(e event.Event, kind, to string, t event.Text) error {
 // other makes a step of an event that has no result: all that it says and that is not
 // about its place is what came out.
 func (r *reader) other(e event.Event) error {
-	if silent[e.Type] {
+	w := new(Teller).Tell(e)
+	if w.Kind == "" {
 		return nil
 	}
-	s := Step{Kind: kinds[e.Type]}
-	if s.Kind == "" {
-		s.Kind = strings.ReplaceAll(string(e.Type), ".", " ")
-	}
+	var s Step
 	if b, ok := e.Body.(*event.PublicationSubmitted); ok {
 		text, err := r.text(b.Content)
 		if err != nil {
@@ -300,9 +260,9 @@ func (r *reader) other(e event.Event) error {
 		return err
 	}
 	said := r.names.plain(lasting(body, true))
-	s.Output, s.Text = sum(said), line(gist(e.Body, said, r.names))
-	if about := subject(e.Body); about != "" {
-		s.Args = sum(r.names.plain(about))
+	s.Output, s.Text = sum(said), r.words(e)
+	if w.about != "" {
+		s.Args = sum(r.names.plain(w.about))
 	}
 	r.begin(e, s)
 	return nil

@@ -6,9 +6,15 @@
 // happened, where it stands in the ledger, and what a run calls its papers and
 // commands; so two runs of the same quest that went the same way are the same.
 //
-// Everything here is a function of its arguments, to the digit, on every machine.
-// Texts come from agents and are handed on as they are: whoever prints them must make
-// them safe for the place they are printed to.
+// A Teller says what one event means, in a line: the one place where events are put into
+// words, for the trace, for who watches, for the API and its page, and for steps. Each
+// type has its words in a table, so that a society brings its own in one file; a type
+// without words fails a test.
+//
+// Everything here is a function of its arguments, to the digit, on every machine. Lines
+// and the texts of steps are safe to show. Other texts come from agents and are handed
+// on as they are: whoever prints them must make them safe for the place they are
+// printed to.
 package view
 
 import (

@@ -396,12 +396,16 @@ export type Event = {
   type: string
 }
 
+/** what an event says to people: one line without control characters, its texts shortened. Where it names nobody, the event's actor did it. */
+export type Line = string
+
 /** A page of the ledger, ascending. */
 export type EventPage = {
   events: Array<{
     /** it came from outside; all others the rules derived */
     input: boolean
     event: Event
+    line: Line
   }>
   /** the last event there is */
   head: number
@@ -436,6 +440,7 @@ export type AcpPage = {
 export type EventDetail = {
   event: Event
   input: boolean
+  line: Line
   previous_hash: Hash
   /** the hash was computed again from the line and the hash before, and is the same */
   hash_ok: boolean
@@ -451,6 +456,7 @@ export type Brief = {
   actor: string
   tool: string
   time: Time
+  line: Line
 }
 
 /** An index over the ledger. */

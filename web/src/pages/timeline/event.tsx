@@ -52,6 +52,7 @@ function Shown({ quest, detail, onGo }: { quest: string; detail: EventDetail; on
         <dt>type</dt><dd className="mono">{event.type}</dd>
         <dt>kind</dt><dd>{detail.input ? 'input: it came from outside the rules' : 'derived: replay computes it again'}</dd>
         <dt>actor</dt><dd>{event.actor}</dd>
+        <dt>says</dt><dd>{visible(detail.line)}</dd>
         {event.tool && <><dt>tool</dt><dd className="mono">{event.tool}</dd></>}
         <dt>time</dt><dd className="num">{event.time}</dd>
         <dt>hash</dt><dd><Verified hash={event.hash} verdict={verdict} of="the ledger line and the hash before" /></dd>
@@ -72,7 +73,7 @@ function Shown({ quest, detail, onGo }: { quest: string; detail: EventDetail; on
 function Chain({ events, onGo }: { events: Brief[]; onGo: (seq: number) => void }) {
   return (
     <ul className="chain">
-      {events.map((e) => <li key={e.seq}><button className="link" onClick={() => onGo(e.seq)}><span className="num">{e.seq}</span> {e.type}{e.tool && ` ${e.tool}`}</button> <span className="muted">{e.actor}</span></li>)}
+      {events.map((e) => <li key={e.seq}><button className="link" onClick={() => onGo(e.seq)}><span className="num">{e.seq}</span> {e.type}{e.tool && ` ${e.tool}`}</button> <span className="muted">{e.actor} {visible(e.line)}</span></li>)}
     </ul>
   )
 }

@@ -9,7 +9,6 @@ import { VirtualList, type Scroller } from '../../ui/virtual'
 import { Broken, Empty } from '../../ui/states'
 import { EventPanel } from './event'
 import { Filters } from './filters'
-import { gist } from './gist'
 import { filtered, useRows, type Filter } from './rows'
 import './timeline.css'
 
@@ -62,14 +61,14 @@ export default function Timeline({ name, query }: { name: string; query: URLSear
 
 const Row = memo(function Row({ seq, row }: { seq: number; row: ReturnType<ReturnType<typeof useRows>['at']> }) {
   if (!row) return <div className="erow"><span className="eseq num">{seq}</span><span className="muted">…</span></div>
-  const { event, input } = row
+  const { event, input, line } = row
   return (
     <div className="erow">
       <span className="eseq num">{event.seq}</span>
       <span className="etime num">{clock(event.time)}</span>
       <span className="eactor clip">{event.actor}</span>
       <span className={`etype clip ${input ? 'input' : ''} ${tone(event.type)}`} title={input ? 'an input' : 'derived by the rules'}>{event.type}{event.tool && <span className="etool"> {event.tool}</span>}</span>
-      <span className="egist clip">{visible(gist(event))}</span>
+      <span className="eline clip">{visible(line)}</span>
     </div>
   )
 })

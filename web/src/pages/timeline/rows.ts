@@ -1,7 +1,7 @@
 import { useCallback, useRef } from 'react'
 import { get, questPath, query } from '../../api/client'
 import { usePages } from '../../api/pages'
-import type { Event, EventPage } from '../../api/types'
+import type { EventPage } from '../../api/types'
 
 export type Filter = { type: string; actor: string; tool: string; text: string }
 
@@ -9,7 +9,7 @@ export const filtered = (f: Filter) => !!(f.type || f.actor || f.tool || f.text)
 
 const size = 200
 
-type Row = { event: Event; input: boolean }
+type Row = EventPage['events'][number]
 
 /**
  * useRows reads the rows in view, a page at a time. Without a filter row i is event

@@ -1,0 +1,212 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"lyceum/internal/event"
+)
+
+// Words are what an event says to people, in a line that is safe wherever it is shown.
+type Words struct {
+	// Kind is what a reader calls such a step; empty if the event is no step of its own.
+	Kind string
+	// By is whose doing it is, where Text does not say so: “agent-1” before “votes for …”,
+	// “agent-1's” before “files: …”. Whoever shows the actor beside the text leaves it out.
+	By   string
+	Text string
+	// Notes are what else there is to the event: the performative of a message, that
+	// something failed, how long it took, where evidence stands.
+	Notes  []string
+	Weight Weight
+
+	// about is the paper or the task that the event is about, where that is not all it
+	// says; concerns is the agent or paper that something is about which the rules do for
+	// all of them. Steps are compared by these.
+	about, concerns string
+}
+
+// Sentence is the line for whoever does not show the actor beside it.
+func (w Words) Sentence() string { return strings.TrimSpace(w.By + " " + w.Text) }
+
+// Weight is how much an event matters to somebody who watches a quest.
+type Weight int
+
+const (
+	// Aside is for events that another one tells better.
+	Aside Weight = iota
+	// Detail is what single agents say and do. It is left out where many are seen at once.
+	Detail
+	// News is what everybody who watches is told.
+	News
+)
+
+// Teller puts events into words. The zero Teller reads nothing but the events.
+type Teller struct {
+	// Most is how many characters of each text are shown, 100 if it is not set.
+	Most int
+	// Read reads a text that stands in a blob; without it, such a text is its size.
+	Read Blobs
+	// Title is what a thing is called that events name by a reference, empty if it is not
+	// known. Without it, a reference is shown whole.
+	Title func(ref string) string
+}
+
+// Tell says what an event means. Its body must be one of the catalogue.
+func (t *Teller) Tell(e event.Event) Words {
+	entry := vocabulary[e.Body.Type()]
+	w := entry.tell(t, e)
+	w.Kind = entry.kind
+	if p := event.Performative(e.Body); p != "" {
+		w.Notes = append([]string{p}, w.Notes...)
+	}
+	// Whatever a word was made of, here it becomes safe.
+	w.By, w.Text = flat(w.By, t.most()), flat(w.Text, 8*t.most())
+	for i, note := range w.Notes {
+		w.Notes[i] = flat(note, t.most())
+	}
+	return w
+}
+
+// dictionary is the words for some types of events.
+type dictionary []wording
+
+// wording is how one type of event is put into words.
+type wording struct {
+	of   event.Type
+	kind string
+	tell func(*Teller, event.Event) Words
+}
+
+// word makes the wording for the type of body that tell takes.
+func word[B any, P interface {
+	*B
+	event.Body
+}](kind string, tell func(*Teller, event.Event, P) Words) wording {
+	return wording{P(new(B)).Type(), kind, func(t *Teller, e event.Event) Words { return tell(t, e, e.Body.(P)) }}
+}
+
+// join makes one table of several dictionaries.
+func join(all ...dictionary) map[event.Type]wording {
+	out := map[event.Type]wording{}
+	for _, d := range all {
+		for _, w := range d {
+			out[w.of] = w
+		}
+	}
+	return out
+}
+
+func (t *Teller) most() int {
+	if t.Most > 0 {
+		return t.Most
+	}
+	return 100
+}
+
+// cut is the beginning of what somebody wrote.
+func (t *Teller) cut(s string) string { return flat(s, t.most()) }
+
+// text is the beginning of a text, wherever it stands.
+func (t *Teller) text(x event.Text) string {
+	if x.Text != "" || x.Ref == nil {
+		return t.cut(x.Text)
+	}
+	if t.Read == nil || x.Ref.Size > maxText {
+		return fmt.Sprintf("(%d bytes)", x.Ref.Size)
+	}
+	data, err := t.Read(*x.Ref)
+	if err != nil {
+		return t.cut("[this text cannot be read: " + err.Error() + "]")
+	}
+	return t.cut(string(data))
+}
+
+// thing names what has a reference: by its beginning and the title, or by the whole of it.
+func (t *Teller) thing(ref string) string {
+	if t.Title == nil {
+		return flat(ref, 64)
+	}
+	return t.titled(flat(ref, 64), t.Title(ref))
+}
+
+func (t *Teller) titled(ref, title string) string {
+	if t.Title != nil {
+		ref = ref[:min(len(ref), 8)]
+	}
+	if title == "" {
+		return ref
+	}
+	return ref + " “" + flat(title, 50) + "”"
+}
+
+// things names several.
+func (t *Teller) things(refs ...string) string {
+	var out []string
+	for _, ref := range refs {
+		out = append(out, t.thing(ref))
+	}
+	return strings.Join(out, ", ")
+}
+
+func millis(micros int64) string { return fmt.Sprintf("%.1f ms", float64(micros)/1000) }
+
+// outcome are the notes of something that took a while and may have failed.
+func outcome(failed bool, micros int64) []string {
+	if failed {
+		return []string{"failed", millis(micros)}
+	}
+	return []string{millis(micros)}
+}
+
+// printed notes where an output stands.
+func printed(ref *event.Ref) []string {
+	if ref == nil {
+		return nil
+	}
+	return []string{"output " + ref.Hash.String()[:12]}
+}
+
+// because adds a reason to what happened, if there is one that says more.
+func because(what, reason string) string {
+	switch {
+	case reason == "":
+		return what
+	case strings.HasPrefix(reason, what):
+		return reason
+	}
+	return what + ": " + reason
+}
+
+// Decimal writes a number of units of 10^-places.
+func Decimal(n int64, places int) string {
+	s := fmt.Sprintf("%0*d", places+1, n)
+	return s[:len(s)-places] + "." + s[len(s)-places:]
+}
+
+// maxLine is how much of a step's text is kept, in characters.
+const maxLine = 200
+
+// line is the beginning of a text, on one line.
+func line(s string) string { return flat(s, maxLine) }
+
+// flat is the beginning of a text, on one line. What could move a terminal's cursor or
+// make a line read as what it is not is shown as U+FFFD.
+func flat(s string, most int) string {
+	// More bytes than this are never needed, and a text may be long. The cut may tear a
+	// character; what comes after it is cut off anyway, or it is white space.
+	s = strings.ToValidUTF8(s[:min(len(s), 16*most)], "\uFFFD")
+	s = strings.Join(strings.Fields(s), " ")
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\uFEFF' {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most-1]) + "…"
+}
