@@ -14,6 +14,7 @@ import (
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/audit"
 )
 
 // idle measures what a thousand agents take that wait for their models.
@@ -153,7 +154,7 @@ func (b *bench) replayShort() error {
 	if err != nil {
 		return err
 	}
-	rep, err := rt.Replay(context.Background(), "long", nil)
+	rep, err := audit.Replay(context.Background(), rt, "long", nil)
 	if err != nil {
 		return err
 	}
@@ -208,7 +209,7 @@ func (b *bench) reopen(dir string, m model.Model, events uint64, hash event.Hash
 		return err
 	}
 	begun := time.Now()
-	rep, err := rt.Replay(context.Background(), "long", nil)
+	rep, err := audit.Replay(context.Background(), rt, "long", nil)
 	if err != nil {
 		return err
 	}

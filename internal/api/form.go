@@ -14,6 +14,7 @@ import (
 	"lyceum/internal/profile"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/service"
 	"lyceum/internal/strictyaml"
 
 	"github.com/goccy/go-yaml/ast"
@@ -192,7 +193,7 @@ func (s *Server) options(w http.ResponseWriter, r *http.Request) error {
 		Tools     []string `json:"tools"`
 		Programs  []string `json:"programs"`
 		Demo      string   `json:"demo_model"`
-	}{s.rt.Version, s.opts.Model, []string{}, []one{}, []string{}, quest.Decisions, quest.Audits, quest.Drivers, s.rt.Tools.Names(), runtime.Programs(), "demo"}
+	}{s.rt.Version, s.opts.Model, []string{}, []one{}, []string{}, quest.Decisions, quest.Audits, quest.Drivers, s.rt.Tools.Names(), service.Programs(), "demo"}
 	for _, soc := range s.rt.Societies {
 		name, _, _ := strings.Cut(soc.Rules(), "/")
 		if !slices.Contains(out.Societies, name) {

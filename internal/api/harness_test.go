@@ -28,6 +28,7 @@ import (
 	"lyceum/internal/model/script"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/service"
 	"lyceum/internal/society/contract"
 	"lyceum/internal/society/lab"
 	"lyceum/internal/society/solo"
@@ -88,7 +89,7 @@ func (h *home) runtime() (*runtime.Runtime, func()) {
 	must(h.t, err)
 	rt := &runtime.Runtime{
 		Ledger: store, Blobs: blobs, Tools: tool.Builtin(), Clock: runtime.SystemClock, Home: h.dir, Version: "test",
-		Societies: []quest.Society{solo.Society{}, lab.Society{}, contract.Society{}},
+		Societies: []quest.Society{solo.Society{}, lab.Society{}, contract.Society{}}, Workshops: service.Workshops(),
 		Models: func(name string, pin func(string) ([]byte, error)) (model.Model, error) {
 			switch {
 			case name == "gate" && h.gate != nil:

@@ -7,6 +7,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/service"
 	"lyceum/internal/society/contract"
 	"lyceum/internal/view"
 )
@@ -72,7 +73,7 @@ func (s *Server) cost(w http.ResponseWriter, r *http.Request) error {
 
 // source is evidence with the words that were found in it.
 type source struct {
-	runtime.EvidencedSource
+	service.EvidencedSource
 	Snippet string `json:"snippet,omitempty"`
 }
 
@@ -97,7 +98,7 @@ func (s *Server) evidence(r *http.Request, b *book) (any, error) {
 	if contract.Net(b.state) == nil {
 		return nil, conflict("quest %s is not a contract net: its answer has no numbered evidence", b.name)
 	}
-	found, err := s.rt.Evidence(r.Context(), b.state)
+	found, err := service.EvidenceOf(r.Context(), s.rt, b.state)
 	if err != nil {
 		if _, ok := errors.AsType[*runtime.PlanError](err); ok {
 			return nil, conflict("%v", err)
@@ -105,7 +106,7 @@ func (s *Server) evidence(r *http.Request, b *book) (any, error) {
 		return nil, err
 	}
 	out := struct {
-		Claims     []runtime.EvidencedClaim `json:"claims"`
+		Claims     []service.EvidencedClaim `json:"claims"`
 		Sources    []source                 `json:"sources"`
 		Broken     int                      `json:"broken"`
 		Attacks    []attack                 `json:"attacks"`

@@ -16,13 +16,14 @@ import (
 	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/audit"
 	"lyceum/internal/society/contract"
 
 	"github.com/spf13/cobra"
 )
 
 // examineCommand makes verify and replay, which differ in what they look for.
-func (a *app) examineCommand(use, short, long, good string, examine func(*runtime.Runtime, context.Context, string, func(uint64)) (*runtime.Report, error)) *cobra.Command {
+func (a *app) examineCommand(use, short, long, good string, examine func(context.Context, *runtime.Runtime, string, func(uint64)) (*audit.Report, error)) *cobra.Command {
 	var asJSON, execute bool
 	cmd := &cobra.Command{
 		Use: use + " <quest|file.zip>", Short: short, Long: long,
@@ -36,7 +37,7 @@ func (a *app) examineCommand(use, short, long, good string, examine func(*runtim
 				return err
 			}
 			defer done()
-			rep, err := examine(rt, ctx, name, a.counter(use, asJSON))
+			rep, err := examine(ctx, rt, name, a.counter(use, asJSON))
 			if err != nil {
 				return err
 			}
@@ -69,13 +70,13 @@ func (a *app) examineCommand(use, short, long, good string, examine func(*runtim
 
 // checkedJSON is what verify and replay print for programs.
 type checkedJSON struct {
-	*runtime.Report
-	Execution *runtime.Execution `json:"execution,omitempty"`
+	*audit.Report
+	Execution *audit.Execution `json:"execution,omitempty"`
 }
 
 // execute runs a quest's computer calls again, and tells of each as it is done.
-func (a *app) execute(ctx context.Context, rt *runtime.Runtime, name string, quiet bool) (*runtime.Execution, error) {
-	each := func(c runtime.Executed, number, of int) {
+func (a *app) execute(ctx context.Context, rt *runtime.Runtime, name string, quiet bool) (*audit.Execution, error) {
+	each := func(c audit.Executed, number, of int) {
 		if quiet {
 			return
 		}
@@ -85,7 +86,7 @@ func (a *app) execute(ctx context.Context, rt *runtime.Runtime, name string, qui
 		}
 		fmt.Fprintf(a.out, "%*d/%d  %-13s  seq %d, %s of %s, %s%s\n", len(fmt.Sprint(of)), number, of, c.Status, c.Seq, c.Kind, c.Actor, oneLine(c.What, 60), why)
 	}
-	x, err := rt.Execute(ctx, name, each)
+	x, err := audit.Execute(ctx, rt, name, each)
 	if err == nil && !quiet {
 		fmt.Fprintf(a.out, "%s: of %d computer calls %d are the same, %d different, %d not checkable\n", name, len(x.Calls), x.Same, x.Different, x.NotCheckable)
 	}
@@ -95,13 +96,13 @@ func (a *app) execute(ctx context.Context, rt *runtime.Runtime, name string, qui
 func (a *app) verifyCommand() *cobra.Command {
 	return a.examineCommand("verify", "Check that nothing of a quest was changed",
 		"Check the hash chain, the form of every event, that the rules derive what is derived,\nevery blob and workspace that was recorded, what searches found and programs printed as\nfar as it can be known again, and the files of the quest's folder. The homes of agents, as they stand now, are\nnot looked at: they are the agents' own. Exits 1 at the first that does not hold.\n\nWith --execute the computer calls that were recorded are then run again, each from the\nworkspace as it was when it began, in a fresh computer without network. Each is the same,\ndifferent, or not checkable, and why. Exits 1 if one is different.",
-		"unchanged", (*runtime.Runtime).Verify)
+		"unchanged", audit.Verify)
 }
 
 func (a *app) replayCommand() *cobra.Command {
 	return a.examineCommand("replay", "Derive a quest again from its inputs and compare, event for event",
 		"Feed the recorded inputs to the rules, without calling any model or tool, and\ncompare every event they lead to with the one recorded, byte for byte. Exits 1 at\nthe first difference and shows both sides.",
-		"identical", (*runtime.Runtime).Replay)
+		"identical", audit.Replay)
 }
 
 // counter shows how far a long examination has come.
@@ -116,7 +117,7 @@ func (a *app) counter(verb string, quiet bool) func(uint64) {
 	}
 }
 
-func (a *app) printReport(r *runtime.Report, good string) {
+func (a *app) printReport(r *audit.Report, good string) {
 	for _, note := range r.Notes {
 		fmt.Fprintf(a.out, "note: %s\n", printable(note))
 	}
@@ -322,7 +323,7 @@ func (a *app) printNotes(name string, s *quest.State) error {
 	if contract.Net(s) == nil {
 		return nil
 	}
-	rep, err := a.rt.Audit(context.Background(), name, nil)
+	rep, err := audit.Audit(context.Background(), a.rt, name, nil)
 	if err != nil {
 		return err
 	}

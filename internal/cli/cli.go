@@ -29,6 +29,7 @@ import (
 	"lyceum/internal/model/provider"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/service"
 	"lyceum/internal/search"
 	"lyceum/internal/search/glove"
 	"lyceum/internal/search/remote"
@@ -219,7 +220,7 @@ func openRuntime(home string, conf *config.Config) (*runtime.Runtime, func() err
 	}
 	rt := &runtime.Runtime{
 		Ledger: store, Blobs: blob.Store(blobs), Models: finder(found), Known: known(found), Secrets: found.Secrets, Tools: tool.Builtin(),
-		Societies: societies(), Computers: drivers(), Clock: runtime.SystemClock, Home: home, Version: Version,
+		Societies: societies(), Workshops: service.Workshops(), Computers: drivers(), Clock: runtime.SystemClock, Home: home, Version: Version,
 	}
 	if conf != nil && conf.Embeddings != nil && conf.Embeddings.KeyVariable != "" {
 		rt.Secrets = func() []string { return append(found.Secrets(), os.Getenv(conf.Embeddings.KeyVariable)) }

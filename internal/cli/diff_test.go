@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/audit"
 	"lyceum/internal/view"
 )
 
@@ -80,7 +80,7 @@ func TestEveryComparedFieldIsDocumented(t *testing.T) {
 		of   []any
 	}{
 		{page, []any{view.Diff{}, view.Side{}, view.Similarity{}, view.TextDiff{}, view.StepsDiff{}, view.Pair{}, view.Step{}, view.Outputs{}, view.Workspace{}, view.ToolDiff{}, view.Evidence{}, view.Anchor{}, view.Overlap{}, view.Latency{}, view.Lasted{}}},
-		{checks, []any{runtime.Execution{}, runtime.Executed{}}},
+		{checks, []any{audit.Execution{}, audit.Executed{}}},
 	} {
 		for _, v := range c.of {
 			typ := reflect.TypeOf(v)

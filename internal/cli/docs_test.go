@@ -9,7 +9,7 @@ import (
 	"lyceum/internal/behavior"
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
-	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/audit"
 )
 
 // TestEveryFieldIsDocumented holds docs/cli.md against what is printed.
@@ -21,7 +21,7 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 	}
 	page := string(data)
 	for prefix, v := range map[string]any{
-		"": questJSON{}, "a": agentJSON{}, "o": originJSON{}, "l": event.Limits{}, "s": event.Share{}, "r": runtime.Report{}, "difference.": runtime.Difference{},
+		"": questJSON{}, "a": agentJSON{}, "o": originJSON{}, "l": event.Limits{}, "s": event.Share{}, "r": audit.Report{}, "difference.": audit.Difference{},
 		"b": builtinJSON{}, "c": checkJSON{}, "x": quest.Explanation{}, "xa": quest.AgentExplanation{}, "p": quest.Proposal{}, "d": behavior.Description{}, "by": behavior.Blocker{},
 		"m": modelJSON{}, "mp": priceJSON{}, "doc": doctorJSON{}, "find": findingJSON{},
 		"pa": paperJSON{}, "pc": paperCounts{}, "rv": reviewJSON{}, "rp": reproductionJSON{}, "pr": profileJSON{},

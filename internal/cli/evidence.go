@@ -8,7 +8,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
-	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/service"
 	"lyceum/internal/society/contract"
 	"lyceum/internal/view"
 )
@@ -16,7 +16,7 @@ import (
 // printEvidence walks from each claim to the paragraph or the output it rests on, and
 // says of each whether it holds. One that does not is a failure.
 func (a *app) printEvidence(ctx context.Context, name string, s *quest.State, asJSON bool) error {
-	ev, err := a.rt.Evidence(ctx, s)
+	ev, err := service.EvidenceOf(ctx, a.rt, s)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (a *app) printEvidence(ctx context.Context, name string, s *quest.State, as
 	return nil
 }
 
-func (a *app) writeEvidence(name string, ev *runtime.Evidence) {
+func (a *app) writeEvidence(name string, ev *service.Evidence) {
 	if len(ev.Claims) == 0 {
 		fmt.Fprintf(a.out, "Quest %s has no claims yet.\n", name)
 	}
@@ -57,7 +57,7 @@ func (a *app) writeEvidence(name string, ev *runtime.Evidence) {
 }
 
 // writeSource shows a source, whole where it is shown for the first time.
-func (a *app) writeSource(s *runtime.EvidencedSource, whole bool) {
+func (a *app) writeSource(s *service.EvidencedSource, whole bool) {
 	mark := "holds"
 	if s.Broken != "" {
 		mark = "DOES NOT HOLD: " + s.Broken

@@ -11,17 +11,17 @@ import (
 	"testing"
 	"time"
 
-	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/audit"
 )
 
 // executed runs verify --execute and returns what it says of each call, by the command.
-func (h *home) executed(code int, subject string) map[string]runtime.Executed {
+func (h *home) executed(code int, subject string) map[string]audit.Executed {
 	h.t.Helper()
 	l := h.run("verify", "--execute", "--json", subject)
 	l.want(h.t, code)
-	var rep struct{ Execution runtime.Execution }
+	var rep struct{ Execution audit.Execution }
 	must(h.t, json.Unmarshal([]byte(l.out), &rep))
-	out := map[string]runtime.Executed{}
+	out := map[string]audit.Executed{}
 	for _, c := range rep.Execution.Calls {
 		out[c.What] = c
 	}
@@ -105,7 +105,7 @@ func TestCommandsAreRunAgain(t *testing.T) {
 	h.emptyTemp()
 	h.ok("run", "quest.yaml")
 	before := h.state()
-	check := func(t *testing.T, got map[string]runtime.Executed) {
+	check := func(t *testing.T, got map[string]audit.Executed) {
 		t.Helper()
 		for what, want := range map[string]struct{ status, why string }{
 			printing: {"same", ""}, reading: {"same", ""}, leaving: {"same", ""}, large: {"same", ""}, binary: {"same", ""},

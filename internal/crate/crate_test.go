@@ -15,6 +15,7 @@ import (
 	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/audit"
 )
 
 // roundTrip exports small, imports it elsewhere and checks that it is the same.
@@ -39,9 +40,9 @@ func roundTrip(t *testing.T, rt *runtime.Runtime, name, as string) *runtime.Runt
 	if err != nil || got.Hash != want.Hash || got.Seq != want.Seq || s.Hash != want.Hash {
 		t.Errorf("head %v, %v; want %v", got, err, want)
 	}
-	for what, check := range map[string]func() (*runtime.Report, error){
-		"verify": func() (*runtime.Report, error) { return other.Verify(ctx, here, nil) },
-		"replay": func() (*runtime.Report, error) { return other.Replay(ctx, here, nil) },
+	for what, check := range map[string]func() (*audit.Report, error){
+		"verify": func() (*audit.Report, error) { return audit.Verify(ctx, other, here, nil) },
+		"replay": func() (*audit.Report, error) { return audit.Replay(ctx, other, here, nil) },
 	} {
 		if rep, err := check(); err != nil || rep.Difference != nil || rep.Events != want.Seq {
 			t.Errorf("%s: %+v, %v", what, rep, err)
@@ -215,7 +216,7 @@ func TestImportKeepsWhatIsThere(t *testing.T) {
 	if _, err := imported(t, rt, data, "../up"); err == nil || !strings.Contains(err.Error(), `"../up"`) {
 		t.Errorf("a name that is a path: %v", err)
 	}
-	if rep, err := rt.Verify(t.Context(), "small", nil); err != nil || rep.Difference != nil {
+	if rep, err := audit.Verify(t.Context(), rt, "small", nil); err != nil || rep.Difference != nil {
 		t.Errorf("after all that: %+v, %v", rep, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/audit"
 
 	"github.com/go-json-experiment/json"
 )
@@ -112,8 +113,8 @@ func (a *archive) fold(ctx context.Context, rt *runtime.Runtime, events []event.
 			acc, err = nil, fmt.Errorf("%s: the rules break down on it: %.200s", ledgerFile, fmt.Sprint(p))
 		}
 	}()
-	rehearsal := &runtime.Runtime{Ledger: pages{events: events}, Blobs: a, Societies: rt.Societies, Embedder: rt.Embedder}
-	report, err := rehearsal.Audit(ctx, events[0].Quest, nil)
+	rehearsal := &runtime.Runtime{Ledger: pages{events: events}, Blobs: a, Societies: rt.Societies, Workshops: rt.Workshops, Embedder: rt.Embedder}
+	report, err := audit.Audit(ctx, rehearsal, events[0].Quest, nil)
 	if err != nil {
 		return nil, err
 	}

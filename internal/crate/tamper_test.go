@@ -13,6 +13,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
+	"lyceum/internal/runtime/audit"
 	"lyceum/internal/society/solo"
 )
 
@@ -297,7 +298,7 @@ func FuzzImport(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := imported(t, rt, data, "fuzzed")
 		if err == nil {
-			if rep, err := rt.Replay(t.Context(), "fuzzed", nil); err != nil || rep.Difference != nil || rep.Events != s.Seq {
+			if rep, err := audit.Replay(t.Context(), rt, "fuzzed", nil); err != nil || rep.Difference != nil || rep.Events != s.Seq {
 				t.Errorf("a damaged zip became a damaged quest: %+v, %v", rep, err)
 			}
 			if err := rt.Clean(t.Context(), "fuzzed", true); err != nil {

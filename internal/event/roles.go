@@ -23,6 +23,27 @@ func (b *SearchResult) Answers() uint64 { return b.Call }
 // Answers implements Result.
 func (b *ComputeResult) Answers() uint64 { return b.Call }
 
+// Timed is a result that says how long the call took, in microseconds.
+type Timed interface {
+	Result
+	Took() int64
+}
+
+// Took implements Timed.
+func (b *ModelResult) Took() int64 { return b.Duration }
+
+// Took implements Timed.
+func (b *ToolResult) Took() int64 { return b.Duration }
+
+// Took implements Timed.
+func (b *ReproductionResult) Took() int64 { return b.Duration }
+
+// Took implements Timed.
+func (b *SearchResult) Took() int64 { return b.Duration }
+
+// Took implements Timed.
+func (b *ComputeResult) Took() int64 { return b.Duration }
+
 // Number implements Order.
 func (b *QuestPaused) Number() int64 { return b.Inbox }
 

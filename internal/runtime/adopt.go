@@ -71,7 +71,7 @@ func (r *Runtime) Clean(ctx context.Context, name string, data bool) error {
 		gone = []string{filepath.Join(dir, "agents"), filepath.Join(dir, "computers")}
 	}
 	for _, d := range gone {
-		if err := removeTree(d); err != nil {
+		if err := RemoveTree(d); err != nil {
 			return fmt.Errorf("clean quest %s: %w", name, err)
 		}
 	}
@@ -81,7 +81,7 @@ func (r *Runtime) Clean(ctx context.Context, name string, data bool) error {
 	if !data {
 		return nil
 	}
-	if err := replaceFile(r.garbagePath(), nil); err != nil {
+	if err := ReplaceFile(r.garbagePath(), nil); err != nil {
 		return fmt.Errorf("clean quest %s: %w", name, err)
 	}
 	return r.Ledger.Remove(ctx, name)
@@ -94,12 +94,13 @@ func (r *Runtime) stopComputers(ctx context.Context, name string) error {
 		return nil
 	}
 	for _, e := range list {
-		err = errors.Join(err, computer.StopAt(ctx, r.place(name, e.Name()), r.Computers...))
+		err = errors.Join(err, computer.StopAt(ctx, r.Place(name, e.Name()), r.Computers...))
 	}
 	return err
 }
 
-func removeIfThere(path string) error {
+// RemoveIfThere removes a file, or finds that there is none.
+func RemoveIfThere(path string) error {
 	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -110,7 +111,7 @@ func removeIfThere(path string) error {
 // it has its number is refused here, where somebody can still mend it.
 func (r *Runtime) Post(ctx context.Context, name string, c ledger.Command) (int64, error) {
 	if m, ok := c.Body.(*event.UserMessage); ok {
-		m.Text.Text = r.redact(m.Text.Text)
+		m.Text.Text = r.Redact(m.Text.Text)
 	}
 	body, err := event.EncodeBody(c.Body)
 	if err == nil {
@@ -120,7 +121,7 @@ func (r *Runtime) Post(ctx context.Context, name string, c ledger.Command) (int6
 		}
 	}
 	if err != nil {
-		return 0, badPlan("post to quest %s: %w", name, err)
+		return 0, BadPlan("post to quest %s: %w", name, err)
 	}
 	return r.Ledger.Post(ctx, name, c)
 }

@@ -42,7 +42,7 @@ func (r *Runtime) loadCache(name, kind string) []byte {
 
 func (r *Runtime) saveCache(name, kind string, body []byte) error {
 	data := append([]byte(event.HashOf(body).String()+"\n"), body...)
-	if err := replaceFile(r.cachePath(name, kind), data); err != nil {
+	if err := ReplaceFile(r.cachePath(name, kind), data); err != nil {
 		return fmt.Errorf("save the %s of quest %s: %w", kind, name, err)
 	}
 	return nil
@@ -50,7 +50,7 @@ func (r *Runtime) saveCache(name, kind string, body []byte) error {
 
 // removeCaches is for a quest that goes.
 func (r *Runtime) removeCaches(name string) error {
-	return errors.Join(removeIfThere(r.cachePath(name, cachedState)), removeIfThere(r.cachePath(name, cachedViews)))
+	return errors.Join(RemoveIfThere(r.cachePath(name, cachedState)), RemoveIfThere(r.cachePath(name, cachedViews)))
 }
 
 // stands reports whether the ledger has the event that a state is of.
@@ -108,8 +108,8 @@ func (r *Runtime) LoadViews(ctx context.Context, name string) (*quest.State, []b
 	return s, body[n+int(size):], nil
 }
 
-// replaceFile writes a file so that a reader sees the old bytes or the new.
-func replaceFile(path string, data []byte) (err error) {
+// ReplaceFile writes a file so that a reader sees the old bytes or the new.
+func ReplaceFile(path string, data []byte) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}

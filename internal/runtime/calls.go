@@ -161,7 +161,7 @@ func (l *live) openModels(ctx context.Context) error {
 		}
 		m, err := l.rt.Models(a.Model, l.pin(ctx))
 		if err != nil {
-			return badPlan("model %s: %w", a.Model, err)
+			return BadPlan("model %s: %w", a.Model, err)
 		}
 		l.models[a.Model] = m
 	}
@@ -247,18 +247,18 @@ func (l *live) pack(ctx context.Context, seq uint64, a *model.Answer, failed err
 		if s == "" {
 			return nil
 		}
-		x := &event.Text{Text: clean(l.rt.redact(s))}
+		x := &event.Text{Text: Clean(l.rt.Redact(s))}
 		all = append(all, x)
 		return x
 	}
 	for _, p := range a.Parts {
 		part := event.Part{
-			Args: keep(p.Args), ID: atMost(l.rt.redact(p.ID), 128), Kind: oneOf(p.Kind, event.PartText, event.PartThinking, event.PartToolCall),
-			Name: atMost(l.rt.redact(p.Name), 64), Opaque: keep(p.Opaque), Text: keep(p.Text),
+			Args: keep(p.Args), ID: AtMost(l.rt.Redact(p.ID), 128), Kind: oneOf(p.Kind, event.PartText, event.PartThinking, event.PartToolCall),
+			Name: AtMost(l.rt.Redact(p.Name), 64), Opaque: keep(p.Opaque), Text: keep(p.Text),
 		}
 		if part.Kind == event.PartToolCall || part.Text != nil || part.Opaque != nil {
 			out.Parts = append(out.Parts, part)
-			args = append(args, l.rt.redact(p.Args))
+			args = append(args, l.rt.Redact(p.Args))
 		}
 	}
 	if len(out.Parts) <= maxParts {
@@ -285,7 +285,7 @@ func outlineArgs(r *event.ModelResult, args []string) {
 		if p.Kind != event.PartToolCall || p.Args == nil || p.Args.Ref == nil {
 			continue
 		}
-		p.Outline = policy.Outline(clean(args[i]), room/2)
+		p.Outline = policy.Outline(Clean(args[i]), room/2)
 		room -= event.Weight(p.Outline)
 		if _, err := event.EncodeBody(r); err != nil {
 			p.Outline = ""
@@ -299,7 +299,7 @@ func (l *live) asFailed(r *event.ModelResult, err error) *event.ModelResult {
 	if e, ok := errors.AsType[*model.Error](err); ok {
 		text = e.Text
 	}
-	r.Error = &event.ModelError{Kind: atMost(string(model.KindOf(err)), 32), Text: atMost(l.rt.redact(text), 2000)}
+	r.Error = &event.ModelError{Kind: AtMost(string(model.KindOf(err)), 32), Text: AtMost(l.rt.Redact(text), 2000)}
 	return r
 }
 

@@ -57,7 +57,7 @@ func (r *Runtime) Collect(ctx context.Context) (removed int, bytes int64, err er
 		return nil
 	})
 	if err == nil {
-		err = removeIfThere(r.garbagePath())
+		err = RemoveIfThere(r.garbagePath())
 	}
 	return removed, bytes, err
 }

@@ -15,6 +15,8 @@ import (
 	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/audit"
+	"lyceum/internal/runtime/service"
 	"lyceum/internal/search/glove"
 	"lyceum/internal/society/contract"
 
@@ -86,7 +88,7 @@ func TestAContractNetComputesCitesAndProves(t *testing.T) {
 		t.Errorf("%q", s.Warnings)
 	}
 	l.sound("net")
-	ev, err := l.Evidence(t.Context(), s)
+	ev, err := service.EvidenceOf(t.Context(), l.Runtime, s)
 	must(t, err)
 	if ev.Broken != 0 || len(ev.Sources) < 3 || len(ev.Claims) < 2 {
 		t.Errorf("%+v", ev)
@@ -375,8 +377,8 @@ func TestAForgedRunIsFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := forge(t, l, tc.change)
-			for what, examine := range map[string]func(context.Context, string, func(uint64)) (*runtime.Report, error){"verify": f.Verify, "audit": f.Audit} {
-				rep, err := examine(t.Context(), "net", nil)
+			for what, examine := range map[string]func(context.Context, *runtime.Runtime, string, func(uint64)) (*audit.Report, error){"verify": audit.Verify, "audit": audit.Audit} {
+				rep, err := examine(t.Context(), f.Runtime, "net", nil)
 				must(t, err)
 				if rep.Difference == nil {
 					t.Errorf("%s finds nothing", what)
@@ -423,14 +425,14 @@ func TestAForgedSearchByMeaningIsFound(t *testing.T) {
 		}
 		return ok
 	})
-	rep, err := f.Verify(t.Context(), "net", nil)
+	rep, err := audit.Verify(t.Context(), f.Runtime, "net", nil)
 	must(t, err)
 	if rep.Difference == nil {
 		t.Error("verify finds nothing")
 	}
 	// Where its vectors are not to be had, it says so.
 	l.Embedder = nil
-	rep, err = l.Verify(t.Context(), "net", nil)
+	rep, err = audit.Verify(t.Context(), l.Runtime, "net", nil)
 	must(t, err)
 	if rep.Difference != nil || len(rep.Notes) == 0 || !strings.Contains(rep.Notes[0], "vectors") {
 		t.Errorf("%+v", rep)
@@ -455,7 +457,7 @@ func TestAProgramThatIsNotOursIsNoted(t *testing.T) {
 		}
 		return ok
 	})
-	rep, err := f.Verify(t.Context(), "net", nil)
+	rep, err := audit.Verify(t.Context(), f.Runtime, "net", nil)
 	must(t, err)
 	if len(rep.Notes) == 0 || !strings.Contains(rep.Notes[0], "the program arrhenius is not this version's") {
 		t.Errorf("%+v", rep)
@@ -500,7 +502,7 @@ func TestWhatTheInterpreterCannotRunAgainIsNotedAndNotCalledForged(t *testing.T)
 		}
 		return false
 	})
-	rep, err := f.Verify(t.Context(), "net", nil)
+	rep, err := audit.Verify(t.Context(), f.Runtime, "net", nil)
 	must(t, err)
 	if all := strings.Join(rep.Notes, "\n"); !strings.Contains(all, "cannot run it again") {
 		t.Errorf("%q, %v", all, rep.Difference)

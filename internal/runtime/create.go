@@ -20,7 +20,6 @@ import (
 	"lyceum/internal/policy"
 	"lyceum/internal/profile"
 	"lyceum/internal/quest"
-	"lyceum/internal/society/lab"
 )
 
 // ErrExists says that there is a quest of that name.
@@ -32,7 +31,8 @@ type PlanError struct{ Err error }
 func (e *PlanError) Error() string { return e.Err.Error() }
 func (e *PlanError) Unwrap() error { return e.Err }
 
-func badPlan(format string, args ...any) error { return &PlanError{fmt.Errorf(format, args...)} }
+// BadPlan is a PlanError in words.
+func BadPlan(format string, args ...any) error { return &PlanError{fmt.Errorf(format, args...)} }
 
 // Plan is a spec with all it refers to.
 type Plan struct {
@@ -140,14 +140,14 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 			b.Texts = append(b.Texts, t)
 		}
 	}
-	if b.Spec, err = c.texts.put([]byte(c.rt.redact(string(c.plan.Source)))); err != nil {
+	if b.Spec, err = c.texts.put([]byte(c.rt.Redact(string(c.plan.Source)))); err != nil {
 		return nil, err
 	}
 	if b.Policies, err = Policies(root, spec.Policies); err != nil {
 		return nil, err
 	}
 	for i := range b.Policies {
-		b.Policies[i].Settings = c.rt.redact(b.Policies[i].Settings)
+		b.Policies[i].Settings = c.rt.Redact(b.Policies[i].Settings)
 	}
 	if b.Pins, err = c.models(root, soc); err != nil {
 		return nil, err
@@ -163,8 +163,8 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	if b.Computer, err = c.computer(root); err != nil {
 		return nil, err
 	}
-	if b.Contract != nil {
-		if err := c.contract(ctx, root, b); err != nil {
+	if shop, ok := c.rt.Workshop(b.Rules).(Maker); ok {
+		if err := shop.Make(ctx, &Creation{c, root}, b); err != nil {
 			return nil, err
 		}
 	}
@@ -202,7 +202,7 @@ func tooMuch(err error) error {
 	if err == nil {
 		return nil
 	}
-	return badPlan("what the quest is made of does not fit its first event (%w): have fewer groups of agents, policies or allowed hosts", err)
+	return BadPlan("what the quest is made of does not fit its first event (%w): have fewer groups of agents, policies or allowed hosts", err)
 }
 
 func (r *Runtime) society(name string) (quest.Society, error) {
@@ -216,7 +216,7 @@ func (r *Runtime) society(name string) (quest.Society, error) {
 		}
 	}
 	if best == nil {
-		return nil, badPlan("there is no society %q here", name)
+		return nil, BadPlan("there is no society %q here", name)
 	}
 	return best, nil
 }
@@ -232,11 +232,11 @@ func Policies(root *os.Root, list policy.List) ([]event.PolicySpec, error) {
 		}
 		data, err := readFile(root, item.File, maxPolicies)
 		if err != nil {
-			return nil, badPlan("policies: %w", err)
+			return nil, BadPlan("policies: %w", err)
 		}
 		more, err := policy.ParseFile(item.File, data)
 		if err != nil {
-			return nil, badPlan("policies: %w", err)
+			return nil, BadPlan("policies: %w", err)
 		}
 		chosen = append(chosen, more...)
 	}
@@ -259,7 +259,7 @@ func CheckTools(policies []event.PolicySpec, have []string) error {
 		}
 		for _, name := range names {
 			if !slices.Contains(have, name) {
-				return badPlan("the policy %s is about the tool %.60q, which no agent of this quest has: they have %s", p.Name, name, strings.Join(have, ", "))
+				return BadPlan("the policy %s is about the tool %.60q, which no agent of this quest has: they have %s", p.Name, name, strings.Join(have, ", "))
 			}
 		}
 	}
@@ -290,16 +290,16 @@ func (c *creation) models(root *os.Root, soc quest.Society) (pins []event.Pin, e
 // that a typing error shows before any work is done.
 func (c *creation) pins(root *os.Root, modelName string) ([]event.Pin, error) {
 	if modelName == "" {
-		return nil, badPlan("no model: give model in quest.yaml, in config.yaml, or --model (demo needs no key)")
+		return nil, BadPlan("no model: give model in quest.yaml, in config.yaml, or --model (demo needs no key)")
 	}
 	var pins []event.Pin
 	data := map[string][]byte{}
 	if file, ok := strings.CutPrefix(modelName, "script:"); ok {
 		script, err := readFile(root, file, maxScript)
 		if err != nil {
-			return nil, badPlan("model %s: %w", modelName, err)
+			return nil, BadPlan("model %s: %w", modelName, err)
 		}
-		script = []byte(c.rt.redact(string(script)))
+		script = []byte(c.rt.Redact(string(script)))
 		ref, err := c.texts.put(script)
 		if err != nil {
 			return nil, err
@@ -314,7 +314,7 @@ func (c *creation) pins(root *os.Root, modelName string) ([]event.Pin, error) {
 		return nil, fmt.Errorf("the quest has no file %q", name)
 	})
 	if err != nil {
-		return nil, badPlan("model %s: %w", modelName, err)
+		return nil, BadPlan("model %s: %w", modelName, err)
 	}
 	return pins, nil
 }
@@ -324,14 +324,14 @@ func (c *creation) problem(root *os.Root) (event.Text, error) {
 	if file := c.plan.Spec.ProblemFile; file != "" {
 		data, err := readFile(root, file, maxProblem)
 		if err != nil {
-			return event.Text{}, badPlan("problem_file: %w", err)
+			return event.Text{}, BadPlan("problem_file: %w", err)
 		}
 		text = string(data)
 	}
 	if strings.TrimSpace(text) == "" {
-		return event.Text{}, badPlan("the question is empty")
+		return event.Text{}, BadPlan("the question is empty")
 	}
-	c.question = clean(c.rt.redact(strings.TrimRight(text, "\n")))
+	c.question = Clean(c.rt.Redact(strings.TrimRight(text, "\n")))
 	return c.texts.of(c.question, maxInline/2)
 }
 
@@ -339,7 +339,7 @@ func (c *creation) data(ctx context.Context, root *os.Root) (*event.TreeRef, err
 	name := c.plan.Spec.Data
 	tree, skipped, err := c.folder(ctx, root, "data", name)
 	if err == nil && len(skipped) > 0 {
-		err = badPlan("data: %s cannot be copied: %s", filepath.Join(name, skipped[0].Path), skipped[0].Reason)
+		err = BadPlan("data: %s cannot be copied: %s", filepath.Join(name, skipped[0].Path), skipped[0].Reason)
 	}
 	return tree, err
 }
@@ -348,11 +348,11 @@ func (c *creation) data(ctx context.Context, root *os.Root) (*event.TreeRef, err
 func (c *creation) folder(ctx context.Context, root *os.Root, key, name string) (*event.TreeRef, []blob.Skipped, error) {
 	dir, err := root.OpenRoot(name)
 	if err != nil {
-		return nil, nil, badPlan("%s: %w", key, inFolder(root, name, err))
+		return nil, nil, BadPlan("%s: %w", key, inFolder(root, name, err))
 	}
 	defer dir.Close()
 	if err := c.rt.noSecrets(dir); err != nil {
-		return nil, nil, badPlan("%s: %w", key, err)
+		return nil, nil, BadPlan("%s: %w", key, err)
 	}
 	tree, _, skipped, err := blob.Snapshot(ctx, c.rt.Blobs, dir, nil)
 	if err != nil {
@@ -408,10 +408,9 @@ func (r *Runtime) prepare(ctx context.Context, name string, s *quest.State) erro
 	if err := r.writeFiles(ctx, name, s); err != nil {
 		return err
 	}
-	// A quest that was brought here, or forked, has papers already.
-	for _, p := range lab.Library(s).Papers {
-		if err := (&press{rt: r, key: name}).write(ctx, p); err != nil {
-			return fmt.Errorf("write paper %s: %w", p.Ref, err)
+	if folder := r.folder(s); folder != nil {
+		if err := folder.Write(ctx, r.look(name, s, nil)); err != nil {
+			return err
 		}
 	}
 	return r.prepareHomes(ctx, name, missing)

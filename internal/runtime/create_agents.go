@@ -73,7 +73,7 @@ func (c *creation) furnish(a *event.AgentSpec, soc quest.Society, text string, p
 		system := c.system(t.Text, p)
 		// What the template itself has is ours, and short.
 		if size := len(c.question) + len(system) - len(t.Text); int64(size)/4 > a.Window/2 {
-			return badPlan("the question has %d bytes; with it an agent would begin with %d, more than half of a window of %d tokens: shorten it, or give a larger window", len(c.question), size, a.Window)
+			return BadPlan("the question has %d bytes; with it an agent would begin with %d, more than half of a window of %d tokens: shorten it, or give a larger window", len(c.question), size, a.Window)
 		}
 		a.System, err = c.pin([]byte(system))
 	}
@@ -111,7 +111,7 @@ func (c *creation) tools(soc quest.Society, p *profile.Profile) ([]model.Tool, e
 	}
 	world, err := c.rt.Tools.Specs(slices.DeleteFunc(slices.Clone(names), func(name string) bool { return isOwn[name] }))
 	if err != nil {
-		return nil, badPlan("%s: %w", from, err)
+		return nil, BadPlan("%s: %w", from, err)
 	}
 	all := append(world, own...)
 	slices.SortFunc(all, func(a, b model.Tool) int { return cmp.Compare(a.Name, b.Name) })
@@ -124,7 +124,7 @@ func (c *creation) tools(soc quest.Society, p *profile.Profile) ([]model.Tool, e
 func (c *creation) system(template string, p *profile.Profile) string {
 	about := ""
 	if p != nil {
-		about = clean(c.rt.redact(p.Prompt))
+		about = Clean(c.rt.Redact(p.Prompt))
 		if !strings.Contains(template, placeProfile) {
 			template += "\n\n" + placeProfile
 		}
@@ -148,7 +148,7 @@ func (c *creation) profile(name string) (*profile.Profile, error) {
 	}
 	p, err := profile.Find(c.rt.Home, name)
 	if err != nil {
-		return nil, badPlan("profile: %w", err)
+		return nil, BadPlan("profile: %w", err)
 	}
 	if c.profiles == nil {
 		c.profiles = map[string]*profile.Profile{}
@@ -196,7 +196,7 @@ func (c *creation) computer(root *os.Root) (*event.ComputerSpec, error) {
 		return nil, nil
 	}
 	if _, err := proxy.Parse(c.machine.Network.Allow); err != nil {
-		return nil, badPlan("%s: network: %w", from, err)
+		return nil, BadPlan("%s: network: %w", from, err)
 	}
 	dockerfile, err := c.dockerfile(root, p)
 	if err != nil {
@@ -216,7 +216,7 @@ func (c *creation) dockerfile(root *os.Root, p *profile.Profile) (*event.Ref, er
 	case c.machine.Dockerfile != "":
 		var err error
 		if data, err = readFile(root, c.machine.Dockerfile, maxDockerfile); err != nil {
-			return nil, badPlan("computer: dockerfile: %w", err)
+			return nil, BadPlan("computer: dockerfile: %w", err)
 		}
 	case p != nil && c.machine.Driver != "bubblewrap":
 		data = p.Dockerfile
@@ -224,6 +224,6 @@ func (c *creation) dockerfile(root *os.Root, p *profile.Profile) (*event.Ref, er
 	if data == nil {
 		return nil, nil
 	}
-	ref, err := c.pin([]byte(c.rt.redact(string(data))))
+	ref, err := c.pin([]byte(c.rt.Redact(string(data))))
 	return &ref, err
 }

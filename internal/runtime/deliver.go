@@ -38,7 +38,7 @@ func (l *live) deliver(ctx context.Context, home *os.Root, d *quest.Delivery) er
 		}
 	}
 	for _, t := range d.Texts {
-		text, err := l.rt.joined(ctx, t.Parts)
+		text, err := l.rt.Joined(ctx, t.Parts)
 		if err == nil {
 			err = writeNew(folder, t.Name, []byte(text))
 		}
@@ -73,15 +73,15 @@ func (l *live) compare(ctx context.Context, folder *os.Root, texts *[2]event.Tex
 	var sides [2]string
 	for i, t := range texts {
 		var err error
-		if sides[i], err = l.rt.joined(ctx, []event.Text{t}); err != nil {
+		if sides[i], err = l.rt.Joined(ctx, []event.Text{t}); err != nil {
 			return err
 		}
 	}
 	return writeNew(folder, "changes.diff", diff.Diff("before", []byte(sides[0]+"\n"), "after", []byte(sides[1]+"\n")))
 }
 
-// joined is what some texts say together.
-func (r *Runtime) joined(ctx context.Context, parts []event.Text) (string, error) {
+// Joined is what some texts say together.
+func (r *Runtime) Joined(ctx context.Context, parts []event.Text) (string, error) {
 	var out strings.Builder
 	for _, p := range parts {
 		text, err := agent.Read(p, func(ref event.Ref) ([]byte, error) { return r.Blob(ctx, ref) })

@@ -63,7 +63,7 @@ func (l *live) mayRepeat(ctx context.Context, seq uint64, c quest.Call) bool {
 		return true // the world's part of it is reading, or writing the same again
 	}
 	t := l.tool(c.Tool)
-	if t.Repeatable || !t.Computer || t.Name != execTool || l.state.Computer == nil {
+	if t.Repeatable || !t.Computer || t.Name != ExecTool || l.state.Computer == nil {
 		return t.Repeatable
 	}
 	m, _, err := l.desks[c.Agent].computer(ctx, true)
@@ -111,14 +111,14 @@ func (l *live) endComputers() {
 
 // forget lets a computer drop what it kept for the result that is durable now.
 func (l *live) forget(e event.Event) {
-	if d := l.desks[e.Actor]; d != nil && e.Tool == execTool {
+	if d := l.desks[e.Actor]; d != nil && e.Tool == ExecTool {
 		call := e.Body.(*event.ToolResult).Call
 		l.mail.start(func() { d.forget(l.work, commandID(call)) })
 	}
 }
 
-// execTool is the tool whose command is named after its call.
-const execTool = "exec"
+// ExecTool is the tool whose command is named after its call.
+const ExecTool = "exec"
 
 // begin counts a call, and done ends it. done reports whether the home is to be
 // looked at: once for all calls that ran together, by the last of them.
@@ -140,8 +140,8 @@ func (d *desk) done(wrote bool) (look bool) {
 	return true
 }
 
-// maxListed is how many changed files an event lists at most.
-const maxListed = 100
+// MaxListed is how many changed files an event lists at most.
+const MaxListed = 100
 
 // look finds out what the home holds now, and tells of it: with a draft if that is
 // something else than before. call is the one that changed it, 0 if none did that we
@@ -174,18 +174,18 @@ func (d *desk) compare(ctx context.Context, call uint64) (*event.FileDiff, error
 		return nil, err
 	}
 	d.index, d.looked = index, true
-	if d.tree != nil && d.tree.Hash == tree.Hash || d.tree == nil && tree.Hash == emptyTree {
+	if d.tree != nil && d.tree.Hash == tree.Hash || d.tree == nil && tree.Hash == EmptyTree {
 		return nil, nil
 	}
 	diff := &event.FileDiff{After: tree, Before: d.tree, Call: call, Cause: event.CauseTool}
 	if call == 0 {
 		diff.Cause = event.CauseOutside
 	}
-	diff.Changes, diff.More, err = blob.Diff(ctx, d.l.rt.Blobs, d.tree, tree, maxListed)
+	diff.Changes, diff.More, err = blob.Diff(ctx, d.l.rt.Blobs, d.tree, tree, MaxListed)
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range skipped[:min(len(skipped), maxListed)] {
+	for _, s := range skipped[:min(len(skipped), MaxListed)] {
 		diff.Skipped = append(diff.Skipped, event.Skipped(s))
 	}
 	diff.Fit()
@@ -193,7 +193,7 @@ func (d *desk) compare(ctx context.Context, call uint64) (*event.FileDiff, error
 	return diff, nil
 }
 
-var emptyTree = func() event.Hash {
+var EmptyTree = func() event.Hash {
 	data, err := blob.Tree{}.Encode()
 	if err != nil {
 		panic(err) // it is ours
@@ -214,8 +214,8 @@ func (d *desk) lookFirst(ctx context.Context) error {
 	return d.look(ctx, 0, d.l.mail.put)
 }
 
-// place is where an agent's computer lives.
-func (r *Runtime) place(name, agent string) computer.Place {
+// Place is where an agent's computer lives.
+func (r *Runtime) Place(name, agent string) computer.Place {
 	return computer.Place{Home: r.agentDir(name, agent), Dir: filepath.Join(r.QuestDir(name), "computers", agent)}
 }
 
@@ -249,7 +249,7 @@ func (l *live) openComputers(ctx context.Context) (err error) {
 	if c == nil {
 		return nil
 	}
-	if l.driver, l.spec, err = l.rt.machine(ctx, c); err != nil {
+	if l.driver, l.spec, err = l.rt.Machine(ctx, c); err != nil {
 		return err
 	}
 	if l.rules, err = proxy.Parse(c.Network.Allow); err != nil {
@@ -281,7 +281,7 @@ func (d *desk) computer(ctx context.Context, found bool) (c *computer.Computer, 
 		p := &proxy.Proxy{Rules: l.rules, Log: d.connected}
 		opts.Serve = p.Serve
 	}
-	c, err = computer.Open(ctx, l.driver, l.rt.place(l.key, d.agent), l.spec, opts)
+	c, err = computer.Open(ctx, l.driver, l.rt.Place(l.key, d.agent), l.spec, opts)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -315,7 +315,7 @@ func recorded(l computer.Limits) event.ComputerLimits {
 func describe(c *computer.Computer) (*event.ComputerStarted, error) {
 	f := c.Fingerprint()
 	b := &event.ComputerStarted{
-		Arch: f.Arch, Base: f.Base, Confinement: c.Confinement(), Driver: f.Driver, Kernel: atMost(f.Kernel, 200),
+		Arch: f.Arch, Base: f.Base, Confinement: c.Confinement(), Driver: f.Driver, Kernel: AtMost(f.Kernel, 200),
 		Limits:  recorded(f.Limits),
 		Network: event.ComputerNetwork{Open: f.Network.Open, Allow: f.Network.Allow},
 	}
@@ -327,8 +327,8 @@ func describe(c *computer.Computer) (*event.ComputerStarted, error) {
 // connected records a connection that a program made or tried to make.
 func (d *desk) connected(c computer.Connection) {
 	d.l.mail.put(d.draft(0, &event.NetConnection{
-		Address: atMost(c.Address, 100), Duration: c.Duration.Microseconds(), Host: atMost(d.l.rt.redact(c.Host), 300), Port: int64(c.Port),
-		Received: count(c.Received), Refused: atMost(d.l.rt.redact(c.Refused), 500), Sent: count(c.Sent),
+		Address: AtMost(c.Address, 100), Duration: c.Duration.Microseconds(), Host: AtMost(d.l.rt.Redact(c.Host), 300), Port: int64(c.Port),
+		Received: count(c.Received), Refused: AtMost(d.l.rt.Redact(c.Refused), 500), Sent: count(c.Sent),
 	}))
 }
 
@@ -369,7 +369,7 @@ func (d *desk) leave(end bool) error {
 		return nil
 	}
 	// One that a killed process left up, and that nobody has used since.
-	return computer.StopAt(ctx, d.l.rt.place(d.l.key, d.agent), d.l.driver)
+	return computer.StopAt(ctx, d.l.rt.Place(d.l.key, d.agent), d.l.driver)
 }
 
 // ended reports whether a quest is over: its computers are needed no more.

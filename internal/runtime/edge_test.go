@@ -16,6 +16,7 @@ import (
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/audit"
 )
 
 const answers = "rules: [{say: It is 42.}]"
@@ -221,7 +222,7 @@ func TestASummaryThatIsLateIsNoChange(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	rep, err := l.Verify(t.Context(), q, nil)
+	rep, err := audit.Verify(t.Context(), l.Runtime, q, nil)
 	must(t, err)
 	if rep.Difference != nil {
 		t.Fatal(rep.Difference)

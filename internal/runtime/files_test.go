@@ -12,7 +12,7 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
-	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/audit"
 
 	sq "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -23,7 +23,7 @@ type place struct {
 	kind, name string
 	data       []byte
 	write      func([]byte) error
-	names      func(*runtime.Difference) bool
+	names      func(*audit.Difference) bool
 }
 
 // places are all rows, blobs and files of a lab's quest.
@@ -37,7 +37,7 @@ func (l *lab) places(name string, conn *sq.Conn) (out []place) {
 	for _, e := range l.events(name) {
 		out = append(out, place{"event", fmt.Sprint(e.Seq), e.Line(),
 			func(b []byte) error { return exec("UPDATE events SET line = ? WHERE seq = ?", b, int64(e.Seq)) },
-			func(d *runtime.Difference) bool { return d.Seq == e.Seq }})
+			func(d *audit.Difference) bool { return d.Seq == e.Seq }})
 		refs, roots := event.Refs(e.Body)
 		for _, r := range refs {
 			used[r.Hash] = true
@@ -47,12 +47,12 @@ func (l *lab) places(name string, conn *sq.Conn) (out []place) {
 		}
 	}
 	for h := range used {
-		names := func(d *runtime.Difference) bool { return d.Seq > 0 && strings.Contains(d.What, h.String()) }
+		names := func(d *audit.Difference) bool { return d.Seq > 0 && strings.Contains(d.What, h.String()) }
 		if data, err := l.Ledger.Blob(l.t.Context(), h); err == nil {
 			out = append(out, place{"blob", h.String(), data, func(b []byte) error { return exec("UPDATE blobs SET data = ? WHERE hash = ?", b, h[:]) }, names})
 		}
 	}
-	files := func(kind, dir string, names func(path string) func(*runtime.Difference) bool) {
+	files := func(kind, dir string, names func(path string) func(*audit.Difference) bool) {
 		must(l.t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {
 				return err
@@ -68,11 +68,11 @@ func (l *lab) places(name string, conn *sq.Conn) (out []place) {
 			return err
 		}))
 	}
-	files("blob", filepath.Join(l.Home, "blobs"), func(path string) func(*runtime.Difference) bool {
-		return func(d *runtime.Difference) bool { return d.Seq > 0 && strings.Contains(d.What, filepath.Base(path)) }
+	files("blob", filepath.Join(l.Home, "blobs"), func(path string) func(*audit.Difference) bool {
+		return func(d *audit.Difference) bool { return d.Seq > 0 && strings.Contains(d.What, filepath.Base(path)) }
 	})
-	file := func(path string) func(*runtime.Difference) bool {
-		return func(d *runtime.Difference) bool { return d.File == path }
+	file := func(path string) func(*audit.Difference) bool {
+		return func(d *audit.Difference) bool { return d.File == path }
 	}
 	files("paper", filepath.Join(l.QuestDir(name), "publications"), file)
 	for _, f := range []string{"SUMMARY.md", "brief.md", "quest.yaml"} {
@@ -123,7 +123,7 @@ func TestVerifyFindsAThousandChangedBytes(t *testing.T) {
 		at, other := rng.IntN(len(p.data)), bytes.Clone(p.data)
 		other[at] ^= byte(1 + rng.IntN(255))
 		must(t, p.write(other))
-		rep, err := l.Verify(t.Context(), name, nil)
+		rep, err := audit.Verify(t.Context(), l.Runtime, name, nil)
 		must(t, err)
 		if rep.Difference == nil || !p.names(rep.Difference) {
 			t.Fatalf("byte %d of the %s %s was changed from %q to %q; found %v", at, p.kind, p.name, p.data[at], other[at], rep.Difference)
@@ -157,7 +157,7 @@ func TestVerifyFindsWhatTheLedgerDoesNotKnow(t *testing.T) {
 		"what a killed process began":   {func(p string) error { return os.WriteFile(p, []byte("x"), 0o600) }, filepath.Join(first, ".new-1"), false},
 	} {
 		must(t, c.do(c.path))
-		rep, err := l.Verify(t.Context(), name, nil)
+		rep, err := audit.Verify(t.Context(), l.Runtime, name, nil)
 		must(t, err)
 		if (rep.Difference != nil && rep.Difference.File == c.path) != c.found || !c.found && rep.Difference != nil {
 			t.Errorf("%s: found %v", what, rep.Difference)

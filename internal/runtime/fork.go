@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
-	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
@@ -48,7 +46,7 @@ func (r *Runtime) fork(ctx context.Context, from string, opts ForkOptions) (*que
 		opts.At = head.Seq
 	}
 	if opts.At > head.Seq {
-		return nil, badPlan("there is no event %d: the last is %d", opts.At, head.Seq)
+		return nil, BadPlan("there is no event %d: the last is %d", opts.At, head.Seq)
 	}
 	if opts.Name == "" {
 		if opts.Name, err = r.freeName(ctx, from); err != nil {
@@ -66,7 +64,7 @@ func (r *Runtime) fork(ctx context.Context, from string, opts ForkOptions) (*que
 		return nil, err
 	}
 	if (opts.Model != "" || opts.Message != "") && !s.Thinks() {
-		return nil, badPlan("it works by rules alone, and nobody in it could use a model or a message: make it anew with a model")
+		return nil, BadPlan("it works by rules alone, and nobody in it could use a model or a message: make it anew with a model")
 	}
 	o := &owner{key: opts.Name, state: s, batch: ledger.Batch{Quest: opts.Name, Events: b}}
 	if err := r.diverge(ctx, o, opts); err != nil {
@@ -88,7 +86,7 @@ func (r *Runtime) At(ctx context.Context, name string, seq uint64) (*quest.State
 		return nil, err
 	}
 	if seq > head.Seq {
-		return nil, badPlan("quest %s has no event %d: the last is %d", name, seq, head.Seq)
+		return nil, BadPlan("quest %s has no event %d: the last is %d", name, seq, head.Seq)
 	}
 	s, err := r.until(ctx, name, seq, func(event.Event) {})
 	if err != nil {
@@ -162,18 +160,4 @@ func (r *Runtime) freeName(ctx context.Context, from string) (string, error) {
 		}
 	}
 	return "", errors.New("there are too many forks already: give a name with --as")
-}
-
-// readThrough reads a blob to its end without keeping it, which checks it.
-func readThrough(ctx context.Context, s blob.Store, ref event.Ref) error {
-	f, err := s.Open(ctx, ref.Hash)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	n, err := io.Copy(io.Discard, f)
-	if err == nil && n != ref.Size {
-		err = fmt.Errorf("blob %s has %d bytes, its reference says %d", ref.Hash, n, ref.Size)
-	}
-	return err
 }

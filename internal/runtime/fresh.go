@@ -12,18 +12,18 @@ import (
 	"lyceum/internal/event"
 )
 
-// fresh is a computer that is made for one purpose, without network, and gone
+// Fresh is a computer that is made for one purpose, without network, and gone
 // afterwards: at a place that nothing else uses, whatever a killed process left there.
-type fresh struct {
-	driver   computer.Driver
-	spec     computer.Spec
-	place    computer.Place
-	progress func(string)
+type Fresh struct {
+	Driver   computer.Driver
+	Spec     computer.Spec
+	Place    computer.Place
+	Progress func(string)
 }
 
-// use furnishes the home, starts the computer, and hands it over. fault says, in words
+// Use furnishes the home, starts the computer, and hands it over. fault says, in words
 // for agents, why there is none: nobody else is disturbed by that.
-func (f *fresh) use(ctx context.Context, furnish func(home *os.Root) error, with func(c *computer.Computer, started *event.ComputerStarted) error) (fault string, err error) {
+func (f *Fresh) Use(ctx context.Context, furnish func(home *os.Root) error, with func(c *computer.Computer, started *event.ComputerStarted) error) (fault string, err error) {
 	if err := f.clear(ctx); err != nil {
 		return "", err
 	}
@@ -31,9 +31,9 @@ func (f *fresh) use(ctx context.Context, furnish func(home *os.Root) error, with
 	if err := f.furnish(furnish); err != nil {
 		return "", err
 	}
-	spec := f.spec
+	spec := f.Spec
 	spec.Network = computer.Network{}
-	c, err := computer.Open(ctx, f.driver, f.place, spec, computer.Options{Progress: f.progress})
+	c, err := computer.Open(ctx, f.Driver, f.Place, spec, computer.Options{Progress: f.Progress})
 	switch {
 	case ctx.Err() != nil:
 		return "", errors.Join(ctx.Err(), stopped(ctx, c))
@@ -55,11 +55,11 @@ func stopped(ctx context.Context, c *computer.Computer) error {
 	return c.Stop(context.WithoutCancel(ctx))
 }
 
-func (f *fresh) furnish(furnish func(*os.Root) error) error {
-	if err := os.MkdirAll(f.place.Home, 0o700); err != nil {
+func (f *Fresh) furnish(furnish func(*os.Root) error) error {
+	if err := os.MkdirAll(f.Place.Home, 0o700); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(f.place.Home)
+	root, err := os.OpenRoot(f.Place.Home)
 	if err != nil {
 		return err
 	}
@@ -68,15 +68,15 @@ func (f *fresh) furnish(furnish func(*os.Root) error) error {
 }
 
 // clear ends what runs at the place, and removes all of it.
-func (f *fresh) clear(ctx context.Context) error {
-	if err := computer.StopAt(ctx, f.place, f.driver); err != nil {
+func (f *Fresh) clear(ctx context.Context) error {
+	if err := computer.StopAt(ctx, f.Place, f.Driver); err != nil {
 		return err
 	}
-	return errors.Join(removeTree(f.place.Home), os.RemoveAll(f.place.Dir))
+	return errors.Join(RemoveTree(f.Place.Home), os.RemoveAll(f.Place.Dir))
 }
 
-// restored furnishes a home with a tree; without one it is empty.
-func (r *Runtime) restored(ctx context.Context, tree *event.TreeRef) func(*os.Root) error {
+// Restored furnishes a home with a tree; without one it is empty.
+func (r *Runtime) Restored(ctx context.Context, tree *event.TreeRef) func(*os.Root) error {
 	return func(home *os.Root) error {
 		if tree == nil {
 			return nil
@@ -85,9 +85,9 @@ func (r *Runtime) restored(ctx context.Context, tree *event.TreeRef) func(*os.Ro
 	}
 }
 
-// removeTree removes a folder, also if programs have taken rights on what is in it
+// RemoveTree removes a folder, also if programs have taken rights on what is in it
 // away.
-func removeTree(dir string) error {
+func RemoveTree(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
 	}

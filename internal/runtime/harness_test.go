@@ -15,6 +15,8 @@ import (
 	"lyceum/internal/model/script"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/audit"
+	"lyceum/internal/runtime/service"
 	"lyceum/internal/tool"
 
 	"go.uber.org/goleak"
@@ -47,7 +49,7 @@ func openLab(t *testing.T, home string, opts *sqlite.Options) *lab {
 		}
 	})
 	return &lab{t: t, store: store, Runtime: &runtime.Runtime{
-		Ledger: store, Blobs: blobs, Tools: tool.Builtin(), Societies: societies, Clock: runtime.SystemClock, Home: home, Version: "test",
+		Ledger: store, Blobs: blobs, Tools: tool.Builtin(), Societies: societies, Workshops: service.Workshops(), Clock: runtime.SystemClock, Home: home, Version: "test",
 		Models: func(name string, pin func(string) ([]byte, error)) (model.Model, error) {
 			data, err := pin(name)
 			if err != nil {
@@ -124,8 +126,8 @@ func (l *lab) events(name string) []event.Event {
 // sound fails the test unless the quest verifies and replays.
 func (l *lab) sound(name string) {
 	l.t.Helper()
-	for what, f := range map[string]func(context.Context, string, func(uint64)) (*runtime.Report, error){"verify": l.Verify, "replay": l.Replay} {
-		rep, err := f(context.Background(), name, nil)
+	for what, f := range map[string]func(context.Context, *runtime.Runtime, string, func(uint64)) (*audit.Report, error){"verify": audit.Verify, "replay": audit.Replay} {
+		rep, err := f(context.Background(), l.Runtime, name, nil)
 		must(l.t, err)
 		if rep.Difference != nil {
 			l.t.Fatalf("%s of %s: %v\nrecorded %s\ncomputed %s", what, name, rep.Difference, rep.Difference.Recorded, rep.Difference.Computed)

@@ -261,20 +261,20 @@ func calls(m *agent.Message, id string) bool {
 
 // replay derives the whole ledger again.
 func (w *world) replay() error {
-	p := &replayer{societies: w.opts.Societies}
+	p := NewReplayer(w.opts.Societies)
 	for _, e := range w.log.events {
-		d, err := p.begin(e)
+		d, err := p.Begin(e)
 		if err != nil {
 			return err
 		}
 		if d == nil {
-			d = p.replay(e)
+			d = p.Replay(e)
 		}
 		if d != nil {
 			return fmt.Errorf("replay: %w\nrecorded %s\ncomputed %s", d, d.Recorded, d.Computed)
 		}
 	}
-	if d := p.end(); d != nil {
+	if d := p.End(); d != nil {
 		return fmt.Errorf("replay: %w", d)
 	}
 	return nil

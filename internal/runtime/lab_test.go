@@ -14,6 +14,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/audit"
 	rules "lyceum/internal/society/lab"
 )
 
@@ -152,8 +153,8 @@ func agentRead(l *lab, t event.Text) (string, error) {
 // quest goes on.
 func (l *lab) whole(name string) {
 	l.t.Helper()
-	for what, f := range map[string]func(context.Context, string, func(uint64)) (*runtime.Report, error){"verify": l.Verify, "replay": l.Replay} {
-		rep, err := f(context.Background(), name, nil)
+	for what, f := range map[string]func(context.Context, *runtime.Runtime, string, func(uint64)) (*audit.Report, error){"verify": audit.Verify, "replay": audit.Replay} {
+		rep, err := f(context.Background(), l.Runtime, name, nil)
 		must(l.t, err)
 		if rep.Difference != nil {
 			l.t.Fatalf("%s of %s: %v\nrecorded %s\ncomputed %s", what, name, rep.Difference, rep.Difference.Recorded, rep.Difference.Computed)

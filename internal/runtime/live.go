@@ -14,8 +14,6 @@ import (
 	"lyceum/internal/ledger"
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
-	"lyceum/internal/society/contract"
-	"lyceum/internal/society/lab"
 )
 
 // Delta is a piece of what a model says to a call, while it speaks. First says that it is
@@ -113,16 +111,10 @@ func (r *Runtime) run(ctx context.Context, name string, opts RunOptions, before 
 	if err := l.openDesks(); err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
-	if n := contract.Net(l.state); n != nil && n.Spec.Corpus != nil {
-		l.corpus = &corpus{rt: r, tree: *n.Spec.Corpus}
+	if err := l.openWorkshop(ctx); err != nil {
+		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
-	if lab.Of(l.state) != nil {
-		l.startPress(ctx)
-		if err := l.printAll(ctx); err != nil {
-			return l.state, errors.Join(fmt.Errorf("run quest %s: %w", name, err), l.press.stop())
-		}
-	}
-	if err := errors.Join(l.run(ctx), l.press.stop()); err != nil {
+	if err := errors.Join(l.run(ctx), l.closeWorkshop()); err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
 	err = r.writeSummary(ctx, name, l.state)
@@ -156,7 +148,6 @@ type live struct {
 	rendered map[string]*agent.Rendering
 	running  map[uint64]bool
 	stop     context.CancelFunc
-	trials   trials
 	saved    uint64
 	models   map[string]model.Model
 	speaking sync.Mutex // held while OnDelta is told
@@ -166,9 +157,10 @@ type live struct {
 	driver computer.Driver
 	spec   computer.Spec
 	rules  *proxy.Rules
-	press  *press
-	corpus *corpus
-	work   context.Context // ends when the run is given up
+	// bench is what the society has besides, nil if it has nothing; services answer calls.
+	bench    Bench
+	services map[event.Type]service
+	work     context.Context // ends when the run is given up
 
 	// wanted ends when the quest comes to rest: no call is tried again then.
 	wanted context.Context
@@ -333,7 +325,7 @@ func numbered(c ledger.Command) event.Body {
 // lostCall is the result of a call that was under way when the last owner went, if
 // nobody can know its outcome and it may do harm to make it again.
 func (l *live) lostCall(ctx context.Context, seq uint64, c quest.Call) (d event.Draft, gone bool) {
-	s, ok := services[c.Kind].(careful)
+	s, ok := l.services[c.Kind].(careful)
 	if !ok || s.mayRepeat(ctx, l, seq, c) {
 		return d, false
 	}
@@ -361,7 +353,9 @@ func (l *live) take(ctx context.Context, inputs []event.Draft) error {
 		}
 	}
 	for _, e := range done {
-		l.print(e)
+		if l.bench != nil {
+			l.bench.Printed(e)
+		}
 		if err := l.start(ctx, e); err != nil {
 			return err
 		}
@@ -394,7 +388,6 @@ func (l *live) close() {
 		_ = d.leave(ended(l.state))
 		_ = d.home.Close()
 	}
-	_ = l.corpus.close() // it is a cache
 }
 
 // start begins the call that e asks for, if it asks for one that is still open.
@@ -402,7 +395,11 @@ func (l *live) start(ctx context.Context, e event.Event) error {
 	if _, open := l.state.Calls[e.Seq]; !open {
 		return nil
 	}
-	return services[e.Type].start(ctx, l, e)
+	s := l.services[e.Type]
+	if s == nil {
+		return fmt.Errorf("nothing here answers a %s: the workshop of %s is missing", e.Type, l.state.Rules)
+	}
+	return s.start(ctx, l, e)
 }
 
 // restart begins a call again that was open when the last owner went.

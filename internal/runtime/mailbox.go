@@ -46,11 +46,13 @@ func (m *mailbox) start(f func()) {
 	}
 }
 
-// close waits for all calls. What is started after is not.
+// close waits for all calls. What is started after is not. It may be called again.
 func (m *mailbox) close() {
 	m.mu.Lock()
-	m.closed = true
-	close(m.jobs)
+	if !m.closed {
+		m.closed = true
+		close(m.jobs)
+	}
 	m.mu.Unlock()
 	m.calls.Wait()
 }

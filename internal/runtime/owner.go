@@ -89,7 +89,7 @@ func (o *owner) feed(in event.Draft) error {
 		o.batch.Events = append(o.batch.Events, e)
 		o.batch.Blobs = append(o.batch.Blobs, o.queue[i].Blobs...)
 		o.state.Apply(e)
-		more, err := decide(o.state, e)
+		more, err := Decide(o.state, e)
 		if err != nil {
 			return err
 		}
@@ -98,9 +98,9 @@ func (o *owner) feed(in event.Draft) error {
 	return nil
 }
 
-// decide has the rules decide. A ledger may be a stranger's, and made to have them
+// Decide has the rules decide. A ledger may be a stranger's, and made to have them
 // fall over: that is the quest's failure, and nobody else's.
-func decide(s *quest.State, e event.Event) (drafts []event.Draft, err error) {
+func Decide(s *quest.State, e event.Event) (drafts []event.Draft, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the rules cannot decide what follows from event %d (%s): %v", e.Seq, e.Type, p)

@@ -121,7 +121,7 @@ func (l *live) prepareCall(ctx context.Context, d *desk, seq uint64, own *quest.
 		}
 		text = "error: the arguments are too long together: shorten the names of the files, and what is not the content"
 	}
-	return &event.ToolPrepared{Call: seq, Error: atMost(l.rt.redact(text), 4000)}, nil, nil
+	return &event.ToolPrepared{Call: seq, Error: AtMost(l.rt.Redact(text), 4000)}, nil, nil
 }
 
 // holds reports whether an event can hold a body, if need be with its content in a
@@ -166,7 +166,7 @@ func (l *live) read(ctx context.Context, d *desk, t *texts, own *quest.OwnTool, 
 		case len(text) > maxValue:
 			return fmt.Errorf("%s has %d bytes; at most %d are allowed", name, len(text), maxValue), nil
 		default:
-			body.Values = append(body.Values, event.NamedText{Name: name, Text: clean(l.rt.redact(text))})
+			body.Values = append(body.Values, event.NamedText{Name: name, Text: Clean(l.rt.Redact(text))})
 		}
 	}
 	return nil, nil
@@ -220,7 +220,7 @@ func attachable(base string) error {
 	case strings.HasPrefix(lower, ".git"), strings.HasPrefix(lower, "git~"):
 		return fmt.Errorf("a file called %q cannot be attached; rename it", base)
 	case len(base) > 100:
-		return fmt.Errorf("the name of %q is longer than 100 bytes; rename it", atMost(base, 200))
+		return fmt.Errorf("the name of %q is longer than 100 bytes; rename it", AtMost(base, 200))
 	case strings.ContainsFunc(base, paper.Strange):
 		return fmt.Errorf("the name of %q has characters that cannot be seen; rename it", base)
 	}
@@ -228,7 +228,7 @@ func attachable(base string) error {
 }
 
 func (l *live) attachOne(ctx context.Context, home *os.Root, name string, left *int64) (e blob.Entry, fault, failed error) {
-	short := atMost(name, 200)
+	short := AtMost(name, 200)
 	base := path.Base(path.Clean(name))
 	if fault := attachable(base); fault != nil {
 		return e, fault, nil

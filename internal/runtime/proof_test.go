@@ -13,6 +13,7 @@ import (
 	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/audit"
 	"lyceum/internal/society/solo"
 
 	sq "zombiezen.com/go/sqlite"
@@ -43,7 +44,7 @@ func TestReplayUsesTheTextsTheQuestWasMadeWith(t *testing.T) {
 	})
 	t.Run("AndABinaryWithoutTheRulesSaysSo", func(t *testing.T) {
 		l.Societies = nil
-		_, err := l.Replay(t.Context(), name, nil)
+		_, err := audit.Replay(t.Context(), l.Runtime, name, nil)
 		if err == nil || !strings.Contains(err.Error(), "solo/3") {
 			t.Fatalf("got %v", err)
 		}
@@ -135,7 +136,7 @@ func TestReplayFindsAForgedLedger(t *testing.T) {
 				return r
 			}, name)
 			l.rechain("q", to, c.change)
-			rep, err := l.Replay(t.Context(), to, nil)
+			rep, err := audit.Replay(t.Context(), l.Runtime, to, nil)
 			must(t, err)
 			if rep.Difference == nil {
 				t.Fatal("replay says identical")
@@ -154,7 +155,7 @@ func TestReplayFindsAForgedLedger(t *testing.T) {
 		e, err := event.Seal("q", last.Seq+1, last.Hash, event.Draft{Parent: last.Seq, Time: last.Time, Actor: "core", Body: &event.QuestFailed{Reason: "no"}})
 		must(t, err)
 		must(t, l.Ledger.Append(t.Context(), ledger.Batch{Quest: "q", Events: []event.Event{e}}))
-		rep, err := l.Replay(t.Context(), "q", nil)
+		rep, err := audit.Replay(t.Context(), l.Runtime, "q", nil)
 		must(t, err)
 		if rep.Difference == nil || rep.Difference.Seq != last.Seq+1 {
 			t.Fatalf("got %v", rep.Difference)
@@ -184,9 +185,9 @@ func TestVerifyDoesNotBreakDownOnNonsense(t *testing.T) {
 		},
 	} {
 		l.rechain("q", name, change)
-		for what, examine := range map[string]func() (*runtime.Report, error){
-			"verify": func() (*runtime.Report, error) { return l.Verify(t.Context(), name, nil) },
-			"replay": func() (*runtime.Report, error) { return l.Replay(t.Context(), name, nil) },
+		for what, examine := range map[string]func() (*audit.Report, error){
+			"verify": func() (*audit.Report, error) { return audit.Verify(t.Context(), l.Runtime, name, nil) },
+			"replay": func() (*audit.Report, error) { return audit.Replay(t.Context(), l.Runtime, name, nil) },
 		} {
 			rep, err := examine()
 			must(t, err)
@@ -222,9 +223,9 @@ func TestVerifyFindsEveryChangedByte(t *testing.T) {
 	}
 	finds := func(what string, seq uint64) {
 		t.Helper()
-		for _, examine := range []func() (*runtime.Report, error){
-			func() (*runtime.Report, error) { return l.Verify(t.Context(), "q", nil) },
-			func() (*runtime.Report, error) { return l.Replay(t.Context(), "q", nil) },
+		for _, examine := range []func() (*audit.Report, error){
+			func() (*audit.Report, error) { return audit.Verify(t.Context(), l.Runtime, "q", nil) },
+			func() (*audit.Report, error) { return audit.Replay(t.Context(), l.Runtime, "q", nil) },
 		} {
 			rep, err := examine()
 			must(t, err)
@@ -263,7 +264,7 @@ func TestVerifyFindsEveryChangedByte(t *testing.T) {
 	t.Run("AndAFileOfTheFolder", func(t *testing.T) {
 		path := filepath.Join(l.QuestDir("q"), "SUMMARY.md")
 		must(t, os.WriteFile(path, []byte("It is 43.\n"), 0o600))
-		rep, err := l.Verify(t.Context(), "q", nil)
+		rep, err := audit.Verify(t.Context(), l.Runtime, "q", nil)
 		must(t, err)
 		if rep.Difference == nil || rep.Difference.File != path {
 			t.Fatalf("found %v", rep.Difference)
@@ -291,7 +292,7 @@ func TestVerifyFindsEveryChangedByte(t *testing.T) {
 		data[len(data)/2] ^= 1
 		must(t, os.Chmod(found, 0o600))
 		must(t, os.WriteFile(found, data, 0o600))
-		rep, err := l.Verify(t.Context(), "q", nil)
+		rep, err := audit.Verify(t.Context(), l.Runtime, "q", nil)
 		must(t, err)
 		if rep.Difference == nil || rep.Difference.Seq != seq {
 			t.Fatalf("found %v, want seq %d", rep.Difference, seq)
@@ -324,7 +325,7 @@ func TestForkAtEverySeq(t *testing.T) {
 		if done.Status != quest.Finished || done.Answer.Text != "It is 42." {
 			t.Fatalf("fork at %d: %s (%s)", e.Seq, done.Status, done.Reason)
 		}
-		rep, err := l.Replay(t.Context(), s.Name, nil)
+		rep, err := audit.Replay(t.Context(), l.Runtime, s.Name, nil)
 		must(t, err)
 		if rep.Difference != nil {
 			t.Fatalf("fork at %d: %v", e.Seq, rep.Difference)
@@ -337,7 +338,7 @@ func TestForkAtEverySeq(t *testing.T) {
 		if s.Seed != 7 || s.Origin.From != "f9" || s.Name != "f9-fork-1" {
 			t.Fatalf("%+v", s.Origin)
 		}
-		rep, err := l.Replay(t.Context(), s.Name, nil)
+		rep, err := audit.Replay(t.Context(), l.Runtime, s.Name, nil)
 		must(t, err)
 		if rep.Difference != nil {
 			t.Fatal(rep.Difference)

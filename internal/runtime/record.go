@@ -80,7 +80,7 @@ func (r *recorder) begun(ctx context.Context, cmd computer.Command) (event.Draft
 		return event.Draft{}, err
 	}
 	d := r.draft(r.call, &event.CliRun{
-		Args: text, Call: r.call, Command: cmd.ID, Dir: atMost(cmd.Dir, 1000), Keep: cmd.Keep, Timeout: cmd.Timeout.Microseconds(),
+		Args: text, Call: r.call, Command: cmd.ID, Dir: AtMost(cmd.Dir, 1000), Keep: cmd.Keep, Timeout: cmd.Timeout.Microseconds(),
 	})
 	d.Blobs = t.small
 	return d, nil
@@ -298,7 +298,7 @@ func (f *follower) piece(ctx context.Context, s computer.Stream, b []byte) (even
 func (f *follower) exit(ctx context.Context, res *computer.Result) ([]event.Draft, error) {
 	x := &event.CliExit{
 		Call: f.call, Command: f.id, Duration: res.Duration.Microseconds(), End: res.End, Exit: int64(res.Exit),
-		Fingerprint: f.fingerprint(), Met: res.Met, Signal: atMost(res.Signal, 20),
+		Fingerprint: f.fingerprint(), Met: res.Met, Signal: AtMost(res.Signal, 20),
 	}
 	var drafts []event.Draft
 	for _, s := range []computer.Stream{computer.Stdout, computer.Stderr} {
@@ -308,7 +308,7 @@ func (f *follower) exit(ctx context.Context, res *computer.Result) ([]event.Draf
 		}
 		into.Size = count(o.Size)
 		told := f.told[s-1]
-		if o.Whole() && told <= o.Size && utf8.Valid(o.Head) && f.l.rt.redact(string(o.Head)) == string(o.Head) {
+		if o.Whole() && told <= o.Size && utf8.Valid(o.Head) && f.l.rt.Redact(string(o.Head)) == string(o.Head) {
 			if rest := o.Head[told:]; len(rest) > 0 {
 				d, err := f.piece(ctx, s, rest)
 				if err != nil {
@@ -334,12 +334,12 @@ func (f *follower) keep(ctx context.Context, o *computer.Output) (*event.Ref, er
 		return nil, err
 	}
 	defer in.Close()
-	ref, err := f.l.rt.Blobs.Create(ctx, f.l.rt.redacting(in))
+	ref, err := f.l.rt.Blobs.Create(ctx, f.l.rt.Redacting(in))
 	return &ref, err
 }
 
-// redacting takes secrets out of a stream.
-func (r *Runtime) redacting(in io.Reader) io.Reader {
+// Redacting takes secrets out of a stream.
+func (r *Runtime) Redacting(in io.Reader) io.Reader {
 	if r.Secrets == nil || len(r.Secrets()) == 0 {
 		return in
 	}
@@ -372,7 +372,7 @@ func (r *redactor) Read(p []byte) (int, error) {
 		}
 		r.err = err
 		b := append(r.held, chunk[:n]...)
-		b = []byte(r.rt.redact(string(b)))
+		b = []byte(r.rt.Redact(string(b)))
 		keep := min(r.overlap, len(b))
 		if err != nil {
 			keep = 0

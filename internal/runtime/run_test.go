@@ -17,6 +17,7 @@ import (
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/audit"
 	"lyceum/internal/tool"
 )
 
@@ -290,7 +291,7 @@ func TestATimeLimitEndsACallThatHangs(t *testing.T) {
 	if s.Status != quest.Exceeded {
 		t.Fatalf("status %s", s.Status)
 	}
-	rep, err := l.Replay(t.Context(), name, nil)
+	rep, err := audit.Replay(t.Context(), l.Runtime, name, nil)
 	must(t, err)
 	if rep.Difference != nil {
 		t.Fatal(rep.Difference)

@@ -40,14 +40,16 @@ type Known struct {
 	Context int64
 }
 
-// Runtime is what quests run on. All exported fields must be set, but Known,
-// Secrets and Computers.
+// Runtime is what quests run on. All exported fields must be set, but Workshops,
+// Known, Embedder, Secrets and Computers.
 type Runtime struct {
 	Ledger    ledger.Store
 	Blobs     blob.Store // those too large for the ledger's own database
 	Models    Models
 	Tools     *tool.Registry
 	Societies []quest.Society
+	// Workshops are what societies need of the world besides, by their names.
+	Workshops map[string]Workshop
 	// Computers are the drivers of sandboxes, in the order in which auto tries them.
 	Computers []computer.Driver
 	Clock     Clock
@@ -73,8 +75,8 @@ func (r *Runtime) known(name string) Known {
 	return r.Known(name)
 }
 
-// redact takes secrets out of a text of the world.
-func (r *Runtime) redact(s string) string {
+// Redact takes secrets out of a text of the world.
+func (r *Runtime) Redact(s string) string {
 	if r.Secrets == nil {
 		return s
 	}
@@ -142,7 +144,7 @@ func (r *Runtime) CheckCost(model string, limits event.Limits) error {
 	if !bounded || model == "" || r.known(model).Priced {
 		return nil
 	}
-	return badPlan("a limit on the cost means nothing with the model %s, whose price nobody knows: give its price in config.yaml, or limit turns or tokens instead", model)
+	return BadPlan("a limit on the cost means nothing with the model %s, whose price nobody knows: give its price in config.yaml, or limit turns or tokens instead", model)
 }
 
 // QuestDir is where a quest's files stand.

@@ -2,6 +2,8 @@ package runtime
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
@@ -24,15 +26,44 @@ type careful interface {
 	lost(seq uint64, c quest.Call) event.Draft
 }
 
-// services are the kinds of calls that there are. A test holds the table against the
-// catalogue: a call that no service answers would be waited for without end.
-var services = map[event.Type]service{
-	"model.call":        modelService{},
-	"tool.call":         toolService{},
-	"timer.set":         timerService{},
-	"reproduction.call": reproductionService{},
-	"search.call":       searchService{},
-	"compute.call":      computeService{},
+// ownServices answer the calls that quests of all societies make. Those of one society
+// its workshop answers.
+var ownServices = map[event.Type]service{
+	"model.call": modelService{},
+	"tool.call":  toolService{},
+	"timer.set":  timerService{},
+}
+
+// OwnCalls are the types of calls that the runtime answers itself, for any society.
+func OwnCalls() []event.Type { return slices.Sorted(maps.Keys(ownServices)) }
+
+// openWorkshop makes what the quest's society needs of the world ready.
+func (l *live) openWorkshop(ctx context.Context) (err error) {
+	l.services = maps.Clone(ownServices)
+	shop := l.rt.Workshop(l.state.Rules)
+	if shop == nil {
+		return nil
+	}
+	l.bench, err = shop.Open(ctx, &Quest{
+		Runtime: l.rt, Key: l.key, State: l.state, Driver: l.driver, Spec: l.spec, Progress: l.progress, Fail: l.mail.fail,
+	})
+	if err != nil {
+		return err
+	}
+	for t, s := range l.bench.Services() {
+		l.services[t] = workshopService{s}
+	}
+	return nil
+}
+
+// closeWorkshop waits for the calls under way to end, and for what was begun to be
+// done.
+func (l *live) closeWorkshop() error {
+	if l.bench == nil {
+		return nil
+	}
+	l.mail.close()
+	return l.bench.Close()
 }
 
 type modelService struct{}
@@ -67,26 +98,5 @@ type timerService struct{}
 
 func (timerService) start(ctx context.Context, l *live, e event.Event) error {
 	l.startTimer(ctx, e.Seq, e.Body.(*event.TimerSet).At)
-	return nil
-}
-
-type reproductionService struct{}
-
-func (reproductionService) start(ctx context.Context, l *live, e event.Event) error {
-	l.startReproduction(ctx, e.Seq, e.Body.(*event.ReproductionCall))
-	return nil
-}
-
-type searchService struct{}
-
-func (searchService) start(ctx context.Context, l *live, e event.Event) error {
-	l.startSearch(ctx, e.Seq, e.Actor, e.Body.(*event.SearchCall))
-	return nil
-}
-
-type computeService struct{}
-
-func (computeService) start(ctx context.Context, l *live, e event.Event) error {
-	l.startCompute(ctx, e.Seq, e.Actor, e.Body.(*event.ComputeCall))
 	return nil
 }

@@ -29,7 +29,7 @@ func (r *Runtime) mark(ctx context.Context, name string, served bool) error {
 	}
 	first, err := r.first(ctx, name)
 	if err == nil {
-		err = replaceFile(r.markPath(name), []byte(first.String()+"\n"))
+		err = ReplaceFile(r.markPath(name), []byte(first.String()+"\n"))
 	}
 	if err != nil {
 		return fmt.Errorf("note that a server runs it: %w", err)
@@ -37,7 +37,7 @@ func (r *Runtime) mark(ctx context.Context, name string, served bool) error {
 	return nil
 }
 
-func (r *Runtime) unmark(name string) error { return removeIfThere(r.markPath(name)) }
+func (r *Runtime) unmark(name string) error { return RemoveIfThere(r.markPath(name)) }
 
 // Unmark takes away a mark that is of no more use, unless somebody runs the quest now.
 // If that fails it is looked at again.

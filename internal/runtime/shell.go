@@ -36,18 +36,18 @@ func (r *Runtime) Computer(ctx context.Context, name, who string, progress func(
 	if s.Agent(who) == nil {
 		return nil, fmt.Errorf("quest %s: %w: %q", name, ErrNoAgent, who)
 	}
-	c, err := computer.Join(ctx, r.place(name, who), r.Computers...)
+	c, err := computer.Join(ctx, r.Place(name, who), r.Computers...)
 	if !errors.Is(err, computer.ErrStopped) {
 		return c, err
 	}
 	if err := r.homes(ctx, name, s); err != nil {
 		return nil, err
 	}
-	d, spec, err := r.machine(ctx, s.Computer)
+	d, spec, err := r.Machine(ctx, s.Computer)
 	if err != nil {
 		return nil, err
 	}
-	return computer.Open(ctx, d, r.place(name, who), spec, computer.Options{Progress: progress})
+	return computer.Open(ctx, d, r.Place(name, who), spec, computer.Options{Progress: progress})
 }
 
 // homes restores the homes of a quest that was cleaned. Whoever owns the quest has
@@ -64,8 +64,8 @@ func (r *Runtime) homes(ctx context.Context, name string, s *quest.State) error 
 	return r.prepare(ctx, name, s)
 }
 
-// machine is what the computers of a quest are made with.
-func (r *Runtime) machine(ctx context.Context, c *event.ComputerSpec) (d computer.Driver, s computer.Spec, err error) {
+// Machine is what the computers of a quest are made with.
+func (r *Runtime) Machine(ctx context.Context, c *event.ComputerSpec) (d computer.Driver, s computer.Spec, err error) {
 	s = computer.Spec{
 		Driver: c.Driver, Network: computer.Network{Open: c.Network.Open, Allow: c.Network.Allow}, Limits: limitsOf(c.Limits),
 	}

@@ -492,21 +492,21 @@ func (w *labWorld) waiting(after int64) []event.Draft {
 
 // replay derives the whole ledger again, and compares the state it comes to.
 func (w *labWorld) replay() error {
-	p := &replayer{societies: w.societies}
+	p := NewReplayer(w.societies)
 	for _, e := range w.log.events {
-		d, err := p.begin(e)
+		d, err := p.Begin(e)
 		if err != nil {
 			return err
 		}
 		if d == nil {
-			d = p.replay(e)
+			d = p.Replay(e)
 		}
 		if d != nil {
 			return fmt.Errorf("replay: %w\nrecorded %s\ncomputed %s", d, d.Recorded, d.Computed)
 		}
 	}
-	if d := p.end(); d != nil {
+	if d := p.End(); d != nil {
 		return fmt.Errorf("replay: %w", d)
 	}
-	return sameState(p.state, w.owner.state)
+	return sameState(p.State, w.owner.state)
 }

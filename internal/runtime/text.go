@@ -44,9 +44,17 @@ func (t *texts) put(data []byte) (event.Ref, error) {
 	return t.rt.Blobs.Put(t.ctx, data)
 }
 
+// Keep stores data as a blob: a small one is returned, to travel with the event that
+// names it, a large one is made durable at once.
+func (r *Runtime) Keep(ctx context.Context, data []byte) (event.Ref, [][]byte, error) {
+	t := &texts{rt: r, ctx: ctx}
+	ref, err := t.put(data)
+	return ref, t.small, err
+}
+
 // of returns s as a text that takes at most max bytes of an event.
 func (t *texts) of(s string, max int) (event.Text, error) {
-	s = clean(t.rt.redact(s))
+	s = Clean(t.rt.Redact(s))
 	if event.Weight(s) <= max {
 		return event.Text{Text: s}, nil
 	}
@@ -58,7 +66,7 @@ func (t *texts) of(s string, max int) (event.Text, error) {
 // beginning and end if not, with a pointer to the whole. window is how many tokens the
 // agent may see in all: no single output takes more than half of that.
 func (t *texts) shown(s string, window int64) (event.Text, error) {
-	s = clean(t.rt.redact(s))
+	s = Clean(t.rt.Redact(s))
 	most := int(min(maxShown, window*bytesPerToken/2))
 	if event.Weight(s) <= maxInline && len(s) <= most {
 		return event.Text{Text: s}, nil
@@ -106,8 +114,8 @@ func (t *texts) fit(b event.Body, all []*event.Text) (bool, error) {
 	return err == nil, nil
 }
 
-// clean makes text of the world fit for a ledger.
-func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+// Clean makes text of the world fit for a ledger.
+func Clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func clipFront(s string) string {
 	for len(s) > 0 && !utf8.RuneStart(s[0]) {
@@ -116,5 +124,5 @@ func clipFront(s string) string {
 	return s
 }
 
-// atMost shortens a text, such as an error's, to n bytes of a ledger.
-func atMost(s string, n int) string { return event.Shorten(clean(s), n) }
+// AtMost shortens a text, such as an error's, to n bytes of a ledger.
+func AtMost(s string, n int) string { return event.Shorten(Clean(s), n) }

@@ -2,13 +2,11 @@ package runtime
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
-	"lyceum/internal/society/lab"
 )
 
 // TidyUp does what the last process of a finished quest did not come to, because it was
@@ -35,9 +33,8 @@ func (r *Runtime) TidyUp(ctx context.Context, name string, say func(line string)
 		l.progress("The quest's computers could not be stopped: " + err.Error())
 	}
 	_, _, err = l.step(ctx, l.unanswered())
-	if err == nil && lab.Of(s) != nil {
-		l.press = &press{rt: r, key: name, say: l.progress}
-		err = errors.Join(l.printAll(ctx), l.press.git.close())
+	if folder := r.folder(s); err == nil && folder != nil {
+		err = folder.Finish(ctx, r.look(name, s, l.progress))
 	}
 	if err == nil {
 		err = r.writeSummary(ctx, name, s)

@@ -1,4 +1,4 @@
-package runtime
+package audit
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
+	"lyceum/internal/runtime"
 
 	"github.com/go-json-experiment/json"
 )
@@ -56,8 +57,8 @@ const (
 //
 // The quest itself is only read. Everything happens in a folder for temporary files,
 // which is removed however this ends. each is told of every call as it is done.
-func (r *Runtime) Execute(ctx context.Context, name string, each func(done Executed, number, of int)) (out *Execution, err error) {
-	calls, s, err := r.recordedCalls(ctx, name)
+func Execute(ctx context.Context, r *runtime.Runtime, name string, each func(done Executed, number, of int)) (out *Execution, err error) {
+	calls, s, err := recordedCalls(ctx, r, name)
 	if err != nil {
 		return nil, fmt.Errorf("execute quest %s: %w", name, err)
 	}
@@ -65,17 +66,17 @@ func (r *Runtime) Execute(ctx context.Context, name string, each func(done Execu
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, removeTree(dir)) }()
-	x := &executor{rt: r.shadow(dir), name: name, data: s.Data}
+	defer func() { err = errors.Join(err, runtime.RemoveTree(dir)) }()
+	x := &executor{Quest: &runtime.Quest{Runtime: shadow(r, dir), Key: name, State: s, Progress: func(string) {}, Fail: func(error) {}}}
 	if s.Computer != nil {
-		if x.driver, x.spec, err = x.rt.machine(ctx, s.Computer); err == nil {
-			err = x.driver.Check(ctx)
+		if x.Driver, x.Spec, err = x.Machine(ctx, s.Computer); err == nil {
+			err = x.Driver.Check(ctx)
 		}
 		if x.missing = err; ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		x.open = x.spec.Network.Open
-		x.spec.Network = computer.Network{}
+		x.open = x.Spec.Network.Open
+		x.Spec.Network = computer.Network{}
 	}
 	out = &Execution{Calls: []Executed{}}
 	for i, c := range calls {
@@ -103,22 +104,42 @@ func (e *Execution) add(c Executed) {
 	}
 }
 
-// shadow is a runtime that reads what r has and writes nothing of it: its folders are
-// in dir, and blobs that it makes are gone when it is.
-func (r *Runtime) shadow(dir string) *Runtime {
-	return &Runtime{
-		Ledger: r.Ledger, Blobs: &scratch{Store: r.Blobs}, Models: r.Models, Tools: r.Tools, Societies: r.Societies, Computers: r.Computers,
-		Clock: r.Clock, Home: dir, Version: r.Version, Known: r.Known, Secrets: r.Secrets,
+// Repeater is a workshop whose calls can be run again.
+type Repeater interface {
+	// Recorded says what a call runs, in a word for its kind and in words for people; no
+	// kind means that it cannot be run again.
+	Recorded(call event.Event) (kind, what string)
+	// Again runs a call that has a result, and compares.
+	Again(ctx context.Context, x *Place, call, result event.Event, out Executed) (Executed, error)
+}
+
+// Place is where calls are run again: a quest whose home and whose new blobs are gone
+// afterwards, and whose computers have no network.
+type Place struct {
+	*runtime.Quest
+	// Missing says why there are no computers here, nil if there are.
+	Missing error
+}
+
+// NoComputer says why there is no computer to run something in, nothing if there is.
+func (p *Place) NoComputer() string {
+	switch {
+	case p.Missing != nil:
+		return "there is no computer for it here: " + p.Missing.Error()
+	case p.Driver == nil:
+		return "the quest has no computers"
 	}
+	return ""
+}
+
+// shadow is what calls are run again on: the home is dir, and blobs are not kept.
+func shadow(r *runtime.Runtime, dir string) *runtime.Runtime {
+	return r.Shadow(dir, &scratch{Store: r.Blobs})
 }
 
 // executor runs calls again.
 type executor struct {
-	rt     *Runtime
-	name   string
-	data   *event.TreeRef
-	driver computer.Driver
-	spec   computer.Spec
+	*runtime.Quest
 	// missing says why there is no driver here; open, that the quest's computers could
 	// connect to anywhere.
 	missing error
@@ -128,49 +149,53 @@ type executor struct {
 // again runs one call.
 func (x *executor) again(ctx context.Context, c *recordedCall) (Executed, error) {
 	out := Executed{Seq: c.seq, Actor: c.actor, Kind: c.kind, What: c.what}
-	// The interpreter needs no computer.
-	interpreted := c.compute != nil && c.compute.Engine == "builtin"
+	place := &Place{x.Quest, x.missing}
 	switch {
+	case c.shop != nil && c.result == nil:
+		return out.Not("it has no result yet"), nil
+	case c.shop != nil:
+		return c.shop.Again(ctx, place, c.call, *c.result, out)
 	case c.uncheckable() != "":
-		return out.not(c.uncheckable()), nil
-	case x.missing != nil && !interpreted:
-		return out.not("there is no computer for it here: " + x.missing.Error()), nil
-	case x.driver == nil && !interpreted:
-		return out.not("the quest has no computers"), nil
-	}
-	switch {
-	case c.reproduction != nil:
-		return x.reproduction(ctx, c, out)
-	case c.compute != nil:
-		return x.computation(ctx, c, out)
+		return out.Not(c.uncheckable()), nil
+	case place.NoComputer() != "":
+		return out.Not(place.NoComputer()), nil
 	}
 	return x.command(ctx, c, out)
 }
 
-func (e Executed) not(why string) Executed {
-	e.Status, e.Why = ExecNotCheckable, atMost(why, 1000)
+// OtherComputer excuses a difference by the computer's not being the one of then.
+func OtherComputer(then, now event.Hash) []string {
+	if then == now {
+		return nil
+	}
+	return []string{"different environment: another computer"}
+}
+
+// Not says that a call cannot be checked, and why.
+func (e Executed) Not(why string) Executed {
+	e.Status, e.Why = ExecNotCheckable, runtime.AtMost(why, 1000)
 	return e
 }
 
-// judged is what a comparison comes to: differences, and what else could have caused
+// Judged is what a comparison comes to: differences, and what else could have caused
 // them.
-func (e Executed) judged(differs, excuses []string) Executed {
+func (e Executed) Judged(differs, excuses []string) Executed {
 	switch {
 	case len(differs) == 0:
 		e.Status = ExecSame
 	case len(excuses) == 0:
-		e.Status, e.Why = ExecDifferent, atMost(strings.Join(differs, "; "), 1000)
+		e.Status, e.Why = ExecDifferent, runtime.AtMost(strings.Join(differs, "; "), 1000)
 	default:
-		return e.not(strings.Join(excuses, "; ") + "; " + strings.Join(differs, "; "))
+		return e.Not(strings.Join(excuses, "; ") + "; " + strings.Join(differs, "; "))
 	}
 	return e
 }
 
 // command runs a command of an agent.
 func (x *executor) command(ctx context.Context, c *recordedCall, out Executed) (Executed, error) {
-	f := &fresh{driver: x.driver, spec: x.spec, place: x.rt.place(x.name, fmt.Sprintf("command-%d", c.seq))}
+	f := x.Fresh(fmt.Sprintf("command-%d", c.seq))
 	var args []string
-	text, err := agent.Read(c.run.Args, func(ref event.Ref) ([]byte, error) { return x.rt.Blob(ctx, ref) })
+	text, err := agent.Read(c.run.Args, func(ref event.Ref) ([]byte, error) { return x.Blob(ctx, ref) })
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &args)
 	}
@@ -178,7 +203,7 @@ func (x *executor) command(ctx context.Context, c *recordedCall, out Executed) (
 		return out, fmt.Errorf("read its arguments: %w", err)
 	}
 	cmd := computer.Command{ID: "again", Args: args, Dir: c.run.Dir, Stdin: c.stdin, Input: c.run.Keep, Timeout: c.patience()}
-	fault, err := f.use(ctx, x.rt.restored(ctx, c.before), func(m *computer.Computer, started *event.ComputerStarted) (err error) {
+	fault, err := f.Use(ctx, x.Restored(ctx, c.before), func(m *computer.Computer, started *event.ComputerStarted) (err error) {
 		res, err := m.Run(ctx, cmd)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -187,14 +212,14 @@ func (x *executor) command(ctx context.Context, c *recordedCall, out Executed) (
 			res = &computer.Result{Exit: 127} // as it is recorded of one that could not begin
 		}
 		if res.End != "" {
-			out = out.not("it met the limit on " + res.End + " here")
+			out = out.Not("it met the limit on " + res.End + " here")
 			return nil
 		}
-		out, err = x.compare(ctx, c, started, f.place, res, out)
+		out, err = x.compare(ctx, c, started, f.Place, res, out)
 		return err
 	})
 	if fault != "" {
-		out = out.not(fault)
+		out = out.Not(fault)
 	}
 	return out, err
 }
@@ -242,7 +267,7 @@ func (x *executor) compare(ctx context.Context, c *recordedCall, started *event.
 	if x.open {
 		excuses = append(excuses, "its computer could connect to anywhere, and what came from there is not recorded")
 	}
-	return out.judged(differs, excuses), nil
+	return out.Judged(differs, excuses), nil
 }
 
 func outcome(exit int64, signal string) string {
@@ -267,7 +292,7 @@ func (x *executor) sameOutput(now computer.Output, then event.CommandOutput, rec
 	}
 	defer in.Close()
 	h := sha256.New()
-	if _, err := io.Copy(h, x.rt.redacting(in)); err != nil {
+	if _, err := io.Copy(h, x.Redacting(in)); err != nil {
 		return false, err
 	}
 	want := event.HashOf([]byte(recorded))
@@ -289,7 +314,7 @@ func (x *executor) sameFiles(ctx context.Context, c *recordedCall, place compute
 		return "", err
 	}
 	defer root.Close()
-	kept := &scratch{Store: x.rt.Blobs}
+	kept := &scratch{Store: x.Blobs}
 	tree, _, _, err := blob.Snapshot(ctx, kept, root, nil)
 	if err != nil {
 		return "", err
@@ -298,10 +323,10 @@ func (x *executor) sameFiles(ctx context.Context, c *recordedCall, place compute
 	if want == nil {
 		want = c.before
 	}
-	if want == nil && tree.Hash == emptyTree || want != nil && tree.Hash == want.Hash {
+	if want == nil && tree.Hash == runtime.EmptyTree || want != nil && tree.Hash == want.Hash {
 		return "", nil
 	}
-	changes, more, err := blob.Diff(ctx, kept, want, tree, maxListed)
+	changes, more, err := blob.Diff(ctx, kept, want, tree, runtime.MaxListed)
 	if err != nil {
 		return "", err
 	}

@@ -1,4 +1,4 @@
-package runtime
+package service
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"lyceum/internal/compute"
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
+	"lyceum/internal/runtime"
 )
 
 // refusedExit is what a program of ours ends with when it refuses its data.
@@ -30,35 +31,43 @@ const (
 	maxComputeData    = 32 << 20
 )
 
-// startCompute runs a program on the quest's data.
-func (l *live) startCompute(ctx context.Context, seq uint64, actor string, b *event.ComputeCall) {
-	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
-		begun := l.rt.Clock()
-		x := &computation{rt: l.rt, driver: l.driver, spec: l.spec, data: l.state.Data, progress: l.progress,
-			place: l.rt.place(l.key, fmt.Sprintf("computation-%d", seq))}
-		t := &texts{rt: l.rt, ctx: ctx}
-		body, err := x.result(ctx, t, b)
+// computations answers compute.call: it runs a program on the quest's data.
+type computations struct{ q *runtime.Quest }
+
+// Start implements runtime.Service.
+func (s *computations) Start(e event.Event) (runtime.Work, error) {
+	b, x := e.Body.(*event.ComputeCall), newComputation(s.q, e.Seq)
+	return func(ctx context.Context) ([]event.Draft, error) {
+		begun := s.q.Clock()
+		body, blobs, err := x.result(ctx, b)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("compute.call %d: %w", seq, err)
+			return nil, fmt.Errorf("compute.call %d: %w", e.Seq, err)
 		}
-		d := event.Draft{Parent: seq, Time: l.rt.Clock(), Actor: actor, Body: body, Blobs: t.small}
-		body.Call, body.Duration = seq, int64(max(d.Time-begun, 0))
+		d := s.q.Result(e.Seq, e.Actor, body)
+		d.Blobs = blobs
+		body.Call, body.Duration = e.Seq, int64(max(d.Time-begun, 0))
 		return []event.Draft{d}, nil
-	})
+	}, nil
 }
 
 // A computation is a program that is run on a quest's data, by python3 in a fresh
 // computer without network, or by the interpreter.
 type computation struct {
-	rt       *Runtime
-	driver   computer.Driver
-	spec     computer.Spec
-	data     *event.TreeRef
-	place    computer.Place
-	progress func(string)
+	rt   *runtime.Runtime
+	data *event.TreeRef
+	// fresh is the computer, nil if there are none.
+	fresh *runtime.Fresh
+}
+
+func newComputation(q *runtime.Quest, seq uint64) *computation {
+	x := &computation{rt: q.Runtime, data: q.State.Data}
+	if q.Driver != nil {
+		x.fresh = q.Fresh(fmt.Sprintf("computation-%d", seq))
+	}
+	return x
 }
 
 // ran is what a program did. fault says why there is no result.
@@ -72,25 +81,25 @@ type ran struct {
 }
 
 // result runs what a call asks for.
-func (x *computation) result(ctx context.Context, t *texts, b *event.ComputeCall) (*event.ComputeResult, error) {
+func (x *computation) result(ctx context.Context, b *event.ComputeCall) (*event.ComputeResult, [][]byte, error) {
 	r, err := x.run(ctx, b)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	body := &event.ComputeResult{
-		Command: r.command, Engine: r.engine, Exit: r.exit, Fingerprint: r.fingerprint, Error: atMost(x.rt.redact(r.fault), 1000),
+		Command: r.command, Engine: r.engine, Exit: r.exit, Fingerprint: r.fingerprint, Error: runtime.AtMost(x.rt.Redact(r.fault), 1000),
 	}
 	if r.fault != "" {
-		return body, nil
+		return body, nil, nil
 	}
-	text := clean(x.rt.redact(string(r.output)))
-	ref, err := t.put([]byte(text))
+	text := runtime.Clean(x.rt.Redact(string(r.output)))
+	ref, blobs, err := x.rt.Keep(ctx, []byte(text))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	body.Printed = &ref
 	body.Output.Text = event.Cut(text, maxComputedShown)
-	return body, nil
+	return body, blobs, nil
 }
 
 // maxComputedShown is how much of what a program printed the rules see: what claims can
@@ -163,12 +172,11 @@ var errTooMuch = errors.New("too much data")
 // an agent's files beside it if there are some.
 func (x *computation) inComputer(ctx context.Context, own *event.TreeRef, args []string, stdin []byte) (*ran, error) {
 	r := &ran{command: strings.Join(args, " ")}
-	if x.driver == nil {
+	if x.fresh == nil {
 		r.fault, r.exit = "this quest has no computers to run it in", 1
 		return r, nil
 	}
-	f := &fresh{driver: x.driver, spec: x.spec, place: x.place, progress: x.progress}
-	fault, err := f.use(ctx, func(home *os.Root) error { return x.furnish(ctx, home, own) }, func(c *computer.Computer, started *event.ComputerStarted) error {
+	fault, err := x.fresh.Use(ctx, func(home *os.Root) error { return x.furnish(ctx, home, own) }, func(c *computer.Computer, started *event.ComputerStarted) error {
 		r.fingerprint = started.Fingerprint
 		r.engine = x.version(ctx, c, args[0])
 		res, err := c.Run(ctx, computer.Command{ID: "program", Args: args, Stdin: stdin, Timeout: maxComputed})
@@ -189,7 +197,7 @@ func (x *computation) inComputer(ctx context.Context, own *event.TreeRef, args [
 
 // furnish makes the home of the computer.
 func (x *computation) furnish(ctx context.Context, root *os.Root, own *event.TreeRef) error {
-	if err := x.rt.restored(ctx, x.data)(root); err != nil {
+	if err := x.rt.Restored(ctx, x.data)(root); err != nil {
 		return err
 	}
 	if own == nil {
@@ -214,7 +222,7 @@ func (x *computation) version(ctx context.Context, c *computer.Computer, program
 	if err != nil || res.Exit != 0 {
 		return program
 	}
-	return atMost(clean(strings.TrimSpace(string(res.Stdout.Head))), 100)
+	return runtime.AtMost(runtime.Clean(strings.TrimSpace(string(res.Stdout.Head))), 100)
 }
 
 // judge takes what a command did apart.

@@ -1,4 +1,4 @@
-package runtime
+package audit
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
 )
 
 // recordedCall is what a ledger says of one computer call.
@@ -37,29 +38,16 @@ type recordedCall struct {
 	// program of its computer connected to a host meanwhile.
 	beside, fed, connected bool
 
-	reproduction *event.ReproductionCall
-	reproduced   *event.ReproductionResult
-	compute      *event.ComputeCall
-	computed     *event.ComputeResult
+	// Of a call that a workshop answers: who can run it again, the call, and its result.
+	shop   Repeater
+	call   event.Event
+	result *event.Event
 }
 
-// uncheckable says why a call is not worth running again, whatever would come of it.
+// uncheckable says why a command is not worth running again, whatever would come of it.
 func (c *recordedCall) uncheckable() string {
 	switch {
-	case c.reproduction != nil:
-		switch {
-		case c.reproduced == nil:
-			return "it has no result yet"
-		case c.reproduced.Output == nil:
-			return "it printed nothing that was kept: " + c.reproduced.Reason
-		case c.reproduced.Status == event.Differs:
-			return "two runs printed different bytes then, too"
-		}
-	case c.compute != nil:
-		if c.computed == nil {
-			return "it has no result yet"
-		}
-	case strings.HasPrefix(c.run.Command, ShellPrefix):
+	case strings.HasPrefix(c.run.Command, runtime.ShellPrefix):
 		return "it is a person's"
 	case c.exit == nil:
 		return "it has not ended, as far as is known"
@@ -91,7 +79,7 @@ func (c *recordedCall) excuses() (out []string) {
 
 // callReader finds the computer calls in a quest's events.
 type callReader struct {
-	rt  *Runtime
+	rt  *runtime.Runtime
 	ctx context.Context
 	s   *quest.State
 	all []*recordedCall
@@ -109,7 +97,7 @@ type callReader struct {
 }
 
 // recordedCalls are the computer calls of a quest, and its state at the end.
-func (r *Runtime) recordedCalls(ctx context.Context, name string) ([]*recordedCall, *quest.State, error) {
+func recordedCalls(ctx context.Context, r *runtime.Runtime, name string) ([]*recordedCall, *quest.State, error) {
 	x := &callReader{
 		rt: r, ctx: ctx, open: map[[2]string]*recordedCall{}, results: map[uint64]*recordedCall{}, stdins: map[uint64][]byte{},
 		writing: map[string]map[uint64]bool{}, crowd: map[uint64]bool{}, computers: map[event.Hash]*event.ComputerStarted{}, last: map[string]*recordedCall{},
@@ -147,26 +135,32 @@ func (x *callReader) take(e event.Event) error {
 		clear(x.writing)
 	case *event.ComputerStarted:
 		x.computers[b.Fingerprint] = b
-	case *event.ReproductionCall:
-		x.add(e, &recordedCall{kind: "reproduction", what: strings.Join(runner(b.Entrypoint), " "), reproduction: b})
-	case *event.ReproductionResult:
-		if c := x.results[b.Call]; c != nil {
-			c.reproduced = b
-		}
-	case *event.ComputeCall:
-		x.add(e, &recordedCall{kind: "computation", what: b.Program, compute: b})
-	case *event.ComputeResult:
-		if c := x.results[b.Call]; c != nil {
-			c.computed = b
-		}
 	default:
+		x.asked(e)
 		return x.command(e)
 	}
 	return nil
 }
 
+// asked notes calls that a workshop can run again, and their results.
+func (x *callReader) asked(e event.Event) {
+	if r, ok := e.Body.(event.Result); ok {
+		if c := x.results[r.Answers()]; c != nil {
+			c.result = &e
+		}
+		return
+	}
+	shop, ok := x.rt.Workshop(x.s.Rules).(Repeater)
+	if !ok || !e.Type.Call() {
+		return
+	}
+	if kind, what := shop.Recorded(e); kind != "" {
+		x.add(e, &recordedCall{kind: kind, what: what, shop: shop, call: e})
+	}
+}
+
 func (x *callReader) add(e event.Event, c *recordedCall) {
-	c.seq, c.actor, c.what = e.Seq, e.Actor, atMost(c.what, 200)
+	c.seq, c.actor, c.what = e.Seq, e.Actor, runtime.AtMost(c.what, 200)
 	x.all = append(x.all, c)
 	x.results[e.Seq] = c
 }
@@ -243,7 +237,7 @@ func (x *callReader) used(e event.Event) error {
 			c.beside = c.beside || key[0] == e.Actor
 		}
 	}
-	if e.Tool != execTool && e.Tool != "write_input" {
+	if e.Tool != runtime.ExecTool && e.Tool != "write_input" {
 		return nil
 	}
 	u, err := x.s.Agent(e.Actor).Use(e.Seq)
@@ -259,7 +253,7 @@ func (x *callReader) used(e event.Event) error {
 		return nil // the agent was told so
 	}
 	x.stdins[e.Seq] = []byte(args.Stdin)
-	if c := x.open[[2]string{e.Actor, args.ID}]; c != nil && e.Tool != execTool {
+	if c := x.open[[2]string{e.Actor, args.ID}]; c != nil && e.Tool != runtime.ExecTool {
 		c.fed = true
 	}
 	return nil
@@ -275,61 +269,6 @@ func commandWords(args string) string {
 		return list[2]
 	}
 	return strings.Join(list, " ")
-}
-
-// reproduction runs a paper's entry point as it was run then: twice.
-func (x *executor) reproduction(ctx context.Context, c *recordedCall, out Executed) (Executed, error) {
-	l := &live{owner: owner{key: x.name}, rt: x.rt, driver: x.driver, spec: x.spec}
-	now, err := l.reproduce(ctx, c.seq, c.reproduction)
-	if err != nil {
-		return out, err
-	}
-	if now.Fingerprint.IsZero() {
-		return out.not(now.Reason), nil
-	}
-	then := c.reproduced
-	var differs []string
-	if now.Status != then.Status || now.Exit != then.Exit {
-		differs = append(differs, fmt.Sprintf("it is %s with exit code %d, not %s with %d", now.Status, now.Exit, then.Status, then.Exit))
-	}
-	if now.Output == nil || now.Output.Hash != then.Output.Hash {
-		differs = append(differs, "its output differs")
-	}
-	return out.judged(differs, otherPrint(then.Fingerprint, now.Fingerprint)), nil
-}
-
-// computation runs a program of the quest.
-func (x *executor) computation(ctx context.Context, c *recordedCall, out Executed) (Executed, error) {
-	run := &computation{
-		rt: x.rt, driver: x.driver, spec: x.spec, data: x.data, progress: func(string) {}, place: x.rt.place(x.name, fmt.Sprintf("computation-%d", c.seq)),
-	}
-	now, err := run.result(ctx, &texts{rt: x.rt, ctx: ctx}, c.compute)
-	if err != nil {
-		return out, err
-	}
-	then := c.computed
-	if now.Fingerprint.IsZero() && !then.Fingerprint.IsZero() {
-		return out.not(now.Error), nil
-	}
-	var differs []string
-	if now.Exit != then.Exit {
-		differs = append(differs, fmt.Sprintf("it ended with exit code %d, not with %d", now.Exit, then.Exit))
-	}
-	if (now.Printed == nil) != (then.Printed == nil) || now.Printed != nil && now.Printed.Hash != then.Printed.Hash {
-		differs = append(differs, "its output differs")
-	}
-	excuses := otherPrint(then.Fingerprint, now.Fingerprint)
-	if now.Engine != then.Engine {
-		excuses = append(excuses, fmt.Sprintf("different environment: %s, then %s", now.Engine, then.Engine))
-	}
-	return out.judged(differs, excuses), nil
-}
-
-func otherPrint(then, now event.Hash) []string {
-	if then == now {
-		return nil
-	}
-	return []string{"different environment: another computer"}
 }
 
 // scratch is a store whose new blobs are not kept: of what is put whole, such as trees,

@@ -1,4 +1,4 @@
-package runtime
+package service
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
+	"lyceum/internal/runtime"
 	"lyceum/internal/society/lab"
 )
 
@@ -42,11 +43,18 @@ func (t *trials) places(author string) [2]chan struct{} {
 	return [2]chan struct{}{t.of[author], t.all}
 }
 
-// startReproduction runs a paper's entry point twice, each time in a computer and a
-// home of its own, without network.
-func (l *live) startReproduction(ctx context.Context, seq uint64, b *event.ReproductionCall) {
-	places := l.trials.places(lab.Library(l.state).Paper(b.Ref).Author)
-	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
+// reproductions answers reproduction.call: it runs a paper's entry point twice, each
+// time in a computer and a home of its own, without network.
+type reproductions struct {
+	q      *runtime.Quest
+	trials trials
+}
+
+// Start implements runtime.Service.
+func (s *reproductions) Start(e event.Event) (runtime.Work, error) {
+	b := e.Body.(*event.ReproductionCall)
+	places := s.trials.places(lab.Library(s.q.State).Paper(b.Ref).Author)
+	return func(ctx context.Context) ([]event.Draft, error) {
 		for _, place := range places {
 			select {
 			case place <- struct{}{}:
@@ -55,31 +63,31 @@ func (l *live) startReproduction(ctx context.Context, seq uint64, b *event.Repro
 				return nil, ctx.Err()
 			}
 		}
-		begun := l.rt.Clock()
-		body, err := l.reproduce(ctx, seq, b)
+		begun := s.q.Clock()
+		body, err := reproduce(ctx, s.q, e.Seq, b)
 		if err != nil {
-			return nil, fmt.Errorf("reproduction.call %d: %w", seq, err)
+			return nil, fmt.Errorf("reproduction.call %d: %w", e.Seq, err)
 		}
-		d := l.input("core", body)
-		d.Parent = seq
-		body.Call, body.Duration = seq, int64(max(d.Time-begun, 0))
+		d := s.q.Result(e.Seq, "core", body)
+		body.Call, body.Duration = e.Seq, int64(max(d.Time-begun, 0))
 		return []event.Draft{d}, nil
-	})
+	}, nil
 }
 
-func (l *live) reproduce(ctx context.Context, seq uint64, b *event.ReproductionCall) (*event.ReproductionResult, error) {
-	if l.driver == nil {
+// reproduce is what comes of running an entry point.
+func reproduce(ctx context.Context, q *runtime.Quest, seq uint64, b *event.ReproductionCall) (*event.ReproductionResult, error) {
+	if q.Driver == nil {
 		return &event.ReproductionResult{Status: event.NotRun, Reason: "this quest has no computers to run it in"}, nil
 	}
 	out := &event.ReproductionResult{Status: event.Reproduced}
 	for run := range 2 {
-		ref, fault, err := l.trial(ctx, seq, run, b, out)
+		ref, fault, err := trial(ctx, q, seq, run, b, out)
 		if err != nil {
 			return nil, err
 		}
 		switch {
 		case fault != "":
-			out.Status, out.Reason = event.NotRun, atMost(l.rt.redact(fault), 1000)
+			out.Status, out.Reason = event.NotRun, runtime.AtMost(q.Redact(fault), 1000)
 			if run == 0 {
 				out.Output = ref
 			}
@@ -95,9 +103,10 @@ func (l *live) reproduce(ctx context.Context, seq uint64, b *event.ReproductionC
 
 // trial runs the entry point once. fault says why it did not go well, in words for
 // agents.
-func (l *live) trial(ctx context.Context, seq uint64, run int, b *event.ReproductionCall, result *event.ReproductionResult) (ref *event.Ref, fault string, err error) {
-	f := &fresh{driver: l.driver, spec: l.spec, progress: l.progress, place: l.trialPlace(seq, run)}
-	failed, err := f.use(ctx, l.rt.restored(ctx, &b.Tree), func(c *computer.Computer, started *event.ComputerStarted) error {
+func trial(ctx context.Context, q *runtime.Quest, seq uint64, run int, b *event.ReproductionCall, result *event.ReproductionResult) (ref *event.Ref, fault string, err error) {
+	// Beside the computers of the agents, so that whoever removes theirs finds it too.
+	f := q.Fresh(fmt.Sprintf("reproduction-%d-%d", seq, run))
+	failed, err := f.Use(ctx, q.Restored(ctx, &b.Tree), func(c *computer.Computer, started *event.ComputerStarted) error {
 		result.Fingerprint = started.Fingerprint
 		res, err := c.Run(ctx, computer.Command{ID: "entrypoint", Args: runner(b.Entrypoint), Timeout: maxTrial})
 		switch {
@@ -116,7 +125,7 @@ func (l *live) trial(ctx context.Context, seq uint64, run int, b *event.Reproduc
 			return err
 		}
 		defer in.Close()
-		printed, err := l.rt.Blobs.Create(ctx, l.rt.redacting(in))
+		printed, err := q.Blobs.Create(ctx, q.Redacting(in))
 		ref = &printed
 		return err
 	})
@@ -136,12 +145,6 @@ func trialFault(res *computer.Result) string {
 		return fmt.Sprintf("it ended with exit code %d: %s", res.Exit, lastLines(res.Stderr))
 	}
 	return ""
-}
-
-// trialPlace is where a run has its computer: beside those of the agents, so that
-// whoever removes theirs finds it too.
-func (l *live) trialPlace(seq uint64, run int) computer.Place {
-	return l.rt.place(l.key, fmt.Sprintf("reproduction-%d-%d", seq, run))
 }
 
 // runner is how a file is run: by what its name says, or by itself. Its name may begin
@@ -164,5 +167,5 @@ func lastLines(o computer.Output) string {
 	if len(o.Tail) > 0 {
 		text = o.Tail
 	}
-	return clean(string(text[max(0, len(text)-500):]))
+	return runtime.Clean(string(text[max(0, len(text)-500):]))
 }

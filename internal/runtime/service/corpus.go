@@ -1,4 +1,4 @@
-package runtime
+package service
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
+	"lyceum/internal/runtime"
 	"lyceum/internal/search"
 	"lyceum/internal/society/contract"
 )
@@ -17,7 +18,7 @@ import (
 // A corpus is what researchers search: the documents of a folder as the quest recorded
 // it, read once, when somebody first asks.
 type corpus struct {
-	rt   *Runtime
+	rt   *runtime.Runtime
 	tree event.TreeRef
 
 	reading sync.Mutex
@@ -147,25 +148,32 @@ func paragraphs(docs []search.Document) (n int) {
 	return n
 }
 
-// startSearch searches the corpus.
-func (l *live) startSearch(ctx context.Context, seq uint64, actor string, b *event.SearchCall) {
-	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
-		begun := l.rt.Clock()
-		body, err := l.rt.search(ctx, l.corpus, b, contract.Net(l.state).Spec.Embedder)
+// searches answers search.call.
+type searches struct {
+	q      *runtime.Quest
+	corpus *corpus // nil if the quest has none
+}
+
+// Start implements runtime.Service.
+func (s *searches) Start(e event.Event) (runtime.Work, error) {
+	b, embedder := e.Body.(*event.SearchCall), contract.Net(s.q.State).Spec.Embedder
+	return func(ctx context.Context) ([]event.Draft, error) {
+		begun := s.q.Clock()
+		body, err := s.corpus.search(ctx, b, embedder)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			body = &event.SearchResult{Error: atMost(l.rt.redact(err.Error()), 1000)}
+			body = &event.SearchResult{Error: runtime.AtMost(s.q.Redact(err.Error()), 1000)}
 		}
-		d := event.Draft{Parent: seq, Time: l.rt.Clock(), Actor: actor, Body: body}
-		body.Call, body.Duration = seq, int64(max(d.Time-begun, 0))
+		d := s.q.Result(e.Seq, e.Actor, body)
+		body.Call, body.Duration = e.Seq, int64(max(d.Time-begun, 0))
 		return []event.Draft{d}, nil
-	})
+	}, nil
 }
 
 // search is what a call for a search finds, as its result says it.
-func (r *Runtime) search(ctx context.Context, c *corpus, b *event.SearchCall, embedder string) (*event.SearchResult, error) {
+func (c *corpus) search(ctx context.Context, b *event.SearchCall, embedder string) (*event.SearchResult, error) {
 	if c == nil {
 		return nil, errors.New("the quest has no corpus")
 	}
@@ -180,7 +188,7 @@ func (r *Runtime) search(ctx context.Context, c *corpus, b *event.SearchCall, em
 	body := &event.SearchResult{Documents: int64(len(c.docs)), Paragraphs: int64(paragraphs(c.docs)), Skipped: int64(len(c.skipped))}
 	for _, h := range hits {
 		body.Anchors = append(body.Anchors, event.Anchor{
-			Doc: h.Doc, Hash: event.Hash(h.Hash), Paragraph: int64(h.Paragraph), Relevance: h.Relevance, Score: h.Score, Snippet: h.Snippet, Title: atMost(h.Title, 200),
+			Doc: h.Doc, Hash: event.Hash(h.Hash), Paragraph: int64(h.Paragraph), Relevance: h.Relevance, Score: h.Score, Snippet: h.Snippet, Title: runtime.AtMost(h.Title, 200),
 		})
 		// The event must hold them, with room for what is set later.
 		if data, err := event.EncodeBody(body); err != nil || len(data) > event.MaxBody-256 {

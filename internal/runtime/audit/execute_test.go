@@ -1,4 +1,4 @@
-package runtime
+package audit
 
 import (
 	"context"
@@ -10,9 +10,8 @@ import (
 	"testing"
 
 	"lyceum/internal/blob"
-	"lyceum/internal/compute"
 	"lyceum/internal/event"
-	"lyceum/internal/ledger"
+	"lyceum/internal/runtime"
 )
 
 func ranAs(exit event.CliExit, change func(*recordedCall)) *recordedCall {
@@ -26,18 +25,14 @@ func ranAs(exit event.CliExit, change func(*recordedCall)) *recordedCall {
 func TestWhatCannotBeRunAgain(t *testing.T) {
 	t.Parallel()
 	for says, c := range map[string]*recordedCall{
-		"":                          ranAs(event.CliExit{}, nil),
-		"a person's":                ranAs(event.CliExit{}, func(c *recordedCall) { c.run.Command = ShellPrefix + "1" }),
-		"has not ended":             ranAs(event.CliExit{}, func(c *recordedCall) { c.exit = nil }),
-		"was interrupted":           ranAs(*lostCommand(1, "c5"), nil),
-		"killed":                    ranAs(event.CliExit{End: "killed"}, nil),
-		"memory":                    ranAs(event.CliExit{End: "memory"}, nil),
-		"given input":               ranAs(event.CliExit{}, func(c *recordedCall) { c.fed = true }),
-		"network":                   ranAs(event.CliExit{}, func(c *recordedCall) { c.connected = true }),
-		"no result yet":             {reproduction: &event.ReproductionCall{}},
-		"different bytes then, too": {reproduction: &event.ReproductionCall{}, reproduced: &event.ReproductionResult{Status: event.Differs, Output: &event.Ref{}}},
-		"no computer":               {reproduction: &event.ReproductionCall{}, reproduced: &event.ReproductionResult{Status: event.NotRun, Reason: "no computer"}},
-		"it has no result yet":      {compute: &event.ComputeCall{}},
+		"":                ranAs(event.CliExit{}, nil),
+		"a person's":      ranAs(event.CliExit{}, func(c *recordedCall) { c.run.Command = runtime.ShellPrefix + "1" }),
+		"has not ended":   ranAs(event.CliExit{}, func(c *recordedCall) { c.exit = nil }),
+		"was interrupted": ranAs(event.CliExit{End: "lost"}, nil),
+		"killed":          ranAs(event.CliExit{End: "killed"}, nil),
+		"memory":          ranAs(event.CliExit{End: "memory"}, nil),
+		"given input":     ranAs(event.CliExit{}, func(c *recordedCall) { c.fed = true }),
+		"network":         ranAs(event.CliExit{}, func(c *recordedCall) { c.connected = true }),
 	} {
 		if got := c.uncheckable(); !strings.Contains(got, says) || (got == "") != (says == "") {
 			t.Errorf("%q, want %q", got, says)
@@ -57,7 +52,7 @@ func TestADifferenceWithAnExcuseIsNotCheckable(t *testing.T) {
 		"different":                 {differs, nil, ExecDifferent},
 		"different, but there is x": {differs, []string{"x"}, ExecNotCheckable},
 	} {
-		got := Executed{}.judged(c.differs, c.excuses)
+		got := Executed{}.Judged(c.differs, c.excuses)
 		if got.Status != c.status || (got.Why == "") != (c.differs == nil) {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -118,7 +113,7 @@ func TestAScratchStoreWritesNothing(t *testing.T) {
 	}
 	defer root.Close()
 	// It is what everything that is run again stores into.
-	s, ok := (&Runtime{Blobs: lean{}}).shadow(dir).Blobs.(*scratch)
+	s, ok := shadow(&runtime.Runtime{Blobs: lean{}}, dir).Blobs.(*scratch)
 	if !ok {
 		t.Fatal("what is run again stores into the quest's own blobs")
 	}
@@ -139,32 +134,5 @@ func TestAScratchStoreWritesNothing(t *testing.T) {
 	}
 	if ok, err := s.Has(ctx, tree.Hash); !ok || err != nil {
 		t.Errorf("the tree is gone: %v, %v", ok, err)
-	}
-}
-
-// noLedger has no blobs of its own.
-type noLedger struct{ ledger.Store }
-
-func (noLedger) Blob(context.Context, event.Hash) ([]byte, error) { return nil, ledger.ErrNoBlob }
-
-// What the interpreter computed is computed again where there is no sandbox, too.
-func TestAComputationIsMadeAgain(t *testing.T) {
-	t.Parallel()
-	blobs := &scratch{Store: lean{}}
-	code, err := blobs.Put(t.Context(), []byte("print(6*7)"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := &executor{rt: &Runtime{Ledger: noLedger{}, Blobs: blobs, Home: t.TempDir()}, name: "q", missing: errors.New("none")}
-	for printed, want := range map[string]string{"42\n": ExecSame, "43\n": ExecDifferent} {
-		call := &recordedCall{seq: 7, kind: "computation", compute: &event.ComputeCall{Code: &code, Engine: "builtin"}, computed: &event.ComputeResult{Engine: compute.Engine, Printed: new(event.RefOf([]byte(printed)))}}
-		got, err := x.again(t.Context(), call)
-		if err != nil || got.Status != want {
-			t.Errorf("%q: %+v, %v", printed, got, err)
-		}
-		call.compute.Engine = "python"
-		if got, err := x.again(t.Context(), call); err != nil || got.Status != ExecNotCheckable || !strings.Contains(got.Why, "none") {
-			t.Errorf("without a sandbox: %+v, %v", got, err)
-		}
 	}
 }

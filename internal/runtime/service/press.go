@@ -1,4 +1,4 @@
-package runtime
+package service
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/runtime"
 	"lyceum/internal/society/lab"
 	"lyceum/internal/society/lab/paper"
 )
@@ -23,8 +24,7 @@ import (
 
 // press is told which papers have changed, and writes them one after another.
 type press struct {
-	rt   *Runtime
-	key  string
+	q    *runtime.Quest
 	jobs chan job
 	done chan struct{}
 	err  error // read after done
@@ -32,8 +32,6 @@ type press struct {
 	// be written in this run.
 	git  *repository
 	lame bool
-	// say tells a person.
-	say func(string)
 }
 
 type job struct {
@@ -42,20 +40,20 @@ type job struct {
 	decided *event.Event
 }
 
-// startPress begins to write papers. When ctx ends the rest is left to the next run,
+// start begins to write papers. When ctx ends the rest is left to the next run,
 // which writes what it finds missing.
-func (l *live) startPress(ctx context.Context) {
-	l.press = &press{rt: l.rt, key: l.key, jobs: make(chan job, 64), done: make(chan struct{}), say: l.progress}
+func (p *press) start(ctx context.Context) {
+	p.jobs, p.done = make(chan job, 64), make(chan struct{})
 	go func() {
-		defer close(l.press.done)
-		for j := range l.press.jobs {
-			if l.press.err != nil || ctx.Err() != nil {
+		defer close(p.done)
+		for j := range p.jobs {
+			if p.err != nil || ctx.Err() != nil {
 				continue
 			}
 			// What has been begun is finished: a git that is killed leaves locks.
-			if err := l.press.print(context.WithoutCancel(ctx), j); err != nil {
-				l.press.err = fmt.Errorf("write paper %s: %w", j.paper.Ref, err)
-				l.mail.fail(l.press.err)
+			if err := p.print(context.WithoutCancel(ctx), j); err != nil {
+				p.err = fmt.Errorf("write paper %s: %w", j.paper.Ref, err)
+				p.q.Fail(p.err)
 			}
 		}
 	}()
@@ -63,16 +61,14 @@ func (l *live) startPress(ctx context.Context) {
 
 // stop waits until everything is written.
 func (p *press) stop() error {
-	if p == nil {
-		return nil
-	}
 	close(p.jobs)
 	<-p.done
 	return errors.Join(p.err, p.git.close())
 }
 
-// print has the press write what an event has changed.
-func (l *live) print(e event.Event) {
+// printed has the press write what an event has changed.
+func (p *press) printed(e event.Event) {
+	library := lab.Library(p.q.State)
 	ref, decided := "", (*event.Event)(nil)
 	switch b := e.Body.(type) {
 	case *event.PublicationSubmitted:
@@ -80,61 +76,61 @@ func (l *live) print(e event.Event) {
 	case *event.PublicationDecided:
 		ref, decided = b.Ref, &e
 	case *event.ReproductionResult:
-		ref = lab.Library(l.state).Trial(b.Call)
+		ref = library.Trial(b.Call)
 	default:
 		return
 	}
-	if p := lab.Library(l.state).Paper(ref); p != nil && l.press != nil {
-		l.press.jobs <- job{p.Clone(), decided}
+	if x := library.Paper(ref); x != nil {
+		p.jobs <- job{x.Clone(), decided}
 	}
 }
 
 // printAll writes the papers that are not on disk as they should be, and commits those
 // that were decided and are not in the history: a process that was killed did not come
 // to it. It is called before there are jobs.
-func (l *live) printAll(ctx context.Context) error {
+func (p *press) printAll(ctx context.Context) error {
 	var decided []*paper.Paper
-	for _, p := range lab.Library(l.state).Papers {
-		if p.Decided != 0 {
-			decided = append(decided, p)
+	for _, x := range lab.Library(p.q.State).Papers {
+		if x.Decided != 0 {
+			decided = append(decided, x)
 		}
-		files, err := l.press.files(ctx, p)
+		files, err := p.files(ctx, x)
 		if err != nil {
-			return fmt.Errorf("write paper %s: %w", p.Ref, err)
+			return fmt.Errorf("write paper %s: %w", x.Ref, err)
 		}
-		if l.press.has(p, files) {
+		if p.has(x, files) {
 			continue
 		}
-		if err := l.press.write(ctx, p); err != nil {
-			return fmt.Errorf("write paper %s: %w", p.Ref, err)
+		if err := p.write(ctx, x); err != nil {
+			return fmt.Errorf("write paper %s: %w", x.Ref, err)
 		}
 	}
 	slices.SortFunc(decided, func(a, b *paper.Paper) int { return cmp.Compare(a.Decided, b.Decided) })
-	return l.commitAll(ctx, decided)
+	return p.commitAll(ctx, decided)
 }
 
 // commitAll commits the papers that the history does not have. A repository that is
 // damaged is set aside and made anew. The papers are what counts, and they are written;
 // a history that cannot be is no reason to stop a quest.
-func (l *live) commitAll(ctx context.Context, decided []*paper.Paper) error {
+func (p *press) commitAll(ctx context.Context, decided []*paper.Paper) error {
 	if len(decided) == 0 {
 		return nil
 	}
-	err := l.commitMissing(ctx, decided)
+	err := p.commitMissing(ctx, decided)
 	if err != nil && ctx.Err() == nil {
-		l.progress("The git repository of the quest's folder is damaged and begins anew: " + err.Error())
-		if err = l.press.setAside(); err == nil {
-			err = l.commitMissing(ctx, decided)
+		p.q.Progress("The git repository of the quest's folder is damaged and begins anew: " + err.Error())
+		if err = p.setAside(); err == nil {
+			err = p.commitMissing(ctx, decided)
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		l.press.giveUp(err)
+		p.giveUp(err)
 	}
 	return ctx.Err()
 }
 
-func (l *live) commitMissing(ctx context.Context, decided []*paper.Paper) error {
-	git, err := l.press.repository(ctx)
+func (p *press) commitMissing(ctx context.Context, decided []*paper.Paper) error {
+	git, err := p.repository(ctx)
 	if git == nil || err != nil {
 		return err
 	}
@@ -142,13 +138,13 @@ func (l *live) commitMissing(ctx context.Context, decided []*paper.Paper) error 
 	if err != nil {
 		return err
 	}
-	for _, p := range decided {
-		if have[p.Status+" "+p.Ref] {
+	for _, x := range decided {
+		if have[x.Status+" "+x.Ref] {
 			continue
 		}
-		for e, err := range l.rt.Ledger.Read(ctx, l.key, p.Decided) {
+		for e, err := range p.q.Ledger.Read(ctx, p.q.Key, x.Decided) {
 			if err == nil {
-				err = l.press.commit(ctx, job{p, &e})
+				err = p.commit(ctx, job{x, &e})
 			}
 			if err != nil {
 				return err
@@ -160,35 +156,35 @@ func (l *live) commitMissing(ctx context.Context, decided []*paper.Paper) error 
 }
 
 func (p *press) folder(paper *paper.Paper) string {
-	return filepath.Join(p.rt.QuestDir(p.key), "publications", paper.Ref)
+	return filepath.Join(p.q.QuestDir(p.q.Key), "publications", paper.Ref)
 }
 
 // files are what Lyceum writes into a paper's folder beside the attachments. The text
 // comes last: where it is, the rest is too.
-func (p *press) files(ctx context.Context, x *paper.Paper) (out []questFile, err error) {
+func (p *press) files(ctx context.Context, x *paper.Paper) (out []runtime.QuestFile, err error) {
 	for _, o := range paper.Outputs(x.Reproduction) {
 		data, err := p.output(ctx, o.Ref)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, questFile{o.File, data})
+		out = append(out, runtime.QuestFile{Name: o.File, Data: data})
 	}
 	if parts := x.ReviewTexts(); len(parts) > 0 {
-		reviews, err := p.rt.joined(ctx, parts)
+		reviews, err := p.q.Joined(ctx, parts)
 		if err != nil {
 			return nil, fmt.Errorf("read the reviews: %w", err)
 		}
-		out = append(out, questFile{paper.FileReviews, []byte(reviews)})
+		out = append(out, runtime.QuestFile{Name: paper.FileReviews, Data: []byte(reviews)})
 	}
-	text, err := paper.Markdown(x, func(t event.Text) (string, error) { return p.rt.joined(ctx, []event.Text{t}) })
-	return append(out, questFile{paper.FilePaper, []byte(text)}), err
+	text, err := paper.Markdown(x, func(t event.Text) (string, error) { return p.q.Joined(ctx, []event.Text{t}) })
+	return append(out, runtime.QuestFile{Name: paper.FilePaper, Data: []byte(text)}), err
 }
 
 // has reports whether a paper's folder has these files as they should be.
-func (p *press) has(x *paper.Paper, files []questFile) bool {
-	return !slices.ContainsFunc(files, func(f questFile) bool {
-		have, err := os.ReadFile(filepath.Join(p.folder(x), f.name))
-		return err != nil || !bytes.Equal(have, f.data)
+func (p *press) has(x *paper.Paper, files []runtime.QuestFile) bool {
+	return !slices.ContainsFunc(files, func(f runtime.QuestFile) bool {
+		have, err := os.ReadFile(filepath.Join(p.folder(x), f.Name))
+		return err != nil || !bytes.Equal(have, f.Data)
 	})
 }
 
@@ -221,7 +217,7 @@ func (p *press) write(ctx context.Context, x *paper.Paper) error {
 		return err
 	}
 	for _, f := range files {
-		if err := replaceFile(filepath.Join(dir, f.name), f.data); err != nil {
+		if err := runtime.ReplaceFile(filepath.Join(dir, f.Name), f.Data); err != nil {
 			return err
 		}
 	}
@@ -238,7 +234,7 @@ func (p *press) attachments(ctx context.Context, x *paper.Paper, dir string) err
 		return err
 	}
 	defer root.Close()
-	return blob.Restore(ctx, p.rt.Blobs, *x.Tree, root)
+	return blob.Restore(ctx, p.q.Blobs, *x.Tree, root)
 }
 
 // tidy removes files that a killed process had begun to write.
@@ -260,7 +256,7 @@ func (p *press) output(ctx context.Context, ref event.Ref) ([]byte, error) {
 	if ref.Size > maxPrinted {
 		return fmt.Appendf(nil, "%d bytes: blob sha256:%s\n", ref.Size, ref.Hash), nil
 	}
-	data, err := p.rt.Blob(ctx, ref)
+	data, err := p.q.Blob(ctx, ref)
 	if errors.Is(err, ledger.ErrNoBlob) {
 		err = fmt.Errorf("the output of its entry point is missing: %w", err)
 	}

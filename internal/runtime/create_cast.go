@@ -2,77 +2,15 @@ package runtime
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 
-	"lyceum/internal/compute"
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
-	"lyceum/internal/search"
 
 	"github.com/go-json-experiment/json"
 )
-
-// contract pins what a contract net works with: the corpus, the programs, and what
-// makes vectors of texts.
-func (c *creation) contract(ctx context.Context, root *os.Root, b *event.QuestCreated) error {
-	if b.Problem.Ref != nil || event.Weight(b.Problem.Text) > quest.MaxTask {
-		return badPlan("the task has %d bytes: the rules of a contract net read it whole, and it can have %d; put the rest into the corpus", len(c.question), quest.MaxTask)
-	}
-	if name := c.plan.Spec.Corpus; name != "" {
-		tree, skipped, err := c.folder(ctx, root, "corpus", name)
-		if err != nil {
-			return err
-		}
-		b.Contract.Corpus = tree
-		for _, s := range skipped {
-			c.say("corpus: %s is left out: %s", filepath.Join(name, s.Path), s.Reason)
-		}
-		if err := c.readable(ctx, root, name); err != nil {
-			return err
-		}
-	}
-	if b.Contract.Corpus == nil && b.Data == nil {
-		return badPlan("a contract net without corpus and data has nothing to go by: give one of them")
-	}
-	if c.rt.Embedder != nil {
-		b.Contract.Embedder = c.rt.Embedder.Name()
-	}
-	for _, name := range compute.Names() {
-		text, _ := compute.Program(name)
-		ref, err := c.pin([]byte(text))
-		if err != nil {
-			return err
-		}
-		b.Pins = append(b.Pins, event.Pin{Name: programPin + name, Ref: ref})
-	}
-	return nil
-}
-
-// readable says which files of a corpus can be searched, and refuses one of which none
-// can.
-func (c *creation) readable(ctx context.Context, root *os.Root, name string) error {
-	dir, err := root.OpenRoot(name)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	docs, skipped, err := search.Read(ctx, dir)
-	if err != nil {
-		return badPlan("corpus: %w", err)
-	}
-	for _, s := range skipped {
-		c.say("corpus: %s is not searched: %s", filepath.Join(name, s.Path), s.Reason)
-	}
-	if len(docs) == 0 {
-		return badPlan("corpus: there is no .md or .txt file in %s that can be searched", name)
-	}
-	return nil
-}
 
 func (c *creation) say(format string, args ...any) {
 	if c.plan.Say != nil {
@@ -139,7 +77,7 @@ func (c *creation) roleTools(soc quest.Cast, role quest.Role) (out []model.Tool,
 		}
 		world, err := c.rt.Tools.Specs(names)
 		if err != nil {
-			return nil, badPlan("tools: %w", err)
+			return nil, BadPlan("tools: %w", err)
 		}
 		out = append(out, world...)
 	}

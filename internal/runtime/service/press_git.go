@@ -1,4 +1,4 @@
-package runtime
+package service
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lyceum/internal/event"
+	"lyceum/internal/runtime"
 )
 
 // repository is the git repository of a quest's folder. Agents' files are in it, so
@@ -33,7 +34,7 @@ func (p *press) repository(ctx context.Context) (*repository, error) {
 	if err != nil {
 		return nil, nil
 	}
-	r := &repository{program: program, dir: p.rt.QuestDir(p.key)}
+	r := &repository{program: program, dir: p.q.QuestDir(p.q.Key)}
 	at := filepath.Join(r.dir, ".git")
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func (p *press) repository(ctx context.Context) (*repository, error) {
 		return nil, err
 	}
 	if err := r.open(ctx, at); err != nil {
-		return nil, errors.Join(fmt.Errorf("open the repository of quest %s: %w", p.key, err), r.close())
+		return nil, errors.Join(fmt.Errorf("open the repository of quest %s: %w", p.q.Key, err), r.close())
 	}
 	p.git = r
 	return r, nil
@@ -55,14 +56,14 @@ func (r *repository) open(ctx context.Context, at string) error {
 	// A git that was killed has left its own locks. Nobody holds them now: only who
 	// owns the quest writes here, and what the last owner started has ended.
 	for _, name := range []string{"index.lock", "HEAD.lock", "config.lock", "refs/heads/main.lock"} {
-		if err := removeIfThere(filepath.Join(at, name)); err != nil {
+		if err := runtime.RemoveIfThere(filepath.Join(at, name)); err != nil {
 			return err
 		}
 	}
 	if _, err := r.run(ctx, nil, "init", "--quiet", "--initial-branch=main"); err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(r.dir, ".gitignore"), []byte("agents/\ncomputers/\n"))
+	return runtime.ReplaceFile(filepath.Join(r.dir, ".gitignore"), []byte("agents/\ncomputers/\n"))
 }
 
 func (r *repository) close() error {
@@ -97,7 +98,7 @@ func (r *repository) run(ctx context.Context, env []string, args ...string) (str
 			time.Sleep(pause)
 			continue
 		}
-		return "", fmt.Errorf("git %s: %w: %s", args[0], err, atMost(strings.TrimSpace(errText.String()), 500))
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, runtime.AtMost(strings.TrimSpace(errText.String()), 500))
 	}
 }
 
@@ -117,14 +118,14 @@ func (r *repository) committed(ctx context.Context) (map[string]bool, error) {
 // giveUp leaves the history to the next run, which writes what is missing.
 func (p *press) giveUp(err error) {
 	p.lame = true
-	p.say("Papers are written, and not committed to git: " + err.Error())
+	p.q.Progress("Papers are written, and not committed to git: " + err.Error())
 }
 
 // setAside makes room for a new repository.
 func (p *press) setAside() error {
 	err := p.git.close()
 	p.git = nil
-	at := filepath.Join(p.rt.QuestDir(p.key), ".git")
+	at := filepath.Join(p.q.QuestDir(p.q.Key), ".git")
 	for n := 1; ; n++ {
 		to := fmt.Sprintf("%s-damaged-%d", at, n)
 		if _, missing := os.Lstat(to); errors.Is(missing, os.ErrNotExist) {

@@ -1,4 +1,4 @@
-package runtime
+package service
 
 import (
 	"os"
@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"lyceum/internal/event"
+	"lyceum/internal/runtime"
 )
 
 func TestAPaperIsNotRunWithoutComputers(t *testing.T) {
 	t.Parallel()
-	got, err := (&live{}).reproduce(t.Context(), 1, &event.ReproductionCall{Entrypoint: "run.sh"})
+	got, err := reproduce(t.Context(), &runtime.Quest{}, 1, &event.ReproductionCall{Entrypoint: "run.sh"})
 	if err != nil || got.Status != event.NotRun || got.Reason == "" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -47,7 +48,7 @@ func TestALockedFolderIsRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := removeTree(filepath.Join(dir, "home")); err != nil {
+	if err := runtime.RemoveTree(filepath.Join(dir, "home")); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(beside); err != nil || info.Mode().Perm() != 0o500 {

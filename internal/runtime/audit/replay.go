@@ -1,0 +1,182 @@
+// Package audit looks at quests that were recorded: it replays them, verifies them, and
+// runs their calls again.
+//
+// Nothing here changes a quest. What is found wrong with one is a Difference in a
+// Report; an error means that looking failed, and says nothing about the quest.
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"lyceum/internal/blob"
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
+)
+
+// Report is what replaying or verifying a quest found.
+type Report struct {
+	Quest   string `json:"quest"`
+	Events  uint64 `json:"events"`
+	Inputs  uint64 `json:"inputs"`
+	Derived uint64 `json:"derived"`
+	Blobs   int    `json:"blobs"`
+	// Notes are what could not be checked here, or nobody vouches for.
+	Notes []string `json:"notes,omitempty"`
+	// Difference is the first thing that does not hold, nil if all does.
+	Difference *Difference `json:"difference,omitempty"`
+}
+
+// Difference is where a ledger and what should be there part.
+type Difference = runtime.Difference
+
+// Replay feeds the recorded inputs of a quest to the rules and compares each
+// event they lead to with the one recorded, byte for byte. It calls no model and
+// no tool. Progress, which may be nil, is told the seq now and then.
+func Replay(ctx context.Context, r *runtime.Runtime, name string, progress func(seq uint64)) (*Report, error) {
+	return examine(ctx, r, name, progress, nil, nil)
+}
+
+// Audit replays a quest, and looks besides at what the world is recorded to have said,
+// as Verify does.
+func Audit(ctx context.Context, r *runtime.Runtime, name string, progress func(seq uint64)) (*Report, error) {
+	return examine(ctx, r, name, progress, newWitnesses(r), nil)
+}
+
+// Verify checks everything that can be checked: the chain, the form of each event, that
+// the rules derive what is derived, every blob and tree that is named, what the world is
+// recorded to have said as far as it can be known again, and the files of the quest's
+// folder.
+func Verify(ctx context.Context, r *runtime.Runtime, name string, progress func(seq uint64)) (*Report, error) {
+	return examine(ctx, r, name, progress, newWitnesses(r), verifyFolder)
+}
+
+// examine reads a quest's ledger from its first event on and has each looked at.
+// What is found wrong is in the report; an error means that looking failed.
+func examine(ctx context.Context, r *runtime.Runtime, name string, progress func(uint64), witness *witnesses,
+	finally func(context.Context, *runtime.Runtime, string, *quest.State, []event.Text) (*Difference, error),
+) (*Report, error) {
+	var answers []event.Text
+	if witness != nil {
+		defer witness.close()
+	}
+	p := runtime.NewReplayer(r.Societies)
+	b := newBlobReader(ctx, r)
+	rep := &Report{Quest: name}
+	for e, err := range r.Ledger.Read(ctx, name, 1) {
+		if damage, ok := errors.AsType[*ledger.DamageError](err); ok {
+			rep.Difference = &Difference{Seq: damage.Seq, What: damage.Err.Error()}
+			return rep, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		rep.Events++
+		if e.Input() {
+			rep.Inputs++
+		} else {
+			rep.Derived++
+		}
+		if b, ok := e.Body.(*event.QuestFinished); ok {
+			answers = append(answers, b.Answer)
+		}
+		d, err := p.Begin(e)
+		if err != nil {
+			return nil, err
+		}
+		if d == nil {
+			d = p.Replay(e)
+		}
+		if d == nil {
+			d = b.read(e)
+		}
+		if d == nil && witness != nil {
+			if d, err = witness.look(ctx, e); err != nil {
+				return nil, err
+			}
+			rep.Notes = witness.notes
+		}
+		if rep.Blobs = len(b.seen); d != nil {
+			rep.Difference = d
+			return rep, nil
+		}
+		if progress != nil && e.Seq%10_000 == 0 {
+			progress(e.Seq)
+		}
+	}
+	if d := p.End(); d != nil {
+		rep.Difference = d
+		return rep, nil
+	}
+	if finally != nil {
+		d, err := finally(ctx, r, name, p.State, answers)
+		rep.Difference = d
+		return rep, err
+	}
+	return rep, nil
+}
+
+// A blobReader reads what events refer to, once each.
+type blobReader struct {
+	rt    *runtime.Runtime
+	ctx   context.Context
+	seen  map[event.Hash]bool
+	trees *blob.Walker
+}
+
+func newBlobReader(ctx context.Context, rt *runtime.Runtime) *blobReader {
+	r := &blobReader{rt: rt, ctx: ctx, seen: map[event.Hash]bool{}}
+	r.trees = blob.NewWalker(rt.Blobs, func(b event.Ref) error {
+		if r.seen[b.Hash] {
+			return nil
+		}
+		r.seen[b.Hash] = true
+		return readThrough(ctx, rt.Blobs, b)
+	})
+	return r
+}
+
+func (r *blobReader) read(e event.Event) *Difference {
+	refs, trees := event.Refs(e.Body)
+	for _, ref := range refs {
+		if r.seen[ref.Hash] {
+			continue
+		}
+		if _, err := r.rt.Blob(r.ctx, ref); err != nil {
+			return &Difference{Seq: e.Seq, What: err.Error()}
+		}
+		r.seen[ref.Hash] = true
+	}
+	for _, tree := range trees {
+		if err := r.trees.Walk(r.ctx, tree); err != nil {
+			return &Difference{Seq: e.Seq, What: err.Error()}
+		}
+	}
+	return nil
+}
+
+func verifyFolder(ctx context.Context, r *runtime.Runtime, name string, s *quest.State, answers []event.Text) (*Difference, error) {
+	changed, err := r.ChangedFiles(ctx, name, s, answers)
+	if err != nil || len(changed) == 0 {
+		return nil, err
+	}
+	return &Difference{File: changed[0], What: "the file differs from what the ledger says"}, nil
+}
+
+// readThrough reads a blob to its end without keeping it, which checks it.
+func readThrough(ctx context.Context, s blob.Store, ref event.Ref) error {
+	f, err := s.Open(ctx, ref.Hash)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	n, err := io.Copy(io.Discard, f)
+	if err == nil && n != ref.Size {
+		err = fmt.Errorf("blob %s has %d bytes, its reference says %d", ref.Hash, n, ref.Size)
+	}
+	return err
+}

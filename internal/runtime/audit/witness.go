@@ -1,0 +1,95 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+
+	"lyceum/internal/event"
+	"lyceum/internal/runtime"
+)
+
+// Note notes what could not be looked at about an event, or nobody vouches for.
+type Note func(e event.Event, format string, args ...any)
+
+// Witnessed is a workshop of whose services can be known again what they are recorded
+// to have said.
+type Witnessed interface {
+	// Witness looks at a quest from its first event on.
+	Witness(rt *runtime.Runtime, e event.Event, b *event.QuestCreated, note Note) Witness
+}
+
+// Witness looks at results of a society's calls.
+type Witness interface {
+	// Look finds what does not hold about a result.
+	Look(ctx context.Context, call, result event.Event) (*Difference, error)
+	Close()
+}
+
+// witnesses look at what the world is recorded to have said, and at what can be known
+// of it again: that nothing took longer than there was time, and what the society's own
+// witness knows.
+type witnesses struct {
+	rt   *runtime.Runtime
+	own  Witness // nil if there is none
+	open map[uint64]event.Event
+	// notes are what could not be looked at, or nobody vouches for.
+	notes []string
+}
+
+func newWitnesses(rt *runtime.Runtime) *witnesses {
+	return &witnesses{rt: rt, open: map[uint64]event.Event{}}
+}
+
+// maxNotes is how many notes are kept.
+const maxNotes = 50
+
+func (w *witnesses) note(e event.Event, format string, args ...any) {
+	if len(w.notes) < maxNotes {
+		w.notes = append(w.notes, fmt.Sprintf("seq %d: ", e.Seq)+fmt.Sprintf(format, args...))
+	}
+}
+
+func (w *witnesses) close() {
+	if w.own != nil {
+		w.own.Close()
+	}
+}
+
+// look finds what does not hold about an event.
+func (w *witnesses) look(ctx context.Context, e event.Event) (*Difference, error) {
+	switch b := e.Body.(type) {
+	case *event.QuestCreated:
+		if shop, ok := w.rt.Workshop(b.Rules).(Witnessed); ok {
+			w.own = shop.Witness(w.rt, e, b, w.note)
+		}
+	case *event.QuestForked:
+		clear(w.open)
+	case event.Result:
+		call, ok := w.open[b.Answers()]
+		delete(w.open, b.Answers())
+		if !ok {
+			return nil, nil
+		}
+		if t, is := b.(event.Timed); is {
+			if d := timed(call, e, t.Took()); d != nil {
+				return d, nil
+			}
+		}
+		if w.own != nil {
+			return w.own.Look(ctx, call, e)
+		}
+	default:
+		if e.Type.Call() {
+			w.open[e.Seq] = e
+		}
+	}
+	return nil, nil
+}
+
+// timed compares how long something is said to have taken with the time there was.
+func timed(call, e event.Event, took int64) *Difference {
+	if there := int64(e.Time - call.Time); took < 0 || there > 0 && took > there {
+		return &Difference{Seq: e.Seq, What: fmt.Sprintf("it says that it took %d µs, but %d µs passed between the call and the result: it was altered, or the clock was set back", took, there)}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package runtime
+
+import (
+	"context"
+	"strings"
+
+	"lyceum/internal/computer"
+	"lyceum/internal/event"
+	"lyceum/internal/quest"
+)
+
+// A workshop is what a society needs of the world besides models and tools: services
+// that answer its calls, files that it keeps in the quest's folder, what is pinned when
+// a quest is made. The runtime finds it by the society's name and knows no other
+// society; one that needs nothing has none.
+
+// Quest is what a workshop sees of the quest that it works for.
+type Quest struct {
+	*Runtime
+	// Key is the name under which the home keeps the quest.
+	Key string
+	// State belongs to the goroutine that owns the quest: a workshop looks at it only
+	// while it is called, never from work of its own.
+	State *quest.State
+	// Driver makes computers by Spec. It is nil if the quest has none.
+	Driver computer.Driver
+	Spec   computer.Spec
+	// Progress tells a person what takes long. Fail ends the run with an error.
+	Progress func(line string)
+	Fail     func(error)
+}
+
+// Fresh is a computer for one purpose, of the kind that the quest's agents have.
+func (q *Quest) Fresh(purpose string) *Fresh {
+	return &Fresh{Driver: q.Driver, Spec: q.Spec, Place: q.Place(q.Key, purpose), Progress: q.Progress}
+}
+
+// Result drafts the result of a call.
+func (q *Quest) Result(call uint64, actor string, b event.Result) event.Draft {
+	return event.Draft{Parent: call, Time: q.Clock(), Actor: actor, Body: b}
+}
+
+// Workshop makes benches, one for each run of a quest.
+type Workshop interface {
+	Open(ctx context.Context, q *Quest) (Bench, error)
+}
+
+// Bench is a workshop at the disposal of one run.
+type Bench interface {
+	// Services answer the society's calls.
+	Services() map[event.Type]Service
+	// Printed is told of each event once it is durable, on the owner's goroutine.
+	Printed(e event.Event)
+	// Close waits until all that was begun is done. It is called once.
+	Close() error
+}
+
+// Service answers one type of call. Calls of a workshop's services do no harm when they
+// are made again after a crash.
+type Service interface {
+	// Start takes what a call needs of the quest. It runs on the goroutine that owns the
+	// quest; the work it returns runs beside it, and brings the call's one result.
+	Start(e event.Event) (Work, error)
+}
+
+// Work is a call under way. Its error is the failure of the run: what went wrong with
+// the call itself is a result.
+type Work func(ctx context.Context) ([]event.Draft, error)
+
+// Maker is a workshop that pins something when a quest is made.
+type Maker interface {
+	Make(ctx context.Context, c *Creation, b *event.QuestCreated) error
+}
+
+// Folder is a workshop that keeps files in the quest's folder.
+type Folder interface {
+	// Write writes them anew, for a quest that was brought here, or forked.
+	Write(ctx context.Context, q *Quest) error
+	// Changed names those that are not as the ledger says.
+	Changed(ctx context.Context, q *Quest) ([]string, error)
+	// Finish writes what the last process of a finished quest did not come to.
+	Finish(ctx context.Context, q *Quest) error
+}
+
+// Workshop is that of a quest's society, nil if it has none.
+func (r *Runtime) Workshop(rules string) Workshop {
+	name, _, _ := strings.Cut(rules, "/")
+	return r.Workshops[name]
+}
+
+// folder is what the society of a quest keeps in its folder; nil is nothing.
+func (r *Runtime) folder(s *quest.State) Folder {
+	f, _ := r.Workshop(s.Rules).(Folder)
+	return f
+}
+
+// look is a quest that nobody runs, as a workshop sees it.
+func (r *Runtime) look(key string, s *quest.State, say func(string)) *Quest {
+	if say == nil {
+		say = func(string) {}
+	}
+	return &Quest{Runtime: r, Key: key, State: s, Progress: say, Fail: func(error) {}}
+}
+
+// workshopService lets a service of a workshop take its place in the loop.
+type workshopService struct{ Service }
+
+func (s workshopService) start(ctx context.Context, l *live, e event.Event) error {
+	work, err := s.Start(e)
+	if err == nil {
+		l.launch(ctx, e.Seq, work)
+	}
+	return err
+}
