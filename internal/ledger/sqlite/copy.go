@@ -14,14 +14,24 @@ import (
 // copyPages is how many pages are copied between two words of progress.
 const copyPages = 1024
 
-// CopyTo writes the ledger as it is at one moment into a new file, while others go
-// on reading and writing, and flushes it. What it copies are pages, so that a
-// damaged ledger is copied as damaged as it is. The copy is a ledger of its own: it
-// has another id, so that no index of this one is taken for its.
+// Backup writes the ledger as it is at one moment into a new file, while others go on
+// reading and writing, and flushes it. What is copied are pages, so that a damaged
+// ledger is copied as damaged as it is. The copy has no tokens: one that is revoked
+// here must not come back with it.
 //
 // progress, if it is not nil, is told how many bytes of how many are there. When
-// CopyTo fails the file may be there in part; the caller removes it.
-func (s *Store) CopyTo(ctx context.Context, path string, progress func(done, all int64)) error {
+// Backup fails the file may be there in part; the caller removes it.
+func (s *Store) Backup(ctx context.Context, path string, progress func(done, all int64)) error {
+	err := s.copyTo(ctx, path, "PRAGMA secure_delete=ON; DELETE FROM tokens", progress)
+	if err != nil {
+		return fmt.Errorf("copy the ledgers to %s: %w", path, err)
+	}
+	return nil
+}
+
+// copyTo copies the ledger and then changes the copy by a script. It is a ledger of its
+// own: it has another id, so that no index of this one is taken for its.
+func (s *Store) copyTo(ctx context.Context, path, script string, progress func(done, all int64)) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -38,7 +48,7 @@ func (s *Store) CopyTo(ctx context.Context, path string, progress func(done, all
 	}
 	err = s.copyPages(ctx, to, from, progress)
 	if err == nil {
-		err = own(to)
+		err = execute(to, script+newID())
 	}
 	// Closing brings what is in the write-ahead log of the copy into the file.
 	if err := errors.Join(err, to.Close()); err != nil {
@@ -83,11 +93,9 @@ func (s *Store) copyPages(ctx context.Context, to, from *sq.Conn, progress func(
 	return nil
 }
 
-// own makes a copied ledger one of its own.
-func own(conn *sq.Conn) error {
+// newID is the statement that makes a copied ledger one of its own.
+func newID() string {
 	var id [16]byte
-	if _, err := rand.Read(id[:]); err != nil {
-		return err
-	}
-	return sqlitex.ExecuteTransient(conn, fmt.Sprintf("UPDATE meta SET ledger = x'%x'", id), nil)
+	rand.Read(id[:]) // never fails
+	return fmt.Sprintf("; UPDATE meta SET ledger = x'%x'", id)
 }

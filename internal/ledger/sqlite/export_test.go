@@ -3,9 +3,10 @@ package sqlite
 // Queued returns how many writes wait for the writer.
 func (s *Store) Queued() int { return len(s.queue) }
 
-// OpenWith opens a ledger as a lyceum with other migrations would.
-func OpenWith(path string, migrations []string, opts Options) (*Store, error) {
-	opts.migrations = append([]string{}, migrations...)
+// OpenWith opens a ledger as a lyceum with other migrations would. before is told of
+// each step of a migration just before it is taken.
+func OpenWith(path string, opts Options, migrations []string, before func(step string)) (*Store, error) {
+	opts.migrations, opts.before = append([]string{}, migrations...), before
 	return Open(path, &opts)
 }
 

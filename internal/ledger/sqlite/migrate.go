@@ -85,7 +85,7 @@ func (s *Store) migrateOnce(conn *sq.Conn, copied *string) (format int64, err er
 	fresh := ""
 	defer func() {
 		if err != nil && fresh != "" { // a try that failed leaves nothing behind
-			err = errors.Join(err, os.Remove(fresh))
+			err = errors.Join(s.kind(err), os.Remove(fresh))
 		}
 	}()
 	end, err := sqlitex.ImmediateTransaction(conn)
@@ -109,9 +109,11 @@ func (s *Store) migrateOnce(conn *sq.Conn, copied *string) (format int64, err er
 		*copied = fresh
 		s.opts.Say(fmt.Sprintf("Bringing this home from format %d to %d. A copy of its ledgers as they were is kept in %s.", format, s.format(), fresh))
 	}
+	s.opts.before("change")
 	if err := execute(conn, s.opts.migrations[format-1]); err != nil {
 		return format, err
 	}
+	defer s.opts.before("commit")
 	return format + 1, setFormat(conn, format+1)
 }
 
@@ -126,19 +128,22 @@ func (s *Store) copyBefore(format int64) (string, error) {
 	if err := s.roomForACopy(); err != nil {
 		return "", err
 	}
+	s.opts.before("copy")
 	// Nobody else writes this file: the lock is ours. What a crash left of it goes.
 	part := s.path + ".before.part"
 	err := os.Remove(part)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		err = s.CopyTo(context.Background(), part, nil)
+		err = s.copyTo(context.Background(), part, "", nil)
 	}
 	if err == nil {
+		s.opts.before("rename")
 		err = os.Rename(part, path)
 	}
 	if err == nil {
 		err = flushFolder(filepath.Dir(path))
 	}
 	if err != nil {
+		err = s.kind(err) // before there is room again
 		_ = os.Remove(part)
 		return "", fmt.Errorf("copy it to %s first: %w", path, err)
 	}

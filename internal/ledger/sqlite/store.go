@@ -64,7 +64,10 @@ type Options struct {
 	// brought up to date, for that can take a while.
 	Say func(line string)
 
-	migrations []string // others than the product's, for tests
+	// For tests: other migrations than the product's, and what is told before each
+	// step of one.
+	migrations []string
+	before     func(step string)
 }
 
 // Store is a ledger in a folder.
@@ -107,6 +110,9 @@ func Open(path string, opts *Options) (*Store, error) {
 	}
 	if s.opts.Say == nil {
 		s.opts.Say = func(string) {}
+	}
+	if s.opts.before == nil {
+		s.opts.before = func(string) {}
 	}
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open ledger %s: %w", path, err)
@@ -300,8 +306,8 @@ func (s *Store) giveBack(c *sq.Conn) { s.idle <- c }
 
 // kind turns SQLite's results into the errors of package ledger.
 func (s *Store) kind(err error) error {
-	if err == nil {
-		return nil
+	if err == nil || errors.Is(err, ledger.ErrFull) || errors.Is(err, ledger.ErrCorrupt) {
+		return err // it has its kind
 	}
 	switch sq.ErrCode(err).ToPrimary() {
 	case sq.ResultFull:
