@@ -405,16 +405,25 @@ func (r *Runtime) prepare(ctx context.Context, name string, s *quest.State) erro
 	if len(missing) == 0 {
 		return nil
 	}
+	if err := r.WriteFolder(ctx, name, s); err != nil {
+		return err
+	}
+	return r.prepareHomes(ctx, name, missing)
+}
+
+// WriteFolder writes what people read in the folder of a quest that nobody runs: the
+// files that follow from its ledger. A quest that was brought here, or forked, has papers
+// already. Their history in git is written by who runs the quest.
+func (r *Runtime) WriteFolder(ctx context.Context, name string, s *quest.State) error {
 	if err := r.writeFiles(ctx, name, s); err != nil {
 		return err
 	}
-	// A quest that was brought here, or forked, has papers already.
 	for _, p := range lab.Library(s).Papers {
 		if err := (&press{rt: r, key: name}).write(ctx, p); err != nil {
 			return fmt.Errorf("write paper %s: %w", p.Ref, err)
 		}
 	}
-	return r.prepareHomes(ctx, name, missing)
+	return nil
 }
 
 // homed are the agents that have homes: those with a model, and the first. Others have

@@ -162,6 +162,11 @@ func makePrivate(path string) error {
 	return f.Close()
 }
 
+// waitForOthers has another process's long write waited for. It is SQLite's own way: the
+// driver's SetBlockOnBusy is lost when a connection is closed elsewhere in this process
+// at the wrong moment, for it is kept under an address that is free by then.
+const waitForOthers = "PRAGMA busy_timeout=86400000"
+
 // connect opens a connection and asserts that its commits reach the disk: some
 // drivers relax that in WAL mode.
 func (s *Store) connect() (*sq.Conn, error) {
@@ -169,10 +174,9 @@ func (s *Store) connect() (*sq.Conn, error) {
 	if err != nil {
 		return nil, s.kind(err)
 	}
-	conn.SetBlockOnBusy() // another process's long write is waited for
 	// The page size counts only when the file is made: 8 KiB pages hold three
 	// large events where 4 KiB pages hold one, and 64 writers append a third more.
-	pragmas := []string{"PRAGMA page_size=8192", "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL"}
+	pragmas := []string{waitForOthers, "PRAGMA page_size=8192", "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL"}
 	if s.opts.MaxPages > 0 {
 		pragmas = append(pragmas, fmt.Sprintf("PRAGMA max_page_count=%d", s.opts.MaxPages))
 	}
