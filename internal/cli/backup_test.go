@@ -83,6 +83,9 @@ func (h *home) whole() {
 func TestAHomeOfTheBuildBefore(t *testing.T) {
 	t.Parallel()
 	h := oldHome(t)
+	if doctor := h.run("doctor"); !strings.Contains(doctor.out, "it has format 1; the next command that opens it keeps a copy and brings it to format 2") {
+		t.Errorf("doctor says %s, want that the home is of format 1", doctor.out)
+	}
 	first := h.run("verify", "primes")
 	first.want(t, 0, "unchanged (25 events", "from format 1 to 2", "lyceum.db.before-2")
 	second := h.run("verify", "demo-number")

@@ -130,7 +130,7 @@ func hint(err error) string {
 	case errors.Is(err, ledger.ErrFull), errors.Is(err, syscall.ENOSPC):
 		return "Make room on the disk, then go on with: lyceum run <quest>. Nothing that was recorded is lost."
 	case errors.Is(err, ledger.ErrCorrupt):
-		return "Check which quests are whole with: lyceum verify <quest>. Restore the home from a backup (docs/cli.md), or choose another with --home."
+		return "Check which quests are whole with: lyceum verify <quest>. Restore the home from a backup (docs/cli.md), or choose another home with --home."
 	case errors.Is(err, ledger.ErrConflict):
 		return "Another process has written to this quest. Run the command again."
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):

@@ -40,6 +40,21 @@ func setFormat(conn *sq.Conn, format int64) error {
 	return sqlitex.ExecuteTransient(conn, fmt.Sprintf("PRAGMA user_version=%d", format), nil)
 }
 
+// Formats tells which format the ledger in a file has, and which this binary makes of it
+// when it is opened. It changes nothing.
+func Formats(path string) (has, makes int64, err error) {
+	s := &Store{path: path, opts: Options{migrations: migrations}}
+	conn, err := sq.OpenConn(path, sq.OpenReadWrite)
+	if err == nil {
+		has, err = formatOf(conn)
+		err = errors.Join(err, conn.Close())
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("look at ledger %s: %w", path, s.kind(err))
+	}
+	return has, s.format(), nil
+}
+
 // execute runs the statements of a script in the transaction that is open.
 func execute(conn *sq.Conn, script string) error {
 	for _, q := range strings.Split(script, ";") {
