@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"lyceum/internal/cli"
+
+	"golang.org/x/sys/unix"
 )
 
 // unpack unpacks a tar into a folder.
@@ -176,6 +178,20 @@ func TestABackupIsRefusedByANameAndAWayOut(t *testing.T) {
 	newHome(t, nil).run("backup", "x").want(t, 1, "there is nothing in")
 	if left, _ := filepath.Glob(filepath.Join(h.work, "*.unfinished")); len(left) > 0 {
 		t.Errorf("refused backups left %v", left)
+	}
+}
+
+func TestABackupThatDoesNotFitLeavesNothing(t *testing.T) {
+	t.Parallel()
+	h := asked(t)
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skipf("mounting a small tmpfs takes root and CAP_SYS_ADMIN (%v): run the tests with sudo, or in a container with --privileged", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	h.run("backup", filepath.Join(dir, "b")).want(t, 1, "the disk is full", "Make room on the disk and give the command again")
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("it left %v, %v; want nothing", left, err)
 	}
 }
 

@@ -128,7 +128,7 @@ func hint(err error) string {
 	case errors.Is(err, runtime.ErrExists):
 		return "Give another name, with --name or, for fork and import, --as; or remove the old one with: lyceum clean <quest> --data"
 	case errors.Is(err, ledger.ErrFull), errors.Is(err, syscall.ENOSPC):
-		return "Make room on the disk, then go on with: lyceum run <quest>. Nothing that was recorded is lost."
+		return "Make room on the disk and give the command again; a quest goes on with: lyceum run <quest>. Nothing that was recorded is lost."
 	case errors.Is(err, ledger.ErrCorrupt):
 		return "Check which quests are whole with: lyceum verify <quest>. Restore the home from a backup (docs/cli.md), or choose another home with --home."
 	case errors.Is(err, ledger.ErrConflict):

@@ -305,7 +305,7 @@ func TestAFullHome(t *testing.T) {
 	h.ok("run", "quest.yaml")
 
 	l := h.run("run", "long/quest.yaml")
-	l.want(t, 1, "Make room on the disk, then go on with: lyceum run <quest>. Nothing that was recorded is lost.")
+	l.want(t, 1, "Make room on the disk and give the command again; a quest goes on with: lyceum run <quest>. Nothing that was recorded is lost.")
 
 	// Nothing fits any more; what cannot be recorded is not said to be.
 	fill(t, filepath.Join(h.dir, "filler"))
