@@ -153,7 +153,7 @@ func (a *app) subject(ctx context.Context, arg string) (*runtime.Runtime, string
 	if err != nil {
 		return nil, "", nil, err
 	}
-	rt, closeAll, err := openRuntime(dir, nil)
+	rt, closeAll, err := openRuntime(dir, nil, nil)
 	if err != nil {
 		return nil, "", nil, errors.Join(err, os.RemoveAll(dir))
 	}

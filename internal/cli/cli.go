@@ -129,11 +129,9 @@ func hint(err error) string {
 	case errors.Is(err, runtime.ErrExists):
 		return "Give another name, with --name or, for fork and import, --as; or remove the old one with: lyceum clean <quest> --data"
 	case errors.Is(err, ledger.ErrFull), errors.Is(err, syscall.ENOSPC):
-		return "Make room on the disk, then go on with: lyceum run <quest>. Nothing that was recorded is lost."
-	case errors.Is(err, ledger.ErrNewer):
-		return "Upgrade lyceum, or choose another home with --home."
+		return "Make room on the disk and give the command again; a quest goes on with: lyceum run <quest>. Nothing that was recorded is lost."
 	case errors.Is(err, ledger.ErrCorrupt):
-		return "Check which quests are whole with: lyceum verify <quest>. Restore lyceum.db from a copy, or choose another home with --home."
+		return "Check which quests are whole with: lyceum verify <quest>. Restore the home from a backup (docs/cli.md), or choose another home with --home."
 	case errors.Is(err, ledger.ErrConflict):
 		return "Another process has written to this quest. Run the command again."
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
@@ -173,7 +171,7 @@ it at any step, take it elsewhere.
 		a.controlCommand("pause", "Pause a quest: what is under way comes in, nothing new begins", func() event.Body { return &event.QuestPaused{Reason: "paused by a person"} }),
 		a.resumeCommand(), a.messageCommand(), a.cleanCommand(),
 		a.traceCommand(), a.verifyCommand(), a.replayCommand(), a.diffCommand(), a.forkCommand(),
-		a.exportCommand(), a.importCommand(), a.policyCommand(), a.profileCommand(), a.modelsCommand(), a.versionCommand(),
+		a.exportCommand(), a.importCommand(), a.backupCommand(), a.policyCommand(), a.profileCommand(), a.modelsCommand(), a.versionCommand(),
 		a.doctorCommand(), a.shellCommand(), a.serveCommand(),
 	)
 	return root
@@ -192,7 +190,7 @@ func (a *app) open(mayCreate bool) error {
 	if a.config, err = config.Load(home); err != nil {
 		return err
 	}
-	rt, closeAll, err := openRuntime(home, a.config)
+	rt, closeAll, err := openRuntime(home, a.config, func(line string) { fmt.Fprintln(a.err, printable(line)) })
 	if err != nil {
 		return err
 	}
@@ -201,8 +199,9 @@ func (a *app) open(mayCreate bool) error {
 	return nil
 }
 
-// openRuntime opens the parts that quests in a home run on.
-func openRuntime(home string, conf *config.Config) (*runtime.Runtime, func() error, error) {
+// openRuntime opens the parts that quests in a home run on. say is told when a home of
+// an older format is brought up to date.
+func openRuntime(home string, conf *config.Config, say func(line string)) (*runtime.Runtime, func() error, error) {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, nil, fmt.Errorf("make the home %s: %w", home, err)
 	}
@@ -214,7 +213,7 @@ func openRuntime(home string, conf *config.Config) (*runtime.Runtime, func() err
 	if err != nil {
 		return nil, nil, err
 	}
-	store, err := sqlite.Open(filepath.Join(home, "lyceum.db"), nil)
+	store, err := sqlite.Open(filepath.Join(home, "lyceum.db"), &sqlite.Options{Say: say})
 	if err != nil {
 		return nil, nil, errors.Join(err, blobs.Close())
 	}

@@ -249,6 +249,10 @@ func (d *doctor) lookAtDatabase(ctx context.Context, home string) {
 		// Who may not write cannot open it, and that has been said.
 		return
 	}
+	if has, makes, err := sqlite.Formats(path); err == nil && has > 0 && has < makes {
+		d.say(fine, "database", fmt.Sprintf("it has format %d; the next command that opens it keeps a copy and brings it to format %d", has, makes), "")
+		return
+	}
 	var heads []ledger.Head
 	store, err := sqlite.Open(path, nil)
 	if err == nil {

@@ -65,7 +65,7 @@ func TestADatabaseOfANewerVersionIsLeftAlone(t *testing.T) {
 	execute(t, h.database(), "PRAGMA user_version = 99")
 	before, err := os.ReadFile(h.database())
 	must(t, err)
-	h.refused("written by a newer Lyceum (format 99", "Upgrade lyceum, or choose another home with --home")
+	h.refused("written by a newer Lyceum: it has format 99, this lyceum knows formats up to 2", "choose another home with --home")
 	after, err := os.ReadFile(h.database())
 	must(t, err)
 	if !bytes.Equal(before, after) {
@@ -95,7 +95,7 @@ func TestADamagedDatabase(t *testing.T) {
 		t.Parallel()
 		h := asked(t)
 		h.change(func(data []byte) []byte { return bytes.Repeat([]byte("garbage "), 2000) })
-		h.refused("the ledger's database is damaged", "Restore lyceum.db from a copy, or choose another home")
+		h.refused("the ledger's database is damaged", "Restore the home from a backup (docs/cli.md), or choose another home with --home")
 	})
 	t.Run("CutShort", func(t *testing.T) {
 		t.Parallel()
@@ -305,7 +305,7 @@ func TestAFullHome(t *testing.T) {
 	h.ok("run", "quest.yaml")
 
 	l := h.run("run", "long/quest.yaml")
-	l.want(t, 1, "Make room on the disk, then go on with: lyceum run <quest>. Nothing that was recorded is lost.")
+	l.want(t, 1, "Make room on the disk and give the command again; a quest goes on with: lyceum run <quest>. Nothing that was recorded is lost.")
 
 	// Nothing fits any more; what cannot be recorded is not said to be.
 	fill(t, filepath.Join(h.dir, "filler"))

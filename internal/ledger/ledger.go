@@ -38,6 +38,10 @@ var (
 	ErrFull = errors.New("the disk is full")
 	// ErrNewer says that the database was made by a newer Lyceum.
 	ErrNewer = errors.New("the ledger was written by a newer Lyceum")
+	// ErrToken says that there is a token of that ID already.
+	ErrToken = errors.New("there is a token of that name")
+	// ErrNoToken says that there is no token of that ID.
+	ErrNoToken = errors.New("no such token")
 	// ErrCorrupt says that the storage below the events is damaged.
 	ErrCorrupt = errors.New("the ledger's database is damaged")
 )
@@ -140,10 +144,38 @@ type Inbox interface {
 	Posted(quest string) (posted <-chan struct{}, stop func())
 }
 
+// Token is a credential for a server, as the store keeps it: never the secret
+// itself.
+type Token struct {
+	// ID is what people call the token; it is no secret.
+	ID string
+	// Hash is the SHA-256 of the secret.
+	Hash event.Hash
+	// Scope says what the token opens. The store does not look at it.
+	Scope string
+	Note  string
+	// Created is when the token was made, Expires from when on it opens nothing,
+	// 0 for never. The store only keeps them.
+	Created, Expires event.Time
+}
+
+// Tokens keeps credentials. A server of the home sees at once what any process
+// has put or dropped: it must ask for each request, or soon again.
+type Tokens interface {
+	// PutToken keeps a token; when it returns the token is durable. An ID that
+	// exists is refused with ErrToken, and the token of that ID stays as it is.
+	PutToken(ctx context.Context, t Token) error
+	// Tokens returns them all, the oldest first, expired ones too.
+	Tokens(ctx context.Context) ([]Token, error)
+	// DropToken forgets a token for good, or returns ErrNoToken.
+	DropToken(ctx context.Context, id string) error
+}
+
 // Store is all that a driver offers.
 type Store interface {
 	Log
 	Inbox
+	Tokens
 	// Blob returns a small blob that came with a batch, or ErrNoBlob.
 	Blob(ctx context.Context, h event.Hash) ([]byte, error)
 	// Claim makes the caller the quest's only owner until it releases the claim

@@ -8,6 +8,7 @@ import (
 
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
+	"lyceum/internal/ledger"
 )
 
 // A collector is a place that can forget blobs nobody refers to. Collect and
@@ -68,20 +69,44 @@ func (r *Runtime) reach(ctx context.Context, keep map[event.Hash]bool) error {
 	if err != nil {
 		return err
 	}
-	trees := blob.NewWalker(r.Blobs, func(b event.Ref) error { keep[b.Hash] = true; return nil })
+	reach := NewReach(r.Ledger, r.Blobs, func(h event.Hash) error { keep[h] = true; return nil })
 	for _, h := range heads {
-		for e, err := range r.Ledger.Read(ctx, h.Quest, 1) {
-			if err != nil {
-				return fmt.Errorf("find the blobs of quest %s: %w", h.Quest, err)
+		if err := reach.Quest(ctx, h.Quest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A Reach finds the blobs that ledgers refer to, and visits each at least once: files
+// of trees too, whose trees it reads from a store.
+type Reach struct {
+	log   ledger.Log
+	visit func(event.Hash) error
+	trees *blob.Walker
+}
+
+// NewReach returns one that has visited nothing yet.
+func NewReach(log ledger.Log, store blob.Store, visit func(event.Hash) error) *Reach {
+	return &Reach{log, visit, blob.NewWalker(store, func(b event.Ref) error { return visit(b.Hash) })}
+}
+
+// Quest visits what the events of a quest refer to. After an error the Reach is of no
+// more use.
+func (r *Reach) Quest(ctx context.Context, name string) error {
+	for e, err := range r.log.Read(ctx, name, 1) {
+		if err != nil {
+			return fmt.Errorf("find the blobs of quest %s: %w", name, err)
+		}
+		refs, roots := event.Refs(e.Body)
+		for _, b := range refs {
+			if err := r.visit(b.Hash); err != nil {
+				return err
 			}
-			refs, roots := event.Refs(e.Body)
-			for _, b := range refs {
-				keep[b.Hash] = true
-			}
-			for _, t := range roots {
-				if err := trees.Walk(ctx, t); err != nil {
-					return fmt.Errorf("find the blobs of quest %s at %d: %w", h.Quest, e.Seq, err)
-				}
+		}
+		for _, t := range roots {
+			if err := r.trees.Walk(ctx, t); err != nil {
+				return fmt.Errorf("find the blobs of quest %s at %d: %w", name, e.Seq, err)
 			}
 		}
 	}

@@ -405,6 +405,16 @@ func (r *Runtime) prepare(ctx context.Context, name string, s *quest.State) erro
 	if len(missing) == 0 {
 		return nil
 	}
+	if err := r.WriteFolder(ctx, name, s); err != nil {
+		return err
+	}
+	return r.prepareHomes(ctx, name, missing)
+}
+
+// WriteFolder writes what people read in the folder of a quest that nobody runs: the
+// files that follow from its ledger, those of its society included. A history of them is
+// written by whoever runs the quest.
+func (r *Runtime) WriteFolder(ctx context.Context, name string, s *quest.State) error {
 	if err := r.writeFiles(ctx, name, s); err != nil {
 		return err
 	}
@@ -413,7 +423,7 @@ func (r *Runtime) prepare(ctx context.Context, name string, s *quest.State) erro
 			return err
 		}
 	}
-	return r.prepareHomes(ctx, name, missing)
+	return nil
 }
 
 // homed are the agents that have homes: those with a model, and the first. Others have

@@ -53,6 +53,7 @@ func Exercise(t *testing.T, open Open) {
 		"Read":      testRead,
 		"Follow":    testFollow,
 		"Inbox":     testInbox,
+		"Tokens":    testTokens,
 		"Claim":     testClaim,
 		"Blobs":     testBlobs,
 		"Remove":    testRemove,

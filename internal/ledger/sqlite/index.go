@@ -69,8 +69,7 @@ func (x *index) connect() (err error) {
 			err = errors.Join(err, conn.Close())
 		}
 	}()
-	conn.SetBlockOnBusy()
-	for _, p := range []string{"PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL"} {
+	for _, p := range []string{waitForOthers, "PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL"} {
 		if err := sqlitex.ExecuteTransient(conn, p, nil); err != nil {
 			return x.store.kind(err)
 		}

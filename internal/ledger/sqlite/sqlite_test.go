@@ -24,6 +24,10 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if spec := os.Getenv(migrateUntil); spec != "" {
+		os.Stderr.WriteString(dieInAMigration(spec).Error())
+		os.Exit(1)
+	}
 	code := ledgertest.Main(m, open)
 	if code == 0 && os.Getenv("LYCEUM_LEDGERTEST_DIR") == "" {
 		if err := goleak.Find(); err != nil {

@@ -33,13 +33,11 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// schemaVersion is kept in the file's user_version.
-const schemaVersion = 1
-
 // applicationID marks a file as a ledger ("lyce").
 const applicationID = 0x6c796365
 
-// The tables. Each index beyond a primary key has its reason:
+// The tables of format 1; migrations add the rest. Each index beyond a primary
+// key has its reason:
 //   - quests.name: found by name on every append, one small row per quest;
 //   - inbox(quest, number), (quest, key): commands are few, and the owner asks for its own;
 //   - blobs.hash: the only way a blob is ever asked for.
@@ -62,6 +60,14 @@ type Options struct {
 	MaxPages int
 	// BeforeFlush runs before each commit, for measuring slow disks.
 	BeforeFlush func()
+	// Say is told, in lines for a person, that a ledger of an older format is being
+	// brought up to date, for that can take a while.
+	Say func(line string)
+
+	// For tests: other migrations than the product's, and what is told before each
+	// step of one.
+	migrations []string
+	before     func(step string)
 }
 
 // Store is a ledger in a folder.
@@ -98,6 +104,15 @@ func Open(path string, opts *Options) (*Store, error) {
 	}
 	if s.opts.IndexEvery == 0 {
 		s.opts.IndexEvery = 8192
+	}
+	if s.opts.migrations == nil {
+		s.opts.migrations = migrations
+	}
+	if s.opts.Say == nil {
+		s.opts.Say = func(string) {}
+	}
+	if s.opts.before == nil {
+		s.opts.before = func(string) {}
 	}
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open ledger %s: %w", path, err)
@@ -147,6 +162,11 @@ func makePrivate(path string) error {
 	return f.Close()
 }
 
+// waitForOthers has another process's long write waited for. It is SQLite's own way: the
+// driver's SetBlockOnBusy is lost when a connection is closed elsewhere in this process
+// at the wrong moment, for it is kept under an address that is free by then.
+const waitForOthers = "PRAGMA busy_timeout=86400000"
+
 // connect opens a connection and asserts that its commits reach the disk: some
 // drivers relax that in WAL mode.
 func (s *Store) connect() (*sq.Conn, error) {
@@ -154,10 +174,9 @@ func (s *Store) connect() (*sq.Conn, error) {
 	if err != nil {
 		return nil, s.kind(err)
 	}
-	conn.SetBlockOnBusy() // another process's long write is waited for
 	// The page size counts only when the file is made: 8 KiB pages hold three
 	// large events where 4 KiB pages hold one, and 64 writers append a third more.
-	pragmas := []string{"PRAGMA page_size=8192", "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL"}
+	pragmas := []string{waitForOthers, "PRAGMA page_size=8192", "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL"}
 	if s.opts.MaxPages > 0 {
 		pragmas = append(pragmas, fmt.Sprintf("PRAGMA max_page_count=%d", s.opts.MaxPages))
 	}
@@ -176,14 +195,15 @@ func (s *Store) connect() (*sq.Conn, error) {
 	return conn, nil
 }
 
-// prepare makes the tables, or checks that they are ours.
+// prepare makes the tables, or checks that they are ours, and brings those of an
+// older format up to date.
 func (s *Store) prepare(conn *sq.Conn) (err error) {
-	version, err := sqlitex.ResultInt64(conn.Prep("PRAGMA user_version"))
+	format, err := formatOf(conn)
 	if err != nil {
 		return s.kind(err)
 	}
-	if version == 0 {
-		if version, err = s.create(conn); err != nil {
+	if format == 0 {
+		if format, err = s.create(conn); err != nil {
 			return s.kind(err)
 		}
 	}
@@ -193,23 +213,29 @@ func (s *Store) prepare(conn *sq.Conn) (err error) {
 		return s.kind(err)
 	case app != applicationID:
 		return fmt.Errorf("%w: the file is not a Lyceum ledger", ledger.ErrCorrupt)
-	case version > schemaVersion:
-		return fmt.Errorf("%w (format %d, this one knows %d): upgrade lyceum, or choose another home", ledger.ErrNewer, version, schemaVersion)
+	case format > s.format():
+		return s.newer(format)
+	case format < s.format():
+		if err := s.migrate(conn, format); err != nil {
+			return err
+		}
 	}
 	return s.kind(sqlitex.Execute(conn, "SELECT ledger FROM meta", &sqlitex.ExecOptions{
 		ResultFunc: func(stmt *sq.Stmt) error { stmt.ColumnBytes(0, s.id[:]); return nil },
 	}))
 }
 
-func (s *Store) create(conn *sq.Conn) (version int64, err error) {
+// create makes all tables in one transaction, a new ledger's as the migrations
+// would make them.
+func (s *Store) create(conn *sq.Conn) (format int64, err error) {
 	end, err := sqlitex.ImmediateTransaction(conn)
 	if err != nil {
 		return 0, err
 	}
 	defer end(&err)
 	// Another process may have made the tables while we waited.
-	if version, err = sqlitex.ResultInt64(conn.Prep("PRAGMA user_version")); err != nil || version != 0 {
-		return version, err
+	if format, err = formatOf(conn); err != nil || format != 0 {
+		return format, err
 	}
 	tables, err := sqlitex.ResultInt64(conn.Prep("SELECT count(*) FROM sqlite_schema"))
 	if err != nil {
@@ -222,16 +248,13 @@ func (s *Store) create(conn *sq.Conn) (version int64, err error) {
 	if _, err := rand.Read(id[:]); err != nil {
 		return 0, err
 	}
-	script := schema + fmt.Sprintf("INSERT INTO meta VALUES (1, x'%x', 0); PRAGMA application_id=%d; PRAGMA user_version=%d;", id, applicationID, schemaVersion)
-	for _, q := range strings.Split(script, ";") {
-		if strings.TrimSpace(q) == "" {
-			continue
-		}
-		if err := sqlitex.ExecuteTransient(conn, q, nil); err != nil {
+	first := schema + fmt.Sprintf("INSERT INTO meta VALUES (1, x'%x', 0); PRAGMA application_id=%d;", id, applicationID)
+	for _, script := range append([]string{first}, s.opts.migrations...) {
+		if err := execute(conn, script); err != nil {
 			return 0, err
 		}
 	}
-	return schemaVersion, nil
+	return s.format(), setFormat(conn, s.format())
 }
 
 // Close waits for what is queued, and closes the file.
@@ -287,8 +310,8 @@ func (s *Store) giveBack(c *sq.Conn) { s.idle <- c }
 
 // kind turns SQLite's results into the errors of package ledger.
 func (s *Store) kind(err error) error {
-	if err == nil {
-		return nil
+	if err == nil || errors.Is(err, ledger.ErrFull) || errors.Is(err, ledger.ErrCorrupt) {
+		return err // it has its kind
 	}
 	switch sq.ErrCode(err).ToPrimary() {
 	case sq.ResultFull:

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"lyceum/internal/backup"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) backupCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "backup <folder|file.tar>",
+		Short: "Copy this home, also while quests run in it",
+		Long: `Copy the whole home as it is at one moment, while quests and servers go on. The
+copy is a home: lyceum --home <folder> works on it, and to restore it is to move it
+to where the home was. With a name that ends with .tar it is one file, to be unpacked
+into a new folder.
+
+Not in a backup are caches, the server's token and tokens that were made for it, and
+what stands for processes. Quests that run are in it as they stood; workspaces as last
+recorded, and as they are where nobody runs the quest.
+
+  lyceum backup /mnt/disk/lyceum-monday
+  lyceum --home /mnt/disk/lyceum-monday verify primes`,
+		Args: exactArgs(1, "a folder or a file.tar that is not there yet"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			if err := a.open(false); err != nil {
+				return err
+			}
+			rep, err := backup.Make(ctx, a.rt, args[0], a.backupProgress(asJSON))
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				if err := a.printJSON(rep); err != nil {
+					return err
+				}
+			} else {
+				a.printBackup(rep)
+			}
+			if len(rep.Damaged) > 0 {
+				return errFailed
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// backupProgress says every two seconds how far a backup is.
+func (a *app) backupProgress(quiet bool) backup.Progress {
+	if quiet {
+		return nil
+	}
+	last := time.Now()
+	return func(what string, done, all int64) {
+		if time.Since(last) < 2*time.Second {
+			return
+		}
+		last = time.Now()
+		switch {
+		case what == "ledgers":
+			fmt.Fprintf(a.err, "backup: %s, %d of %d MiB\n", what, done>>20, all>>20)
+		case all > 0:
+			fmt.Fprintf(a.err, "backup: %s, %d of %d\n", what, done, all)
+		default:
+			fmt.Fprintf(a.err, "backup: %s, %d\n", what, done)
+		}
+	}
+}
+
+func (a *app) printBackup(r *backup.Report) {
+	fmt.Fprintf(a.out, "Backed up %d quests (%d events, %d blobs, %d KiB) to %s.\n", r.Quests, r.Events, r.Blobs, (r.Bytes+1023)>>10, printable(r.Backup))
+	for _, w := range r.Workspaces {
+		fmt.Fprintf(a.out, "The workspace of %s is not as recorded: it was copied as it is.\n", printable(w))
+	}
+	for _, l := range r.LeftOut {
+		fmt.Fprintf(a.out, "Left out: %s\n", printable(l))
+	}
+	for _, d := range r.Damaged {
+		fmt.Fprintf(a.out, "Damaged in the home, and so in the backup: %s\n", printable(d))
+	}
+	if len(r.Damaged) > 0 {
+		fmt.Fprintln(a.out, "Everything else is there. Look for an older backup of what is damaged.")
+	}
+}
