@@ -55,7 +55,8 @@ type row struct {
 	on          List
 }
 
-// table has every character that is on a list, in order. It is written out rather
+// table has every character that is on a list, in order, but for the noncharacters at
+// the end of each plane. It is written out rather
 // than taken from package unicode, whose tables change with the Go release.
 var table = []row{
 	{0x00, 0x08, cc | People | Preview}, // C0
@@ -97,22 +98,9 @@ var table = []row{
 	{0xFFFE, 0xFFFF, People | Papers},          // noncharacters
 	{0x110BD, 0x110BD, cf},                     // signs of Kaithi
 	{0x110CD, 0x110CD, cf},
-	{0x13430, 0x1343F, cf}, // joiners of hieroglyphs
-	{0x1BCA0, 0x1BCA3, cf}, // shorthand
-	{0x1D173, 0x1D17A, cf}, // beams of music
-	{0x1FFFE, 0x1FFFF, People},
-	{0x2FFFE, 0x2FFFF, People},
-	{0x3FFFE, 0x3FFFF, People},
-	{0x4FFFE, 0x4FFFF, People},
-	{0x5FFFE, 0x5FFFF, People},
-	{0x6FFFE, 0x6FFFF, People},
-	{0x7FFFE, 0x7FFFF, People},
-	{0x8FFFE, 0x8FFFF, People},
-	{0x9FFFE, 0x9FFFF, People},
-	{0xAFFFE, 0xAFFFF, People},
-	{0xBFFFE, 0xBFFFF, People},
-	{0xCFFFE, 0xCFFFF, People},
-	{0xDFFFE, 0xDFFFF, People},
+	{0x13430, 0x1343F, cf},              // joiners of hieroglyphs
+	{0x1BCA0, 0x1BCA3, cf},              // shorthand
+	{0x1D173, 0x1D17A, cf},              // beams of music
 	{0xE0000, 0xE0000, People | Output}, // tags: ASCII that cannot be seen
 	{0xE0001, 0xE0001, cf | Output},
 	{0xE0002, 0xE001F, People | Output},
@@ -120,14 +108,16 @@ var table = []row{
 	{0xE0080, 0xE00FF, People | Output},
 	{0xE0100, 0xE01EF, People | Words | Output}, // variation selectors
 	{0xE01F0, 0xE0FFF, People | Output},         // reserved
-	{0xEFFFE, 0xEFFFF, People},
-	{0xF0000, 0x10FFFF, People}, // private use, and noncharacters
+	{0xF0000, 0x10FFFF, People},                 // private use, and noncharacters
 }
 
 // listed are the lists a character is on.
 func listed(r rune) List {
-	if r >= ' ' && r < 0x7F {
+	switch {
+	case r >= ' ' && r < 0x7F:
 		return 0
+	case r > 0xFFFF && r&0xFFFE == 0xFFFE: // the last two of every plane are noncharacters
+		return People
 	}
 	i, ok := slices.BinarySearchFunc(table, r, func(w row, r rune) int {
 		switch {

@@ -22,7 +22,7 @@ func clean(p *plain.Pieces, s string) string {
 }
 
 // line is a clean text without breaks.
-func line(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
+func line(s string) string { return plain.Line(s) }
 
 // fit makes a text exactly as wide as a column, in cells: what does not fit is cut.
 func fit(s string, width int) string {
