@@ -17,6 +17,7 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/plain"
 )
 
 // rasters are the images that a browser may show: none of them can hold a script.
@@ -98,7 +99,7 @@ func (w *rangeRefusal) Write(p []byte) (int, error) {
 func fileName(name string, h event.Hash) string {
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	name = strings.Map(func(c rune) rune {
-		if c < 0x20 || c == 0x7f || strings.ContainsRune(`"/\:*?<>|`, c) || c == utf8.RuneError || c >= 0x202a && c <= 0x202e || c >= 0x2066 && c <= 0x2069 {
+		if (plain.People | plain.Controls).Has(c) || strings.ContainsRune(`"/\:*?<>|`, c) || c == utf8.RuneError {
 			return -1
 		}
 		return c

@@ -10,6 +10,7 @@ import (
 
 	"lyceum/internal/api"
 	"lyceum/internal/event"
+	"lyceum/internal/plain"
 )
 
 // fuzzServer is a server on an empty home, and a way to ask it without a network.
@@ -97,12 +98,12 @@ func FuzzTextSearch(f *testing.F) {
 }
 
 func FuzzFileNames(f *testing.F) {
-	for _, n := range []string{"a.txt", "../../etc/passwd", "a\r\nSet-Cookie: x", "\u202egnp.exe", `c:\x`, "", "..", "\x00"} {
+	for _, n := range []string{"a.txt", "../../etc/passwd", "a\r\nSet-Cookie: x", "\u202egnp.exe", `c:\x`, "", "..", "\x00", "a\u200b.txt"} {
 		f.Add(n)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
 		got := api.FileName(name, event.Hash{})
-		if got == "" || got == "." || got == ".." || strings.ContainsAny(got, "/\\\r\n\x00\"") {
+		if got == "" || got == "." || got == ".." || strings.ContainsAny(got, "/\\\n\t\"") || plain.People.In(got) {
 			t.Errorf("%q becomes %q", name, got)
 		}
 	})

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"lyceum/internal/plain"
 )
 
 // params reads the parameters of a query strictly: each at most once, none that is not
@@ -110,7 +112,8 @@ func (p *params) done() error {
 	return p.fault
 }
 
-func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), 60)], "\uFFFD") }
+// clip is a caller's word as it is said back.
+func clip(s string) string { return plain.Brief(s[:min(len(s), 1000)], 60) }
 
 // none refuses all parameters.
 func none(r *http.Request) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -172,6 +173,20 @@ func TestBlobsAreHarmless(t *testing.T) {
 			t.Errorf("%v %q", err, a.header.Get("Content-Disposition"))
 		}
 	})
+}
+
+// TestAWordIsSaidBackWithoutWhatHides: an error names the parameter it does not know.
+func TestAWordIsSaidBackWithoutWhatHides(t *testing.T) {
+	t.Parallel()
+	s := newHome(t).serve(api.Options{})
+	a := s.do("GET", "/api/quests?"+url.QueryEscape("a\u202e\u200bb"+strings.Repeat("é", 100))+"=1", nil).want(t, 400)
+	var got struct {
+		Error struct{ Message, Field string }
+	}
+	a.into(t, &got)
+	if want := "a\uFFFD\uFFFDb" + strings.Repeat("é", 55) + "…"; got.Error.Field != want {
+		t.Errorf("the parameter is called %q, want %q", got.Error.Field, want)
+	}
 }
 
 func TestACommandIsShownAsItWasTyped(t *testing.T) {

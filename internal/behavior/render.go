@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"lyceum/internal/plain"
 )
 
 // Text tells a person what each thread states now, and how the program stands.
@@ -113,12 +115,7 @@ func wording(m Matcher) (text string) {
 // oneLine takes out of a text what would break a line, move the cursor of a
 // terminal or turn the direction of writing.
 func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return (plain.People | plain.Controls).Replace(s, ' ')
 }
 
 // Mermaid draws threads as a Mermaid flowchart: their points in order, with what

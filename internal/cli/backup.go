@@ -6,9 +6,9 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"lyceum/internal/backup"
+	"lyceum/internal/runtime"
 
 	"github.com/spf13/cobra"
 )
@@ -62,12 +62,12 @@ func (a *app) backupProgress(quiet bool) backup.Progress {
 	if quiet {
 		return nil
 	}
-	last := time.Now()
+	last := runtime.SystemClock()
 	return func(what string, done, all int64) {
-		if time.Since(last) < 2*time.Second {
+		if runtime.SystemClock()-last < 2_000_000 {
 			return
 		}
-		last = time.Now()
+		last = runtime.SystemClock()
 		switch {
 		case what == "ledgers":
 			fmt.Fprintf(a.err, "backup: %s, %d of %d MiB\n", what, done>>20, all>>20)

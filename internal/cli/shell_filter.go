@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"unicode/utf8"
+
+	"lyceum/internal/plain"
 )
 
 // A screenFilter passes on what a stranger's program writes to a person's terminal.
@@ -14,6 +16,9 @@ import (
 // its answer is typed into whatever reads the terminal next; what reaches beyond the
 // screen, such as titles, the clipboard, printers and files; and what it does not
 // know. A sequence is passed on whole or not at all, however it was cut into writes.
+//
+// Of what is text it stops the controls alone: a program that may write anywhere on the
+// screen needs no mark of direction to mislead.
 //
 // It is made for terminals that speak UTF-8, as all do by now. To one that does not,
 // bytes of ordinary letters could be controls.
@@ -111,8 +116,7 @@ func (f *screenFilter) text(b byte) {
 	if !utf8.FullRune(f.seq) {
 		return
 	}
-	r, _ := utf8.DecodeRune(f.seq)
-	if r < 0x80 || r > 0x9f { // the controls of old, as characters
+	if r, _ := utf8.DecodeRune(f.seq); !plain.Controls.Has(r) {
 		f.out = utf8.AppendRune(f.out, r)
 	}
 	f.seq = f.seq[:0]

@@ -15,6 +15,7 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
+	"lyceum/internal/plain"
 	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 	"lyceum/internal/society/lab"
@@ -488,7 +489,7 @@ func (a *app) printJSON(v any) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	_, err := io.WriteString(a.out, escaped(b.String()))
+	_, err := io.WriteString(a.out, plain.JSON(b.String()))
 	return err
 }
 

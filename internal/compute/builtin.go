@@ -10,6 +10,8 @@ import (
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
+
+	"lyceum/internal/plain"
 )
 
 // maxBits is the most that a whole number may have; an operation on two of them
@@ -132,19 +134,12 @@ func (r *run) shown(args starlark.Tuple) (starlark.Value, error) {
 			b.WriteString("...")
 			break
 		}
-		if hidden(c) {
+		if plain.Output.Has(c) {
 			c = '?'
 		}
 		b.WriteRune(c)
 	}
 	return starlark.String(b.String()), r.keep(uint64(b.Len()))
-}
-
-// hidden is the same list as in the prelude.
-func hidden(c rune) bool {
-	in := func(a, b rune) bool { return a <= c && c <= b }
-	return c < 0x20 || in(0x7F, 0x9F) || c == 0xAD || in(0x200B, 0x200F) || in(0x2028, 0x202E) ||
-		in(0x2060, 0x206F) || c == 0xFEFF || in(0xFFF9, 0xFFFB) || in(0xE0000, 0xE0FFF)
 }
 
 func (r *run) print(args starlark.Tuple) (starlark.Value, error) {

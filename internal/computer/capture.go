@@ -11,13 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"lyceum/internal/computer/link"
+	"lyceum/internal/plain"
 )
 
 // maxPending is how much of a command's output is kept in memory before it gets a
@@ -402,7 +402,7 @@ func parseExit(b []byte) (*link.Exit, error) {
 	if err := json.Unmarshal(b, x); err != nil {
 		return nil, fmt.Errorf("the helper's word on how a command ended: %w", err)
 	}
-	x.Signal, x.End, x.Met = printable(x.Signal, 20), endWord(x.End), endWord(x.Met)
+	x.Signal, x.End, x.Met = plain.Quoted(x.Signal, 20), endWord(x.End), endWord(x.Met)
 	x.Code, x.Duration = min(max(x.Code, -1), 255), min(max(x.Duration, 0), 1<<50)
 	return x, nil
 }
@@ -463,13 +463,4 @@ func compareTime(a, b time.Time, ida, idb string) int {
 		return n
 	}
 	return strings.Compare(ida, idb)
-}
-
-// printable makes a stranger's text fit to be shown in an error.
-func printable(s string, most int) string {
-	if len(s) > most {
-		s = s[:most]
-	}
-	q := strconv.Quote(strings.ToValidUTF8(s, "?"))
-	return strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)
 }

@@ -22,6 +22,8 @@ import (
 	"io"
 	"regexp"
 	"time"
+
+	"lyceum/internal/plain"
 )
 
 // HomeDir is where an agent finds its home, in every computer.
@@ -41,7 +43,7 @@ type Spec struct {
 // check finds what cannot work, whatever the driver.
 func (s Spec) check(driver string, filtered bool) error {
 	if s.Driver != "" && s.Driver != "auto" && s.Driver != driver {
-		return fmt.Errorf("the computer is to be one of %s, not of %s", printable(s.Driver, 50), driver)
+		return fmt.Errorf("the computer is to be one of %s, not of %s", plain.Quoted(s.Driver, 50), driver)
 	}
 	l := s.Limits
 	for _, c := range []struct {

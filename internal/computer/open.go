@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lyceum/internal/computer/link"
+	"lyceum/internal/plain"
 )
 
 // Place is where a computer lives on the host.
@@ -197,7 +198,7 @@ func (c *Computer) boot(ctx context.Context, s Spec, print Fingerprint) error {
 	if c.report, err = c.tell(ctx, link.Request{Op: link.OpPing}); err != nil {
 		err = undo(fmt.Errorf("the helper does not answer: %w", err))
 		said, _ := os.ReadFile(filepath.Join(c.place.Dir, "boot.log"))
-		return fmt.Errorf("%w; it said: %s", err, printable(strings.TrimSpace(string(said)), 1000))
+		return fmt.Errorf("%w; it said: %s", err, plain.Quoted(strings.TrimSpace(string(said)), 1000))
 	}
 	return nil
 }
@@ -269,7 +270,7 @@ func (c *Computer) ask(ctx context.Context, q link.Request) (net.Conn, *link.Rea
 	case a.Unknown:
 		err = ErrUnknown
 	case a.Error != "":
-		err = errors.New(printable(a.Error, 500))
+		err = errors.New(plain.Quoted(a.Error, 500))
 	}
 	if err != nil {
 		conn.Close()

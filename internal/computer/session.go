@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"lyceum/internal/computer/link"
+	"lyceum/internal/plain"
 )
 
 // Home is the agent's home, as the host sees it.
@@ -123,7 +124,7 @@ func (cmd *Command) check() error {
 	}
 	for _, s := range slices.Concat(cmd.Args, cmd.Env, []string{cmd.Dir}) {
 		if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
-			return fmt.Errorf("the command holds %s, which is not text in UTF-8; put it into a file", printable(s, 100))
+			return fmt.Errorf("the command holds %s, which is not text in UTF-8; put it into a file", plain.Quoted(s, 100))
 		}
 	}
 	if b, err := json.Marshal(cmd.Args); err != nil || len(b) > maxCommand/2 {
@@ -137,7 +138,7 @@ func (cmd *Command) check() error {
 		dir = path.Join(HomeDir, dir)
 	}
 	if !strings.HasPrefix(path.Clean(dir)+"/", HomeDir+"/") || len(dir) > 4096 {
-		return fmt.Errorf("the folder %s is not inside the home; name one that is, such as . for the home itself", printable(cmd.Dir, 100))
+		return fmt.Errorf("the folder %s is not inside the home; name one that is, such as . for the home itself", plain.Quoted(cmd.Dir, 100))
 	}
 	return nil
 }
@@ -262,7 +263,7 @@ func (c *Computer) Processes(ctx context.Context) ([]Process, error) {
 }
 
 func (p *Process) ended(x *link.Exit) {
-	p.Running, p.Exit, p.Signal, p.End = false, x.Code, printable(x.Signal, 20), endWord(x.End)
+	p.Running, p.Exit, p.Signal, p.End = false, x.Code, plain.Quoted(x.Signal, 20), endWord(x.End)
 }
 
 // endWord lets only our own words pass.
@@ -307,7 +308,7 @@ func (c *Computer) write(ctx context.Context, q link.Request, data []byte) error
 	case a.Unknown:
 		return ErrUnknown
 	case a.Error != "":
-		return errors.New(printable(a.Error, 500))
+		return errors.New(plain.Quoted(a.Error, 500))
 	}
 	return nil
 }
@@ -438,5 +439,5 @@ func StopAt(ctx context.Context, p Place, drivers ...Driver) error {
 			return d.Kill(ctx, s.Handle)
 		}
 	}
-	return fmt.Errorf("the computer in %s is one of %s, which is not there", p.Dir, printable(s.Driver, 20))
+	return fmt.Errorf("the computer in %s is one of %s, which is not there", p.Dir, plain.Quoted(s.Driver, 20))
 }

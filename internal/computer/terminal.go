@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lyceum/internal/computer/link"
+	"lyceum/internal/plain"
 )
 
 // Join opens the computer of a place if one is up, whatever it was booted with, and
@@ -31,7 +32,7 @@ func Join(ctx context.Context, p Place, drivers ...Driver) (*Computer, error) {
 		}
 	}
 	if c.driver == nil {
-		return nil, fmt.Errorf("the computer in %s is one of %s, which is not there", p.Dir, printable(s.Driver, 20))
+		return nil, fmt.Errorf("the computer in %s is one of %s, which is not there", p.Dir, plain.Quoted(s.Driver, 20))
 	}
 	soon, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"html"
 	"strings"
+
+	"lyceum/internal/plain"
 )
 
 // preview is the page that shows the quest to people. It is written by hand and
@@ -50,15 +52,7 @@ func (a *account) preview(problem, answer string) []byte {
 // HTML does not allow, become the sign for what cannot be shown, and so do those
 // that turn the direction of writing, with which a text can look like another.
 func escape(s string) string {
-	return html.EscapeString(strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r < 0x20, r >= 0x7f && r < 0xa0, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
-			return '\uFFFD'
-		}
-		return r
-	}, s))
+	return html.EscapeString(plain.Preview.Replace(s, '\uFFFD'))
 }
 
 const previewHead = `<!DOCTYPE html>

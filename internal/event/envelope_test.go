@@ -230,6 +230,7 @@ func TestParseRefuses(t *testing.T) {
 		"JSONThatIsNoEvent":             {parseSample, `{"a":1}`, noLine},
 		"TextThatIsNoJSON":              {parseSample, "hello\x00\xff", noLine},
 		"ALongLineWithoutPrintingItAll": {parseSample, strings.Repeat("x", 1<<16), "…"},
+		"ALongLineWithoutTearingItUp":   {parseSample, "x" + strings.Repeat("é", 1<<16), `é…"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+
+	"lyceum/internal/plain"
 )
 
 // Hash is a SHA-256 sum, written as 64 lower-case hex digits.
@@ -89,7 +91,7 @@ func (t Text) Size() int64 {
 
 func clip(s string) string {
 	if len(s) > 80 {
-		return s[:80] + "…"
+		return plain.Cut(s, 80) + "…"
 	}
 	return s
 }

@@ -23,10 +23,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"lyceum/internal/event"
+	"lyceum/internal/plain"
 	"lyceum/internal/quest"
 	"lyceum/internal/strictyaml"
 
@@ -262,7 +262,7 @@ func (p *Profile) readDescription(n ast.Node) error {
 		return err
 	}
 	p.Description = strings.TrimSpace(p.Description)
-	if len(p.Description) > maxDescription || p.Description == "" || strings.ContainsFunc(p.Description, func(r rune) bool { return !unicode.IsPrint(r) }) {
+	if len(p.Description) > maxDescription || p.Description == "" || !plain.Printable(p.Description) {
 		return strictyaml.At(n, "want one line of at most %d bytes", maxDescription)
 	}
 	return nil

@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"lyceum/internal/event"
+	"lyceum/internal/plain"
 	"lyceum/internal/strictyaml"
 
 	"github.com/goccy/go-yaml/ast"
@@ -125,7 +124,7 @@ func (c *Computer) readAllow(n ast.Node) error {
 		}
 		size += event.Weight(host) + 3
 		switch {
-		case host == "" || len(host) > maxHost || !utf8.ValidString(host) || strings.ContainsFunc(host, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }):
+		case host == "" || len(host) > maxHost || !plain.Printable(host) || strings.Contains(host, " "):
 			return strictyaml.At(n, "%.40q is no host: want 1 to %d bytes that can be printed", host, maxHost)
 		case len(c.Network.Allow) == maxAllow:
 			return strictyaml.At(n, "there are more than %d hosts: allow a domain, as *.example.org, or say open", maxAllow)

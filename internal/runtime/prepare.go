@@ -18,8 +18,8 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
+	"lyceum/internal/plain"
 	"lyceum/internal/quest"
-	"lyceum/internal/society/lab/paper"
 	"lyceum/internal/tool"
 )
 
@@ -221,7 +221,7 @@ func attachable(base string) error {
 		return fmt.Errorf("a file called %q cannot be attached; rename it", base)
 	case len(base) > 100:
 		return fmt.Errorf("the name of %q is longer than 100 bytes; rename it", AtMost(base, 200))
-	case strings.ContainsFunc(base, paper.Strange):
+	case plain.Papers.In(base):
 		return fmt.Errorf("the name of %q has characters that cannot be seen; rename it", base)
 	}
 	return nil

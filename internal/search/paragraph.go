@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"lyceum/internal/plain"
 )
 
 // maxParagraph bounds a paragraph in bytes. A longer one, such as a file without a
@@ -137,7 +139,7 @@ func title(text, name string, markdown bool) string {
 		}
 		inside = fence(trimmed)
 		if h := heading(line); h != "" {
-			name = strings.Join(strings.FieldsFunc(h, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+			name = strings.Join(strings.FieldsFunc(h, func(r rune) bool { return unicode.IsSpace(r) || plain.Controls.Has(r) }), " ")
 			break
 		}
 	}

@@ -11,10 +11,11 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"lyceum/internal/plain"
 )
 
 // The limits of a corpus.
@@ -111,9 +112,7 @@ func (r *reader) link(name string) string {
 
 // badName refuses names that could not be shown, or would show as something else.
 func badName(name string) bool {
-	return !utf8.ValidString(name) || strings.ContainsFunc(name, func(c rune) bool {
-		return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || unicode.Is(unicode.Zl, c) || unicode.Is(unicode.Zp, c)
-	})
+	return !utf8.ValidString(name) || plain.Names.In(name)
 }
 
 func (r *reader) file(name string, d fs.DirEntry, markdown bool) error {

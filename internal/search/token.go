@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"lyceum/internal/plain"
 )
 
 // maxToken bounds a word in bytes; what is longer is no word, and is cut.
@@ -119,16 +121,10 @@ func continues(text string, i, j int, r rune, size int) bool {
 		return true
 	case r == '’':
 		return j > i && letterAfter(text, j+size)
-	case unicode.IsMark(r), ignorable(r):
+	case unicode.IsMark(r), plain.Words.Has(r):
 		return j > i
 	}
 	return false
-}
-
-// ignorable runes stand inside words and mean nothing to a search: soft hyphens,
-// joiners, marks of direction.
-func ignorable(r rune) bool {
-	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r)
 }
 
 // joins says whether the ASCII sign at j holds a word together: an apostrophe between
@@ -191,7 +187,7 @@ func normalised(word string) string {
 		switch {
 		case r == '’':
 			return '\''
-		case r >= utf8.RuneSelf && ignorable(r):
+		case r >= utf8.RuneSelf && plain.Words.Has(r):
 			return -1
 		}
 		return r

@@ -54,8 +54,8 @@ func below(path string) string {
 	return path
 }
 
-// plain puts an error of the file system into words, without the host's paths.
-func plain(path string, err error) error {
+// inWords puts an error of the file system into words, without the host's paths.
+func inWords(path string, err error) error {
 	path = short(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no %s; list_files shows what there is", path)
@@ -86,14 +86,14 @@ func open(home *os.Root, path string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	if info, err := home.Stat(path); err != nil {
-		return nil, nil, plain(path, err)
+		return nil, nil, inWords(path, err)
 	} else if err := ordinary(path, info); err != nil {
 		return nil, nil, err
 	}
 	// The file may have become another since.
 	f, err := home.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, nil, plain(path, err)
+		return nil, nil, inWords(path, err)
 	}
 	info, err := f.Stat()
 	if err == nil {

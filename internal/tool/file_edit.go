@@ -74,7 +74,7 @@ func whole(home *os.Root, path string) (string, fs.FileMode, error) {
 	}
 	info, err := home.Lstat(name)
 	if err != nil {
-		return "", 0, plain(path, err)
+		return "", 0, inWords(path, err)
 	}
 	if err := writable(path, info); err != nil {
 		return "", 0, err
@@ -86,7 +86,7 @@ func whole(home *os.Root, path string) (string, fs.FileMode, error) {
 	defer f.Close()
 	content, err := io.ReadAll(io.LimitReader(f, maxEdit+1))
 	if err != nil {
-		return "", 0, plain(path, err)
+		return "", 0, inWords(path, err)
 	}
 	if len(content) > maxEdit {
 		return "", 0, fmt.Errorf("%s is larger than %d MiB; a program such as sed can change it", short(path), maxEdit>>20)

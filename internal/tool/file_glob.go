@@ -97,7 +97,7 @@ func folder(home *os.Root, path string) (string, error) {
 		return "", err
 	}
 	if err := f.Close(); err != nil {
-		return "", plain(path, err)
+		return "", inWords(path, err)
 	}
 	if !info.IsDir() {
 		return "", fmt.Errorf("%s is a file; give the path of a folder", short(path))

@@ -94,7 +94,7 @@ func (s *search) run(ctx context.Context, path, glob string) (string, error) {
 		return s.text(&walk{}), nil
 	}
 	if err := f.Close(); err != nil {
-		return "", plain(path, err)
+		return "", inWords(path, err)
 	}
 	base, err := local(s.home, path)
 	if err != nil {

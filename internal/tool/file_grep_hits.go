@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"lyceum/internal/plain"
 )
 
 // hits are the matches in one file, with the lines around them.
@@ -78,12 +80,12 @@ func clip(text []byte, at int) string {
 			from++ // not within a character
 		}
 	}
-	shown := head(string(text[from:]), maxGrepShown)
+	shown := plain.Cut(string(text[from:]), maxGrepShown)
 	var out strings.Builder
 	if from > 0 {
 		out.WriteString("...")
 	}
-	escape(&out, shown)
+	out.WriteString(plain.Escape(shown))
 	if from+len(shown) < len(text) {
 		out.WriteString("...")
 	}

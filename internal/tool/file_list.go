@@ -55,7 +55,7 @@ func list(ctx context.Context, home *os.Root, path string) (string, error) {
 			break
 		}
 		if err != nil {
-			return "", plain(path, err)
+			return "", inWords(path, err)
 		}
 		if len(names) > maxEntries {
 			return "", fmt.Errorf("%s has more than %d entries", path, maxEntries)

@@ -55,7 +55,7 @@ func readLines(ctx context.Context, f io.Reader, size, offset, limit int64) (str
 	in := bufio.NewReaderSize(f, 32<<10)
 	head, err := in.Peek(8 << 10)
 	if err != nil && err != io.EOF {
-		return "", plain("read", err)
+		return "", inWords("read", err)
 	}
 	if what := binary(head); what != "" {
 		return fmt.Sprintf("(%s, %d bytes, not shown; it begins with % x)", what, size, head[:min(len(head), 16)]), nil
@@ -76,7 +76,7 @@ func readLines(ctx context.Context, f io.Reader, size, offset, limit int64) (str
 			return w.text()
 		}
 		if err != nil && err != bufio.ErrBufferFull {
-			return "", plain("read", err)
+			return "", inWords("read", err)
 		}
 	}
 }

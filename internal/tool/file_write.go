@@ -63,7 +63,7 @@ func write(home *os.Root, path, content string) error {
 	switch info, err := home.Lstat(name); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return plain(path, err)
+		return inWords(path, err)
 	default:
 		if err := writable(path, info); err != nil {
 			return err
@@ -88,28 +88,28 @@ func writable(path string, info fs.FileInfo) error {
 func replace(home *os.Root, name string, mode fs.FileMode, content string) error {
 	o, err := ownerOf(home)
 	if err != nil {
-		return plain(name, err)
+		return inWords(name, err)
 	}
 	folder := filepath.Dir(name)
 	if err := o.mkdirAll(home, folder); err != nil {
-		return plain(folder, err)
+		return inWords(folder, err)
 	}
 	temporary := filepath.Join(folder, ".write_file.tmp")
 	if err := home.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return plain(temporary, err)
+		return inWords(temporary, err)
 	}
 	if err := o.fill(home, temporary, mode, content); err != nil {
-		return errors.Join(plain(name, err), remove(home, temporary))
+		return errors.Join(inWords(name, err), remove(home, temporary))
 	}
 	if err := home.Rename(temporary, name); err != nil {
-		return errors.Join(plain(name, err), remove(home, temporary))
+		return errors.Join(inWords(name, err), remove(home, temporary))
 	}
 	return nil
 }
 
 func remove(home *os.Root, name string) error {
 	if err := home.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return plain(name, err)
+		return inWords(name, err)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"lyceum/internal/computer"
 	"lyceum/internal/model"
+	"lyceum/internal/plain"
 )
 
 // The limits of read_output.
@@ -152,7 +153,7 @@ func (p *page) add(l computer.Line) {
 
 func logLine(l computer.Line) string {
 	text := visible(l.Text)
-	if cut := head(text, maxShownLine); len(cut) < len(text) {
+	if cut := plain.Cut(text, maxShownLine); len(cut) < len(text) {
 		text = fmt.Sprintf("%s [... %d bytes of this line left out ...]", cut, len(text)-len(cut))
 	}
 	if l.Stream == computer.Stderr {
@@ -167,7 +168,7 @@ func (p *page) standing(id string) string {
 	more := p.next <= p.process.Lines
 	for _, s := range []computer.Stream{computer.Stdout, computer.Stderr} {
 		if part := p.partial[s]; len(part) > 0 && !more {
-			fmt.Fprintf(&b, "(%s, the line is not complete) %s\n", s, tail(visible(part), maxShownLine))
+			fmt.Fprintf(&b, "(%s, the line is not complete) %s\n", s, plain.CutFront(visible(part), maxShownLine))
 		}
 	}
 	switch {

@@ -3,10 +3,9 @@ package tool
 import (
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"lyceum/internal/computer"
+	"lyceum/internal/plain"
 )
 
 // How much is shown of what programs write.
@@ -25,37 +24,19 @@ func visible(b []byte) string {
 			out.WriteByte('\n')
 		}
 		line = strings.TrimRight(line, "\r")
-		escape(&out, line[strings.LastIndexByte(line, '\r')+1:])
+		out.WriteString(plain.Escape(line[strings.LastIndexByte(line, '\r')+1:]))
 	}
 	return out.String()
-}
-
-func escape(out *strings.Builder, s string) {
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(out, `\x%02x`, s[i])
-		case r == '\t' || !unicode.IsControl(r):
-			out.WriteString(s[i : i+n])
-		case r < utf8.RuneSelf:
-			fmt.Fprintf(out, `\x%02x`, r)
-		default:
-			fmt.Fprintf(out, `\u%04x`, r)
-		}
-		i += n
-	}
 }
 
 // word shows a short text of a stranger on one line.
 func word(s string) string {
-	var out strings.Builder
-	cut := head(s, maxName)
-	escape(&out, strings.ReplaceAll(cut, "\n", "; "))
+	cut := plain.Cut(s, maxName)
+	out := plain.Escape(strings.ReplaceAll(cut, "\n", "; "))
 	if len(cut) < len(s) {
-		out.WriteString("...")
+		out += "..."
 	}
-	return out.String()
+	return out
 }
 
 // stream shows an output: all of it, or its beginning and its end.
@@ -79,10 +60,10 @@ func middleOut(front, back string, gap int64) string {
 		return front
 	}
 	if gap == 0 {
-		half := len(head(front, maxStream/2))
+		half := len(plain.Cut(front, maxStream/2))
 		front, back = front[:half], front[half:]
 	}
-	first, last := lines(head(front, maxStream/2)), tail(back, maxStream/2)
+	first, last := lines(plain.Cut(front, maxStream/2)), plain.CutFront(back, maxStream/2)
 	gap += int64(len(front) - len(first) + len(back) - len(last))
 	return fmt.Sprintf("%s\n[... %d bytes left out ...]\n%s", strings.TrimSuffix(first, "\n"), gap, last)
 }
@@ -96,35 +77,10 @@ func lines(s string) string {
 	return s
 }
 
-// head returns the beginning of s, up to max bytes.
-func head(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	for n := max; n > max-utf8.UTFMax && n >= 0; n-- {
-		if utf8.RuneStart(s[n]) {
-			return s[:n]
-		}
-	}
-	return s[:max] // it is no text
-}
-
-// tail returns the end of s, up to max bytes.
-func tail(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	i := len(s) - max
-	for i < len(s) && !utf8.RuneStart(s[i]) {
-		i++
-	}
-	return s[i:]
-}
-
 // label shows a name of a file on one line.
 func label(name string) string {
-	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(name) {
-		return fmt.Sprintf("%q", name)
+	if plain.Printable(name) {
+		return name
 	}
-	return name
+	return fmt.Sprintf("%q", name)
 }

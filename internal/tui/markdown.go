@@ -12,6 +12,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/yuin/goldmark/ast"
+
+	"lyceum/internal/plain"
 )
 
 // Look is what a terminal can show.
@@ -182,7 +184,7 @@ func disarm(s string) string {
 	return entity().ReplaceAllStringFunc(s, func(m string) string {
 		meant := m
 		for range maxWrapped {
-			if strings.ContainsFunc(meant, hostile) || strings.ContainsRune(meant, '\t') {
+			if plain.People.In(meant) || strings.ContainsRune(meant, '\t') {
 				break
 			}
 			next := html.UnescapeString(meant)
@@ -208,7 +210,7 @@ func colourOnly(s string) string {
 			b.WriteString(seq)
 		case strings.HasPrefix(seq, "\x1b[") && strings.HasSuffix(seq, "m") && p.Command() == 'm':
 			b.WriteString(seq)
-		case len(seq) > 0 && seq[0] >= 0x80 && !strings.ContainsFunc(seq, hostile):
+		case len(seq) > 0 && seq[0] >= 0x80 && !plain.People.In(seq):
 			b.WriteString(seq) // a mark that stands alone
 		}
 		s, state = s[n:], next

@@ -2,65 +2,27 @@ package tui
 
 import (
 	"strings"
-	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"lyceum/internal/plain"
 )
-
-// hostile tells what must not reach a terminal: what moves the cursor, sets a title,
-// turns a line around, or has no width of its own and so would put every column
-// behind it out of place.
-func hostile(r rune) bool {
-	switch {
-	case r == '\n':
-		return false
-	case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Bidi_Control, r):
-		return true
-	case r == '\u2028', r == '\u2029', r == unicode.ReplacementChar:
-		return true
-	}
-	return unicode.Is(unicode.Co, r) || unicode.Is(unicode.Variation_Selector, r)
-}
-
-// maxMarks is how many marks a letter may carry. Real writing has no more, and a
-// tower of them covers the lines above.
-const maxMarks = 3
 
 // Clean makes a text of agents, or of anybody, safe to show: what a terminal would
 // obey becomes U+FFFD. Lines stay lines.
 func Clean(s string) string {
-	var b strings.Builder
-	b.Grow(len(s))
-	clean(&b, s, 0)
-	return b.String()
+	var p plain.Pieces
+	return clean(&p, s)
 }
 
-// clean writes a text as Clean makes it, behind a letter with that many marks, and
-// returns how many the last one has: a tower can be built of several texts.
-func clean(b *strings.Builder, s string, marks int) int {
-	for _, r := range s {
-		if unicode.Is(unicode.M, r) {
-			if marks++; marks > maxMarks {
-				continue
-			}
-		} else {
-			marks = 0
-		}
-		switch {
-		case r == '\t':
-			b.WriteString("    ")
-		case r == '\r':
-		case hostile(r):
-			b.WriteRune(unicode.ReplacementChar)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return marks
+// clean makes the next piece of a text as Clean does. How far a tab reaches depends on
+// the column, so that it is four spaces here.
+func clean(p *plain.Pieces, s string) string {
+	return p.Text(strings.ReplaceAll(s, "\t", "    "))
 }
 
 // line is a clean text without breaks.
-func line(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
+func line(s string) string { return plain.Line(s) }
 
 // fit makes a text exactly as wide as a column, in cells: what does not fit is cut.
 func fit(s string, width int) string {

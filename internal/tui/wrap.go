@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"lyceum/internal/plain"
 )
 
 // face is how a piece of text looks: any of these together.
@@ -53,9 +55,9 @@ func (f face) style() (s ansi.Style) {
 // prose is a paragraph that is being put together. All text that gets onto the page
 // goes through its add.
 type prose struct {
-	text  strings.Builder
-	runs  []stretch
-	marks int // that the last letter has
+	text strings.Builder
+	runs []stretch
+	safe plain.Pieces // what the text was made by, up to here
 }
 
 // stretch is where a piece of one face ends.
@@ -70,14 +72,14 @@ func (p *prose) add(s string, f face) {
 	if strings.Contains(s, "\n") {
 		s = strings.ReplaceAll(s, "\n", " ")
 	}
-	p.marks = clean(&p.text, s, p.marks)
+	p.text.WriteString(clean(&p.safe, s))
 	p.ends(f)
 }
 
 // end appends the end of a line.
 func (p *prose) end() {
 	p.text.WriteByte('\n')
-	p.marks = 0
+	p.safe = plain.Pieces{}
 	p.ends(0)
 }
 

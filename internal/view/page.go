@@ -6,7 +6,8 @@ import (
 	"html/template"
 	"io"
 	"strings"
-	"unicode"
+
+	"lyceum/internal/plain"
 )
 
 //go:embed page.html
@@ -25,14 +26,14 @@ const (
 // file. All texts of the quests are escaped, and what cannot be seen is shown as such.
 func (d *Diff) HTML(w io.Writer) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"visible": visible, "duration": duration, "percent": percent, "short": short,
+		"visible": plain.Text, "duration": duration, "percent": percent, "short": short,
 		"usd": func(s Side) string {
 			if s.Unpriced > 0 {
 				return "unknown"
 			}
 			return "$" + s.Cost.String()
 		},
-		"where": where, "join": func(list []string) string { return visible(strings.Join(list, ", ")) },
+		"where": where, "join": func(list []string) string { return plain.Text(strings.Join(list, ", ")) },
 	}).Parse(pageText)
 	if err != nil {
 		return err
@@ -113,21 +114,6 @@ func where(s *Step) string {
 		return fmt.Sprintf("%d–%d", s.Seq, s.Last)
 	}
 	return fmt.Sprint(s.Seq)
-}
-
-// visible is a text without what could hide or turn around what stands there.
-func visible(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r == '\r':
-			return -1
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\u2028', r == '\u2029', r == '\uFEFF':
-			return '\uFFFD'
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
 // percent is a figure as a whole number of hundredths; all of them only if it is one.

@@ -8,7 +8,7 @@ import (
 )
 
 // hostile is a text that would do harm on a terminal or in a page.
-const hostile = "</div><script>alert(1)</script>\x1b[31m\u202eevil & \"quoted\" 'x' \u2028"
+const hostile = "</div><script>alert(1)</script>\x1b[31m\u202eevil & \"quoted\" 'x' \u2028 no\u200bwidth \U000e0041tag"
 
 func TestThePageEscapesWhatQuestsSay(t *testing.T) {
 	t.Parallel()
@@ -25,7 +25,7 @@ func TestThePageEscapesWhatQuestsSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := out.String()
-	for _, bad := range []string{"<script", "<img", "\x1b", "\u202e", "\u2028"} {
+	for _, bad := range []string{"<script", "<img", "\x1b", "\u202e", "\u2028", "\u200b", "\U000e0041"} {
 		if strings.Contains(page, bad) {
 			t.Errorf("the page holds %q", bad)
 		}

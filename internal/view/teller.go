@@ -3,10 +3,9 @@ package view
 import (
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"lyceum/internal/event"
+	"lyceum/internal/plain"
 )
 
 // Words are what an event says to people, in a line that is safe wherever it is shown.
@@ -192,21 +191,6 @@ const maxLine = 200
 // line is the beginning of a text, on one line.
 func line(s string) string { return flat(s, maxLine) }
 
-// flat is the beginning of a text, on one line. What could move a terminal's cursor or
-// make a line read as what it is not is shown as U+FFFD.
-func flat(s string, most int) string {
-	// More bytes than this are never needed, and a text may be long. The cut may tear a
-	// character; what comes after it is cut off anyway, or it is white space.
-	s = strings.ToValidUTF8(s[:min(len(s), 16*most)], "\uFFFD")
-	s = strings.Join(strings.Fields(s), " ")
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\uFEFF' {
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most-1]) + "…"
-}
+// flat is the beginning of a text, on one line that is safe to show. A text may be long,
+// and more bytes than this are never needed.
+func flat(s string, most int) string { return plain.Brief(plain.Cut(s, 16*most), most) }

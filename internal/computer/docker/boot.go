@@ -20,6 +20,7 @@ import (
 
 	"lyceum/internal/computer"
 	"lyceum/internal/computer/cgroup"
+	"lyceum/internal/plain"
 )
 
 // bootTime is how long a container may take to come up on a busy machine.
@@ -39,7 +40,7 @@ func (d *Driver) Boot(ctx context.Context, b *computer.Boot) (string, error) {
 	}
 	image, err := e.ImageInspect(ctx, b.Base)
 	if err != nil {
-		return "", fmt.Errorf("look at the image %s: %w; if it was removed, start again to build it", b.Base, plain(err))
+		return "", fmt.Errorf("look at the image %s: %w; if it was removed, start again to build it", b.Base, inWords(err))
 	}
 	if err := fit(image); err != nil {
 		return "", err
@@ -106,7 +107,7 @@ func (w *launch) start(ctx context.Context) (*sandbox, error) {
 		defer cancel()
 		if said := e.said(after, s.ID); said != "" {
 			_ = os.WriteFile(s.Log, []byte(said), 0o600)
-			err = fmt.Errorf("%w; it said: %s", err, clean(said, 1000))
+			err = fmt.Errorf("%w; it said: %s", err, plain.Bare(said, 1000))
 		}
 		return nil, explain(errors.Join(err, e.remove(after, s.ID)))
 	}
@@ -133,7 +134,7 @@ func (w *launch) create(ctx context.Context) (string, error) {
 		r, err = w.engine.ContainerCreate(whole, options)
 	}
 	if err != nil {
-		return "", fmt.Errorf("make a container: %w", plain(err))
+		return "", fmt.Errorf("make a container: %w", inWords(err))
 	}
 	return r.ID, nil
 }
@@ -146,7 +147,7 @@ func (w *launch) replace(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("look at the container %s: %w", name, plain(err))
+		return fmt.Errorf("look at the container %s: %w", name, inWords(err))
 	}
 	if r.Container.Config == nil || r.Container.Config.Labels[labelComputer] != name {
 		return fmt.Errorf("there is a container %s that is not Lyceum's: rename or remove it (docker rm -f %s)", name, name)
@@ -172,11 +173,11 @@ func (e *engine) sweep(ctx context.Context) {
 func (w *launch) run(ctx context.Context, id string) (int, error) {
 	e := w.engine
 	if _, err := e.ContainerStart(ctx, id, client.ContainerStartOptions{}); err != nil {
-		return 0, fmt.Errorf("start a container: %w", errors.Join(plain(err), ctx.Err()))
+		return 0, fmt.Errorf("start a container: %w", errors.Join(inWords(err), ctx.Err()))
 	}
 	r, err := e.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
 	if err != nil || r.Container.State == nil {
-		return 0, fmt.Errorf("look at a container: %w", errors.Join(plain(err), ctx.Err()))
+		return 0, fmt.Errorf("look at a container: %w", errors.Join(inWords(err), ctx.Err()))
 	}
 	pid := r.Container.State.Pid
 	ctx, fail := context.WithCancelCause(ctx)

@@ -131,11 +131,11 @@ func (e *engine) remove(ctx context.Context, id string) error {
 		case err == nil || errdefs.IsNotFound(err):
 			return nil
 		case !errdefs.IsConflict(err):
-			return fmt.Errorf("remove the container %.12s: %w", id, plain(err))
+			return fmt.Errorf("remove the container %.12s: %w", id, inWords(err))
 		}
 		// Somebody is removing it already.
 		if err := e.wait(ctx, id, container.WaitConditionRemoved); err != nil && !errdefs.IsNotFound(err) {
-			return fmt.Errorf("wait until the container %.12s is gone: %w", id, plain(err))
+			return fmt.Errorf("wait until the container %.12s is gone: %w", id, inWords(err))
 		}
 	}
 }

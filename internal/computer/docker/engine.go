@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/moby/moby/api/types/system"
 	"github.com/moby/moby/client"
@@ -19,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lyceum/internal/computer"
+	"lyceum/internal/plain"
 )
 
 // oldest is the API of Docker 20.10 and podman 4.
@@ -41,7 +41,7 @@ func (e *engine) String() string {
 	if e.rootless {
 		kind = "rootless " + kind
 	}
-	return kind + " " + clean(e.version, 40) + " at " + e.host
+	return kind + " " + plain.Bare(e.version, 40) + " at " + e.host
 }
 
 // has reports whether a security option of that name is in force.
@@ -185,14 +185,14 @@ func reach(ctx context.Context, path string) error {
 func (e *engine) introduce(ctx context.Context) error {
 	broken := func(err error) error {
 		return &computer.Unusable{
-			What: "docker", Why: fmt.Sprintf("the engine at %s does not answer as one: %v", e.host, plain(err)),
+			What: "docker", Why: fmt.Sprintf("the engine at %s does not answer as one: %v", e.host, inWords(err)),
 			Fix: "look what is wrong with it: docker info, journalctl -u docker",
 		}
 	}
 	ping, err := e.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true})
 	if ping.APIVersion != "" && versions.LessThan(ping.APIVersion, oldest) {
 		return &computer.Unusable{
-			What: "docker", Why: fmt.Sprintf("the engine at %s is too old: it speaks version %s of the API", e.host, clean(ping.APIVersion, 20)),
+			What: "docker", Why: fmt.Sprintf("the engine at %s is too old: it speaks version %s of the API", e.host, plain.Bare(ping.APIVersion, 20)),
 			Fix: "install Docker 20.10 or newer, or podman 4 or newer",
 		}
 	}
@@ -226,7 +226,7 @@ func (e *engine) suits() error {
 	switch {
 	case e.info.OSType != "linux" || e.info.KernelVersion != ours:
 		return &computer.Unusable{
-			What: "docker", Why: fmt.Sprintf("%s runs its containers on another machine or in a virtual one (kernel %s, here it is %s)", e, clean(e.info.KernelVersion, 80), ours),
+			What: "docker", Why: fmt.Sprintf("%s runs its containers on another machine or in a virtual one (kernel %s, here it is %s)", e, plain.Bare(e.info.KernelVersion, 80), ours),
 			Fix: "use an engine that runs directly on this machine, such as the package docker.io or podman",
 		}
 	case e.rootless && os.Geteuid() == 0:
@@ -238,28 +238,10 @@ func (e *engine) suits() error {
 	return nil
 }
 
-// plain takes what only programs want out of an engine's message.
-func plain(err error) error {
+// inWords takes what only programs want out of an engine's message.
+func inWords(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return errors.New(clean(strings.TrimPrefix(err.Error(), "Error response from daemon: "), 1000))
-}
-
-// clean makes one line of a text that may come from inside a container, with
-// nothing in it that a terminal would act on.
-func clean(s string, most int) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r) || r == unicode.ReplacementChar:
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, ""))
-	if s = strings.TrimSpace(s); len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
+	return errors.New(plain.Bare(strings.TrimPrefix(err.Error(), "Error response from daemon: "), 1000))
 }

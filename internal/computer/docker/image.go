@@ -21,6 +21,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"lyceum/internal/computer"
+	"lyceum/internal/plain"
 )
 
 // DefaultDockerfile is what images are built from where a quest gives none.
@@ -73,7 +74,7 @@ func (e *engine) built(ctx context.Context, tag, digest string) (string, error) 
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("look for the image %s: %w", tag, plain(err))
+		return "", fmt.Errorf("look for the image %s: %w", tag, inWords(err))
 	}
 	if image.Config == nil || image.Config.Labels[labelDockerfile] != digest {
 		return "", nil
@@ -85,11 +86,11 @@ func (e *engine) built(ctx context.Context, tag, digest string) (string, error) 
 func fit(image client.ImageInspectResult) error {
 	if v := slices.Sorted(maps.Keys(image.Config.Volumes)); len(v) > 0 {
 		return fmt.Errorf("the image declares the volume %s, and a computer keeps nothing but its home: take VOLUME out of the Dockerfile, or use another base image",
-			clean(v[0], 200))
+			plain.Bare(v[0], 200))
 	}
 	for _, v := range image.Config.Env {
 		if strings.HasPrefix(v, "LYCEUM_") {
-			return fmt.Errorf("the image sets %s, and names that begin with LYCEUM_ are Lyceum's own: take that ENV out of the Dockerfile", clean(v, 200))
+			return fmt.Errorf("the image sets %s, and names that begin with LYCEUM_ are Lyceum's own: take that ENV out of the Dockerfile", plain.Bare(v, 200))
 		}
 	}
 	return nil
@@ -113,7 +114,7 @@ func (e *engine) build(ctx context.Context, text []byte, tag, digest string, pro
 		Remove: true, ForceRemove: true, Version: build.BuilderV1,
 	})
 	if err != nil {
-		return fmt.Errorf("build the image from the Dockerfile: %w", plain(err))
+		return fmt.Errorf("build the image from the Dockerfile: %w", inWords(err))
 	}
 	defer r.Body.Close()
 	n := narrator{progress: progress}
@@ -150,12 +151,12 @@ func (n *narrator) follow(r io.Reader) error {
 		case err != nil:
 			return fmt.Errorf("the engine broke off: %w", err)
 		case m.Error != nil:
-			return errors.New(clean(m.Error.Message, 1000))
+			return errors.New(plain.Bare(m.Error.Message, 1000))
 		}
 		n.take(m.Stream)
 		// Layers report their progress too, many times a second.
 		if m.Status != "" && (m.Progress == nil || m.Progress.Current == 0) && strings.HasPrefix(m.Status, "Pulling from") {
-			n.progress(clean(m.Status+" "+m.ID, maxWidth))
+			n.progress(plain.Bare(m.Status+" "+m.ID, maxWidth))
 		}
 	}
 }
@@ -177,7 +178,7 @@ func (n *narrator) take(text string) {
 func (n *narrator) line(raw string) {
 	// Of a line that was written over itself, the last is what a reader would see.
 	raw = strings.TrimRight(raw, "\r \t")
-	l := clean(raw[strings.LastIndexByte(raw, '\r')+1:], maxWidth)
+	l := plain.Bare(raw[strings.LastIndexByte(raw, '\r')+1:], maxWidth)
 	switch {
 	case l == "":
 	case strings.HasPrefix(raw, "Step ") || strings.HasPrefix(raw, "STEP "):

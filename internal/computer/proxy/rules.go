@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"lyceum/internal/plain"
 )
 
 // Rules say which hosts may be reached. The zero value allows none.
@@ -247,13 +249,5 @@ func (r rule) matches(h host) bool {
 	return !block.IsValid() || block.Bits() <= r.net.Bits() && block.Contains(r.net.Addr())
 }
 
-// clean makes a stranger's text fit for a log: printable ASCII of at most 255 bytes.
-func clean(s string) string {
-	b := []byte(s[:min(len(s), 255)])
-	for i, c := range b {
-		if c < ' ' || c > '~' {
-			b[i] = '?'
-		}
-	}
-	return string(b)
-}
+// clean makes a stranger's text fit for a log.
+func clean(s string) string { return plain.ASCII(s, 255) }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"lyceum/internal/plain"
 )
 
 // lines are those of the file, without their ends.
@@ -153,7 +155,7 @@ func starText(s string) string {
 		case r == '"' || r == '\\':
 			b.WriteByte('\\')
 			b.WriteRune(r)
-		case strconv.IsPrint(r):
+		case plain.Printable(string(r)):
 			b.WriteRune(r)
 		default:
 			fmt.Fprintf(&b, `\U%08x`, r)

@@ -25,7 +25,7 @@ type sentence struct {
 func newQuestion(text string) question {
 	q := question{text: text}
 	for _, raw := range sentences(strings.ToValidUTF8(text[:min(len(text), maxQuestion)], "")) {
-		q.sentences = append(q.sentences, sentence{raw, plain(raw)})
+		q.sentences = append(q.sentences, sentence{raw, known(raw)})
 	}
 	return q
 }
@@ -127,8 +127,8 @@ var (
 	)
 )
 
-// plain puts a sentence into the words that the skills know.
-func plain(raw string) string {
+// known puts a sentence into the words that the skills know.
+func known(raw string) string {
 	s := strings.ToLower(raw)
 	for _, r := range plainer {
 		s = r.from.ReplaceAllString(s, r.to)

@@ -171,8 +171,8 @@ func TestPlainWords(t *testing.T) {
 		"Compute π to 50 digits, and check it.":         "pi to 50 digits",
 		"digit sum of 100!":                             "sum digits 100 factorial",
 	} {
-		if got := plain(text); got != want {
-			t.Errorf("plain(%q) is %q, want %q", text, got, want)
+		if got := known(text); got != want {
+			t.Errorf("known(%q) is %q, want %q", text, got, want)
 		}
 	}
 }

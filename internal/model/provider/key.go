@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"lyceum/internal/plain"
 )
 
 // keeper finds the key of one provider.
@@ -105,11 +107,8 @@ func fault(key, where string) error {
 		return fmt.Errorf("the key %s has quotation marks around it: set it again without", where)
 	case placeholder.MatchString(key):
 		return fmt.Errorf("the key %s is a placeholder: set it to the key that the provider gave you", where)
-	}
-	for _, r := range key {
-		if r <= ' ' || r > '~' {
-			return fmt.Errorf("the key %s has a space, the end of a line or another character in it that no key has: copy it again, in one piece", where)
-		}
+	case plain.ASCII(key, len(key)) != key || strings.Contains(key, " "):
+		return fmt.Errorf("the key %s has a space, the end of a line or another character in it that no key has: copy it again, in one piece", where)
 	}
 	return nil
 }

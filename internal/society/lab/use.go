@@ -10,6 +10,7 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
+	"lyceum/internal/plain"
 	"lyceum/internal/quest"
 	"lyceum/internal/society/lab/paper"
 
@@ -98,7 +99,7 @@ func publication(s *quest.State, a *agent.Agent, u *agent.Use) (event.Body, stri
 		return nil, fmt.Sprintf("You have just been asked to review %s, and that comes first. Nothing was submitted: do it again afterwards.", some(Library(s).Asked[a.Name]))
 	case b.Title == "" || len(b.Title) > maxTitle:
 		return nil, fmt.Sprintf("The title must have 1 to %d bytes; this one has %d.", maxTitle, len(b.Title))
-	case strings.ContainsFunc(b.Title, paper.Strange):
+	case plain.Papers.In(b.Title):
 		return nil, "The title must be one line, without control characters."
 	case empty(c.Content):
 		return nil, "The content is empty: write the paper."

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"lyceum/internal/event"
+	"lyceum/internal/plain"
 )
 
 // Header is what stands before the content of a publication.md: YAML between two
@@ -81,23 +82,11 @@ func Quote(s string) string {
 		switch {
 		case r == '"' || r == '\\':
 			b = append(b, '\\', byte(r))
-		case Strange(r) || strings.ContainsRune("<>[]{}`", r):
+		case plain.Papers.Has(r) || strings.ContainsRune("<>[]{}`", r):
 			b = fmt.Appendf(b, `\u%04x`, r)
 		default:
 			b = utf8.AppendRune(b, r)
 		}
 	}
 	return string(append(b, '"'))
-}
-
-// Strange reports whether a character is not to be seen in a line of text: controls,
-// ends of lines, marks of direction. The list is ours, not a table that changes with
-// Unicode: what is refused today is refused for ever.
-func Strange(r rune) bool {
-	switch {
-	case r < 0x20, r >= 0x7f && r <= 0x9f, r == 0x061c, r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e,
-		r >= 0x2060 && r <= 0x206f, r == 0xfeff, r >= 0xfff9 && r <= 0xfffb, r == 0xfffe, r == 0xffff:
-		return true
-	}
-	return false
 }
