@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"lyceum/internal/api"
@@ -15,6 +17,7 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/runtime"
 )
 
 func TestParseScope(t *testing.T) {
@@ -349,6 +352,75 @@ func TestAStreamEndsWithItsToken(t *testing.T) {
 	cancel()
 	if e := <-ends; e.name != "steer" {
 		t.Errorf("the last stream is that of %s, want steer", e.name)
+	}
+}
+
+// tap is a reader of a stream that does something when the first event comes.
+type tap struct {
+	memory
+	first func()
+}
+
+func (w *tap) Flush() {}
+
+func (w *tap) Write(p []byte) (int, error) {
+	n, err := w.memory.Write(p)
+	if w.first != nil && strings.Contains(string(p), "data: ") {
+		w.first()
+		w.first = nil
+	}
+	return n, err
+}
+
+// A stream that always has something to write looks at its token, too: while it catches up
+// with a long ledger, and when it is at the end of a busy one.
+func TestABusyStreamEndsWithItsToken(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct{ before, after int }{"WhileItCatchesUp": {7000, 0}, "AtTheEnd": {1, 5}} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			g := newGatehouse(t)
+			var later atomic.Int64
+			g.rt.Clock = func() event.Time { return runtime.SystemClock() + event.Time(later.Load()) }
+			w := g.writes("mine")
+			w.write(c.before, 0)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			// Whoever is there first decides where the feed begins.
+			next, stop := iter.Pull2(g.client.Follow(ctx, "mine", w.seq-1))
+			defer stop()
+			if _, err, ok := next(); !ok || err != nil {
+				t.Fatalf("the first reader gets %v, want an event", err)
+			}
+			r, err := http.NewRequestWithContext(ctx, "GET", "http://localhost/api/quests/mine/events", nil)
+			must(t, err)
+			r.Header.Set("Authorization", "Bearer "+g.secrets["mine"])
+			r.Header.Set("Accept", "text/event-stream")
+			got := &tap{memory: memory{header: http.Header{}}}
+			got.first = func() {
+				must(t, g.rt.Ledger.DropToken(ctx, g.ids["mine"]))
+				later.Store(2_000_000)
+				if c.after > 0 {
+					w.write(c.after, 0)
+				}
+			}
+			g.ServeHTTP(got, r)
+			body := got.body.String()
+			if !strings.Contains(body, "event: cut") || strings.Contains(body, fmt.Sprintf("id: %d\n", w.seq)) {
+				t.Errorf("the stream went on to event %d after its token was revoked: %.300q … %.300q", w.seq, body, body[max(0, len(body)-300):])
+			}
+		})
+	}
+}
+
+// A cookie is of one token, and not of another that is called the same.
+func TestACookieIsOfOneSecret(t *testing.T) {
+	t.Parallel()
+	g := newGatehouse(t)
+	must(t, g.rt.Ledger.DropToken(t.Context(), g.ids["mine"]))
+	must(t, g.rt.Ledger.PutToken(t.Context(), ledger.Token{ID: g.ids["mine"], Hash: event.HashOf([]byte("another")), Scope: "steer", Created: 1}))
+	if w := g.ask("GET", "/api/quests", "", g.cookie("mine")...); w.code != 401 {
+		t.Errorf("the cookie of a token whose name another has now: got %d, want 401", w.code)
 	}
 }
 
