@@ -6,9 +6,10 @@
 // a server can be killed at any moment: readers of a stream go on from the last seq
 // they saw, and quests that the server ran go on when it is started again.
 //
-// Everything that a caller sends is hostile until checked: who asks (guard), what for
-// (parameters and bodies are read strictly), and how much (bodies, pages and buffers
-// are bounded). A reader that is too slow is cut off and told so; it disturbs nobody.
+// Everything that a caller sends is hostile until checked: who asks (guard, by the table of
+// routes, where what is not listed is closed), what for (parameters and bodies are read
+// strictly), and how much (bodies, pages and buffers are bounded). A reader that is too
+// slow is cut off and told so; it disturbs nobody.
 package api
 
 import (
@@ -64,9 +65,11 @@ type Options struct {
 
 // Server answers requests. It is an http.Handler.
 type Server struct {
-	rt     *runtime.Runtime
-	opts   Options
-	mux    *http.ServeMux
+	rt   *runtime.Runtime
+	opts Options
+	mux  *http.ServeMux
+	// rows are the table of routes, by pattern. It is written before the first request.
+	rows   map[string]*route
 	guard  *guard
 	keeper *Keeper
 	shelf  *shelf
@@ -78,6 +81,7 @@ type Server struct {
 	changing sync.RWMutex
 	// glances are what the list says of quests, by their names.
 	glances sync.Map
+	reaches reaches
 	hub     *hub
 	meter   *meter
 	page    *page
@@ -104,9 +108,9 @@ func New(rt *runtime.Runtime, opts Options) *Server {
 	if opts.Log == nil {
 		opts.Log = log.New(discard{}, "", 0)
 	}
-	s := &Server{rt: rt, opts: opts, mux: http.NewServeMux(), meter: newMeter(), scan: maxScan, body: maxBody}
+	s := &Server{rt: rt, opts: opts, mux: http.NewServeMux(), rows: map[string]*route{}, meter: newMeter(), scan: maxScan, body: maxBody}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.guard = newGuard(&opts, rt.Clock)
+	s.guard = newGuard(&opts, rt)
 	s.shelf = newShelf(rt)
 	s.hub = newHub(s.ctx, rt, opts.Buffer)
 	s.keeper = newKeeper(rt, s.hub, opts.Log)
@@ -125,7 +129,7 @@ func (s *Server) Keeper() *Keeper { return s.keeper }
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec := &recorder{ResponseWriter: w}
-	defer s.meter.count(rec, r)
+	defer func() { s.meter.count(rec, r) }() // r is another one once it has its caller
 	defer func() {
 		if p := recover(); p != nil {
 			if p == http.ErrAbortHandler {
@@ -139,8 +143,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	headers(rec.Header())
-	if p := s.guard.admit(rec, r); p != nil {
-		s.fail(rec, r, p)
+	r, err := s.guard.admit(rec, r, s.row(r))
+	if err != nil {
+		s.fail(rec, r, err)
 		return
 	}
 	if rec.code != 0 { // the guard has answered: a cookie was set

@@ -42,6 +42,9 @@ func (s *Server) blob(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return missing("%.80q is not a hash: want 64 hex digits", r.PathValue("hash"))
 	}
+	if err := s.within(r, h, (*reach).holds); err != nil {
+		return err
+	}
 	content, closeIt, err := s.content(r.Context(), h)
 	if err != nil {
 		return err
@@ -251,6 +254,9 @@ func (s *Server) tree(w http.ResponseWriter, r *http.Request) error {
 	h, err := event.ParseHash(r.PathValue("hash"))
 	if err != nil {
 		return missing("%.80q is not a hash: want 64 hex digits", r.PathValue("hash"))
+	}
+	if err := s.within(r, h, (*reach).lists); err != nil {
+		return err
 	}
 	size, err := s.measure(r.Context(), h)
 	if err != nil {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -15,7 +16,37 @@ func (s *Server) Patterns() (out []string) {
 
 // Break has a request fail in the middle of the server's own work.
 func (s *Server) Break(pattern string) {
-	s.mux.HandleFunc(pattern, func(http.ResponseWriter, *http.Request) { panic("broken on purpose") })
+	s.mount(route{pattern: pattern, handle: func(http.ResponseWriter, *http.Request) error { panic("broken on purpose") }})
+}
+
+// Rows are the table of all routes: what each asks of its caller, by its pattern.
+func (s *Server) Rows() map[string]string {
+	out := map[string]string{}
+	for pattern, r := range s.rows {
+		out[pattern] = r.need.String()
+	}
+	return out
+}
+
+// Needs are all that a route can ask for, the most first.
+func Needs() (out []string) {
+	for n := admin; n <= open; n++ {
+		out = append(out, n.String())
+	}
+	return out
+}
+
+// Ask changes what a route asks of its caller.
+func (s *Server) Ask(pattern, what string) { s.rows[pattern].need = need(slices.Index(Needs(), what)) }
+
+// Smuggle puts a handler into the mux past the table.
+func (s *Server) Smuggle(pattern string) {
+	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("smuggled")) })
+}
+
+// Allows is the rule by which a scope is enough for a route.
+func (s Scope) Allows(what, quest string) bool {
+	return s.allows(need(slices.Index(Needs(), what)), quest)
 }
 
 // Feeds is how many quests are followed.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -14,12 +15,14 @@ import (
 	"sync"
 
 	"lyceum/internal/event"
+	"lyceum/internal/ledger"
 	"lyceum/internal/runtime"
 )
 
 // guard lets requests in. It asks three things: whether the request was meant for this
-// server (Host), whether another site's page sent it (Origin), and whether the sender
-// has the token or the cookie made of it.
+// server (Host), whether another site's page sent it (Origin), and who sends it: the owner
+// of the home, by its token or the cookie made of it, or the holder of a token in the store.
+// What a caller may have is said by the table of routes.
 type guard struct {
 	pass               pass
 	token              string
@@ -27,56 +30,86 @@ type guard struct {
 	hosts              []string
 	secure             bool
 	fails              failures
+	version            string
+	store              ledger.Tokens
 }
 
 // ownHeader is one that a form of another site cannot send.
 const ownHeader = "Lyceum-Request"
 
-func newGuard(o *Options, clock runtime.Clock) *guard {
-	derived := func(purpose string) string {
-		mac := hmac.New(sha256.New, []byte(o.Token))
-		mac.Write([]byte(purpose))
-		return hex.EncodeToString(mac.Sum(nil))
-	}
+func newGuard(o *Options, rt *runtime.Runtime) *guard {
+	g := &guard{token: o.Token, secure: o.Secure, version: rt.Version, store: rt.Ledger, fails: failures{clock: rt.Clock, burst: float64(o.Failures)}}
 	// A browser keeps cookies by host and not by port: servers of two homes need two names.
-	name := "lyceum-" + derived("lyceum cookie name")[:8]
-	g := &guard{token: o.Token, cookieName: name, cookie: derived("lyceum cookie 1"), secure: o.Secure, fails: failures{clock: clock, burst: float64(o.Failures)}}
+	g.cookieName, g.cookie = "lyceum-"+g.derived("lyceum cookie name")[:8], g.derived("lyceum cookie 1")
 	for _, h := range o.Hosts {
 		g.hosts = append(g.hosts, strings.ToLower(h))
 	}
 	return g
 }
 
-// admit lets a request pass, or says why not. It answers itself when the link with the
-// token is opened: by a cookie, and a redirect to where the token is not in the address.
-func (g *guard) admit(w http.ResponseWriter, r *http.Request) *problem {
+// derived is something for a purpose that only who has the home's token can make.
+func (g *guard) derived(purpose string) string {
+	mac := hmac.New(sha256.New, []byte(g.token))
+	mac.Write([]byte(purpose))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// admit returns a request with its caller, or says why it may not pass. row is what it asks
+// for, nil for what is not in the table of routes: nobody gets that. It answers itself when
+// the link with a token is opened: by a cookie, and a redirect to where the token is not in
+// the address.
+func (g *guard) admit(w http.ResponseWriter, r *http.Request, row *route) (*http.Request, error) {
 	if !g.ours(r.Host) {
-		return problemf(http.StatusForbidden, "Host", "this server is not called %.100q: use the address that lyceum serve printed, or give the name with --host", r.Host)
+		return r, problemf(http.StatusForbidden, "Host", "this server is not called %.100q: use the address that lyceum serve printed, or give the name with --host", r.Host)
 	}
 	origin := r.Header.Values("Origin")
 	if len(origin) > 1 || len(origin) == 1 && !g.sameOrigin(origin[0], r.Host) {
-		return problemf(http.StatusForbidden, "Origin", "a page of %.100q may not use this server, which is asked for as %.100q: a proxy in front must pass the Host on as people type it", origin[0], r.Host)
+		return r, problemf(http.StatusForbidden, "Origin", "a page of %.100q may not use this server, which is asked for as %.100q: a proxy in front must pass the Host on as people type it", origin[0], r.Host)
 	}
 	if given, ok := opening(r); ok {
-		if !equal(given, g.token) && !g.pass.use(given, g.fails.clock()) {
-			return g.refuse(r, "the link's token is not the one of this home: open the link that lyceum serve printed last")
+		return r, g.welcome(w, r, given)
+	}
+	if row != nil && row.need == open {
+		return r, nil
+	}
+	who, err := g.caller(r)
+	switch {
+	case err != nil:
+		return r, err
+	case who.Scope == Scope{}:
+		return r, g.refuse(r, "no credentials: open the link that lyceum serve printed, or send Authorization: Bearer with what is in the file token of the home, or with a token that lyceum token create made and that is neither revoked nor expired")
+	case who.byCookie && changes(r) && len(origin) == 0 && r.Header.Get(ownHeader) == "":
+		return r, problemf(http.StatusForbidden, "Origin", "a change by cookie needs an Origin or the header %s", ownHeader)
+	case row == nil:
+		return r, nothingAt(r)
+	}
+	if err := greet(w.Header(), r.Header, g.version); err != nil {
+		return r, err
+	}
+	return r.WithContext(context.WithValue(r.Context(), callerKey{}, who)), nil
+}
+
+func changes(r *http.Request) bool {
+	return r.Method != http.MethodGet && r.Method != http.MethodHead
+}
+
+// welcome makes a cookie of the token in the link that is opened first. The cookie is good
+// for what the token is good for.
+func (g *guard) welcome(w http.ResponseWriter, r *http.Request, given string) error {
+	cookie := g.cookie
+	if !equal(given, g.token) && !g.pass.use(given, g.fails.clock()) {
+		t, err := g.bySecret(r.Context(), given)
+		if err != nil {
+			return err
 		}
-		http.SetCookie(w, &http.Cookie{Name: g.cookieName, Value: g.cookie, Path: "/", HttpOnly: true, Secure: g.secure, SameSite: http.SameSiteStrictMode})
-		w.Header().Set("Cache-Control", "no-store")
-		http.Redirect(w, r, "/", http.StatusSeeOther)
-		return nil
+		if t == nil {
+			return g.refuse(r, "the link's token is not one of this home, or no longer: open the link that lyceum serve printed last, or ask for a new token")
+		}
+		cookie = g.cookieOf(t)
 	}
-	if !guarded(r.URL.Path) {
-		return nil
-	}
-	byToken, byCookie := g.hasToken(r), g.hasCookie(r)
-	if !byToken && !byCookie {
-		return g.refuse(r, "no credentials: open the link that lyceum serve printed, or send Authorization: Bearer with what is in the file token of the home")
-	}
-	changes := r.Method != http.MethodGet && r.Method != http.MethodHead
-	if changes && !byToken && len(origin) == 0 && r.Header.Get(ownHeader) == "" {
-		return problemf(http.StatusForbidden, "Origin", "a change by cookie needs an Origin or the header %s", ownHeader)
-	}
+	http.SetCookie(w, &http.Cookie{Name: g.cookieName, Value: cookie, Path: "/", HttpOnly: true, Secure: g.secure, SameSite: http.SameSiteStrictMode})
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, "/", http.StatusSeeOther)
 	return nil
 }
 
@@ -85,12 +118,6 @@ func (g *guard) refuse(r *http.Request, text string) *problem {
 		return problemf(http.StatusTooManyRequests, "", "too many wrong credentials: wait a minute")
 	}
 	return problemf(http.StatusUnauthorized, "Authorization", "%s", text)
-}
-
-// guarded reports whether a path needs credentials. The page's files do not: there is
-// nothing in them.
-func guarded(path string) bool {
-	return path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/metrics")
 }
 
 // opening returns the token of the link that is opened first.
@@ -106,13 +133,29 @@ func equal(a, b string) bool {
 	return b != "" && subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }
 
-func (g *guard) hasToken(r *http.Request) bool {
-	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	return ok && equal(given, g.token)
-}
-
-func (g *guard) hasCookie(r *http.Request) bool {
-	return g.token != "" && slices.ContainsFunc(r.CookiesNamed(g.cookieName), func(c *http.Cookie) bool { return equal(c.Value, g.cookie) })
+// caller is who sends a request, the zero value for nobody. A bearer token counts alone: a
+// cookie beside it does not make up for a wrong one, nor widen a narrow one.
+func (g *guard) caller(r *http.Request) (caller, error) {
+	if g.token == "" {
+		return caller{}, nil
+	}
+	if given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		if equal(given, g.token) {
+			return caller{Scope: owner}, nil
+		}
+		t, err := g.bySecret(r.Context(), given)
+		return callerBy(t, false), err
+	}
+	for _, c := range r.CookiesNamed(g.cookieName) {
+		if equal(c.Value, g.cookie) {
+			return caller{Scope: owner, byCookie: true}, nil
+		}
+		t, err := g.byCookie(r.Context(), c.Value)
+		if t != nil || err != nil {
+			return callerBy(t, true), err
+		}
+	}
+	return caller{}, nil
 }
 
 // ours reports whether a Host header names this server. A site whose name was made to

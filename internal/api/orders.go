@@ -111,6 +111,11 @@ func (s *Server) control(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if c.Action == "fork" || limits != (event.Limits{}) { // a new quest, or more to spend
+		if err := callerOf(r).must(admin, name); err != nil {
+			return err
+		}
+	}
 	status, told := http.StatusOK, false
 	switch c.Action {
 	case "start", "resume":

@@ -159,7 +159,8 @@ func countPapers(s *quest.State) *PaperCounts {
 	return &PaperCounts{lab.Library(s).Count(event.Published), lab.Library(s).Count(event.Submitted), lab.Library(s).Count(event.Rejected)}
 }
 
-// quests lists them all. One that cannot be read does not hide the others.
+// quests lists all that the caller may see. One that cannot be read does not hide the
+// others.
 func (s *Server) quests(w http.ResponseWriter, r *http.Request) error {
 	if err := none(r); err != nil {
 		return err
@@ -168,8 +169,11 @@ func (s *Server) quests(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := []Summary{}
+	out, who := []Summary{}, callerOf(r)
 	for _, h := range heads {
+		if !who.allows(read, h.Quest) {
+			continue
+		}
 		q, err := s.glance(r.Context(), h)
 		switch {
 		case errors.Is(err, ledger.ErrNoQuest):

@@ -236,18 +236,17 @@ func TestThePage(t *testing.T) {
 	t.Parallel()
 	s := newHome(t).serve(api.Options{Page: fstest.MapFS{
 		"index.html": {Data: []byte("<p>page")}, "assets/app-1a2b3c4d.js": {Data: []byte("js")}, "assets/app-1a2b3c4d.js.br": {Data: []byte("brotli")},
-		"assets/app-1a2b3c4d.js.gz": {Data: []byte("gzip")}, "plain.txt": {Data: []byte("text")},
+		"assets/app-1a2b3c4d.js.gz": {Data: []byte("gzip")}, "plain.txt": {Data: []byte("text")}, "icon.svg": {Data: []byte("<svg/>")},
 	}})
 	get := func(path, coding string) answer {
 		return s.do("GET", path, nil, bare, func(r *http.Request) { r.Header.Set("Accept-Encoding", coding) }).want(t, 200)
 	}
 	for _, c := range []struct{ path, coding, body, encoding, cache string }{
 		{"/", "", "<p>page", "", "no-cache"},
-		{"/quests/primes/canvas", "br", "<p>page", "", "no-cache"},
 		{"/assets/app-1a2b3c4d.js", "gzip, br", "brotli", "br", "public, max-age=31536000, immutable"},
 		{"/assets/app-1a2b3c4d.js", "gzip;q=1, br;q=0", "gzip", "gzip", "public, max-age=31536000, immutable"},
 		{"/assets/app-1a2b3c4d.js", "identity", "js", "", "public, max-age=31536000, immutable"},
-		{"/plain.txt", "", "text", "", "no-cache"},
+		{"/icon.svg", "", "<svg/>", "", "no-cache"},
 	} {
 		a := get(c.path, c.coding)
 		if string(a.body) != c.body || a.header.Get("Content-Encoding") != c.encoding || a.header.Get("Cache-Control") != c.cache {
@@ -255,6 +254,12 @@ func TestThePage(t *testing.T) {
 		}
 	}
 	s.do("GET", "/assets/gone.js", nil).want(t, 404)
+	s.do("GET", "/assets/", nil).want(t, 404)
+	// A file beside the page is not the page, and places in the application are behind the #.
+	for _, path := range []string{"/plain.txt", "/index.html", "/quests/primes/canvas"} {
+		s.do("GET", path, nil, bare).want(t, 401)
+		s.do("GET", path, nil).want(t, 404)
+	}
 	s.do("POST", "/", nil).want(t, 405)
 	s.do("PUT", "/api/quests", nil).want(t, 405)
 	s.do("GET", "/api/nowhere", nil).want(t, 404)

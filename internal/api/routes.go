@@ -6,49 +6,52 @@ import (
 	"strings"
 )
 
-// route is one line of the API. Pattern is method and path, as in the document.
+// route is one row of the table of all that can be asked for. Pattern is method and path,
+// as in the document; need says of whom. A part that serves something new adds a row, and
+// asks nobody for credentials itself.
 type route struct {
 	pattern string
+	need    need
 	handle  func(http.ResponseWriter, *http.Request) error
 }
 
-// routes are all there are; the contract test holds them against the document.
+// routes are those of the API; the contract test holds them against the document.
 func (s *Server) routes() []route {
 	return []route{
-		{"GET /api/openapi.json", s.openapi},
-		{"GET /api/options", s.options},
-		{"GET /api/schema", s.schema},
-		{"GET /api/event-types", s.eventTypes},
-		{"GET /api/examples", s.examples},
-		{"POST /api/validate", s.validate},
-		{"GET /api/quests", s.quests},
-		{"POST /api/quests", s.createQuest},
-		{"GET /api/quests/{quest}", s.quest},
-		{"DELETE /api/quests/{quest}", s.deleteQuest},
-		{"POST /api/quests/{quest}/control", s.control},
-		{"POST /api/quests/{quest}/messages", s.say},
-		{"GET /api/quests/{quest}/events", s.events},
-		{"GET /api/quests/{quest}/events/{seq}", s.event},
-		{"GET /api/quests/{quest}/timeline", s.timeline},
-		{"GET /api/quests/{quest}/agents", s.of(s.agents)},
-		{"GET /api/quests/{quest}/agents/{agent}", s.agent},
-		{"GET /api/quests/{quest}/agents/{agent}/transcript", s.transcript},
-		{"GET /api/quests/{quest}/agents/{agent}/terminal", s.terminal},
-		{"GET /api/quests/{quest}/agents/{agent}/files", s.files},
-		{"GET /api/quests/{quest}/agents/{agent}/versions", s.versions},
-		{"GET /api/quests/{quest}/papers", s.papers},
-		{"GET /api/quests/{quest}/papers/{ref}", s.paper},
-		{"GET /api/quests/{quest}/reviews", s.of(s.reviews)},
-		{"GET /api/quests/{quest}/citations", s.of(s.citations)},
-		{"GET /api/quests/{quest}/votes", s.of(s.votes)},
-		{"GET /api/quests/{quest}/canvas", s.canvas},
-		{"GET /api/quests/{quest}/evidence", s.of(s.evidence)},
-		{"GET /api/quests/{quest}/artifacts", s.of(s.artifacts)},
-		{"GET /api/quests/{quest}/cost", s.cost},
-		{"GET /api/blobs/{hash}", s.blob},
-		{"GET /api/trees/{hash}", s.tree},
-		{"GET /api/diff", s.diff},
-		{"GET /metrics", s.metrics},
+		{"GET /api/openapi.json", known, s.openapi},
+		{"GET /api/options", read, s.options},
+		{"GET /api/schema", known, s.schema},
+		{"GET /api/event-types", known, s.eventTypes},
+		{"GET /api/examples", known, s.examples},
+		{"POST /api/validate", admin, s.validate},
+		{"GET /api/quests", known, s.quests},
+		{"POST /api/quests", admin, s.createQuest},
+		{"GET /api/quests/{quest}", read, s.quest},
+		{"DELETE /api/quests/{quest}", admin, s.deleteQuest},
+		{"POST /api/quests/{quest}/control", steer, s.control},
+		{"POST /api/quests/{quest}/messages", steer, s.say},
+		{"GET /api/quests/{quest}/events", read, s.events},
+		{"GET /api/quests/{quest}/events/{seq}", read, s.event},
+		{"GET /api/quests/{quest}/timeline", read, s.timeline},
+		{"GET /api/quests/{quest}/agents", read, s.of(s.agents)},
+		{"GET /api/quests/{quest}/agents/{agent}", read, s.agent},
+		{"GET /api/quests/{quest}/agents/{agent}/transcript", read, s.transcript},
+		{"GET /api/quests/{quest}/agents/{agent}/terminal", read, s.terminal},
+		{"GET /api/quests/{quest}/agents/{agent}/files", read, s.files},
+		{"GET /api/quests/{quest}/agents/{agent}/versions", read, s.versions},
+		{"GET /api/quests/{quest}/papers", read, s.papers},
+		{"GET /api/quests/{quest}/papers/{ref}", read, s.paper},
+		{"GET /api/quests/{quest}/reviews", read, s.of(s.reviews)},
+		{"GET /api/quests/{quest}/citations", read, s.of(s.citations)},
+		{"GET /api/quests/{quest}/votes", read, s.of(s.votes)},
+		{"GET /api/quests/{quest}/canvas", read, s.canvas},
+		{"GET /api/quests/{quest}/evidence", read, s.of(s.evidence)},
+		{"GET /api/quests/{quest}/artifacts", read, s.of(s.artifacts)},
+		{"GET /api/quests/{quest}/cost", read, s.cost},
+		{"GET /api/blobs/{hash}", known, s.blob},
+		{"GET /api/trees/{hash}", known, s.tree},
+		{"GET /api/diff", read, s.diff},
+		{"GET /metrics", read, s.metrics},
 	}
 }
 
@@ -71,21 +74,50 @@ func (s *Server) of(read func(*http.Request, *book) (any, error)) func(http.Resp
 	}
 }
 
+// pageRoutes are the files of the page, which are open because there is nothing in them,
+// and what is asked for everything that is not in the table.
+func (s *Server) pageRoutes() []route {
+	return []route{
+		{"GET /{$}", open, s.page.serve},
+		{"GET /icon.svg", open, s.page.serve},
+		{"GET /assets/{file...}", open, s.page.serve},
+		{"/", known, s.nowhere},
+	}
+}
+
+// mount is the only way to the mux: there is no handler without a row.
+func (s *Server) mount(r route) {
+	row := &r
+	s.rows[row.pattern] = row
+	s.mux.HandleFunc(row.pattern, func(w http.ResponseWriter, req *http.Request) {
+		if req.Method != http.MethodGet && req.Method != http.MethodHead {
+			s.changing.RLock()
+			defer s.changing.RUnlock()
+		}
+		err := callerOf(req).must(row.need, req.PathValue("quest"))
+		if err == nil {
+			err = row.handle(w, req)
+		}
+		if err != nil {
+			s.fail(w, req, err)
+		}
+	})
+}
+
 func (s *Server) register() {
 	for _, r := range s.routes() {
-		s.mux.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) {
-			if req.Method != http.MethodGet && req.Method != http.MethodHead {
-				s.changing.RLock()
-				defer s.changing.RUnlock()
-			}
-			if err := r.handle(w, req); err != nil {
-				s.fail(w, req, err)
-			}
-		})
+		s.mount(r)
 	}
-	s.mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, s.nowhere(w, r)) })
-	s.mux.HandleFunc("/metrics", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, s.nowhere(w, r)) })
-	s.mux.Handle("/", s.page)
+	for _, r := range s.pageRoutes() {
+		s.mount(r)
+	}
+}
+
+// row finds what a request asks for. What is not in the table is nil, also if a handler
+// for it is in the mux: nobody has said who may have it.
+func (s *Server) row(r *http.Request) *route {
+	_, pattern := s.mux.Handler(r)
+	return s.rows[pattern]
 }
 
 // nowhere says whether a path is wrong or only the method.
@@ -99,10 +131,14 @@ func (s *Server) nowhere(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(allowed) == 0 || slices.Contains(allowed, r.Method) {
-		return problemf(http.StatusNotFound, "", "there is nothing at %.100q: see /api/openapi.json", r.URL.Path)
+		return nothingAt(r)
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	return problemf(http.StatusMethodNotAllowed, "", "%.20q is not a method of %.100q: it takes %s", r.Method, r.URL.Path, strings.Join(allowed, ", "))
+}
+
+func nothingAt(r *http.Request) *problem {
+	return problemf(http.StatusNotFound, "", "there is nothing at %.100q: see /api/openapi.json", r.URL.Path)
 }
 
 func (s *Server) openapi(w http.ResponseWriter, r *http.Request) error {

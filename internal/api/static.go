@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// page serves the built web application: its files, and index.html for every path that
-// is none, because the application finds its own way.
+// page serves the built web application: index.html, its icon, and what is below assets.
+// Where in the application a person is stands behind the # and is never sent.
 type page struct {
 	files fs.FS
 }
@@ -21,25 +21,20 @@ func newPage(files fs.FS) *page { return &page{files} }
 // hashed are names that change with their content, so that a browser may keep them.
 var hashed = regexp.MustCompile(`[-.][A-Za-z0-9_-]{8,}\.[a-z0-9]+$`)
 
-func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "the page is only for reading", http.StatusMethodNotAllowed)
-		return
-	}
-	if p.files == nil {
-		http.Error(w, "This lyceum was built without its page. The API is at /api, see /api/openapi.json.", http.StatusNotFound)
-		return
-	}
+func (p *page) serve(w http.ResponseWriter, r *http.Request) error {
 	name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
-	if name == "" || !p.has(name) {
-		if strings.HasPrefix(name, "assets/") {
-			http.Error(w, "there is no such file", http.StatusNotFound)
-			return
-		}
+	if name == "" {
 		name = "index.html"
 	}
-	p.send(w, r, name)
+	switch {
+	case p.files == nil:
+		http.Error(w, "This lyceum was built without its page. The API is at /api, see /api/openapi.json.", http.StatusNotFound)
+	case !p.has(name):
+		http.Error(w, "there is no such file", http.StatusNotFound)
+	default:
+		p.send(w, r, name)
+	}
+	return nil
 }
 
 func (p *page) has(name string) bool {

@@ -33,7 +33,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, name string, q e
 		return err
 	}
 	defer leave()
-	rd := &reader{server: s, w: w, rc: http.NewResponseController(w), feed: f, name: name, query: q, after: q.after, acp: live}
+	rd := &reader{server: s, w: w, rc: http.NewResponseController(w), feed: f, name: name, query: q, after: q.after, acp: live, who: callerOf(r), looked: s.rt.Clock()}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
@@ -60,6 +60,9 @@ type reader struct {
 	query  eventQuery
 	after  uint64
 	acp    *acpVoice // nil for who wants the ledger's own lines
+	// who reads, and when it was last looked whether they still may.
+	who    caller
+	looked event.Time
 	// buf is for those who do not get the feed's bytes as they are.
 	buf []byte
 }
@@ -69,6 +72,8 @@ type reader struct {
 func (rd *reader) run(ctx context.Context) {
 	beat := time.NewTicker(rd.server.opts.Heartbeat)
 	defer beat.Stop()
+	look := time.NewTicker(lookAgain)
+	defer look.Stop()
 	at, err := rd.catchUp(ctx)
 	for err == nil {
 		var list []*chunk
@@ -81,7 +86,10 @@ func (rd *reader) run(ctx context.Context) {
 			return
 		case len(list) > 0:
 			for _, c := range list {
-				if err = rd.chunk(c); err != nil {
+				if err = rd.may(ctx); err == nil {
+					err = rd.chunk(c)
+				}
+				if err != nil {
 					return
 				}
 			}
@@ -95,12 +103,32 @@ func (rd *reader) run(ctx context.Context) {
 		case <-wake:
 		case <-beat.C:
 			err = rd.write([]byte(": heartbeat\n\n"))
+		case <-look.C:
+			err = rd.may(ctx)
 		case <-ctx.Done():
 			return
 		case <-rd.server.hub.closing:
 			return
 		}
 	}
+}
+
+// lookAgain is how often it is looked whether a reader's token still holds.
+const lookAgain = time.Second
+
+// errLapsed says that a reader's token was revoked, or has expired.
+var errLapsed = errors.New("the token of this stream was revoked, or has expired")
+
+// may ends the stream of a reader whose token holds no longer, and says so to it.
+func (rd *reader) may(ctx context.Context) error {
+	if now := rd.server.rt.Clock(); now-rd.looked >= event.Time(lookAgain.Microseconds()) {
+		rd.looked = now
+		if !rd.server.guard.holds(ctx, rd.who) {
+			rd.part(errLapsed)
+			return errLapsed
+		}
+	}
+	return nil
 }
 
 // catchUp writes what the feed no longer has, from the ledger, until it finds its place
@@ -119,7 +147,11 @@ func (rd *reader) catchUp(ctx context.Context) (at uint64, err error) {
 			}
 			out.add(eventHead(e.Seq), e.Line(), frame{seq: e.Seq, kind: e.Type, actor: e.Actor, tool: e.Tool, line: e.Line()})
 			if len(out.data) > 64<<10 || e.Seq == until {
-				if err := rd.chunk(&out); err != nil {
+				err := rd.may(ctx)
+				if err == nil {
+					err = rd.chunk(&out)
+				}
+				if err != nil {
 					return 0, err
 				}
 				out = chunk{data: out.data[:0], frames: out.frames[:0]}
@@ -185,6 +217,8 @@ func (rd *reader) part(err error) {
 	case errors.Is(err, errCut):
 		rd.server.hub.wasCut()
 		reason = "you read too slowly, and what comes next is no longer at hand: connect again to go on from here"
+	case errors.Is(err, errLapsed):
+		reason = err.Error()
 	case isGone(err):
 		reason = "the quest was removed"
 	}

@@ -124,6 +124,8 @@ func hint(err error) string {
 	switch {
 	case errors.Is(err, ledger.ErrNoQuest):
 		return "See the quests there are with: lyceum list"
+	case errors.Is(err, ledger.ErrNoToken):
+		return "See the tokens there are with: lyceum token list"
 	case errors.Is(err, ledger.ErrClaimed):
 		return "Watch it with: lyceum trace <quest> --follow. Stop it with: lyceum stop <quest>"
 	case errors.Is(err, runtime.ErrExists):
@@ -172,7 +174,7 @@ it at any step, take it elsewhere.
 		a.resumeCommand(), a.messageCommand(), a.cleanCommand(),
 		a.traceCommand(), a.verifyCommand(), a.replayCommand(), a.diffCommand(), a.forkCommand(),
 		a.exportCommand(), a.importCommand(), a.backupCommand(), a.policyCommand(), a.profileCommand(), a.modelsCommand(), a.versionCommand(),
-		a.doctorCommand(), a.shellCommand(), a.serveCommand(),
+		a.doctorCommand(), a.shellCommand(), a.serveCommand(), a.tokenCommand(),
 	)
 	return root
 }

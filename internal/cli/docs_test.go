@@ -25,7 +25,7 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 		"": questJSON{}, "a": agentJSON{}, "o": originJSON{}, "l": event.Limits{}, "s": event.Share{}, "r": audit.Report{}, "difference.": audit.Difference{},
 		"b": builtinJSON{}, "c": checkJSON{}, "x": quest.Explanation{}, "xa": quest.AgentExplanation{}, "p": quest.Proposal{}, "d": behavior.Description{}, "by": behavior.Blocker{},
 		"m": modelJSON{}, "mp": priceJSON{}, "doc": doctorJSON{}, "find": findingJSON{},
-		"pa": paperJSON{}, "pc": paperCounts{}, "rv": reviewJSON{}, "rp": reproductionJSON{}, "pr": profileJSON{}, "bk": backup.Report{},
+		"pa": paperJSON{}, "pc": paperCounts{}, "rv": reviewJSON{}, "rp": reproductionJSON{}, "pr": profileJSON{}, "bk": backup.Report{}, "t": tokenJSON{},
 	} {
 		typ := reflect.TypeOf(v)
 		for i := range typ.NumField() {

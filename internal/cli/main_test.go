@@ -24,6 +24,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GORACE") == "" {
 		os.Setenv("GORACE", "atexit_sleep_ms=0")
 	}
+	// And it is of another version, where a test wants two that meet.
+	if v := os.Getenv("LYCEUM_TEST_VERSION"); v != "" {
+		cli.Version = v
+	}
 	testscript.Main(leakTest{m}, map[string]func(){
 		"lyceum": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})

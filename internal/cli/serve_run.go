@@ -21,12 +21,32 @@ import (
 func (a *app) inServer(name string, s *quest.State, noThinking bool, limits event.Limits, asJSON bool) (done bool, err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	c, err := client.Find(ctx, a.home)
-	if err != nil {
-		return false, nil // none is up
+	c, err := client.Find(ctx, a.home, a.rt.Version, os.Getenv(tokenVariable))
+	if errors.Is(err, client.ErrNone) {
+		return false, nil
+	} else if err != nil {
+		return true, fmt.Errorf("run quest %s in the server: %w", name, err)
 	}
 	defer c.Close()
+	a.compare(c.Server())
 	return true, a.follow(ctx, c, name, s, orderOf(noThinking, limits), asJSON)
+}
+
+// tokenVariable is where the command line finds a token to bring to the server instead of
+// the home's own.
+const tokenVariable = "LYCEUM_TOKEN"
+
+// compare says once that the server is of another version than this command line. They
+// understand each other: where they do not, it does not come to this.
+func (a *app) compare(server string) {
+	if server == a.rt.Version {
+		return
+	}
+	theirs := "lyceum " + printable(server)
+	if server == "" {
+		theirs = "an older lyceum that does not say which"
+	}
+	fmt.Fprintf(a.err, "The server is %s, and this is lyceum %s. To have the server be this one, stop it and start it again: lyceum serve\n", theirs, a.rt.Version)
 }
 
 // orderOf has a quest start with these limits.

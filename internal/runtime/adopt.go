@@ -84,7 +84,28 @@ func (r *Runtime) Clean(ctx context.Context, name string, data bool) error {
 	if err := ReplaceFile(r.garbagePath(), nil); err != nil {
 		return fmt.Errorf("clean quest %s: %w", name, err)
 	}
+	if err := r.dropTokens(ctx, name); err != nil {
+		return fmt.Errorf("clean quest %s: %w", name, err)
+	}
 	return r.Ledger.Remove(ctx, name)
+}
+
+// dropTokens forgets the tokens that are for one quest alone: they must not open another
+// that gets its name later.
+func (r *Runtime) dropTokens(ctx context.Context, name string) error {
+	all, err := r.Ledger.Tokens(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range all {
+		if t.Scope != "quest:"+name {
+			continue
+		}
+		if err := r.Ledger.DropToken(ctx, t.ID); err != nil && !errors.Is(err, ledger.ErrNoToken) {
+			return err
+		}
+	}
+	return nil
 }
 
 // stopComputers ends the computers that a quest's agents have left up.

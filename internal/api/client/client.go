@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"lyceum/internal/api"
@@ -58,6 +59,10 @@ type Client struct {
 	base  string
 	token string
 	http  *http.Client
+	// version is what the program that uses the client is, empty if it does not say.
+	version string
+	// server is what the server said it is, in its last answer.
+	server atomic.Pointer[string]
 }
 
 // New returns a client of the server at an address such as http://127.0.0.1:7420/.
@@ -68,8 +73,22 @@ func New(base, token string) *Client {
 // ErrNone says that no server of the home is up.
 var ErrNone = errors.New("no lyceum server is up")
 
-// Find returns a client of the server of a home, or ErrNone.
-func Find(ctx context.Context, home string) (*Client, error) {
+// FormatError says that a server speaks another format of the API: nothing that it says can
+// be trusted to mean what it seems to.
+type FormatError struct {
+	// Format and Version are the server's.
+	Format, Version string
+}
+
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("the server is lyceum %.40s and speaks format %.20s of the API, this lyceum format %d: stop the server and start it again with this lyceum, or use the one that it was started with", e.Version, e.Format, api.Format)
+}
+
+// Find returns a client of the server of a home, for a program of a version. token is what
+// to bring instead of the home's own, if it is not empty. Find returns ErrNone if no server
+// is up, a *FormatError if the one that is cannot be spoken to, and an *Error if it refuses
+// the token that was given.
+func Find(ctx context.Context, home, version, token string) (*Client, error) {
 	data, err := os.ReadFile(filepath.Join(home, serverFile))
 	if err != nil {
 		return nil, ErrNone
@@ -79,20 +98,60 @@ func Find(ctx context.Context, home string) (*Client, error) {
 	if err != nil || u.Scheme != map[bool]string{true: "https", false: "http"}[secure] || u.Host == "" {
 		return nil, ErrNone
 	}
-	token, err := api.ReadToken(home)
-	if err != nil {
-		return nil, ErrNone
+	given := token != ""
+	if !given {
+		if token, err = api.ReadToken(home); err != nil {
+			return nil, ErrNone
+		}
 	}
 	c := New(u.String(), token)
+	c.version = version
 	if secure {
 		c.http.Transport = pinned(sum)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	if err := c.call(ctx, http.MethodGet, "/api/event-types", nil, nil); err != nil {
-		return nil, ErrNone
+	err = c.call(ctx, http.MethodGet, "/api/event-types", nil, nil)
+	_, other := errors.AsType[*FormatError](err)
+	_, refused := errors.AsType[*Error](err)
+	switch {
+	case err == nil:
+		return c, nil
+	case other, given && refused:
+		c.Close()
+		return nil, err
 	}
-	return c, nil
+	c.Close()
+	return nil, ErrNone
+}
+
+// Server is the version that the server said it is, empty before its first answer or if it
+// is too old to say.
+func (c *Client) Server() string {
+	if v := c.server.Load(); v != nil {
+		return *v
+	}
+	return ""
+}
+
+// do sends a request, with what this program is, and notes what the server is. A server that
+// does not name its format is of the first, which had no number.
+func (c *Client) do(r *http.Request) (*http.Response, error) {
+	r.Header.Set(api.FormatHeader, strconv.Itoa(api.Format))
+	if c.version != "" {
+		r.Header.Set(api.VersionHeader, c.version)
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	version := resp.Header.Get(api.VersionHeader)
+	c.server.Store(&version)
+	if format := resp.Header.Get(api.FormatHeader); format != "" && format != strconv.Itoa(api.Format) {
+		resp.Body.Close()
+		return nil, &FormatError{Format: format, Version: version}
+	}
+	return resp, nil
 }
 
 // pinned trusts the one certificate that the home names, whoever signed it: the home is
@@ -192,7 +251,7 @@ func (c *Client) call(ctx context.Context, method, path string, body, out any) e
 	if err != nil {
 		return err
 	}
-	resp, err := c.http.Do(r)
+	resp, err := c.do(r)
 	if err != nil {
 		return fmt.Errorf("ask the server: %w", err)
 	}
@@ -243,7 +302,7 @@ func (c *Client) Follow(ctx context.Context, name string, after uint64) iter.Seq
 		}
 		r.Header.Set("Accept", "text/event-stream")
 		r.Header.Set("Last-Event-ID", strconv.FormatUint(after, 10))
-		resp, err := c.http.Do(r)
+		resp, err := c.do(r)
 		if err != nil {
 			yield(Signal{}, fmt.Errorf("follow quest %s: %w", name, err))
 			return
