@@ -41,7 +41,7 @@ with it.
 			if err != nil {
 				return err
 			}
-			return a.run(name, true, false, bounds.Limits(), asJSON)
+			return a.run(cmd.Context(), name, true, false, bounds.Limits(), asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&f.name, "name", "", "name of the quest, instead of one made of the question")
@@ -59,7 +59,7 @@ func (a *app) ask(ctx context.Context, question string, f *specFlags, bounds que
 	}
 	var err error
 	if spec.Name == "" {
-		if spec.Name, err = a.nameFor(question); err != nil {
+		if spec.Name, err = a.nameFor(ctx, question); err != nil {
 			return "", err
 		}
 	}
@@ -75,7 +75,7 @@ func (a *app) ask(ctx context.Context, question string, f *specFlags, bounds que
 }
 
 // nameFor makes a name of the first words of a question that no quest has yet.
-func (a *app) nameFor(question string) (string, error) {
+func (a *app) nameFor(ctx context.Context, question string) (string, error) {
 	base := strings.Trim(strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
@@ -102,7 +102,7 @@ func (a *app) nameFor(question string) (string, error) {
 		if n > 1 {
 			name = fmt.Sprintf("%s-%d", base, n)
 		}
-		_, err := a.rt.Ledger.Head(context.Background(), name)
+		_, err := a.rt.Ledger.Head(ctx, name)
 		if errors.Is(err, ledger.ErrNoQuest) {
 			return name, nil
 		}

@@ -259,7 +259,7 @@ it is a lab: that many agents publish papers, review each other and vote.
 			if err != nil {
 				return err
 			}
-			plan, err := a.plan(args[0], f, bounds)
+			plan, err := a.plan(cmd.Context(), args[0], f, bounds)
 			if err != nil {
 				return err
 			}
@@ -287,7 +287,7 @@ func (a *app) create(ctx context.Context, plan runtime.Plan) (*quest.State, erro
 	if plan.Spec.Model == "" && !plan.Spec.IsContract() { // without a model that works by rules
 		plan.Spec.Model = a.config.Model
 	}
-	return a.rt.Create(orBackground(ctx), plan)
+	return a.rt.Create(ctx, plan)
 }
 
 // ownTools are the names of those that a society brings itself.
@@ -309,20 +309,20 @@ func isFile(arg string) bool {
 	return strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".yaml") || strings.HasSuffix(arg, ".yml")
 }
 
-// isThere tells a quest.yaml that has another name. One who gives the question
-// besides means a name, whatever files there are.
+// isThere reports whether arg is a file under any name. With --problem, arg is always a
+// quest's name.
 func isThere(arg string) bool {
 	info, err := os.Stat(arg)
 	return err == nil && info.Mode().IsRegular()
 }
 
 // plan reads what a quest is to be made of.
-func (a *app) plan(arg string, f *specFlags, bounds quest.Bounds) (runtime.Plan, error) {
+func (a *app) plan(ctx context.Context, arg string, f *specFlags, bounds quest.Bounds) (runtime.Plan, error) {
 	switch {
 	case isFile(arg) && f.problem != "":
 		return runtime.Plan{}, usagef("--problem goes with a name; the question of a quest.yaml stands in it")
 	case isFile(arg), f.problem == "" && isThere(arg):
-		plan, err := planFromFile(arg, f)
+		plan, err := planFromFile(ctx, arg, f)
 		if err == nil {
 			plan.Spec.Limits.Override(bounds)
 			err = a.applyComputer(f, &plan)
@@ -334,11 +334,11 @@ func (a *app) plan(arg string, f *specFlags, bounds quest.Bounds) (runtime.Plan,
 		return runtime.Plan{}, usagef("no question: give --problem <file|folder|->, or a quest.yaml instead of a name")
 	}
 	f.name = arg
-	return a.planFromFlags(f, bounds)
+	return a.planFromFlags(ctx, f, bounds)
 }
 
-func planFromFile(path string, f *specFlags) (runtime.Plan, error) {
-	data, err := readUpTo(path, maxSpec)
+func planFromFile(ctx context.Context, path string, f *specFlags) (runtime.Plan, error) {
+	data, err := reading(ctx, func() ([]byte, error) { return readUpTo(path, maxSpec) })
 	if err != nil {
 		return runtime.Plan{}, usagef("read the quest: %w", err)
 	}
@@ -388,13 +388,13 @@ func readUpTo(path string, most int64) ([]byte, error) {
 }
 
 // planFromFlags makes a spec of flags, and writes it down as a quest.yaml.
-func (a *app) planFromFlags(f *specFlags, bounds quest.Bounds) (runtime.Plan, error) {
+func (a *app) planFromFlags(ctx context.Context, f *specFlags, bounds quest.Bounds) (runtime.Plan, error) {
 	if err := checkName(f.name); err != nil {
 		return runtime.Plan{}, err
 	}
 	spec, dir := &quest.Spec{Limits: bounds}, "."
 	if f.problem == "-" {
-		data, err := io.ReadAll(io.LimitReader(a.in, maxSpec+1))
+		data, err := reading(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.in, maxSpec+1)) })
 		if err != nil {
 			return runtime.Plan{}, fmt.Errorf("read the question: %w", err)
 		}
@@ -455,7 +455,7 @@ Where lyceum serve is up in the same home, the quest runs there and is followed 
 			if err != nil {
 				return err
 			}
-			return a.run(name, fresh, f.noThinking, bounds.Limits(), asJSON)
+			return a.run(cmd.Context(), name, fresh, f.noThinking, bounds.Limits(), asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&f.name, "name", "", "name of the quest, instead of the one in quest.yaml")
@@ -479,7 +479,7 @@ func (a *app) questToRun(cmd *cobra.Command, arg string, f *specFlags, bounds qu
 		}
 		return arg, false, a.open(false)
 	}
-	plan, err := planFromFile(arg, f)
+	plan, err := planFromFile(cmd.Context(), arg, f)
 	if err != nil {
 		return "", false, err
 	}
@@ -496,17 +496,17 @@ func (a *app) questToRun(cmd *cobra.Command, arg string, f *specFlags, bounds qu
 	if !errors.Is(err, runtime.ErrExists) {
 		return plan.Spec.Name, true, err
 	}
-	return plan.Spec.Name, false, a.sameSpec(plan, f, err)
+	return plan.Spec.Name, false, a.sameSpec(cmd.Context(), plan, f, err)
 }
 
 // sameSpec lets a quest.yaml be run again only if the quest was made of it, and
 // as the flags say.
-func (a *app) sameSpec(plan runtime.Plan, f *specFlags, exists error) error {
-	s, err := a.rt.Load(context.Background(), plan.Spec.Name)
+func (a *app) sameSpec(ctx context.Context, plan runtime.Plan, f *specFlags, exists error) error {
+	s, err := a.rt.Load(ctx, plan.Spec.Name)
 	if err != nil {
 		return err
 	}
-	old, err := a.rt.Blob(context.Background(), s.Spec)
+	old, err := a.rt.Blob(ctx, s.Spec)
 	if err != nil {
 		return err
 	}
@@ -522,9 +522,7 @@ func (a *app) sameSpec(plan runtime.Plan, f *specFlags, exists error) error {
 	return nil
 }
 
-func (a *app) run(name string, fresh, noThinking bool, limits event.Limits, asJSON bool) error {
-	ctx, interrupt, stop := a.signals()
-	defer stop()
+func (a *app) run(ctx context.Context, name string, fresh, noThinking bool, limits event.Limits, asJSON bool) error {
 	s, err := a.rt.Load(ctx, name)
 	if err != nil {
 		return err
@@ -554,14 +552,18 @@ func (a *app) run(name string, fresh, noThinking bool, limits event.Limits, asJS
 	if !asJSON && costs(s) && s.Limits == (event.Limits{}) && limits == (event.Limits{}) {
 		fmt.Fprintln(a.err, "No limit is set: the quest runs until it has an answer. --max-cost, --max-turns or --max-duration set one.")
 	}
-	if done, err := a.inServer(name, s, noThinking, limits, asJSON); done {
+	if done, err := a.inServer(ctx, name, s, noThinking, limits, asJSON); done {
 		return err
 	}
+	opts := runtime.RunOptions{Limits: limits, NoThinking: noThinking, Interrupt: ctx.Done()}
+	ctx, stop := a.patient(ctx)
+	defer stop()
 	if a.showing.wanted(a, s, asJSON) {
-		s, err = a.showing.run(ctx, a, name, s, runtime.RunOptions{Limits: limits, NoThinking: noThinking, Interrupt: interrupt})
+		s, err = a.showing.run(ctx, a, name, s, opts)
 	} else {
-		p := newProgress(a, name, asJSON)
-		s, err = a.rt.Run(ctx, name, runtime.RunOptions{Limits: limits, NoThinking: noThinking, Interrupt: interrupt, OnEvent: p.event, OnDelta: p.delta, OnProgress: p.trouble})
+		p := newProgress(ctx, a, name, asJSON)
+		opts.OnEvent, opts.OnDelta, opts.OnProgress = p.event, p.delta, p.trouble
+		s, err = a.rt.Run(ctx, name, opts)
 		p.end()
 	}
 	if err != nil {
@@ -573,8 +575,8 @@ func (a *app) run(name string, fresh, noThinking bool, limits event.Limits, asJS
 			return errors.Join(a.printOutcome(ctx, name, s, asJSON), err)
 		}
 		if errors.Is(err, runtime.ErrInterrupted) && asJSON && s != nil {
-			// A program wants to know how it stands, whoever stopped it.
-			return errors.Join(a.printQuest(context.Background(), name, s, true), err)
+			// A program wants to know how it stands, whoever stopped it, and how often.
+			return errors.Join(a.printQuest(context.WithoutCancel(ctx), name, s, true), err)
 		}
 		if errors.Is(err, runtime.ErrInterrupted) || errors.Is(err, context.Canceled) {
 			fmt.Fprintf(a.err, "Quest %s is recorded up to here. Go on with: lyceum run %s\n", name, name)
@@ -590,11 +592,4 @@ func parseSeed(s string) (uint64, error) {
 		return 0, usagef("--seed: %q is not a number from 0 to 18446744073709551615", s)
 	}
 	return seed, nil
-}
-
-func orBackground(ctx context.Context) context.Context {
-	if ctx == nil {
-		return context.Background()
-	}
-	return ctx
 }
