@@ -193,17 +193,24 @@ it at any step, take it elsewhere.
 	return root
 }
 
+// configure finds the home, which need not be there, and reads its configuration.
+func (a *app) configure() (err error) {
+	if a.home, err = config.Home(a.homeFlag); err == nil {
+		a.config, err = config.Load(a.home)
+	}
+	return err
+}
+
 // open makes the runtime ready. Commands that only read do not make a home.
 func (a *app) open(mayCreate bool) error {
 	home, err := config.Home(a.homeFlag)
 	if err != nil {
 		return err
 	}
-	a.home = home
 	if _, err := os.Stat(filepath.Join(home, "lyceum.db")); errors.Is(err, fs.ErrNotExist) && !mayCreate {
 		return fmt.Errorf("%w: there is nothing in %s yet", ledger.ErrNoQuest, home)
 	}
-	if a.config, err = config.Load(home); err != nil {
+	if err := a.configure(); err != nil {
 		return err
 	}
 	rt, closeAll, err := openRuntime(home, a.config)

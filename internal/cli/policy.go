@@ -154,7 +154,7 @@ func (a *app) printCheck(v checkJSON, n int) {
 // policiesOf reads a file of policies, or those of a quest.yaml with the files
 // that it names.
 func policiesOf(path string) ([]event.PolicySpec, error) {
-	data, err := readUpTo(path, maxSpec)
+	data, err := readSource(path)
 	if err != nil {
 		return nil, usagef("read the policies: %w", err)
 	}

@@ -34,20 +34,6 @@ func (e *PlanError) Unwrap() error { return e.Err }
 
 func badPlan(format string, args ...any) error { return &PlanError{fmt.Errorf(format, args...)} }
 
-// Plan is a spec with all it refers to.
-type Plan struct {
-	Spec *quest.Spec
-	// Source is the spec as it was written.
-	Source []byte
-	// Dir is the folder that the spec's paths are in. No path can leave it.
-	Dir string
-	// Dockerfile is what the spec's computer.dockerfile holds, if it is not to be read
-	// from Dir.
-	Dockerfile []byte
-	// Say is told what is worth a person's knowing, if it is not nil.
-	Say func(string)
-}
-
 // maxProblem, maxScript and maxPolicies bound the files a spec names.
 const (
 	maxPolicies = 1 << 20
@@ -120,9 +106,6 @@ type creation struct {
 
 func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	spec := c.plan.Spec
-	if err := spec.Check(); err != nil {
-		return nil, &PlanError{err}
-	}
 	soc, err := c.rt.society(spec.Society)
 	if err != nil {
 		return nil, err
@@ -290,7 +273,7 @@ func (c *creation) models(root *os.Root, soc quest.Society) (pins []event.Pin, e
 // that a typing error shows before any work is done.
 func (c *creation) pins(root *os.Root, modelName string) ([]event.Pin, error) {
 	if modelName == "" {
-		return nil, badPlan("no model: give model in quest.yaml, in config.yaml, or --model (demo needs no key)")
+		return nil, badPlan(NoModel)
 	}
 	var pins []event.Pin
 	data := map[string][]byte{}
@@ -384,7 +367,7 @@ func inFolder(root *os.Root, name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no %s in %s", name, root.Name())
-	case strings.Contains(err.Error(), "path escapes"):
+	case strings.Contains(err.Error(), "path escapes"): // os has no error to compare with
 		return fmt.Errorf("%s leads out of %s, the folder of the quest: copy it there", name, root.Name())
 	case strings.Contains(err.Error(), "not a directory"):
 		return fmt.Errorf("%s in %s is not a folder", name, root.Name())
@@ -392,8 +375,8 @@ func inFolder(root *os.Root, name string, err error) error {
 	return err
 }
 
-// prepare sets up the folder of a quest from its ledger. The files come first,
-// so that where there are homes there are files. A home that is missing is
+// prepare sets up the folder of a quest from its ledger. Files are written before homes:
+// an existing home proves that the files are complete. A home that is missing is
 // restored as it was last recorded; one that is there is left alone.
 func (r *Runtime) prepare(ctx context.Context, name string, s *quest.State) error {
 	var missing []*agent.Agent
