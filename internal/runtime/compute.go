@@ -36,7 +36,7 @@ func (l *live) startCompute(ctx context.Context, seq uint64, actor string, b *ev
 		begun := l.rt.Clock()
 		x := &computation{rt: l.rt, driver: l.driver, spec: l.spec, data: l.state.Data, progress: l.progress,
 			place: l.rt.place(l.key, fmt.Sprintf("computation-%d", seq))}
-		t := &texts{rt: l.rt, ctx: ctx}
+		t := &texts{rt: l.rt}
 		body, err := x.result(ctx, t, b)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -84,7 +84,7 @@ func (x *computation) result(ctx context.Context, t *texts, b *event.ComputeCall
 		return body, nil
 	}
 	text := clean(x.rt.redact(string(r.output)))
-	ref, err := t.put([]byte(text))
+	ref, err := t.put(ctx, []byte(text))
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (r *Runtime) Create(ctx context.Context, p Plan) (*quest.State, error) {
 		return nil, fmt.Errorf("create quest %s: %w", name, err)
 	}
 	defer release()
-	c := &creation{rt: r, plan: p, texts: texts{rt: r, ctx: ctx}}
+	c := &creation{rt: r, plan: p, texts: texts{rt: r}}
 	body, err := c.created(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("create quest %s: %w", name, err)
@@ -123,7 +123,7 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 			b.Texts = append(b.Texts, t)
 		}
 	}
-	if b.Spec, err = c.texts.put([]byte(c.rt.redact(string(c.plan.Source)))); err != nil {
+	if b.Spec, err = c.texts.put(ctx, []byte(c.rt.redact(string(c.plan.Source)))); err != nil {
 		return nil, err
 	}
 	if b.Policies, err = Policies(root, spec.Policies); err != nil {
@@ -132,10 +132,10 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	for i := range b.Policies {
 		b.Policies[i].Settings = c.rt.redact(b.Policies[i].Settings)
 	}
-	if b.Pins, err = c.models(root, soc); err != nil {
+	if b.Pins, err = c.models(ctx, root, soc); err != nil {
 		return nil, err
 	}
-	if b.Problem, err = c.problem(root); err != nil {
+	if b.Problem, err = c.problem(ctx, root); err != nil {
 		return nil, err
 	}
 	if spec.Data != "" {
@@ -143,7 +143,7 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 			return nil, err
 		}
 	}
-	if b.Computer, err = c.computer(root); err != nil {
+	if b.Computer, err = c.computer(ctx, root); err != nil {
 		return nil, err
 	}
 	if b.Contract != nil {
@@ -151,7 +151,7 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 			return nil, err
 		}
 	}
-	if b.Agents, err = c.agents(soc, b.Computer != nil); err != nil {
+	if b.Agents, err = c.agents(ctx, soc, b.Computer != nil); err != nil {
 		return nil, err
 	}
 	var have []string
@@ -164,15 +164,15 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	if err := CheckTools(b.Policies, slices.Compact(slices.Sorted(slices.Values(have)))); err != nil {
 		return nil, err
 	}
-	return b, c.fit(b)
+	return b, c.fit(ctx, b)
 }
 
 // fit sees to it that the quest's first event holds all of it.
-func (c *creation) fit(b *event.QuestCreated) error {
+func (c *creation) fit(ctx context.Context, b *event.QuestCreated) error {
 	if _, err := event.EncodeBody(b); err == nil || b.Problem.Ref != nil {
 		return tooMuch(err)
 	}
-	ref, err := c.pin([]byte(b.Problem.Text))
+	ref, err := c.pin(ctx, []byte(b.Problem.Text))
 	if err != nil {
 		return err
 	}
@@ -250,7 +250,7 @@ func CheckTools(policies []event.PolicySpec, have []string) error {
 }
 
 // models reads the files that the agents' models refer to.
-func (c *creation) models(root *os.Root, soc quest.Society) (pins []event.Pin, err error) {
+func (c *creation) models(ctx context.Context, root *os.Root, soc quest.Society) (pins []event.Pin, err error) {
 	if _, ok := soc.(quest.Cast); ok && c.plan.Spec.Model == "" {
 		return nil, nil // its agents work by rules alone
 	}
@@ -260,7 +260,7 @@ func (c *creation) models(root *os.Root, soc quest.Society) (pins []event.Pin, e
 			continue
 		}
 		seen[g.Model] = true
-		more, err := c.pins(root, g.Model)
+		more, err := c.pins(ctx, root, g.Model)
 		if err != nil {
 			return nil, err
 		}
@@ -271,7 +271,7 @@ func (c *creation) models(root *os.Root, soc quest.Society) (pins []event.Pin, e
 
 // pins reads the files that a model's name refers to, and tries the model, so
 // that a typing error shows before any work is done.
-func (c *creation) pins(root *os.Root, modelName string) ([]event.Pin, error) {
+func (c *creation) pins(ctx context.Context, root *os.Root, modelName string) ([]event.Pin, error) {
 	if modelName == "" {
 		return nil, badPlan(NoModel)
 	}
@@ -283,7 +283,7 @@ func (c *creation) pins(root *os.Root, modelName string) ([]event.Pin, error) {
 			return nil, badPlan("model %s: %w", modelName, err)
 		}
 		script = []byte(c.rt.redact(string(script)))
-		ref, err := c.texts.put(script)
+		ref, err := c.texts.put(ctx, script)
 		if err != nil {
 			return nil, err
 		}
@@ -302,7 +302,7 @@ func (c *creation) pins(root *os.Root, modelName string) ([]event.Pin, error) {
 	return pins, nil
 }
 
-func (c *creation) problem(root *os.Root) (event.Text, error) {
+func (c *creation) problem(ctx context.Context, root *os.Root) (event.Text, error) {
 	text := c.plan.Spec.Question()
 	if file := c.plan.Spec.ProblemFile; file != "" {
 		data, err := readFile(root, file, maxProblem)
@@ -315,7 +315,7 @@ func (c *creation) problem(root *os.Root) (event.Text, error) {
 		return event.Text{}, badPlan("the question is empty")
 	}
 	c.question = clean(c.rt.redact(strings.TrimRight(text, "\n")))
-	return c.texts.of(c.question, maxInline/2)
+	return c.texts.of(ctx, c.question, maxInline/2)
 }
 
 func (c *creation) data(ctx context.Context, root *os.Root) (*event.TreeRef, error) {

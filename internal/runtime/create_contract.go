@@ -44,7 +44,7 @@ func (c *creation) contract(ctx context.Context, root *os.Root, b *event.QuestCr
 	}
 	for _, name := range compute.Names() {
 		text, _ := compute.Program(name)
-		ref, err := c.pin([]byte(text))
+		ref, err := c.pin(ctx, []byte(text))
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (c *creation) say(format string, args ...any) {
 }
 
 // cast are the agents of a society with roles.
-func (c *creation) cast(soc quest.Cast, computers bool) (out []event.AgentSpec, err error) {
+func (c *creation) cast(ctx context.Context, soc quest.Cast, computers bool) (out []event.AgentSpec, err error) {
 	name := c.plan.Spec.Model
 	p, err := c.profile(c.plan.Spec.Profile)
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *creation) cast(soc quest.Cast, computers bool) (out []event.AgentSpec, 
 	for _, role := range soc.Roles(name != "", computers) {
 		a := event.AgentSpec{Name: role.Name, Window: quest.DefaultWindow}
 		if !role.Thinks {
-			if err := c.without(&a); err != nil {
+			if err := c.without(ctx, &a); err != nil {
 				return nil, err
 			}
 			out = append(out, a)
@@ -101,7 +101,7 @@ func (c *creation) cast(soc quest.Cast, computers bool) (out []event.AgentSpec, 
 		if err != nil {
 			return nil, err
 		}
-		if err := c.furnish(&a, soc, role.Text, p, tools); err != nil {
+		if err := c.furnish(ctx, &a, soc, role.Text, p, tools); err != nil {
 			return nil, err
 		}
 		out = append(out, a)
@@ -110,15 +110,15 @@ func (c *creation) cast(soc quest.Cast, computers bool) (out []event.AgentSpec, 
 }
 
 // without says of an agent that it has no model.
-func (c *creation) without(a *event.AgentSpec) (err error) {
-	if a.System, err = c.pin([]byte("This agent works by rules alone: no model is asked.")); err != nil {
+func (c *creation) without(ctx context.Context, a *event.AgentSpec) (err error) {
+	if a.System, err = c.pin(ctx, []byte("This agent works by rules alone: no model is asked.")); err != nil {
 		return err
 	}
 	list, err := json.Marshal([]model.Tool{})
 	if err != nil {
 		return err
 	}
-	a.Tools, err = c.pin(list)
+	a.Tools, err = c.pin(ctx, list)
 	return err
 }
 

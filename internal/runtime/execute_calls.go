@@ -303,7 +303,7 @@ func (x *executor) computation(ctx context.Context, c *recordedCall, out Execute
 	run := &computation{
 		rt: x.rt, driver: x.driver, spec: x.spec, data: x.data, progress: func(string) {}, place: x.rt.place(x.name, fmt.Sprintf("computation-%d", c.seq)),
 	}
-	now, err := run.result(ctx, &texts{rt: x.rt, ctx: ctx}, c.compute)
+	now, err := run.result(ctx, &texts{rt: x.rt}, c.compute)
 	if err != nil {
 		return out, err
 	}
