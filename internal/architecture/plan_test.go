@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPlansAreMadeOfDrafts: Create relies on what a Draft has checked.
+// TestPlansAreMadeOfDrafts: what may be asked for is decided in one place.
 func TestPlansAreMadeOfDrafts(t *testing.T) {
 	t.Parallel()
 	drafts := 0

@@ -91,11 +91,11 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 	a := &app{in: in, out: out, err: errOut}
 	ctx, stop := signal.NotifyContext(ctx, interrupts...)
 	defer stop()
-	context.AfterFunc(ctx, func() {
+	defer context.AfterFunc(ctx, func() {
 		if !a.waits.Load() {
 			stop() // signals are what they were
 		}
-	})
+	})()
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(in)

@@ -106,6 +106,10 @@ type creation struct {
 
 func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	spec := c.plan.Spec
+	// A ledger is for ever: a plan that was changed since its draft is refused here.
+	if err := spec.Check(); err != nil {
+		return nil, &PlanError{err}
+	}
 	soc, err := c.rt.society(spec.Society)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Plan is a spec with all it refers to. A Draft makes one; Create relies on it that the
-// spec has been checked.
+// Plan is a spec with all it refers to. A Draft makes one.
 type Plan struct {
 	Spec *quest.Spec
 	// Source is the spec as it was written.
