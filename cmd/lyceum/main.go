@@ -2,6 +2,7 @@
 package main
 
 import (
+	"context"
 	"os"
 
 	"lyceum/internal/cli"
@@ -13,5 +14,5 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == helper.Role {
 		os.Exit(helper.Main(os.Args[2:]))
 	}
-	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

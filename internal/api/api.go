@@ -16,6 +16,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"io"
 	"io/fs"
 	"log"
 	"net"
@@ -77,7 +78,8 @@ type Server struct {
 	// may bring.
 	scan uint64
 	body int64
-	// changing is held for reading by whoever may put blobs that no ledger names yet.
+	// Requests that write hold changing for reading; Tidy takes it to delete blobs no
+	// ledger refers to.
 	changing sync.RWMutex
 	// glances are what the list says of quests, by their names.
 	glances sync.Map
@@ -106,9 +108,10 @@ func New(rt *runtime.Runtime, opts Options) *Server {
 		opts.Failures = 20
 	}
 	if opts.Log == nil {
-		opts.Log = log.New(discard{}, "", 0)
+		opts.Log = log.New(io.Discard, "", 0)
 	}
 	s := &Server{rt: rt, opts: opts, mux: http.NewServeMux(), rows: map[string]*route{}, meter: newMeter(), scan: maxScan, body: maxBody}
+	// A server lives until Close: what it does for itself belongs to no request.
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.guard = newGuard(&opts, rt)
 	s.shelf = newShelf(rt)
@@ -118,10 +121,6 @@ func New(rt *runtime.Runtime, opts Options) *Server {
 	s.register()
 	return s
 }
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
 // Keeper is what runs this server's quests.
 func (s *Server) Keeper() *Keeper { return s.keeper }

@@ -42,24 +42,22 @@ type NewFile struct {
 	Base64 *string `json:"base64,omitempty"`
 }
 
-// What a new quest may bring.
-const (
-	maxSpec  = 1 << 20
-	maxFiles = 1000
-)
+// maxFiles is how many files a new quest may bring.
+const maxFiles = 1000
 
-// draft is a spec that was read, and the files that go with it.
+// draft is what a caller sent, read: a spec, the files that go with it, and the plan
+// that they make.
 type draft struct {
-	spec   *quest.Spec
 	source []byte
 	files  map[string][]byte
+	plan   runtime.Plan
 }
 
 // modest refuses JSON that would take the YAML parser long: it has no limits of its own,
 // and needs time with the cube of the depth.
 func modest(spec json.RawMessage) error {
-	if len(spec) > maxSpec {
-		return badParameter("spec", "a spec has at most %d bytes: put long texts into files of their own", maxSpec)
+	if len(spec) > runtime.MaxSource {
+		return badParameter("spec", "it has more than %d bytes: put long texts into files of their own", runtime.MaxSource)
 	}
 	const maxDepth, maxTokens = 50, 20_000
 	dec := json.NewDecoder(bytes.NewReader(spec))
@@ -111,40 +109,19 @@ func (s *Server) draft(n *NewQuest) (*draft, error) {
 			return nil, err
 		}
 	}
-	switch {
-	case given != 1:
+	if given != 1 {
 		return nil, badParameter("spec", "give one of spec, yaml and example; %d are given", given)
-	case len(d.source) > maxSpec:
-		return nil, badParameter("spec", "a spec has at most %d bytes: put long texts into files of their own", maxSpec)
 	}
 	if err := d.add(n.Files); err != nil {
 		return nil, err
 	}
-	return d, d.parse(s, n)
-}
-
-func (d *draft) parse(s *Server, n *NewQuest) (err error) {
-	if d.spec, err = quest.ParseSpec(specFile, d.source); err != nil {
+	var err error
+	d.plan, err = (&runtime.Draft{File: specFile, Source: d.source, Home: s.rt.Home, Model: s.opts.Model, Changes: runtime.Changes{Name: n.Name, Model: n.Model}}).Plan()
+	if err != nil {
 		f := fieldOf(err, d.source)
-		return &problem{status: http.StatusBadRequest, field: f.Field, fields: []FieldError{f}, text: err.Error()}
+		return nil, &problem{status: http.StatusBadRequest, field: f.Field, fields: []FieldError{f}, text: err.Error()}
 	}
-	d.spec.Name = cmp.Or(n.Name, d.spec.Name)
-	d.spec.Model = cmp.Or(n.Model, d.spec.Model)
-	if d.spec.Model == "" && !d.spec.IsContract() { // without a model that works by rules
-		d.spec.Model = s.opts.Model
-	}
-	if d.spec.Name == "" {
-		return badField("name", "give the quest a name")
-	}
-	if err := d.spec.Check(); err != nil {
-		f := fieldOf(err, nil)
-		return &problem{status: http.StatusBadRequest, field: f.Field, fields: []FieldError{f}, text: err.Error()}
-	}
-	return nil
-}
-
-func badField(field, text string) error {
-	return &problem{status: http.StatusBadRequest, field: field, text: text, fields: []FieldError{{Field: field, Message: text}}}
+	return d, nil
 }
 
 // add reads the files that came with a spec.
@@ -172,8 +149,8 @@ func (d *draft) add(files []NewFile) error {
 	return nil
 }
 
-// make creates the quest. Its files are put into a folder for the moment: what the quest
-// needs of them goes into its ledger.
+// create makes the quest. Its files are put into a temporary folder: what the quest needs
+// of them goes into its ledger.
 func (s *Server) create(ctx context.Context, d *draft) (*quest.State, error) {
 	dir, err := os.MkdirTemp("", "lyceum-new-")
 	if err != nil {
@@ -195,7 +172,8 @@ func (s *Server) create(ctx context.Context, d *draft) (*quest.State, error) {
 			return nil, badParameter("files.path", "%.80q cannot be written: %v", name, errors.Unwrap(err))
 		}
 	}
-	st, err := s.rt.Create(ctx, runtime.Plan{Spec: d.spec, Source: d.source, Dir: dir})
+	d.plan.Dir = dir
+	st, err := s.rt.Create(ctx, d.plan)
 	if err != nil && isPlanFault(err) {
 		f := fieldOf(err, nil)
 		f.Message = s.discreet(f.Message, dir)
@@ -268,7 +246,7 @@ func (s *Server) validate(w http.ResponseWriter, r *http.Request) error {
 	if out.Errors, err = s.faults(r.Context(), d); err != nil {
 		return err
 	}
-	out.Valid, out.Name, out.Society, out.YAML = len(out.Errors) == 0, d.spec.Name, cmp.Or(d.spec.Society, "solo"), string(d.source)
+	out.Valid, out.Name, out.Society, out.YAML = len(out.Errors) == 0, d.plan.Spec.Name, cmp.Or(d.plan.Spec.Society, "solo"), string(d.source)
 	return s.send(w, http.StatusOK, out)
 }
 
@@ -276,13 +254,14 @@ func (s *Server) validate(w http.ResponseWriter, r *http.Request) error {
 // or is taken.
 func (s *Server) faults(ctx context.Context, d *draft) ([]FieldError, error) {
 	out := []FieldError{}
-	switch _, err := s.rt.Ledger.Head(ctx, d.spec.Name); {
+	spec := d.plan.Spec
+	switch _, err := s.rt.Ledger.Head(ctx, spec.Name); {
 	case err == nil:
 		out = append(out, FieldError{Field: "name", Message: runtime.ErrExists.Error() + ": choose another"})
 	case !errors.Is(err, ledger.ErrNoQuest):
 		return nil, err
 	}
-	if name := d.spec.Profile; name != "" {
+	if name := spec.Profile; name != "" {
 		if _, err := profile.Find(s.rt.Home, name); err != nil {
 			out = append(out, FieldError{Field: "profile", Message: s.discreet(err.Error(), "")})
 		}
@@ -290,7 +269,7 @@ func (s *Server) faults(ctx context.Context, d *draft) ([]FieldError, error) {
 	if f := d.modelFault(s.rt); f != "" {
 		out = append(out, FieldError{Field: "model", Message: f})
 	}
-	for _, t := range d.spec.Tools {
+	for _, t := range spec.Tools {
 		if !slices.Contains(s.rt.Tools.Names(), t) {
 			out = append(out, FieldError{Field: "tools", Message: "there is no tool " + clip(t)})
 		}
@@ -300,12 +279,12 @@ func (s *Server) faults(ctx context.Context, d *draft) ([]FieldError, error) {
 
 // modelFault says why a spec's model cannot be had.
 func (d *draft) modelFault(rt *runtime.Runtime) string {
-	name := d.spec.Model
+	name := d.plan.Spec.Model
 	if name == "" {
-		if d.spec.IsContract() || len(d.spec.Agents) > 0 && d.spec.Agents[0].Model != "" {
+		if runtime.ByRules(d.plan.Spec) || len(d.plan.Spec.Agents) > 0 && d.plan.Spec.Agents[0].Model != "" {
 			return ""
 		}
-		return "no model: demo needs no key"
+		return runtime.NoModel
 	}
 	_, err := rt.Models(name, func(pin string) ([]byte, error) {
 		file := strings.TrimPrefix(pin, "script:")

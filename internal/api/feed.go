@@ -91,8 +91,8 @@ func (f *feed) touch() {
 	}
 }
 
-// follow reads the ledger. A reader that a feed waits for does not exist: what it reads
-// is bounded by the chunks that are kept.
+// follow reads the ledger. The feed never waits for readers. Its memory is bounded by the
+// chunks it keeps; a reader that falls behind them is cut off.
 func (f *feed) follow(ctx context.Context, from uint64) {
 	for e, err := range f.hub.rt.Ledger.Follow(ctx, f.name, from) {
 		f.mu.Lock()
@@ -119,9 +119,9 @@ func (f *feed) follow(ctx context.Context, from uint64) {
 	}
 }
 
-// hear takes what a model says. It is told at once, the ledger's events are read: so a word
-// may be here before the call that it answers, and before the answer to the call before.
-// Readers get it in its place.
+// hear takes what a model says. Deltas arrive directly; events arrive through the ledger
+// and can be later. A delta may thus precede its own model.call, and the result of the
+// call before. Readers get it in its place.
 func (f *feed) hear(d runtime.Delta, data []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -151,7 +151,7 @@ func (s *Server) examples(w http.ResponseWriter, r *http.Request) error {
 func exampleOf(name string, spec *quest.Spec, d *draft) Example {
 	e := Example{Name: name, Society: cmp.Or(spec.Society, "solo"), Problem: spec.Question(), Spec: string(d.source), Files: []string{}, Note: comment(d.source)}
 	e.Title, _, _ = strings.Cut(strings.TrimSpace(e.Problem), "\n")
-	e.Offline = spec.IsContract() && spec.Model == "" || spec.Model == "demo" || strings.HasPrefix(spec.Model, "demo:") || strings.HasPrefix(spec.Model, "script:")
+	e.Offline = runtime.ByRules(spec) || spec.Model == "demo" || strings.HasPrefix(spec.Model, "demo:") || strings.HasPrefix(spec.Model, "script:")
 	for file := range d.files {
 		e.Files = append(e.Files, file)
 	}

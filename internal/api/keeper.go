@@ -59,6 +59,8 @@ type run struct {
 
 func newKeeper(rt *runtime.Runtime, h *hub, l *log.Logger) *Keeper {
 	k := &Keeper{rt: rt, hub: h, log: l, runs: map[string]*run{}, trouble: map[string]string{}}
+	// A quest outlives the request that started it, and the server's readers: Shutdown
+	// ends what has not come to rest by then.
 	k.ctx, k.end = context.WithCancel(context.Background())
 	return k
 }

@@ -70,6 +70,7 @@ func (s *shelf) pack(b *book) (write func()) {
 	b.saved = b.state.Seq
 	name := b.name
 	return func() {
+		// A cache is worth saving whatever becomes of the request that made it grow.
 		if _, err := s.rt.Ledger.Head(context.Background(), name); err == nil { // not removed meanwhile
 			_ = s.rt.SaveViews(name, state, data)
 		}

@@ -69,7 +69,7 @@ func (s *Server) show(ctx context.Context, t event.Text) (string, *refJSON, erro
 	return strings.ToValidUTF8(event.Cut(string(data), maxShown), "\uFFFD"), refOf(*t.Ref), nil
 }
 
-// page reads which of n things are wanted: from and to, to not included.
+// window reads which of n things are wanted: from and to, to not included.
 func window(p *params, n, most, otherwise int64) (from, to int64) {
 	after, before := p.number("after", -1, maxSeq, -1), p.number("before", 0, maxSeq, n)
 	limit, tail := p.number("limit", 1, most, otherwise), p.number("tail", 1, most, 0)

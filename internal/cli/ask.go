@@ -8,9 +8,7 @@ import (
 
 	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
-	"lyceum/internal/runtime"
 
-	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 )
 
@@ -27,12 +25,12 @@ with it.
   lyceum ask "What is pi to 50 digits?" --model demo`,
 		Args: exactArgs(1, "a question, in quotes"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			bounds, err := f.bounds(cmd)
+			bounds, err := f.bounds()
 			if err != nil {
 				return err
 			}
-			if strings.TrimSpace(args[0]) == "" || len(args[0]) > maxSpec {
-				return usagef("ask wants a question of at most %d bytes", maxSpec)
+			if strings.TrimSpace(args[0]) == "" {
+				return usagef("ask wants a question")
 			}
 			if err := a.open(true); err != nil {
 				return err
@@ -41,7 +39,7 @@ with it.
 			if err != nil {
 				return err
 			}
-			return a.run(name, true, false, bounds.Limits(), asJSON)
+			return a.run(cmd.Context(), name, true, false, bounds.Limits(), asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&f.name, "name", "", "name of the quest, instead of one made of the question")
@@ -53,29 +51,23 @@ with it.
 
 // ask makes a quest of a question, and returns its name.
 func (a *app) ask(ctx context.Context, question string, f *specFlags, bounds quest.Bounds) (string, error) {
-	spec := &quest.Spec{Problem: strings.ToValidUTF8(question, "\uFFFD"), Limits: bounds}
-	if err := f.apply(spec); err != nil {
-		return "", err
-	}
-	var err error
-	if spec.Name == "" {
-		if spec.Name, err = a.nameFor(question); err != nil {
+	d := draftOfText(question)
+	if f.name == "" {
+		var err error
+		if d.Name, err = a.nameFor(ctx, question); err != nil {
 			return "", err
 		}
 	}
-	if err := checkName(spec.Name); err != nil {
+	plan, err := a.plan(d, f, bounds)
+	if err != nil {
 		return "", err
 	}
-	source, err := yaml.Marshal(spec)
-	if err != nil {
-		return "", fmt.Errorf("write the question down: %w", err)
-	}
-	_, err = a.create(ctx, runtime.Plan{Spec: spec, Source: source, Dir: "."})
-	return spec.Name, err
+	_, err = a.create(ctx, plan)
+	return plan.Spec.Name, err
 }
 
 // nameFor makes a name of the first words of a question that no quest has yet.
-func (a *app) nameFor(question string) (string, error) {
+func (a *app) nameFor(ctx context.Context, question string) (string, error) {
 	base := strings.Trim(strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
@@ -102,7 +94,7 @@ func (a *app) nameFor(question string) (string, error) {
 		if n > 1 {
 			name = fmt.Sprintf("%s-%d", base, n)
 		}
-		_, err := a.rt.Ledger.Head(context.Background(), name)
+		_, err := a.rt.Ledger.Head(ctx, name)
 		if errors.Is(err, ledger.ErrNoQuest) {
 			return name, nil
 		}

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"lyceum/internal/blob"
 	"lyceum/internal/crate"
@@ -28,15 +26,13 @@ func (a *app) examineCommand(use, short, long, good string, examine func(context
 	cmd := &cobra.Command{
 		Use: use + " <quest|file.zip>", Short: short, Long: long,
 		Args: exactArgs(1, "a quest's name or an exported file"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			// What an exported file was unpacked to is removed, also when it is interrupted.
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
 			rt, name, done, err := a.subject(ctx, args[0])
 			if err != nil {
 				return err
 			}
-			defer done()
+			defer done() // also when it is interrupted
 			rep, err := examine(ctx, rt, name, a.counter(use, asJSON))
 			if err != nil {
 				return err
@@ -222,12 +218,12 @@ model, another seed, or a message.
 			if err := a.open(false); err != nil {
 				return err
 			}
-			s, err := a.rt.Fork(context.Background(), args[0], o)
+			s, err := a.rt.Fork(cmd.Context(), args[0], o)
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return a.printQuest(context.Background(), s.Name, s, true)
+				return a.printQuest(cmd.Context(), s.Name, s, true)
 			}
 			fmt.Fprintf(a.out, "Forked %s at %d as %s. Run it with: lyceum run %s\n", args[0], s.Origin.At, s.Name, s.Name)
 			return nil
@@ -247,8 +243,8 @@ func (a *app) exportCommand() *cobra.Command {
 		Use:   "export <quest> <file.zip|->",
 		Short: "Write a quest as one RO-Crate zip that can be checked anywhere",
 		Args:  exactArgs(2, "a quest's name and a file"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			ctx := context.Background()
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
 			if _, err := a.load(ctx, args[0]); err != nil {
 				return err
 			}
@@ -293,7 +289,7 @@ func (a *app) importCommand() *cobra.Command {
 		Use:   "import <file.zip>",
 		Short: "Bring an exported quest into this home, after checking all of it",
 		Args:  exactArgs(1, "an exported file"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if as != "" {
 				if err := checkName(as); err != nil {
 					return err
@@ -302,7 +298,7 @@ func (a *app) importCommand() *cobra.Command {
 			if err := a.open(true); err != nil {
 				return err
 			}
-			s, err := importFile(context.Background(), a.rt, args[0], as)
+			s, err := importFile(cmd.Context(), a.rt, args[0], as)
 			if err != nil {
 				return err
 			}
@@ -311,7 +307,7 @@ func (a *app) importCommand() *cobra.Command {
 				name = s.Name
 			}
 			fmt.Fprintf(a.out, "Imported quest %s: %d events, %s.\n", name, s.Seq, s.Status)
-			return a.printNotes(name, s)
+			return a.printNotes(cmd.Context(), name, s)
 		},
 	}
 	cmd.Flags().StringVar(&as, "as", "", "name here, if its own is taken")
@@ -319,11 +315,11 @@ func (a *app) importCommand() *cobra.Command {
 }
 
 // printNotes says what nobody vouches for in a contract net that was brought here.
-func (a *app) printNotes(name string, s *quest.State) error {
+func (a *app) printNotes(ctx context.Context, name string, s *quest.State) error {
 	if contract.Net(s) == nil {
 		return nil
 	}
-	rep, err := audit.Audit(context.Background(), a.rt, name, nil)
+	rep, err := audit.Audit(ctx, a.rt, name, nil)
 	if err != nil {
 		return err
 	}

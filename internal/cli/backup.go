@@ -1,11 +1,7 @@
 package cli
 
 import (
-	"context"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"lyceum/internal/backup"
 	"lyceum/internal/runtime"
@@ -30,13 +26,11 @@ recorded, and as they are where nobody runs the quest.
   lyceum backup /mnt/disk/lyceum-monday
   lyceum --home /mnt/disk/lyceum-monday verify primes`,
 		Args: exactArgs(1, "a folder or a file.tar that is not there yet"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.open(false); err != nil {
 				return err
 			}
-			rep, err := backup.Make(ctx, a.rt, args[0], a.backupProgress(asJSON))
+			rep, err := backup.Make(cmd.Context(), a.rt, args[0], a.backupProgress(asJSON))
 			if err != nil {
 				return err
 			}

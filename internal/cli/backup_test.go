@@ -77,7 +77,7 @@ func (h *home) whole() {
 	h.t.Helper()
 	for _, q := range h.names() {
 		var out, errOut bytes.Buffer
-		code := cli.Main([]string{"--home", h.dir, "verify", q}, strings.NewReader(""), &out, &errOut)
+		code := cli.Main(h.t.Context(), []string{"--home", h.dir, "verify", q}, strings.NewReader(""), &out, &errOut)
 		lyceum{code, out.String(), errOut.String()}.want(h.t, 0, "unchanged")
 	}
 }

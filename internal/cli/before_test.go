@@ -28,7 +28,7 @@ func TestQuestsMadeBefore(t *testing.T) {
 			lyceum := func(args ...string) string {
 				t.Helper()
 				var out, errs bytes.Buffer
-				if code := cli.Main(append(args, "--home", home), strings.NewReader(""), &out, &errs); code != 0 {
+				if code := cli.Main(t.Context(), append(args, "--home", home), strings.NewReader(""), &out, &errs); code != 0 {
 					t.Fatalf("lyceum %s: exit code %d, want 0\n%s", strings.Join(args, " "), code, errs.String())
 				}
 				return strings.ReplaceAll(out.String(), home, "HOME")

@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"lyceum/internal/blob"
@@ -66,6 +67,8 @@ type app struct {
 
 	// showing is how a run is shown.
 	showing showing
+	// waits says that the command is patient. It is set once, before the command works.
+	waits atomic.Bool
 }
 
 // usageError is a fault in what was typed.
@@ -79,15 +82,27 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 // there is to say has been said.
 var errFailed = errors.New("failed")
 
-// Main runs the command line and returns the exit code.
-func Main(args []string, in io.Reader, out, errOut io.Writer) int {
+// interrupts are what a person, or the machine, stops a command with.
+var interrupts = []os.Signal{os.Interrupt, syscall.SIGTERM}
+
+// Main runs the command line and returns the exit code. Every command works in ctx,
+// which the first interrupt ends. The second ends the process, wherever it is, but for
+// commands that are patient: they see to it themselves.
+func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	a := &app{in: in, out: out, err: errOut}
+	ctx, stop := signal.NotifyContext(ctx, interrupts...)
+	defer stop()
+	defer context.AfterFunc(ctx, func() {
+		if !a.waits.Load() {
+			stop() // signals are what they were
+		}
+	})()
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errOut)
-	err := root.Execute()
+	err := root.ExecuteContext(ctx)
 	for i := len(a.closes) - 1; i >= 0; i-- {
 		err = errors.Join(err, a.closes[i]())
 	}
@@ -179,17 +194,24 @@ it at any step, take it elsewhere.
 	return root
 }
 
+// configure finds the home, which need not be there, and reads its configuration.
+func (a *app) configure() (err error) {
+	if a.home, err = config.Home(a.homeFlag); err == nil {
+		a.config, err = config.Load(a.home)
+	}
+	return err
+}
+
 // open makes the runtime ready. Commands that only read do not make a home.
 func (a *app) open(mayCreate bool) error {
 	home, err := config.Home(a.homeFlag)
 	if err != nil {
 		return err
 	}
-	a.home = home
 	if _, err := os.Stat(filepath.Join(home, "lyceum.db")); errors.Is(err, fs.ErrNotExist) && !mayCreate {
 		return fmt.Errorf("%w: there is nothing in %s yet", ledger.ErrNoQuest, home)
 	}
-	if a.config, err = config.Load(home); err != nil {
+	if err := a.configure(); err != nil {
 		return err
 	}
 	rt, closeAll, err := openRuntime(home, a.config, func(line string) { fmt.Fprintln(a.err, printable(line)) })
@@ -269,39 +291,56 @@ func societies() []quest.Society {
 	return []quest.Society{solo.Society{}, lab.Society{}, contract.Society{}}
 }
 
-// signals returns a context that the second interrupt ends, and a channel that
-// the first one closes.
-func (a *app) signals() (ctx context.Context, interrupt <-chan struct{}, stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	first := make(chan struct{})
-	ch := make(chan os.Signal, 2)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+// patient returns a context for work that the first interrupt, which ends ctx, does not
+// break off: what is under way comes in. The second interrupt ends it at once.
+func (a *app) patient(ctx context.Context) (work context.Context, stop func()) {
+	a.waits.Store(true)
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	again := make(chan os.Signal, 1)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		select {
-		case <-ch:
-			close(first)
-			a.showing.say(a.err, "Stopping: what is under way comes in first. Press Ctrl-C again to leave at once.")
 		case <-ctx.Done():
+		case <-work.Done():
 			return
 		}
+		signal.Notify(again, interrupts...) // the first has been delivered, and is not in it
+		a.showing.say(a.err, "Stopping: what is under way comes in first. Press Ctrl-C again to leave at once.")
 		select {
-		case <-ch:
+		case <-again:
 			cancel()
-		case <-ctx.Done():
+		case <-work.Done():
 		}
 	}()
-	return ctx, first, func() { signal.Stop(ch); cancel(); <-done }
+	return work, func() { cancel(); <-done; signal.Stop(again) }
 }
 
-// existing is an argument that names a quest, with completion.
+// reading reads from standard input, which no context can break off: an interrupt leaves
+// the read behind.
+func reading[T any](ctx context.Context, read func() (T, error)) (value T, err error) {
+	done := make(chan struct{})
+	var got T
+	var failed error
+	go func() {
+		defer close(done)
+		got, failed = read()
+	}()
+	select {
+	case <-done:
+		return got, failed
+	case <-ctx.Done():
+		return value, ctx.Err()
+	}
+}
+
+// questArg has the shell complete the first argument of a command to the name of a quest.
 func (a *app) questArg(cmd *cobra.Command) *cobra.Command {
-	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 || a.open(false) != nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
-		heads, err := a.rt.Ledger.Quests(context.Background())
+		heads, err := a.rt.Ledger.Quests(cmd.Context())
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}

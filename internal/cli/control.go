@@ -18,8 +18,7 @@ import (
 
 // post puts a command into a quest's inbox. If nobody runs the quest, it is
 // taken at once; otherwise its owner takes it.
-func (a *app) post(name string, body event.Body) (*quest.State, bool, error) {
-	ctx := context.Background()
+func (a *app) post(ctx context.Context, name string, body event.Body) (*quest.State, bool, error) {
 	s, err := a.load(ctx, name)
 	if err != nil {
 		return nil, false, err
@@ -43,8 +42,8 @@ func (a *app) controlCommand(verb, short string, body func() event.Body) *cobra.
 		Use:   verb + " <quest>",
 		Short: short,
 		Args:  exactArgs(1, "a quest's name"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, running, err := a.post(args[0], body())
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, running, err := a.post(cmd.Context(), args[0], body())
 			if err != nil {
 				return err
 			}
@@ -63,8 +62,8 @@ func (a *app) resumeCommand() *cobra.Command {
 		Use:   "resume <quest>",
 		Short: "Go on with a paused quest: in the process that holds it, or here",
 		Args:  exactArgs(1, "a quest's name"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, err := a.load(context.Background(), args[0])
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.load(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -76,9 +75,9 @@ func (a *app) resumeCommand() *cobra.Command {
 				return err
 			}
 			if !running {
-				return a.run(args[0], false, false, event.Limits{}, false)
+				return a.run(cmd.Context(), args[0], false, false, event.Limits{}, false)
 			}
-			if _, err := a.rt.Post(context.Background(), args[0], ledger.Command{Key: rand.Text(), Body: &event.QuestResumed{}}); err != nil {
+			if _, err := a.rt.Post(cmd.Context(), args[0], ledger.Command{Key: rand.Text(), Body: &event.QuestResumed{}}); err != nil {
 				return err
 			}
 			fmt.Fprintf(a.out, "Told the process that holds %s to go on.\n", args[0])
@@ -93,10 +92,10 @@ func (a *app) messageCommand() *cobra.Command {
 		Use:   "message <quest> <text|->",
 		Short: "Say something to the agents of a quest",
 		Args:  exactArgs(2, "a quest's name and a text"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			text := args[1]
 			if text == "-" {
-				data, err := io.ReadAll(io.LimitReader(a.in, maxMessage+1))
+				data, err := reading(cmd.Context(), func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.in, maxMessage+1)) })
 				if err != nil {
 					return err
 				}
@@ -106,7 +105,7 @@ func (a *app) messageCommand() *cobra.Command {
 			if text == "" || len(text) > maxMessage {
 				return usagef("a message has 1 to %d bytes; this one has %d", maxMessage, len(text))
 			}
-			_, running, err := a.post(args[0], &event.UserMessage{Text: event.Text{Text: text}, To: to})
+			_, running, err := a.post(cmd.Context(), args[0], &event.UserMessage{Text: event.Text{Text: text}, To: to})
 			if err != nil {
 				return err
 			}
@@ -131,8 +130,8 @@ func (a *app) cleanCommand() *cobra.Command {
 		Use:   "clean <quest>",
 		Short: "Remove a quest's workspaces; with --data, the quest and all its records",
 		Args:  exactArgs(1, "a quest's name"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			ctx := context.Background()
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
 			if err := checkName(args[0]); err != nil {
 				return err
 			}
@@ -142,8 +141,14 @@ func (a *app) cleanCommand() *cobra.Command {
 			if _, err := a.rt.Ledger.Head(ctx, args[0]); err != nil {
 				return err
 			}
-			if data && !yes && !a.confirm(fmt.Sprintf("Remove quest %s and everything recorded about it? This cannot be undone. [y/N] ", args[0])) {
-				return usagef("nothing was removed; to go ahead without asking: lyceum clean %s --data --yes", args[0])
+			if data && !yes {
+				sure, err := a.confirm(ctx, fmt.Sprintf("Remove quest %s and everything recorded about it? This cannot be undone. [y/N] ", args[0]))
+				if err != nil {
+					return err
+				}
+				if !sure {
+					return usagef("nothing was removed; to go ahead without asking: lyceum clean %s --data --yes", args[0])
+				}
 			}
 			if err := a.rt.Clean(ctx, args[0], data); err != nil {
 				return err
@@ -161,9 +166,13 @@ func (a *app) cleanCommand() *cobra.Command {
 	return a.questArg(cmd)
 }
 
-func (a *app) confirm(question string) bool {
+// confirm asks a person. No answer is a no, an interrupt is none.
+func (a *app) confirm(ctx context.Context, question string) (bool, error) {
 	fmt.Fprint(a.err, question)
-	line, _ := bufio.NewReader(a.in).ReadString('\n')
+	line, err := reading(ctx, func() (string, error) { return bufio.NewReader(a.in).ReadString('\n') })
+	if err != nil && ctx.Err() != nil {
+		return false, err
+	}
 	answer := strings.ToLower(strings.TrimSpace(line))
-	return answer == "y" || answer == "yes"
+	return answer == "y" || answer == "yes", nil
 }

@@ -4,10 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 
 	"lyceum/internal/event"
@@ -30,9 +27,8 @@ the steps and 0.2 by the tools; exactly 1 means that they are the same in these.
   lyceum diff primes primes-fork-1
   lyceum diff here there.zip --html difference.html`,
 		Args: exactArgs(2, "two quests, each by its name or as an exported file"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
 			left, err := a.runOf(ctx, args[0])
 			if err != nil {
 				return err

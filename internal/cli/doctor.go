@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -80,9 +79,8 @@ made, and nothing that is recorded changes.
 
 The exit code is 0 if the home is usable and some sandbox works, and 1 if not.`,
 		Args: exactArgs(0, "no arguments"),
-		RunE: func(_ *cobra.Command, _ []string) error {
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
 			d := &doctor{homeFlag: a.homeFlag, doctorJSON: doctorJSON{Findings: []findingJSON{}}}
 			d.look(ctx)
 			if err := ctx.Err(); err != nil {
@@ -246,7 +244,7 @@ func (d *doctor) lookAtDatabase(ctx context.Context, home string) {
 		return
 	}
 	if d.bad("home") {
-		// Who may not write cannot open it, and that has been said.
+		// The home is not writable, so the database cannot be opened; that was reported above.
 		return
 	}
 	if has, makes, err := sqlite.Formats(path); err == nil && has > 0 && has < makes {
@@ -266,7 +264,7 @@ func (d *doctor) lookAtDatabase(ctx context.Context, home string) {
 	d.say(fine, "database", fmt.Sprintf("opens; it has %d quests", len(heads)), "")
 }
 
-func (d *doctor) lookAtModels(context.Context) {
+func (d *doctor) lookAtModels(ctx context.Context) {
 	conf := new(config.Config)
 	if d.Home != "" {
 		var err error
@@ -283,7 +281,7 @@ func (d *doctor) lookAtModels(context.Context) {
 	defer found.Close()
 	var names, without []string
 	ready := map[string]bool{}
-	for _, info := range found.Models() {
+	for _, info := range found.Models(ctx) {
 		if slices.Contains(names, info.Provider) {
 			continue
 		}

@@ -100,7 +100,7 @@ script:<file>, which plays fixed lines.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			home, err := config.Home(a.homeFlag)
 			if err != nil {
 				return err
@@ -115,7 +115,7 @@ script:<file>, which plays fixed lines.`,
 			}
 			defer found.Close()
 			list := []modelJSON{}
-			for _, info := range found.Models() {
+			for _, info := range found.Models(cmd.Context()) {
 				m := modelOf(info)
 				if (len(args) == 0 || strings.Contains(m.Provider+"/"+m.Name, args[0])) && (m.Ready || !ready) {
 					list = append(list, m)

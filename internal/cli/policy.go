@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -155,7 +154,7 @@ func (a *app) printCheck(v checkJSON, n int) {
 // policiesOf reads a file of policies, or those of a quest.yaml with the files
 // that it names.
 func policiesOf(path string) ([]event.PolicySpec, error) {
-	data, err := readUpTo(path, maxSpec)
+	data, err := readSource(path)
 	if err != nil {
 		return nil, usagef("read the policies: %w", err)
 	}
@@ -202,14 +201,14 @@ func (a *app) policyExplainCommand() *cobra.Command {
 		Use:   "explain <quest>",
 		Short: "Say what agents may do at some point of a quest, what not, and why",
 		Args:  exactArgs(1, "a quest's name"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkName(args[0]); err != nil {
 				return err
 			}
 			if err := a.open(false); err != nil {
 				return err
 			}
-			s, err := a.rt.At(context.Background(), args[0], at)
+			s, err := a.rt.At(cmd.Context(), args[0], at)
 			if err != nil {
 				return err
 			}

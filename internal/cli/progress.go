@@ -34,7 +34,7 @@ type progress struct {
 	read   view.Blobs
 }
 
-func newProgress(a *app, name string, quiet bool) *progress {
+func newProgress(ctx context.Context, a *app, name string, quiet bool) *progress {
 	p := &progress{app: a, quest: name, quiet: quiet, width: 80}
 	if f, ok := a.err.(*os.File); ok && !quiet && term.IsTerminal(int(f.Fd())) {
 		p.tty = true
@@ -42,7 +42,7 @@ func newProgress(a *app, name string, quiet bool) *progress {
 			p.width = w
 		}
 	}
-	p.read = func(ref event.Ref) ([]byte, error) { return a.rt.Blob(context.Background(), ref) }
+	p.read = func(ref event.Ref) ([]byte, error) { return a.rt.Blob(ctx, ref) }
 	return p
 }
 

@@ -89,7 +89,7 @@ func (a *app) publicationListCommand() *cobra.Command {
 		Use:   "list <quest>",
 		Short: "List the papers of a quest, the latest or the most cited first",
 		Args:  exactArgs(1, "a quest's name"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			status = strings.ToUpper(status)
 			if status != "" && !slices.Contains([]string{event.Submitted, event.Published, event.Rejected}, status) {
 				return usagef("--status %q: want submitted, published or rejected", status)
@@ -97,7 +97,7 @@ func (a *app) publicationListCommand() *cobra.Command {
 			if !slices.Contains([]paper.Order{paper.Latest, paper.Citations}, paper.Order(order)) {
 				return usagef("--order %q: want latest or citations", order)
 			}
-			s, err := a.load(context.Background(), args[0])
+			s, err := a.load(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -213,8 +213,8 @@ has them. On a terminal its Markdown is typeset; elsewhere, and with --raw, it s
 as it was written. What agents wrote has a bar at its left, and nothing of it that a
 terminal would obey is printed.`,
 		Args: exactArgs(1, "a paper's reference"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			ctx := context.Background()
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
 			name, s, p, err := a.findPaper(ctx, args[0], in)
 			if err != nil {
 				return err

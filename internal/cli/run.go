@@ -2,24 +2,21 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
-	"lyceum/internal/config"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 	"lyceum/internal/profile"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/strictyaml"
 
-	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 )
 
@@ -32,7 +29,7 @@ type specFlags struct {
 	society, profile, computer, dockerfile string
 	agents, reviewers                      int64
 	corpus, data, audit, waitUntil         string
-	// given tells whether a flag was; it is nil where there are none of a lab.
+	// given tells whether a flag was.
 	given func(flag string) bool
 }
 
@@ -60,6 +57,7 @@ func (f *specFlags) spec(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.model, "model", "", "the model, instead of the one in quest.yaml")
 	cmd.Flags().StringVar(&f.seed, "seed", "", "the seed, instead of the one in quest.yaml")
 	cmd.Flags().BoolVar(&f.noThinking, "no-thinking", false, "models answer without thinking first")
+	f.given = cmd.Flags().Changed
 }
 
 // lab adds the flags of who works on a quest, and how.
@@ -74,171 +72,85 @@ func (f *specFlags) lab(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.data, "data", "", "a folder of data that agents work with, beside the question or below it")
 	cmd.Flags().StringVar(&f.audit, "audit", "", "how strictly the answer of a contract net is audited: "+strings.Join(quest.Audits, ", "))
 	cmd.Flags().StringVar(&f.waitUntil, "wait-until", "", "when the work of a contract net begins, such as 2030-01-31T12:00:00Z")
-	f.given = cmd.Flags().Changed
 }
 
 // bounds reads the limits that were given; one that was not stays as it is.
-func (f *specFlags) bounds(cmd *cobra.Command) (b quest.Bounds, err error) {
-	if b.Share, err = f.quest.share(cmd); err != nil {
+func (f *specFlags) bounds() (b quest.Bounds, err error) {
+	if b.Share, err = f.quest.share(f); err != nil {
 		return b, err
 	}
-	each, err := f.agent.share(cmd)
+	each, err := f.agent.share(f)
 	if each != (quest.Share{}) {
 		b.Agent = &each
 	}
 	return b, err
 }
 
-func (l *limitFlags) share(cmd *cobra.Command) (s quest.Share, err error) {
-	given := func(name string) bool { return cmd.Flags().Changed(l.prefix + name) }
-	if given("cost") {
+func (l *limitFlags) share(f *specFlags) (s quest.Share, err error) {
+	s.Turns, s.Tokens = ifGiven(f, l.prefix+"turns", &l.turns), ifGiven(f, l.prefix+"tokens", &l.tokens)
+	if f.given(l.prefix + "cost") {
 		c, err := quest.ParseUSD(l.cost)
 		if err != nil {
 			return s, usagef("--%scost: %w", l.prefix, err)
 		}
 		s.Cost = &c
 	}
-	if given("duration") {
+	if f.given(l.prefix + "duration") {
 		d, err := quest.ParseDuration(l.duration)
 		if err != nil {
 			return s, usagef("--%sduration: %w", l.prefix, err)
 		}
 		s.Duration = &d
 	}
-	if given("turns") {
-		s.Turns = &l.turns
-	}
-	if given("tokens") {
-		s.Tokens = &l.tokens
-	}
-	for _, limit := range []struct {
-		flag  string
-		value *int64
-	}{{"duration", (*int64)(s.Duration)}, {"turns", s.Turns}, {"tokens", s.Tokens}} {
-		if limit.value != nil && (*limit.value < 0 || *limit.value > maxLimit) {
-			return s, usagef("--%s%s: want 0 or more, up to 2^53; leave it out for no limit", l.prefix, limit.flag)
-		}
-	}
 	return s, nil
 }
 
-// maxLimit is the greatest number that an event can hold.
-const maxLimit = 1 << 53
-
-// apply overrides a spec by what was given as flags.
-func (f *specFlags) apply(s *quest.Spec) error {
-	if f.name != "" {
-		s.Name = f.name
+// ifGiven is the value of a flag, nil if it was not given.
+func ifGiven[T any](f *specFlags, flag string, value *T) *T {
+	if !f.given(flag) {
+		return nil
 	}
-	if f.model != "" {
-		s.Model = f.model
-		for i := range s.Agents {
-			s.Agents[i].Model = ""
-		}
+	return value
+}
+
+// changes are what the flags say, but for limits. What they may say is the draft's to
+// judge.
+func (f *specFlags) changes() (c runtime.Changes, err error) {
+	c = runtime.Changes{
+		Name: f.name, Model: f.model, Computer: f.computer, Profile: ifGiven(f, "profile", &f.profile), Society: ifGiven(f, "society", &f.society),
+		Agents: ifGiven(f, "agents", &f.agents), Reviewers: ifGiven(f, "reviewers", &f.reviewers), Corpus: ifGiven(f, "corpus", &f.corpus),
+		Data: ifGiven(f, "data", &f.data), Audit: ifGiven(f, "audit", &f.audit), WaitUntil: ifGiven(f, "wait-until", &f.waitUntil),
 	}
 	if f.seed != "" {
 		seed, err := parseSeed(f.seed)
 		if err != nil {
-			return err
+			return c, err
 		}
-		s.Seed = seed
+		c.Seed = &seed
 	}
 	if f.noThinking {
-		s.Thinking = new(false)
-	}
-	return f.applyLab(s)
-}
-
-// applyLab overrides who works on a quest, and how.
-func (f *specFlags) applyLab(s *quest.Spec) error {
-	if f.given == nil {
-		return nil
-	}
-	if f.given("society") {
-		s.Society = f.society
-	}
-	for _, o := range []struct {
-		flag string
-		from *string
-		to   *string
-	}{{"corpus", &f.corpus, &s.Corpus}, {"data", &f.data, &s.Data}, {"audit", &f.audit, &s.Audit}, {"wait-until", &f.waitUntil, &s.WaitUntil}} {
-		if f.given(o.flag) {
-			*o.to = *o.from
-		}
-	}
-	if (f.given("corpus") || f.given("audit")) && s.Society == "" {
-		s.Society = "contract"
-	}
-	if f.given("agents") {
-		if f.agents < 1 || f.agents > quest.MaxAgents {
-			return usagef("--agents %d: want 1 to %d", f.agents, quest.MaxAgents)
-		}
-		s.Agents, s.Society = quest.Agents{{Count: f.agents}}, cmp.Or(s.Society, "lab")
-	}
-	if f.given("reviewers") {
-		s.Reviewers = &f.reviewers
-	}
-	if f.given("profile") {
-		s.Profile = f.profile
-		for i := range s.Agents {
-			s.Agents[i].Profile = ""
-		}
-	}
-	switch {
-	case f.given("profile") && !event.ValidName(f.profile):
-		return usagef("--profile %.80q: want %s; see: lyceum profile list", f.profile, event.NameRule)
-	case s.IsLab() && len(s.Agents) == 0:
-		return usagef("a lab without agents: say how many, such as --agents 4")
-	case f.given("reviewers") && !s.IsLab():
-		return usagef("--reviewers is for labs: give --agents as well, such as --agents 4")
-	}
-	return nil
-}
-
-// applyComputer overrides what the agents' computers would be otherwise, be it by the
-// spec or by its profile.
-func (a *app) applyComputer(f *specFlags, plan *runtime.Plan) error {
-	if f.computer == "" && f.dockerfile == "" {
-		return nil
-	}
-	driver := f.computer
-	if f.dockerfile != "" {
-		driver = cmp.Or(driver, "docker")
-	}
-	switch {
-	case !slices.Contains(quest.Drivers, driver):
-		return usagef("--computer %.40q: want %s", driver, strings.Join(quest.Drivers, ", "))
-	case f.dockerfile != "" && (driver == "none" || driver == "bubblewrap"):
-		return usagef("--dockerfile and --computer %s: an image is for docker; leave one out", driver)
-	case driver == "none":
-		plan.Spec.Computer = quest.Computer{Driver: driver}
-		return nil
-	}
-	c := plan.Spec.Computer
-	if name := plan.Spec.ComputerProfile(); c.IsZero() && name != "" {
-		home, err := config.Home(a.homeFlag)
-		if err != nil {
-			return err
-		}
-		p, err := profile.Find(home, name)
-		if err != nil {
-			return usageError{err}
-		}
-		c = p.Computer
-	}
-	c.Driver = driver
-	if driver == "bubblewrap" {
-		c.Dockerfile = "" // it has no images
+		c.Thinking = new(false)
 	}
 	if f.dockerfile != "" {
 		data, err := profile.ReadDockerfile(f.dockerfile)
 		if err != nil {
-			return usagef("--dockerfile: %w", err)
+			return c, usagef("--dockerfile: %w", err)
 		}
-		c.Dockerfile, plan.Dockerfile = filepath.Base(f.dockerfile), data
+		c.Dockerfile = &runtime.Dockerfile{Name: filepath.Base(f.dockerfile), Data: data}
 	}
-	plan.Spec.Computer = c
-	return nil
+	return c, nil
+}
+
+// flagOf makes the name of a flag of the key that it changes.
+var flagOf = strings.NewReplacer("limits.agent.", "max-agent-", "limits.", "max-", "_", "-")
+
+// blame says which flag an error is about, if it was given.
+func (f *specFlags) blame(err error) error {
+	flag := flagOf.Replace(quest.FieldOf(err))
+	if _, placed := errors.AsType[*strictyaml.Error](err); placed || flag == "" || !f.given(flag) {
+		return err // of the file, or of nothing that was typed
+	}
+	return usagef("--%s: %w", flag, err)
 }
 
 func (a *app) createCommand() *cobra.Command {
@@ -255,11 +167,15 @@ it is a lab: that many agents publish papers, review each other and vote.
   echo "What is 6 times 7?" | lyceum create riddle --problem - --model demo`,
 		Args: exactArgs(1, "a name or a quest.yaml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			bounds, err := f.bounds(cmd)
+			bounds, err := f.bounds()
 			if err != nil {
 				return err
 			}
-			plan, err := a.plan(args[0], f, bounds)
+			d, err := a.draft(cmd.Context(), args[0], f)
+			if err != nil {
+				return err
+			}
+			plan, err := a.plan(d, f, bounds)
 			if err != nil {
 				return err
 			}
@@ -284,10 +200,7 @@ it is a lab: that many agents publish papers, review each other and vote.
 
 func (a *app) create(ctx context.Context, plan runtime.Plan) (*quest.State, error) {
 	plan.Say = func(line string) { fmt.Fprintln(a.err, printable(line)) }
-	if plan.Spec.Model == "" && !plan.Spec.IsContract() { // without a model that works by rules
-		plan.Spec.Model = a.config.Model
-	}
-	return a.rt.Create(orBackground(ctx), plan)
+	return a.rt.Create(ctx, plan)
 }
 
 // ownTools are the names of those that a society brings itself.
@@ -309,69 +222,68 @@ func isFile(arg string) bool {
 	return strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".yaml") || strings.HasSuffix(arg, ".yml")
 }
 
-// isThere tells a quest.yaml that has another name. One who gives the question
-// besides means a name, whatever files there are.
+// isThere reports whether arg is a file under any name. With --problem, arg is always a
+// quest's name.
 func isThere(arg string) bool {
 	info, err := os.Stat(arg)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// plan reads what a quest is to be made of.
-func (a *app) plan(arg string, f *specFlags, bounds quest.Bounds) (runtime.Plan, error) {
+// plan makes a plan of a draft and the flags. Nothing is made in the home.
+func (a *app) plan(d *runtime.Draft, f *specFlags, bounds quest.Bounds) (plan runtime.Plan, err error) {
+	if err := a.configure(); err != nil {
+		return plan, err
+	}
+	if d.Changes, err = f.changes(); err != nil {
+		return plan, err
+	}
+	d.Changes.Limits = bounds
+	d.Home, d.Model = a.home, a.config.Model
+	plan, err = d.Plan()
+	if _, placed := errors.AsType[*strictyaml.Error](err); !placed && quest.FieldOf(err) == "name" && f.name == "" {
+		err = fmt.Errorf("%w: give name in %s, or --name", err, d.File) // the folder's is none
+	}
+	return plan, f.blame(err)
+}
+
+// draft reads what a quest is to be made of.
+func (a *app) draft(ctx context.Context, arg string, f *specFlags) (*runtime.Draft, error) {
 	switch {
 	case isFile(arg) && f.problem != "":
-		return runtime.Plan{}, usagef("--problem goes with a name; the question of a quest.yaml stands in it")
+		return nil, usagef("--problem goes with a name; the question of a quest.yaml stands in it")
 	case isFile(arg), f.problem == "" && isThere(arg):
-		plan, err := planFromFile(arg, f)
-		if err == nil {
-			plan.Spec.Limits.Override(bounds)
-			err = a.applyComputer(f, &plan)
-		}
-		return plan, err
+		return draftOfFile(ctx, arg)
 	case f.name != "":
-		return runtime.Plan{}, usagef("--name goes with a quest.yaml; here the name is %q already", arg)
+		return nil, usagef("--name goes with a quest.yaml; here the name is %q already", arg)
 	case f.problem == "":
-		return runtime.Plan{}, usagef("no question: give --problem <file|folder|->, or a quest.yaml instead of a name")
+		return nil, usagef("no question: give --problem <file|folder|->, or a quest.yaml instead of a name")
 	}
-	f.name = arg
-	return a.planFromFlags(f, bounds)
+	if err := checkName(arg); err != nil {
+		return nil, err
+	}
+	d, err := a.draftOfProblem(ctx, f.problem)
+	if d != nil {
+		d.Name = arg
+	}
+	return d, err
 }
 
-func planFromFile(path string, f *specFlags) (runtime.Plan, error) {
-	data, err := readUpTo(path, maxSpec)
+// draftOfFile reads a quest.yaml. The folder gives the name that the file does not.
+func draftOfFile(ctx context.Context, path string) (*runtime.Draft, error) {
+	data, err := reading(ctx, func() ([]byte, error) { return readSource(path) })
 	if err != nil {
-		return runtime.Plan{}, usagef("read the quest: %w", err)
+		return nil, usagef("read the quest: %w", err)
 	}
-	spec, err := quest.ParseSpec(path, data)
+	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
-		return runtime.Plan{}, err
+		return nil, err
 	}
-	dir := filepath.Dir(path)
-	if spec.Name == "" {
-		abs, err := filepath.Abs(dir)
-		if err != nil {
-			return runtime.Plan{}, err
-		}
-		spec.Name = filepath.Base(abs)
-	}
-	if err := f.apply(spec); err != nil {
-		return runtime.Plan{}, err
-	}
-	if err := checkName(spec.Name); err != nil {
-		return runtime.Plan{}, fmt.Errorf("%w: give name in %s, or --name", err, path)
-	}
-	// What flags have changed may no longer go together.
-	if err := spec.Check(); err != nil {
-		return runtime.Plan{}, usageError{err}
-	}
-	return runtime.Plan{Spec: spec, Source: data, Dir: dir}, nil
+	return &runtime.Draft{File: path, Source: data, Dir: filepath.Dir(path), Name: filepath.Base(dir)}, nil
 }
 
-// maxSpec is what a quest.yaml or a question may have. No more is read, whatever
-// the path leads to.
-const maxSpec = 1 << 20
-
-func readUpTo(path string, most int64) ([]byte, error) {
+// readSource reads a quest.yaml up to the first byte that is too much, whatever the path
+// leads to.
+func readSource(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -380,56 +292,37 @@ func readUpTo(path string, most int64) ([]byte, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s is a folder: give the quest.yaml in it", path)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("%s has more than %d bytes: put long texts into files of their own (problem_file, data)", path, most)
-	}
-	return data, err
+	return readAll(f)
 }
 
-// planFromFlags makes a spec of flags, and writes it down as a quest.yaml.
-func (a *app) planFromFlags(f *specFlags, bounds quest.Bounds) (runtime.Plan, error) {
-	if err := checkName(f.name); err != nil {
-		return runtime.Plan{}, err
-	}
-	spec, dir := &quest.Spec{Limits: bounds}, "."
-	if f.problem == "-" {
-		data, err := io.ReadAll(io.LimitReader(a.in, maxSpec+1))
+// readAll never returns nil for what could be read: an empty file is a source, too.
+func readAll(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, runtime.MaxSource+1)) }
+
+// draftOfProblem makes a spec of where the question is.
+func (a *app) draftOfProblem(ctx context.Context, problem string) (*runtime.Draft, error) {
+	if problem == "-" {
+		data, err := reading(ctx, func() ([]byte, error) { return readAll(a.in) })
 		if err != nil {
-			return runtime.Plan{}, fmt.Errorf("read the question: %w", err)
+			return nil, fmt.Errorf("read the question: %w", err)
 		}
-		if len(data) > maxSpec {
-			return runtime.Plan{}, usagef("the question has more than %d bytes: give it as a file, and shorter", maxSpec)
-		}
-		spec.Problem = strings.ToValidUTF8(string(data), "\uFFFD")
-	} else {
-		info, err := os.Stat(f.problem)
-		if err != nil {
-			return runtime.Plan{}, usagef("--problem: %w", err)
-		}
-		dir, spec.ProblemFile = filepath.Dir(f.problem), filepath.Base(f.problem)
-		if info.IsDir() {
-			dir, spec.ProblemFile = f.problem, "problem.md"
-			if d, err := os.Stat(filepath.Join(dir, "data")); err == nil && d.IsDir() {
-				spec.Data = "data"
-			}
-		}
+		return draftOfText(string(data)), nil
 	}
-	if err := f.apply(spec); err != nil {
-		return runtime.Plan{}, err
+	info, err := os.Stat(problem)
+	if err != nil {
+		return nil, usagef("--problem: %w", err)
 	}
-	if err := spec.Check(); err != nil {
-		return runtime.Plan{}, usageError{err}
+	if !info.IsDir() {
+		return &runtime.Draft{Spec: &quest.Spec{ProblemFile: filepath.Base(problem)}, Dir: filepath.Dir(problem)}, nil
 	}
-	plan := runtime.Plan{Spec: spec, Dir: dir}
-	if err := a.applyComputer(f, &plan); err != nil {
-		return runtime.Plan{}, err
+	spec := &quest.Spec{ProblemFile: "problem.md"}
+	if d, err := os.Stat(filepath.Join(problem, "data")); err == nil && d.IsDir() {
+		spec.Data = "data"
 	}
-	var err error
-	if plan.Source, err = yaml.Marshal(spec); err != nil {
-		return runtime.Plan{}, fmt.Errorf("write the quest down: %w", err)
-	}
-	return plan, nil
+	return &runtime.Draft{Spec: spec, Dir: problem}, nil
+}
+
+func draftOfText(question string) *runtime.Draft {
+	return &runtime.Draft{Spec: &quest.Spec{Problem: strings.ToValidUTF8(question, "\uFFFD")}, Dir: "."}
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -447,7 +340,10 @@ second Ctrl-C leaves at once; nothing recorded is lost either way.
 Where lyceum serve is up in the same home, the quest runs there and is followed here.`,
 		Args: exactArgs(1, "a quest's name or a quest.yaml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			bounds, err := f.bounds(cmd)
+			bounds, err := f.bounds()
+			if err == nil {
+				err = f.blame(bounds.Check())
+			}
 			if err != nil {
 				return err
 			}
@@ -455,7 +351,7 @@ Where lyceum serve is up in the same home, the quest runs there and is followed 
 			if err != nil {
 				return err
 			}
-			return a.run(name, fresh, f.noThinking, bounds.Limits(), asJSON)
+			return a.run(cmd.Context(), name, fresh, f.noThinking, bounds.Limits(), asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&f.name, "name", "", "name of the quest, instead of the one in quest.yaml")
@@ -479,7 +375,11 @@ func (a *app) questToRun(cmd *cobra.Command, arg string, f *specFlags, bounds qu
 		}
 		return arg, false, a.open(false)
 	}
-	plan, err := planFromFile(arg, f)
+	d, err := draftOfFile(cmd.Context(), arg)
+	if err != nil {
+		return "", false, err
+	}
+	plan, err := a.plan(d, f, quest.Bounds{}) // the limits are this run's
 	if err != nil {
 		return "", false, err
 	}
@@ -488,7 +388,7 @@ func (a *app) questToRun(cmd *cobra.Command, arg string, f *specFlags, bounds qu
 	}
 	// A limit that this run could not keep is told before there is a quest.
 	for _, g := range plan.Spec.Groups() {
-		if err := a.rt.CheckCost(cmp.Or(g.Model, a.config.Model), bounds.Limits()); err != nil {
+		if err := a.rt.CheckCost(g.Model, bounds.Limits()); err != nil {
 			return "", false, err
 		}
 	}
@@ -496,17 +396,17 @@ func (a *app) questToRun(cmd *cobra.Command, arg string, f *specFlags, bounds qu
 	if !errors.Is(err, runtime.ErrExists) {
 		return plan.Spec.Name, true, err
 	}
-	return plan.Spec.Name, false, a.sameSpec(plan, f, err)
+	return plan.Spec.Name, false, a.sameSpec(cmd.Context(), plan, f, err)
 }
 
 // sameSpec lets a quest.yaml be run again only if the quest was made of it, and
 // as the flags say.
-func (a *app) sameSpec(plan runtime.Plan, f *specFlags, exists error) error {
-	s, err := a.rt.Load(context.Background(), plan.Spec.Name)
+func (a *app) sameSpec(ctx context.Context, plan runtime.Plan, f *specFlags, exists error) error {
+	s, err := a.rt.Load(ctx, plan.Spec.Name)
 	if err != nil {
 		return err
 	}
-	old, err := a.rt.Blob(context.Background(), s.Spec)
+	old, err := a.rt.Blob(ctx, s.Spec)
 	if err != nil {
 		return err
 	}
@@ -522,9 +422,7 @@ func (a *app) sameSpec(plan runtime.Plan, f *specFlags, exists error) error {
 	return nil
 }
 
-func (a *app) run(name string, fresh, noThinking bool, limits event.Limits, asJSON bool) error {
-	ctx, interrupt, stop := a.signals()
-	defer stop()
+func (a *app) run(ctx context.Context, name string, fresh, noThinking bool, limits event.Limits, asJSON bool) error {
 	s, err := a.rt.Load(ctx, name)
 	if err != nil {
 		return err
@@ -554,14 +452,18 @@ func (a *app) run(name string, fresh, noThinking bool, limits event.Limits, asJS
 	if !asJSON && costs(s) && s.Limits == (event.Limits{}) && limits == (event.Limits{}) {
 		fmt.Fprintln(a.err, "No limit is set: the quest runs until it has an answer. --max-cost, --max-turns or --max-duration set one.")
 	}
-	if done, err := a.inServer(name, s, noThinking, limits, asJSON); done {
+	if done, err := a.inServer(ctx, name, s, noThinking, limits, asJSON); done {
 		return err
 	}
+	opts := runtime.RunOptions{Limits: limits, NoThinking: noThinking, Interrupt: ctx.Done()}
+	ctx, stop := a.patient(ctx)
+	defer stop()
 	if a.showing.wanted(a, s, asJSON) {
-		s, err = a.showing.run(ctx, a, name, s, runtime.RunOptions{Limits: limits, NoThinking: noThinking, Interrupt: interrupt})
+		s, err = a.showing.run(ctx, a, name, s, opts)
 	} else {
-		p := newProgress(a, name, asJSON)
-		s, err = a.rt.Run(ctx, name, runtime.RunOptions{Limits: limits, NoThinking: noThinking, Interrupt: interrupt, OnEvent: p.event, OnDelta: p.delta, OnProgress: p.trouble})
+		p := newProgress(ctx, a, name, asJSON)
+		opts.OnEvent, opts.OnDelta, opts.OnProgress = p.event, p.delta, p.trouble
+		s, err = a.rt.Run(ctx, name, opts)
 		p.end()
 	}
 	if err != nil {
@@ -573,8 +475,8 @@ func (a *app) run(name string, fresh, noThinking bool, limits event.Limits, asJS
 			return errors.Join(a.printOutcome(ctx, name, s, asJSON), err)
 		}
 		if errors.Is(err, runtime.ErrInterrupted) && asJSON && s != nil {
-			// A program wants to know how it stands, whoever stopped it.
-			return errors.Join(a.printQuest(context.Background(), name, s, true), err)
+			// A program wants to know how it stands, whoever stopped it, and how often.
+			return errors.Join(a.printQuest(context.WithoutCancel(ctx), name, s, true), err)
 		}
 		if errors.Is(err, runtime.ErrInterrupted) || errors.Is(err, context.Canceled) {
 			fmt.Fprintf(a.err, "Quest %s is recorded up to here. Go on with: lyceum run %s\n", name, name)
@@ -590,11 +492,4 @@ func parseSeed(s string) (uint64, error) {
 		return 0, usagef("--seed: %q is not a number from 0 to 18446744073709551615", s)
 	}
 	return seed, nil
-}
-
-func orBackground(ctx context.Context) context.Context {
-	if ctx == nil {
-		return context.Background()
-	}
-	return ctx
 }

@@ -46,7 +46,7 @@ token in the file token of the home; see docs/api.md.
 Ctrl-C stops cleanly: what is under way comes in, and quests are paused. They go on by
 themselves when the server is started again, also after it was killed.`,
 		Args: exactArgs(0, "no arguments"),
-		RunE: func(*cobra.Command, []string) error { return a.serve(f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), f) },
 	}
 	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:7420", "address and port; anything but loopback needs TLS or --behind-proxy")
 	cmd.Flags().BoolVar(&f.open, "open", false, "open the page in a browser")
@@ -76,7 +76,7 @@ func (f *serveFlags) check() (host string, err error) {
 	return "", usagef("--listen %s is not on loopback: others on the network could read the token on its way. Give a certificate with --tls-cert and --tls-key, say --behind-proxy if something in front of the server has one, or listen on 127.0.0.1", f.listen)
 }
 
-func (a *app) serve(f *serveFlags) error {
+func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	host, err := f.check()
 	if err != nil {
 		return err
@@ -119,8 +119,8 @@ func (a *app) serve(f *serveFlags) error {
 		Log: log.New(logLines{a}, "", 0),
 	})
 	defer server.Close()
-	server.Tidy(context.Background())
-	return a.serveOn(ln, server, token, f)
+	server.Tidy(ctx)
+	return a.serveOn(ctx, ln, server, token, f)
 }
 
 // logLines makes what the server says safe for a terminal.
@@ -132,8 +132,9 @@ func (l logLines) Write(p []byte) (int, error) {
 }
 
 // serveOn serves until it is interrupted.
-func (a *app) serveOn(ln net.Listener, server *api.Server, token string, f *serveFlags) error {
-	ctx, interrupt, stop := a.signals()
+func (a *app) serveOn(ctx context.Context, ln net.Listener, server *api.Server, token string, f *serveFlags) error {
+	interrupt := ctx.Done()
+	ctx, stop := a.patient(ctx)
 	defer stop()
 	scheme := "http"
 	if f.cert != "" {

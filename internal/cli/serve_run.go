@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"lyceum/internal/api"
 	"lyceum/internal/api/client"
@@ -18,9 +16,7 @@ import (
 )
 
 // inServer runs a quest in the server of its home, if one is up, and follows it there.
-func (a *app) inServer(name string, s *quest.State, noThinking bool, limits event.Limits, asJSON bool) (done bool, err error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+func (a *app) inServer(ctx context.Context, name string, s *quest.State, noThinking bool, limits event.Limits, asJSON bool) (done bool, err error) {
 	c, err := client.Find(ctx, a.home, a.rt.Version, os.Getenv(tokenVariable))
 	if errors.Is(err, client.ErrNone) {
 		return false, nil
@@ -73,7 +69,7 @@ func (a *app) follow(ctx context.Context, c *client.Client, name string, s *ques
 	if _, err := c.Control(ctx, name, order); err != nil {
 		return fmt.Errorf("run quest %s in the server: %w", name, err)
 	}
-	p := newProgress(a, name, asJSON)
+	p := newProgress(ctx, a, name, asJSON)
 	defer p.end()
 	if !asJSON {
 		p.trouble("It runs in lyceum serve. Ctrl-C leaves it running; pause it with: lyceum pause " + name)

@@ -36,7 +36,7 @@ when the quest next runs, as a file.diff with the cause "outside".
 A network that is filtered (network: allow) is there only while the quest runs, for
 each connection is recorded. The exit code is 0 if the shell's was, and 1 if not.`,
 		Args: exactArgs(2, "a quest's name and an agent's"),
-		RunE: func(_ *cobra.Command, args []string) error { return a.shell(args[0], args[1]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.shell(cmd.Context(), args[0], args[1]) },
 	})
 	quests := cmd.ValidArgsFunction
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
@@ -44,7 +44,7 @@ each connection is recorded. The exit code is 0 if the shell's was, and 1 if not
 			return quests(cmd, args, start)
 		}
 		var names []string
-		if s, err := a.load(context.Background(), args[0]); err == nil && len(args) == 1 {
+		if s, err := a.load(cmd.Context(), args[0]); err == nil && len(args) == 1 {
 			for _, g := range s.Agents {
 				names = append(names, g.Name)
 			}
@@ -54,8 +54,9 @@ each connection is recorded. The exit code is 0 if the shell's was, and 1 if not
 	return cmd
 }
 
-func (a *app) shell(name, agent string) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+func (a *app) shell(ctx context.Context, name, agent string) error {
+	// A terminal that goes away is an interrupt here; elsewhere it ends the process.
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
 	defer stop()
 	s, err := a.load(ctx, name)
 	if err != nil {

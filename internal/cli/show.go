@@ -165,7 +165,7 @@ func (a *app) listCommand() *cobra.Command {
 		Short: "List the quests",
 		Args:  exactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx := context.Background()
+			ctx := cmd.Context()
 			out := []*questJSON{}
 			if err := a.open(false); err == nil {
 				if out, err = a.list(ctx); err != nil {
@@ -286,7 +286,7 @@ hold. With --beliefs it shows what the agents believed, wanted and intended, wit
 after any event.`,
 		Args: exactArgs(1, "a quest's name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := context.Background()
+			ctx := cmd.Context()
 			s, err := a.load(ctx, args[0])
 			if err == nil && at > 0 {
 				s, err = a.rt.At(ctx, args[0], at)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 var slowFiles = map[string]string{"quest.yaml": slowQuest, "plan.yaml": slowPlan}
@@ -290,5 +293,97 @@ func TestStopReachesTheOwner(t *testing.T) {
 	h.sound("slow")
 	if !strings.Contains(h.ok("trace", "slow"), "stopped by a person") {
 		t.Error("the trace does not say who stopped it")
+	}
+}
+
+// TestAnInterruptLeavesWhatWaitsForAPerson: a read of standard input ends with nothing
+// but the interrupt.
+func TestAnInterruptLeavesWhatWaitsForAPerson(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, slowFiles)
+	h.ok("create", "quest.yaml")
+	for _, args := range [][]string{{"clean", "slow", "--data"}, {"message", "slow", "-"}, {"create", "x", "--problem", "-", "--model", "demo"}, {"create", "/dev/stdin"}} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			h := h.in(t)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			cmd := command(ctx, h.dir, h.work, args...)
+			in, err := cmd.StdinPipe()
+			must(t, err)
+			must(t, cmd.Start())
+			taken(t, in) // so that it reads
+			must(t, cmd.Process.Signal(os.Interrupt))
+			_ = cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != 130 {
+				t.Errorf("lyceum %v: exit code %d after an interrupt, want 130", args, code)
+			}
+		})
+	}
+	if s := h.show("slow"); s.Events != 1 {
+		t.Errorf("the quest has %d events, want the first alone", s.Events)
+	}
+}
+
+// taken writes a byte to a process and waits until the process has read it.
+func taken(t *testing.T, in io.WriteCloser) {
+	t.Helper()
+	_, err := in.Write([]byte("y"))
+	must(t, err)
+	for end := time.Now().Add(patience); inPipe(t, in) > 0; {
+		if time.Now().After(end) {
+			t.Fatalf("nobody has read standard input in %v", patience)
+		}
+		time.Sleep(time.Millisecond) // a pipe tells nobody that it is empty
+	}
+}
+
+// inPipe is how many bytes stand in a pipe.
+func inPipe(t *testing.T, pipe any) int {
+	t.Helper()
+	n := 0
+	raw, err := pipe.(syscall.Conn).SyscallConn()
+	must(t, err)
+	var failed error
+	must(t, raw.Control(func(fd uintptr) { n, failed = unix.IoctlGetInt(int(fd), unix.TIOCINQ) }))
+	must(t, failed)
+	return n
+}
+
+// TestTheSecondInterruptEndsWhatDoesNotListen: a process that is stuck in a write hears
+// no context.
+func TestTheSecondInterruptEndsWhatDoesNotListen(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, map[string]string{
+		"quest.yaml": "name: long\nproblem: Work.\nmodel: script:plan.yaml\n",
+		"plan.yaml":  "rules:\n  - on: {until_turn: 60}\n    call: [{tool: calculate, args: {code: \"${turn}*7\"}}]\n  - say: \"The end.\"\n",
+	})
+	h.ok("run", "quest.yaml")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := command(ctx, h.dir, h.work, "trace", "long", "--jsonl")
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	for inPipe(t, out) < 60_000 && ctx.Err() == nil { // nobody reads: it fills up
+		time.Sleep(time.Millisecond)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait()
+	}()
+	must(t, cmd.Process.Signal(os.Interrupt))
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for {
+		select {
+		case <-ended:
+			if ctx.Err() != nil {
+				t.Errorf("it did not end by interrupts in %v", patience)
+			}
+			return
+		case <-again.C:
+			_ = cmd.Process.Signal(os.Interrupt)
+		}
 	}
 }

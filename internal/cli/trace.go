@@ -1,12 +1,8 @@
 package cli
 
 import (
-	"context"
 	"fmt"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
@@ -22,9 +18,8 @@ func (a *app) traceCommand() *cobra.Command {
 		Use:   "trace <quest>",
 		Short: "Print every event, one a line",
 		Args:  exactArgs(1, "a quest's name"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
 			if err := checkName(args[0]); err != nil {
 				return err
 			}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"os"
-	"os/signal"
 	"sync/atomic"
 	"syscall"
 
@@ -32,17 +31,16 @@ func (a *app) watchCommand() *cobra.Command {
 quest or lets it go on, s stops it, q leaves; ? shows all keys. The quest does not
 notice that it is watched. Where there is no terminal: lyceum trace <quest> --follow.`,
 		Args: exactArgs(1, "a quest's name"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if !isTerminal(a.in) || !isTerminal(a.out) {
 				return usagef("watch needs a terminal; for lines: lyceum trace %s --follow", printable(args[0]))
 			}
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
+			ctx := cmd.Context()
 			s, err := a.load(ctx, args[0])
 			if err != nil {
 				return err
 			}
-			v := tui.Start(ctx, a.source(args[0], nil), s, a.in, a.out)
+			v := tui.Start(ctx, a.source(ctx, args[0], nil), s, a.in, a.out)
 			<-v.Done()
 			return v.Err()
 		},
@@ -55,8 +53,8 @@ func isTerminal(v any) bool {
 }
 
 // source lets a view follow a quest and act on it.
-func (a *app) source(name string, interrupt func()) tui.Source {
-	words := newProgress(a, name, true)
+func (a *app) source(ctx context.Context, name string, interrupt func()) tui.Source {
+	words := newProgress(ctx, a, name, true)
 	words.width = 200 // the view cuts for itself
 	return tui.Source{
 		Folder: a.rt.QuestDir(name),
@@ -65,7 +63,7 @@ func (a *app) source(name string, interrupt func()) tui.Source {
 		},
 		Read:      words.read,
 		Say:       words.headline,
-		Act:       func(b event.Body) (string, error) { return a.act(name, b) },
+		Act:       func(b event.Body) (string, error) { return a.act(ctx, name, b) },
 		Claimed:   func() (bool, error) { return a.rt.Ledger.Claimed(name) },
 		Interrupt: interrupt,
 	}
@@ -73,8 +71,7 @@ func (a *app) source(name string, interrupt func()) tui.Source {
 
 // act puts what a person wants into the inbox of a quest, and says what becomes of
 // it.
-func (a *app) act(name string, b event.Body) (string, error) {
-	ctx := context.Background()
+func (a *app) act(ctx context.Context, name string, b event.Body) (string, error) {
 	s, err := a.rt.Load(ctx, name)
 	if err != nil {
 		return "", err
@@ -151,7 +148,10 @@ func (sh *showing) run(ctx context.Context, a *app, name string, s *quest.State,
 	// Keys do not make signals while the view has the terminal. That an interrupt is
 	// one all the same leaves one place to know what it means.
 	interrupt := func() { _ = syscall.Kill(os.Getpid(), syscall.SIGINT) }
-	v := tui.Start(context.Background(), a.source(name, interrupt), s, a.in, a.out)
+	// The view outlives ctx, which the second interrupt ends: it is closed below, when
+	// the run has left.
+	seen := context.WithoutCancel(ctx)
+	v := tui.Start(seen, a.source(seen, name, interrupt), s, a.in, a.out)
 	sh.view.Store(v)
 	opts.OnProgress = v.Note
 	opts.OnDelta = func(d runtime.Delta) {

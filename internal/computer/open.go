@@ -115,6 +115,7 @@ func Open(ctx context.Context, d Driver, p Place, s Spec, opts Options) (*Comput
 	if c.home, err = os.OpenRoot(p.Home); err != nil {
 		return nil, fmt.Errorf("open the home of a computer: %w", err)
 	}
+	// What the computer has under way goes on until Close, whatever ctx was for.
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	_, size := c.countLogs()
 	c.logs.Store(size)

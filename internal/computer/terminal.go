@@ -42,6 +42,7 @@ func Join(ctx context.Context, p Place, drivers ...Driver) (*Computer, error) {
 	if c.home, err = os.OpenRoot(p.Home); err != nil {
 		return nil, fmt.Errorf("open the home of a computer: %w", err)
 	}
+	// What the computer has under way goes on until Close, whatever ctx was for.
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	if c.held, _, _, err = c.ask(ctx, link.Request{Op: link.OpHold}); err != nil {
 		return nil, errors.Join(absent(ctx, err), c.Close())

@@ -206,8 +206,11 @@ type placed struct {
 func (p *placed) Error() string   { return p.at.Error() }
 func (p *placed) Unwrap() []error { return []error{p.fault, p.at} }
 
-// FieldOf returns the key of a quest.yaml whose value ParseSpec or Check found wrong,
-// such as window or limits.turns, and nothing for any other error.
+// Fault is what is wrong with the value of a key, for whoever changes a spec.
+func Fault(key, format string, args ...any) error { return &fault{key, fmt.Sprintf(format, args...)} }
+
+// FieldOf returns the key of a quest.yaml whose value ParseSpec, Check or Fault says is
+// wrong, such as window or limits.turns, and nothing for any other error.
 func FieldOf(err error) string {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f.key
@@ -246,13 +249,8 @@ func (s *Spec) check() *fault {
 	if f := s.checkContract(); f != nil {
 		return f
 	}
-	if f := s.Limits.Share.check("limits."); f != nil {
+	if f := s.Limits.check(); f != nil {
 		return f
-	}
-	if each := s.Limits.Agent; each != nil {
-		if f := each.check("limits.agent."); f != nil {
-			return f
-		}
 	}
 	seen := map[string]bool{}
 	for _, t := range s.Tools {
@@ -264,16 +262,32 @@ func (s *Spec) check() *fault {
 	return nil
 }
 
+// Check finds limits that cannot be meant. FieldOf knows their keys.
+func (b Bounds) Check() error {
+	if f := b.check(); f != nil {
+		return f
+	}
+	return nil
+}
+
+func (b Bounds) check() *fault {
+	f := b.Share.check("limits.")
+	if f == nil && b.Agent != nil {
+		f = b.Agent.check("limits.agent.")
+	}
+	return f
+}
+
 // check finds a limit that cannot be meant; above are the keys that it stands under.
 func (s *Share) check(above string) *fault {
 	if d := s.Duration; d != nil && *d > 1<<52 {
 		return &fault{above + "duration", fmt.Sprintf("limit of %s: nothing runs that long", *d)}
 	}
 	if v := s.Turns; v != nil && (*v < 0 || *v > 1<<53) {
-		return &fault{above + "turns", fmt.Sprintf("limit of %d turns: want 0 or more", *v)}
+		return &fault{above + "turns", fmt.Sprintf("limit of %d turns: want 0 or more, up to 2^53", *v)}
 	}
 	if v := s.Tokens; v != nil && (*v < 0 || *v > 1<<53) {
-		return &fault{above + "tokens", fmt.Sprintf("limit of %d tokens: want 0 or more", *v)}
+		return &fault{above + "tokens", fmt.Sprintf("limit of %d tokens: want 0 or more, up to 2^53", *v)}
 	}
 	return nil
 }

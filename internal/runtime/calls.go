@@ -240,7 +240,7 @@ func (l *live) pack(ctx context.Context, seq uint64, a *model.Answer, failed err
 	if failed != nil {
 		return event.Draft{Body: l.asFailed(out, failed)}, nil
 	}
-	t := &texts{rt: l.rt, ctx: ctx}
+	t := &texts{rt: l.rt}
 	var all []*event.Text
 	var args []string
 	keep := func(s string) *event.Text {
@@ -262,7 +262,7 @@ func (l *live) pack(ctx context.Context, seq uint64, a *model.Answer, failed err
 		}
 	}
 	if len(out.Parts) <= maxParts {
-		fits, err := t.fit(out, all)
+		fits, err := t.fit(ctx, out, all)
 		if fits || err != nil {
 			outlineArgs(out, args)
 			return event.Draft{Body: out, Blobs: t.small}, err
@@ -384,8 +384,8 @@ func (l *live) runTool(ctx context.Context, d *desk, seq uint64, spec tool.Tool,
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	t := &texts{rt: l.rt, ctx: ctx}
-	text, err := t.shown(out.Text, l.state.Agent(d.agent).Limit)
+	t := &texts{rt: l.rt}
+	text, err := t.shown(ctx, out.Text, l.state.Agent(d.agent).Limit)
 	if err != nil {
 		return nil, err
 	}

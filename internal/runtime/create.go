@@ -34,20 +34,6 @@ func (e *PlanError) Unwrap() error { return e.Err }
 // BadPlan is a PlanError in words.
 func BadPlan(format string, args ...any) error { return &PlanError{fmt.Errorf(format, args...)} }
 
-// Plan is a spec with all it refers to.
-type Plan struct {
-	Spec *quest.Spec
-	// Source is the spec as it was written.
-	Source []byte
-	// Dir is the folder that the spec's paths are in. No path can leave it.
-	Dir string
-	// Dockerfile is what the spec's computer.dockerfile holds, if it is not to be read
-	// from Dir.
-	Dockerfile []byte
-	// Say is told what is worth a person's knowing, if it is not nil.
-	Say func(string)
-}
-
 // maxProblem, maxScript and maxPolicies bound the files a spec names.
 const (
 	maxPolicies = 1 << 20
@@ -64,7 +50,7 @@ func (r *Runtime) Create(ctx context.Context, p Plan) (*quest.State, error) {
 		return nil, fmt.Errorf("create quest %s: %w", name, err)
 	}
 	defer release()
-	c := &creation{rt: r, plan: p, texts: texts{rt: r, ctx: ctx}}
+	c := &creation{rt: r, plan: p, texts: texts{rt: r}}
 	body, err := c.created(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("create quest %s: %w", name, err)
@@ -120,6 +106,7 @@ type creation struct {
 
 func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	spec := c.plan.Spec
+	// A ledger is for ever: a plan that was changed since its draft is refused here.
 	if err := spec.Check(); err != nil {
 		return nil, &PlanError{err}
 	}
@@ -140,7 +127,7 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 			b.Texts = append(b.Texts, t)
 		}
 	}
-	if b.Spec, err = c.texts.put([]byte(c.rt.Redact(string(c.plan.Source)))); err != nil {
+	if b.Spec, err = c.texts.put(ctx, []byte(c.rt.Redact(string(c.plan.Source)))); err != nil {
 		return nil, err
 	}
 	if b.Policies, err = Policies(root, spec.Policies); err != nil {
@@ -149,10 +136,10 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	for i := range b.Policies {
 		b.Policies[i].Settings = c.rt.Redact(b.Policies[i].Settings)
 	}
-	if b.Pins, err = c.models(root, soc); err != nil {
+	if b.Pins, err = c.models(ctx, root, soc); err != nil {
 		return nil, err
 	}
-	if b.Problem, err = c.problem(root); err != nil {
+	if b.Problem, err = c.problem(ctx, root); err != nil {
 		return nil, err
 	}
 	if spec.Data != "" {
@@ -160,7 +147,7 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 			return nil, err
 		}
 	}
-	if b.Computer, err = c.computer(root); err != nil {
+	if b.Computer, err = c.computer(ctx, root); err != nil {
 		return nil, err
 	}
 	if shop, ok := c.rt.Workshop(b.Rules).(Maker); ok {
@@ -168,7 +155,7 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 			return nil, err
 		}
 	}
-	if b.Agents, err = c.agents(soc, b.Computer != nil); err != nil {
+	if b.Agents, err = c.agents(ctx, soc, b.Computer != nil); err != nil {
 		return nil, err
 	}
 	var have []string
@@ -181,15 +168,15 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	if err := CheckTools(b.Policies, slices.Compact(slices.Sorted(slices.Values(have)))); err != nil {
 		return nil, err
 	}
-	return b, c.fit(b)
+	return b, c.fit(ctx, b)
 }
 
 // fit sees to it that the quest's first event holds all of it.
-func (c *creation) fit(b *event.QuestCreated) error {
+func (c *creation) fit(ctx context.Context, b *event.QuestCreated) error {
 	if _, err := event.EncodeBody(b); err == nil || b.Problem.Ref != nil {
 		return tooMuch(err)
 	}
-	ref, err := c.pin([]byte(b.Problem.Text))
+	ref, err := c.pin(ctx, []byte(b.Problem.Text))
 	if err != nil {
 		return err
 	}
@@ -267,7 +254,7 @@ func CheckTools(policies []event.PolicySpec, have []string) error {
 }
 
 // models reads the files that the agents' models refer to.
-func (c *creation) models(root *os.Root, soc quest.Society) (pins []event.Pin, err error) {
+func (c *creation) models(ctx context.Context, root *os.Root, soc quest.Society) (pins []event.Pin, err error) {
 	if _, ok := soc.(quest.Cast); ok && c.plan.Spec.Model == "" {
 		return nil, nil // its agents work by rules alone
 	}
@@ -277,7 +264,7 @@ func (c *creation) models(root *os.Root, soc quest.Society) (pins []event.Pin, e
 			continue
 		}
 		seen[g.Model] = true
-		more, err := c.pins(root, g.Model)
+		more, err := c.pins(ctx, root, g.Model)
 		if err != nil {
 			return nil, err
 		}
@@ -288,9 +275,9 @@ func (c *creation) models(root *os.Root, soc quest.Society) (pins []event.Pin, e
 
 // pins reads the files that a model's name refers to, and tries the model, so
 // that a typing error shows before any work is done.
-func (c *creation) pins(root *os.Root, modelName string) ([]event.Pin, error) {
+func (c *creation) pins(ctx context.Context, root *os.Root, modelName string) ([]event.Pin, error) {
 	if modelName == "" {
-		return nil, BadPlan("no model: give model in quest.yaml, in config.yaml, or --model (demo needs no key)")
+		return nil, BadPlan(NoModel)
 	}
 	var pins []event.Pin
 	data := map[string][]byte{}
@@ -300,7 +287,7 @@ func (c *creation) pins(root *os.Root, modelName string) ([]event.Pin, error) {
 			return nil, BadPlan("model %s: %w", modelName, err)
 		}
 		script = []byte(c.rt.Redact(string(script)))
-		ref, err := c.texts.put(script)
+		ref, err := c.texts.put(ctx, script)
 		if err != nil {
 			return nil, err
 		}
@@ -319,7 +306,7 @@ func (c *creation) pins(root *os.Root, modelName string) ([]event.Pin, error) {
 	return pins, nil
 }
 
-func (c *creation) problem(root *os.Root) (event.Text, error) {
+func (c *creation) problem(ctx context.Context, root *os.Root) (event.Text, error) {
 	text := c.plan.Spec.Question()
 	if file := c.plan.Spec.ProblemFile; file != "" {
 		data, err := readFile(root, file, maxProblem)
@@ -332,7 +319,7 @@ func (c *creation) problem(root *os.Root) (event.Text, error) {
 		return event.Text{}, BadPlan("the question is empty")
 	}
 	c.question = Clean(c.rt.Redact(strings.TrimRight(text, "\n")))
-	return c.texts.of(c.question, maxInline/2)
+	return c.texts.of(ctx, c.question, maxInline/2)
 }
 
 func (c *creation) data(ctx context.Context, root *os.Root) (*event.TreeRef, error) {
@@ -384,7 +371,7 @@ func inFolder(root *os.Root, name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no %s in %s", name, root.Name())
-	case strings.Contains(err.Error(), "path escapes"):
+	case strings.Contains(err.Error(), "path escapes"): // os has no error to compare with
 		return fmt.Errorf("%s leads out of %s, the folder of the quest: copy it there", name, root.Name())
 	case strings.Contains(err.Error(), "not a directory"):
 		return fmt.Errorf("%s in %s is not a folder", name, root.Name())
@@ -392,8 +379,8 @@ func inFolder(root *os.Root, name string, err error) error {
 	return err
 }
 
-// prepare sets up the folder of a quest from its ledger. The files come first,
-// so that where there are homes there are files. A home that is missing is
+// prepare sets up the folder of a quest from its ledger. Files are written before homes:
+// an existing home proves that the files are complete. A home that is missing is
 // restored as it was last recorded; one that is there is left alone.
 func (r *Runtime) prepare(ctx context.Context, name string, s *quest.State) error {
 	var missing []*agent.Agent

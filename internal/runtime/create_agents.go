@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -18,15 +19,15 @@ import (
 
 // agents are those of the quest, a spec for each group. However many agents a group
 // has, it takes the room of one.
-func (c *creation) agents(soc quest.Society, computers bool) ([]event.AgentSpec, error) {
+func (c *creation) agents(ctx context.Context, soc quest.Society, computers bool) ([]event.AgentSpec, error) {
 	spec := c.plan.Spec
 	if cast, ok := soc.(quest.Cast); ok {
-		return c.cast(cast, computers)
+		return c.cast(ctx, cast, computers)
 	}
 	var out []event.AgentSpec
 	var first int64
 	for _, g := range spec.Groups() {
-		a, err := c.agent(soc, g)
+		a, err := c.agent(ctx, soc, g)
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +42,7 @@ func (c *creation) agents(soc quest.Society, computers bool) ([]event.AgentSpec,
 }
 
 // agent is how each agent of a group begins.
-func (c *creation) agent(soc quest.Society, g quest.Group) (event.AgentSpec, error) {
+func (c *creation) agent(ctx context.Context, soc quest.Society, g quest.Group) (event.AgentSpec, error) {
 	a := event.AgentSpec{Model: g.Model, Window: c.window(g.Model)}
 	p, err := c.profile(g.Profile)
 	if err != nil {
@@ -51,11 +52,11 @@ func (c *creation) agent(soc quest.Society, g quest.Group) (event.AgentSpec, err
 	if err != nil {
 		return a, err
 	}
-	return a, c.furnish(&a, soc, "system", p, tools)
+	return a, c.furnish(ctx, &a, soc, "system", p, tools)
 }
 
 // furnish gives an agent its tools and the text that it begins with.
-func (c *creation) furnish(a *event.AgentSpec, soc quest.Society, text string, p *profile.Profile, tools []model.Tool) error {
+func (c *creation) furnish(ctx context.Context, a *event.AgentSpec, soc quest.Society, text string, p *profile.Profile, tools []model.Tool) error {
 	for _, t := range tools {
 		a.ToolNames = append(a.ToolNames, t.Name)
 	}
@@ -63,7 +64,7 @@ func (c *creation) furnish(a *event.AgentSpec, soc quest.Society, text string, p
 	if err != nil {
 		return fmt.Errorf("tools: %w", err)
 	}
-	if a.Tools, err = c.pin(list); err != nil {
+	if a.Tools, err = c.pin(ctx, list); err != nil {
 		return err
 	}
 	for _, t := range soc.Texts() {
@@ -75,7 +76,7 @@ func (c *creation) furnish(a *event.AgentSpec, soc quest.Society, text string, p
 		if size := len(c.question) + len(system) - len(t.Text); int64(size)/4 > a.Window/2 {
 			return BadPlan("the question has %d bytes; with it an agent would begin with %d, more than half of a window of %d tokens: shorten it, or give a larger window", len(c.question), size, a.Window)
 		}
-		a.System, err = c.pin([]byte(system))
+		a.System, err = c.pin(ctx, []byte(system))
 	}
 	return err
 }
@@ -158,7 +159,7 @@ func (c *creation) profile(name string) (*profile.Profile, error) {
 }
 
 // pin stores a text that several groups may share.
-func (c *creation) pin(data []byte) (event.Ref, error) {
+func (c *creation) pin(ctx context.Context, data []byte) (event.Ref, error) {
 	ref := event.RefOf(data)
 	if c.pinned[ref] {
 		return ref, nil
@@ -167,7 +168,7 @@ func (c *creation) pin(data []byte) (event.Ref, error) {
 		c.pinned = map[event.Ref]bool{}
 	}
 	c.pinned[ref] = true
-	return c.texts.put(data)
+	return c.texts.put(ctx, data)
 }
 
 // maxDockerfile bounds the file that an image is built from.
@@ -175,7 +176,7 @@ const maxDockerfile = 256 << 10
 
 // computer is what the agents' computers are, pinned whole: neither a binary with
 // other defaults nor a profile that was changed makes it another.
-func (c *creation) computer(root *os.Root) (*event.ComputerSpec, error) {
+func (c *creation) computer(ctx context.Context, root *os.Root) (*event.ComputerSpec, error) {
 	spec := c.plan.Spec
 	p, err := c.profile(spec.ComputerProfile())
 	if err != nil {
@@ -188,7 +189,7 @@ func (c *creation) computer(root *os.Root) (*event.ComputerSpec, error) {
 	}
 	if c.machine.IsZero() && spec.IsContract() {
 		// A contract net computes in a computer where there can be one.
-		if _, err := c.rt.driver(c.texts.ctx, "auto"); err == nil {
+		if _, err := c.rt.driver(ctx, "auto"); err == nil {
 			c.machine = quest.Computer{Driver: "auto"}
 		}
 	}
@@ -198,7 +199,7 @@ func (c *creation) computer(root *os.Root) (*event.ComputerSpec, error) {
 	if _, err := proxy.Parse(c.machine.Network.Allow); err != nil {
 		return nil, BadPlan("%s: network: %w", from, err)
 	}
-	dockerfile, err := c.dockerfile(root, p)
+	dockerfile, err := c.dockerfile(ctx, root, p)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +210,7 @@ func (c *creation) computer(root *os.Root) (*event.ComputerSpec, error) {
 
 // dockerfile is what images are built from, where there may be images: the plan's,
 // else the one that the spec names, else the profile's.
-func (c *creation) dockerfile(root *os.Root, p *profile.Profile) (*event.Ref, error) {
+func (c *creation) dockerfile(ctx context.Context, root *os.Root, p *profile.Profile) (*event.Ref, error) {
 	data := c.plan.Dockerfile
 	switch {
 	case data != nil:
@@ -224,6 +225,6 @@ func (c *creation) dockerfile(root *os.Root, p *profile.Profile) (*event.Ref, er
 	if data == nil {
 		return nil, nil
 	}
-	ref, err := c.pin([]byte(c.rt.Redact(string(data))))
+	ref, err := c.pin(ctx, []byte(c.rt.Redact(string(data))))
 	return &ref, err
 }

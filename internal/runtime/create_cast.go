@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -19,7 +20,7 @@ func (c *creation) say(format string, args ...any) {
 }
 
 // cast are the agents of a society with roles.
-func (c *creation) cast(soc quest.Cast, computers bool) (out []event.AgentSpec, err error) {
+func (c *creation) cast(ctx context.Context, soc quest.Cast, computers bool) (out []event.AgentSpec, err error) {
 	name := c.plan.Spec.Model
 	p, err := c.profile(c.plan.Spec.Profile)
 	if err != nil {
@@ -28,7 +29,7 @@ func (c *creation) cast(soc quest.Cast, computers bool) (out []event.AgentSpec, 
 	for _, role := range soc.Roles(name != "", computers) {
 		a := event.AgentSpec{Name: role.Name, Window: quest.DefaultWindow}
 		if !role.Thinks {
-			if err := c.without(&a); err != nil {
+			if err := c.without(ctx, &a); err != nil {
 				return nil, err
 			}
 			out = append(out, a)
@@ -39,7 +40,7 @@ func (c *creation) cast(soc quest.Cast, computers bool) (out []event.AgentSpec, 
 		if err != nil {
 			return nil, err
 		}
-		if err := c.furnish(&a, soc, role.Text, p, tools); err != nil {
+		if err := c.furnish(ctx, &a, soc, role.Text, p, tools); err != nil {
 			return nil, err
 		}
 		out = append(out, a)
@@ -48,15 +49,15 @@ func (c *creation) cast(soc quest.Cast, computers bool) (out []event.AgentSpec, 
 }
 
 // without says of an agent that it has no model.
-func (c *creation) without(a *event.AgentSpec) (err error) {
-	if a.System, err = c.pin([]byte("This agent works by rules alone: no model is asked.")); err != nil {
+func (c *creation) without(ctx context.Context, a *event.AgentSpec) (err error) {
+	if a.System, err = c.pin(ctx, []byte("This agent works by rules alone: no model is asked.")); err != nil {
 		return err
 	}
 	list, err := json.Marshal([]model.Tool{})
 	if err != nil {
 		return err
 	}
-	a.Tools, err = c.pin(list)
+	a.Tools, err = c.pin(ctx, list)
 	return err
 }
 

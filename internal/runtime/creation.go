@@ -31,7 +31,9 @@ func (c *Creation) Folder(ctx context.Context, key, name string) (*event.TreeRef
 }
 
 // Pin stores a text that the quest is made with.
-func (c *Creation) Pin(data []byte) (event.Ref, error) { return c.c.pin(data) }
+func (c *Creation) Pin(ctx context.Context, data []byte) (event.Ref, error) {
+	return c.c.pin(ctx, data)
+}
 
 // Say tells the person who makes the quest.
 func (c *Creation) Say(format string, args ...any) { c.c.say(format, args...) }

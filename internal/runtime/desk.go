@@ -360,6 +360,7 @@ func (d *desk) leave(end bool) error {
 		}
 		return m.Close()
 	}
+	// Whatever broke the run off, its computer is ended.
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	if m != nil {

@@ -118,7 +118,7 @@ func (r *Runtime) until(ctx context.Context, from string, at uint64, keep func(e
 
 // diverge adds what makes the fork another quest.
 func (r *Runtime) diverge(ctx context.Context, o *owner, opts ForkOptions) error {
-	t := texts{rt: r, ctx: ctx}
+	t := texts{rt: r}
 	body := &event.QuestForked{At: o.state.Seq, From: o.state.Name, Hash: o.state.Hash, Model: opts.Model, Name: opts.Name}
 	if opts.Seed != nil {
 		body.Reseed, body.Seed = true, *opts.Seed
@@ -130,7 +130,7 @@ func (r *Runtime) diverge(ctx context.Context, o *owner, opts ForkOptions) error
 		}
 		defer root.Close()
 		c := &creation{rt: r, texts: t}
-		if body.Pins, err = c.pins(root, opts.Model); err != nil {
+		if body.Pins, err = c.pins(ctx, root, opts.Model); err != nil {
 			return err
 		}
 		t = c.texts
@@ -142,7 +142,7 @@ func (r *Runtime) diverge(ctx context.Context, o *owner, opts ForkOptions) error
 		return nil
 	}
 	t.small = nil
-	text, err := t.of(opts.Message, maxInline)
+	text, err := t.of(ctx, opts.Message, maxInline)
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func (d *desk) slot(ctx context.Context) (free func(), err error) {
 // What is wrong with them is for the agent to mend.
 func (l *live) prepareCall(ctx context.Context, d *desk, seq uint64, own *quest.OwnTool, args string) (*event.ToolPrepared, [][]byte, error) {
 	body := &event.ToolPrepared{Call: seq}
-	t := &texts{rt: l.rt, ctx: ctx}
+	t := &texts{rt: l.rt}
 	var failed error
 	spec := tool.Tool{Tool: own.Tool, Run: func(ctx context.Context, c tool.Call) (string, error) {
 		given := map[string]any{}
@@ -115,7 +115,7 @@ func (l *live) prepareCall(ctx context.Context, d *desk, seq uint64, own *quest.
 	}
 	text := out.Text
 	if !out.Error {
-		fits, err := t.holds(body)
+		fits, err := t.holds(ctx, body)
 		if fits || err != nil {
 			return body, t.small, err
 		}
@@ -126,12 +126,12 @@ func (l *live) prepareCall(ctx context.Context, d *desk, seq uint64, own *quest.
 
 // holds reports whether an event can hold a body, if need be with its content in a
 // blob.
-func (t *texts) holds(body *event.ToolPrepared) (bool, error) {
+func (t *texts) holds(ctx context.Context, body *event.ToolPrepared) (bool, error) {
 	_, tooLong := event.EncodeBody(body)
 	if tooLong == nil || body.Content == nil || body.Content.Ref != nil {
 		return tooLong == nil, nil
 	}
-	ref, err := t.put([]byte(body.Content.Text))
+	ref, err := t.put(ctx, []byte(body.Content.Text))
 	if err != nil {
 		return false, err
 	}
@@ -158,7 +158,7 @@ func (l *live) read(ctx context.Context, d *desk, t *texts, own *quest.OwnTool, 
 				return fmt.Errorf("%s has %d bytes; at most %d are allowed: put the rest into attached files", name, len(text), maxContent), nil
 			}
 			body.Citations = l.state.Scan(own.Name, text)
-			content, err := t.of(text, maxInline/2)
+			content, err := t.of(ctx, text, maxInline/2)
 			if err != nil {
 				return nil, err
 			}

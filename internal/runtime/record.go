@@ -74,8 +74,8 @@ func (r *recorder) begun(ctx context.Context, cmd computer.Command) (event.Draft
 	if err != nil {
 		return event.Draft{}, err
 	}
-	t := &texts{rt: r.l.rt, ctx: ctx}
-	text, err := t.of(string(args), maxInline)
+	t := &texts{rt: r.l.rt}
+	text, err := t.of(ctx, string(args), maxInline)
 	if err != nil {
 		return event.Draft{}, err
 	}
@@ -279,8 +279,8 @@ func (f *follower) progress(ctx context.Context) error {
 
 // piece is the event of a piece of output.
 func (f *follower) piece(ctx context.Context, s computer.Stream, b []byte) (event.Draft, error) {
-	t := &texts{rt: f.l.rt, ctx: ctx}
-	text, err := t.of(string(b), maxInline)
+	t := &texts{rt: f.l.rt}
+	text, err := t.of(ctx, string(b), maxInline)
 	from := f.told[s-1]
 	f.told[s-1] += int64(len(b))
 	var d event.Draft

@@ -12,10 +12,10 @@ import (
 	"lyceum/internal/ledger"
 )
 
-// Of each quest that a server runs in the background a mark stands in the home, by which
-// the next server knows what to go on with. It holds the hash of the quest's first event:
-// a quest that has another's name is not the one that was meant. Whoever runs a quest
-// otherwise takes the mark away, for then it is theirs.
+// For each quest a server runs in the background there is a mark file in the home. The
+// next server reads the marks to know which quests to resume. A mark holds the hash of
+// the quest's first event: another quest of the same name is not the one that was meant.
+// A process that runs a quest without a server removes its mark.
 
 func (r *Runtime) markPath(name string) string { return filepath.Join(r.marks(), name) }
 

@@ -31,47 +31,46 @@ const (
 // durable at once.
 type texts struct {
 	rt    *Runtime
-	ctx   context.Context
 	small [][]byte
 }
 
 // put stores data as a blob.
-func (t *texts) put(data []byte) (event.Ref, error) {
+func (t *texts) put(ctx context.Context, data []byte) (event.Ref, error) {
 	if len(data) <= ledger.MaxInlineBlob {
 		t.small = append(t.small, data)
 		return event.RefOf(data), nil
 	}
-	return t.rt.Blobs.Put(t.ctx, data)
+	return t.rt.Blobs.Put(ctx, data)
 }
 
 // Keep stores data as a blob: a small one is returned, to travel with the event that
 // names it, a large one is made durable at once.
 func (r *Runtime) Keep(ctx context.Context, data []byte) (event.Ref, [][]byte, error) {
-	t := &texts{rt: r, ctx: ctx}
-	ref, err := t.put(data)
+	t := &texts{rt: r}
+	ref, err := t.put(ctx, data)
 	return ref, t.small, err
 }
 
 // of returns s as a text that takes at most max bytes of an event.
-func (t *texts) of(s string, max int) (event.Text, error) {
+func (t *texts) of(ctx context.Context, s string, max int) (event.Text, error) {
 	s = Clean(t.rt.Redact(s))
 	if event.Weight(s) <= max {
 		return event.Text{Text: s}, nil
 	}
-	ref, err := t.put([]byte(s))
+	ref, err := t.put(ctx, []byte(s))
 	return event.Text{Ref: &ref}, err
 }
 
 // shown returns a tool's output as the agent sees it: whole if it is short, its
 // beginning and end if not, with a pointer to the whole. window is how many tokens the
 // agent may see in all: no single output takes more than half of that.
-func (t *texts) shown(s string, window int64) (event.Text, error) {
+func (t *texts) shown(ctx context.Context, s string, window int64) (event.Text, error) {
 	s = Clean(t.rt.Redact(s))
 	most := int(min(maxShown, window*bytesPerToken/2))
 	if event.Weight(s) <= maxInline && len(s) <= most {
 		return event.Text{Text: s}, nil
 	}
-	ref, err := t.put([]byte(s))
+	ref, err := t.put(ctx, []byte(s))
 	if err != nil || len(s) <= most {
 		return event.Text{Ref: &ref}, err
 	}
@@ -87,7 +86,7 @@ func (t *texts) shown(s string, window int64) (event.Text, error) {
 
 // fit moves the longest texts of a body into blobs until the body fits an event,
 // and reports whether it does.
-func (t *texts) fit(b event.Body, all []*event.Text) (bool, error) {
+func (t *texts) fit(ctx context.Context, b event.Body, all []*event.Text) (bool, error) {
 	total := 0
 	for _, x := range all {
 		total += event.Weight(x.Text)
@@ -104,7 +103,7 @@ func (t *texts) fit(b event.Body, all []*event.Text) (bool, error) {
 			break // a reference would be no shorter
 		}
 		total -= event.Weight(x.Text)
-		ref, err := t.put([]byte(x.Text))
+		ref, err := t.put(ctx, []byte(x.Text))
 		if err != nil {
 			return false, err
 		}

@@ -174,6 +174,7 @@ type Group struct {
 func (t *Tree) Make(name string, l Limits) (g *Group, err error) {
 	t.once.Do(t.sweep)
 	g = &Group{Version: t.Version}
+	// A group that is half made is removed, whoever no longer waits for it.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	defer func() {

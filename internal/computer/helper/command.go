@@ -1,7 +1,6 @@
 package helper
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -234,8 +233,7 @@ func (h *helper) ended(c *command, status syscall.WaitStatus) {
 // drain waits until the streams have ended. Somebody of another command may hold
 // them open; that is not waited for.
 func (c *command) drain(limit time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
+	late := time.After(limit)
 	for {
 		c.mu.Lock()
 		full := c.streams[0].room() == 0 || c.streams[1].room() == 0
@@ -247,13 +245,12 @@ func (c *command) drain(limit time.Duration) {
 		if full {
 			// Lyceum is slow or away. What the command wrote is not lost for that.
 			<-changed
-			ctx, cancel = context.WithTimeout(context.Background(), limit)
-			defer cancel()
+			late = time.After(limit)
 			continue
 		}
 		select {
 		case <-changed:
-		case <-ctx.Done():
+		case <-late:
 			return
 		}
 	}

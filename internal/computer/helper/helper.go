@@ -15,7 +15,6 @@
 package helper
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -275,10 +274,9 @@ func (h *helper) expire() {
 			<-changed
 			continue
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(wait)*time.Millisecond)
 		select {
 		case <-changed:
-		case <-ctx.Done():
+		case <-time.After(time.Duration(wait) * time.Millisecond):
 			// Whoever came at the last moment waits for the lock, and gets no answer
 			// from a computer that ends.
 			h.mu.Lock()
@@ -287,7 +285,6 @@ func (h *helper) expire() {
 			}
 			h.mu.Unlock()
 		}
-		cancel()
 	}
 }
 

@@ -113,11 +113,11 @@ func (x *index) added(n int) {
 // run updates the index until ctx ends. A failure to do so costs speed, not
 // truth; the next round tries again.
 func (x *index) run(ctx context.Context) {
-	_ = x.catchUp()
+	_ = x.catchUp(ctx)
 	for {
 		select {
 		case <-x.wake:
-			_ = x.update()
+			_ = x.update(ctx)
 		case <-ctx.Done():
 			return
 		}
@@ -125,8 +125,8 @@ func (x *index) run(ctx context.Context) {
 }
 
 // catchUp covers what many short-lived processes have left.
-func (x *index) catchUp() error {
-	conn, err := x.store.reader(context.Background())
+func (x *index) catchUp(ctx context.Context) error {
+	conn, err := x.store.reader(ctx)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (x *index) catchUp() error {
 	if err != nil || last-covered < int64(x.store.opts.IndexEvery) {
 		return err
 	}
-	return x.update()
+	return x.update(ctx)
 }
 
 // rebuild empties the index and has it made again.
@@ -155,16 +155,16 @@ func (x *index) rebuild() {
 
 // update reads the rows that are not covered yet and notes where each quest's
 // stand. Several processes may do so in turn; the index's write lock decides.
-func (x *index) update() error {
-	covered, err := x.extend()
+func (x *index) update(ctx context.Context) error {
+	covered, err := x.extend(ctx)
 	if err == nil {
 		x.store.recent.covered(covered)
 	}
 	return err
 }
 
-func (x *index) extend() (last int64, err error) {
-	ledgerConn, err := x.store.reader(context.Background())
+func (x *index) extend(ctx context.Context) (last int64, err error) {
+	ledgerConn, err := x.store.reader(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -144,7 +144,8 @@ func (s *Store) copyBefore(format int64) (string, error) {
 		return "", err
 	}
 	s.opts.before("copy")
-	// Nobody else writes this file: the lock is ours. What a crash left of it goes.
+	// Nobody else writes this file: the lock is ours. What a crash left of it goes. A
+	// store is opened without a context, and is not half opened.
 	part := s.path + ".before.part"
 	err := os.Remove(part)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {

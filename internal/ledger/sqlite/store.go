@@ -141,6 +141,7 @@ func (s *Store) open() error {
 	}
 	s.some = make(chan struct{}, 1)
 	s.appended, s.posted = newSignals(s.some), newSignals(s.some)
+	// A store works for itself, from here to Close.
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop, s.ended = stop, ctx.Done()
 	s.done.Go(func() { s.write(writer) })

@@ -183,6 +183,7 @@ func (r *Registry) ready(name string) (p *provider, bare, base, key string, err 
 	if base, err = p.address(r.getenv); err != nil {
 		return nil, "", "", "", err
 	}
+	// A model is opened without a context. The keyring has a time limit of its own.
 	if key, err = p.key.get(context.Background()); err != nil {
 		return nil, "", "", "", err
 	}
@@ -200,8 +201,8 @@ func (r *Registry) Info(name string) (Info, error) {
 
 // Models returns all models whose price or context is known, and says whether
 // their keys are there.
-func (r *Registry) Models() []Info {
-	found := r.keys()
+func (r *Registry) Models(ctx context.Context) []Info {
+	found := r.keys(ctx)
 	var out []Info
 	for _, k := range slices.SortedFunc(maps.Keys(r.rows), row.compare) {
 		info := r.info(r.providers[k.provider], k.model)
@@ -212,13 +213,13 @@ func (r *Registry) Models() []Info {
 }
 
 // keys says whose keys are there. A keyring can be slow, so all are asked at once.
-func (r *Registry) keys() map[string]bool {
+func (r *Registry) keys(ctx context.Context) map[string]bool {
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	found := map[string]bool{}
 	for name, p := range r.providers {
 		wait.Go(func() {
-			_, err := p.key.get(context.Background())
+			_, err := p.key.get(ctx)
 			mu.Lock()
 			defer mu.Unlock()
 			found[name] = err == nil

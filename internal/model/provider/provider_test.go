@@ -301,7 +301,7 @@ models:
   gpt-5-mini: {context: 77}
 `, map[string]string{"OPENAI_API_KEY": "sk-abcdef1234"})
 	list := map[string]Info{}
-	for _, i := range r.Models() {
+	for _, i := range r.Models(t.Context()) {
 		if _, twice := list[i.Name]; twice {
 			t.Errorf("%s is there twice", i.Name)
 		}

@@ -71,7 +71,7 @@ func (Contract) Make(ctx context.Context, c *runtime.Creation, b *event.QuestCre
 	}
 	for _, name := range compute.Names() {
 		text, _ := compute.Program(name)
-		ref, err := c.Pin([]byte(text))
+		ref, err := c.Pin(ctx, []byte(text))
 		if err != nil {
 			return err
 		}

@@ -835,7 +835,7 @@ export type NewQuest = {
   example?: string
   /** instead of the one in the spec */
   name?: Name
-  /** instead of the one in the spec */
+  /** instead of those in the spec, for all agents */
   model?: string
   files?: Array<NewFile>
   /** run it at once */
