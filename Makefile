@@ -22,6 +22,7 @@ web:
 generate:
 	go run ./internal/event/eventdoc
 	go run ./internal/quest/questschema > docs/quest.schema.json
+	go run ./internal/notice/gather
 
 FUZZTIME ?= 60s
 fuzz:
