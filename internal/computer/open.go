@@ -17,9 +17,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"lyceum/internal/computer/link"
+
+	"golang.org/x/sys/unix"
 )
 
 // Place is where a computer lives on the host.

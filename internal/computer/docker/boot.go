@@ -13,13 +13,13 @@ import (
 	"strings"
 	"time"
 
+	"lyceum/internal/computer"
+	"lyceum/internal/computer/cgroup"
+
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/pkg/stdcopy"
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
-
-	"lyceum/internal/computer"
-	"lyceum/internal/computer/cgroup"
 )
 
 // bootTime is how long a container may take to come up on a busy machine.

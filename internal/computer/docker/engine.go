@@ -13,12 +13,12 @@ import (
 	"time"
 	"unicode"
 
+	"lyceum/internal/computer"
+
 	"github.com/moby/moby/api/types/system"
 	"github.com/moby/moby/client"
 	"github.com/moby/moby/client/pkg/versions"
 	"golang.org/x/sys/unix"
-
-	"lyceum/internal/computer"
 )
 
 // oldest is the API of Docker 20.10 and podman 4.

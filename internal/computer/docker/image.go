@@ -15,12 +15,12 @@ import (
 	"slices"
 	"strings"
 
+	"lyceum/internal/computer"
+
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/build"
 	"github.com/moby/moby/api/types/jsonstream"
 	"github.com/moby/moby/client"
-
-	"lyceum/internal/computer"
 )
 
 // DefaultDockerfile is what images are built from where a quest gives none.
