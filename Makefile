@@ -2,9 +2,11 @@
 # make bench   the figures of docs/performance.md, as ratios in one run
 # make web     the page: its built files in web/dist, which are committed
 # make fuzz    every fuzz test for a minute each; FUZZTIME=10s for less
+# make release VERSION=0.2.0   archives for strangers, with checksums, in bin/release
+# make reproducible            a release of what is committed, built twice and compared
 # make generate, build, clean
 
-.PHONY: test bench build web generate fuzz clean
+.PHONY: test bench build web generate fuzz release reproducible clean
 
 test:
 	@scripts/setup
@@ -22,6 +24,13 @@ web:
 generate:
 	go run ./internal/event/eventdoc
 	go run ./internal/quest/questschema > docs/quest.schema.json
+	go run ./internal/notice/gather
+
+release:
+	@go run ./scripts/release $(VERSION)
+
+reproducible:
+	@scripts/reproducible
 
 FUZZTIME ?= 60s
 fuzz:

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"lyceum/web/browsertest"
+
+	"github.com/chromedp/chromedp"
 )
 
 // keep has the page note what it showed on its way, for what is gone when one looks.

@@ -19,7 +19,16 @@ function onlyWoff2(): Plugin {
 // because what the page is built of decides whether it can hold. Vite's own server
 // could not work under it.
 function policy(): Plugin {
-  const content = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'"
+  const content = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    "connect-src 'self'",
+    "font-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ')
   return {
     name: 'content-security-policy',
     apply: 'build',
@@ -34,7 +43,8 @@ function namesInWorkers(): Plugin {
     name: 'names-in-workers',
     enforce: 'pre',
     resolveId(id) {
-      return id === 'decode-named-character-reference' ? fileURLToPath(new URL('node_modules/decode-named-character-reference/index.js', import.meta.url)) : null
+      return id === 'decode-named-character-reference' ? fileURLToPath(new URL('node_modules/decode-named-character-reference/index.js',
+        import.meta.url)) : null
     },
   }
 }

@@ -82,13 +82,15 @@ var layers = map[string][]string{
 	"model/demo":            {"event", "model"},
 	"model/provider":        {"event", "model", "model/wire", "model/anthropic", "model/openai", "model/gemini", "config", "strictyaml"},
 	"model/modeltest":       {"event", "model", "model/wire"},
-	"cli":                   {"profile", "society/lab", "event", "computer", "computer/bubblewrap", "computer/docker", "computer/cgroup", "computer/helper", "behavior", "policy", "model/provider", "model/demo", "ledger", "ledger/sqlite", "blob", "blob/fs", "agent", "model", "model/script", "quest", "society/solo", "runtime", "runtime/audit", "runtime/service", "crate", "tool", "config", "strictyaml", "society/lab/paper", "search", "search/glove", "search/remote", "society/contract", "tui", "view", "api", "api/client", "backup"},
+	"cli":                   {"profile", "society/lab", "event", "computer", "computer/bubblewrap", "computer/docker", "computer/cgroup", "computer/helper", "behavior", "policy", "model/provider", "model/demo", "ledger", "ledger/sqlite", "blob", "blob/fs", "agent", "model", "model/script", "quest", "society/solo", "runtime", "runtime/audit", "runtime/service", "crate", "tool", "config", "strictyaml", "society/lab/paper", "search", "search/glove", "search/remote", "society/contract", "tui", "view", "api", "api/client", "backup", "notice"},
 	"tui":                   {"event", "agent", "society/lab", "society/lab/paper", "quest"},
 	"view":                  {"event", "policy", "quest", "society/lab", "society/contract"},
 	"api":                   {"agent", "blob", "event", "ledger", "model", "society/lab", "society/lab/paper", "society/contract", "policy", "profile", "quest", "runtime", "runtime/service", "strictyaml", "view"},
 	"api/client":            {"api", "event"},
 	"event/eventdoc":        {"event"},
 	"quest/questschema":     {"quest"},
+	"notice":                {},
+	"notice/gather":         {"notice"},
 	"architecture":          {},
 }
 

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"lyceum/internal/strictyaml"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
-
-	"lyceum/internal/strictyaml"
 )
 
 const calculateFirst = `

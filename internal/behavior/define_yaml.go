@@ -8,10 +8,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"lyceum/internal/strictyaml"
+
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
-
-	"lyceum/internal/strictyaml"
 )
 
 // ReadDefinition reads a definition from YAML. An error is a *strictyaml.Error

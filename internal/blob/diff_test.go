@@ -12,11 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"lyceum/internal/blob"
 	"lyceum/internal/blob/blobtest"
 	"lyceum/internal/event"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // mockup is a made-up folder: entries that are no folders, and folders.

@@ -9,12 +9,12 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
-
 	"lyceum/internal/blob"
 	"lyceum/internal/blob/blobtest"
 	"lyceum/internal/event"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 )
 
 // asNobody runs do with the rights of a user who owns dir and nothing else. To

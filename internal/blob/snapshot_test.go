@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"lyceum/internal/blob"
 	"lyceum/internal/blob/blobtest"
 	"lyceum/internal/event"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // folder is a folder on disk under test.

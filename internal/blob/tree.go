@@ -3,7 +3,6 @@ package blob
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"lyceum/internal/event"
+
+	"github.com/go-json-experiment/json"
 )
 
 // Limits of a tree. A folder beyond them is not stored, a tree beyond them not

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"lyceum/internal/blob"
 	"lyceum/internal/blob/blobtest"
 	"lyceum/internal/event"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var hashA = event.HashOf([]byte("a"))

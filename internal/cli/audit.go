@@ -329,28 +329,6 @@ func (a *app) printNotes(ctx context.Context, name string, s *quest.State) error
 	return nil
 }
 
-func (a *app) versionCommand() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  exactArgs(0, "no arguments"),
-		RunE: func(*cobra.Command, []string) error {
-			if asJSON {
-				var rules []string
-				for _, s := range societies() {
-					rules = append(rules, s.Rules())
-				}
-				return a.printJSON(map[string]any{"version": Version, "rules": rules})
-			}
-			fmt.Fprintln(a.out, "lyceum", Version)
-			return nil
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
-}
-
 // collect removes the blobs that no quest refers to any more. If another
 // process has the home open it is left for another time, and while a quest is
 // damaged, too.

@@ -43,9 +43,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Version is set when a release is built.
-var Version = "0.1.0-dev"
-
 // The exit codes.
 const (
 	exitDone        = 0
@@ -174,10 +171,12 @@ it at any step, take it elsewhere.
   lyceum trace primes                     every event
   lyceum replay primes                    derive the whole run again and compare
   lyceum export primes primes.zip         take it with you`,
+		Version:       thisBuild().String(),
 		SilenceErrors: true, SilenceUsage: true,
 		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.PersistentFlags().StringVar(&a.homeFlag, "home", "", "where quests are kept (default $LYCEUM_HOME or ~/.lyceum)")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w\nSee: %s --help", err, cmd.CommandPath())
@@ -188,7 +187,7 @@ it at any step, take it elsewhere.
 		a.controlCommand("pause", "Pause a quest: what is under way comes in, nothing new begins", func() event.Body { return &event.QuestPaused{Reason: "paused by a person"} }),
 		a.resumeCommand(), a.messageCommand(), a.cleanCommand(),
 		a.traceCommand(), a.verifyCommand(), a.replayCommand(), a.diffCommand(), a.forkCommand(),
-		a.exportCommand(), a.importCommand(), a.backupCommand(), a.policyCommand(), a.profileCommand(), a.modelsCommand(), a.versionCommand(),
+		a.exportCommand(), a.importCommand(), a.backupCommand(), a.policyCommand(), a.profileCommand(), a.modelsCommand(), a.versionCommand(), a.licensesCommand(),
 		a.doctorCommand(), a.shellCommand(), a.serveCommand(), a.tokenCommand(),
 	)
 	return root
@@ -243,7 +242,7 @@ func openRuntime(home string, conf *config.Config, say func(line string)) (*runt
 	}
 	rt := &runtime.Runtime{
 		Ledger: store, Blobs: blob.Store(blobs), Models: finder(found), Known: known(found), Secrets: found.Secrets, Tools: tool.Builtin(),
-		Societies: societies(), Workshops: service.Workshops(), Computers: drivers(), Clock: runtime.SystemClock, Home: home, Version: Version,
+		Societies: societies(), Workshops: service.Workshops(), Computers: drivers(), Clock: runtime.SystemClock, Home: home, Version: thisBuild().recorded(),
 	}
 	if conf != nil && conf.Embeddings != nil && conf.Embeddings.KeyVariable != "" {
 		rt.Secrets = func() []string { return append(found.Secrets(), os.Getenv(conf.Embeddings.KeyVariable)) }

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	}
 	// And it is of another version, where a test wants two that meet.
 	if v := os.Getenv("LYCEUM_TEST_VERSION"); v != "" {
-		cli.Version = v
+		cli.SetRelease(v)
 	}
 	testscript.Main(leakTest{m}, map[string]func(){
 		"lyceum": func() { os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },

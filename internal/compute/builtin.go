@@ -8,10 +8,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"lyceum/internal/plain"
+
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
-
-	"lyceum/internal/plain"
 )
 
 // maxBits is the most that a whole number may have; an operation on two of them

@@ -17,10 +17,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"lyceum/internal/computer/link"
 	"lyceum/internal/plain"
+
+	"golang.org/x/sys/unix"
 )
 
 // Place is where a computer lives on the host.

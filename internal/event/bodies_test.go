@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"lyceum/internal/event"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // texts are what an encoder is most likely to write in two ways.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"lyceum/internal/event"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // The vectors of RFC 8785 and of the test data that its authors publish. The

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json"
-
 	"lyceum/internal/event"
+
+	"github.com/go-json-experiment/json"
 )
 
 func TestShortenedTextsFit(t *testing.T) {

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/go-cmp/cmp"
-
 	"lyceum/internal/behavior"
 	"lyceum/internal/event"
 	"lyceum/internal/policy"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
 )
 
 // arg is what a policy sees at a path of arguments that are at hand.

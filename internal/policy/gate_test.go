@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json"
-	"github.com/google/go-cmp/cmp"
-
 	"lyceum/internal/behavior"
 	"lyceum/internal/event"
 	"lyceum/internal/policy"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
 )
 
 // everything is all policies together, set so that each soon has something to say.

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml"
-	"github.com/google/go-cmp/cmp"
-
 	"lyceum/internal/behavior"
 	"lyceum/internal/event"
 	"lyceum/internal/policy"
 	"lyceum/internal/strictyaml"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
 )
 
 // names are all policies that a quest.yaml can use.

@@ -1,13 +1,14 @@
 package runtime
 
 import (
-	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"lyceum/internal/event"
+
+	"github.com/go-json-experiment/json"
 )
 
 // refused keeps the books on what policies refuse. A refused tool call has one
@@ -29,7 +30,7 @@ func (w *world) refused(e event.Event, b *event.PolicyBlocked) {
 type simGuard struct {
 	on map[string]bool
 	// parts are the arguments of each tool call proposed, by answer and part.
-	parts map[[2]uint64]json.RawMessage
+	parts map[[2]uint64][]byte
 	open  map[uint64]simCall
 	// calls counts those of unsafe since a person last spoke; passed are paths.
 	calls  int
@@ -53,7 +54,7 @@ const (
 )
 
 func newGuard(policies []event.PolicySpec) *simGuard {
-	g := &simGuard{on: map[string]bool{}, parts: map[[2]uint64]json.RawMessage{}, open: map[uint64]simCall{}, passed: map[string]bool{}, errs: map[string][]event.Text{}}
+	g := &simGuard{on: map[string]bool{}, parts: map[[2]uint64][]byte{}, open: map[uint64]simCall{}, passed: map[string]bool{}, errs: map[string][]event.Text{}}
 	for _, p := range policies {
 		g.on[p.Name] = true
 	}
@@ -75,7 +76,7 @@ func (g *simGuard) watch(e event.Event) error {
 	case *event.ModelResult:
 		for i, p := range b.Parts {
 			if p.Args != nil {
-				g.parts[[2]uint64{e.Seq, uint64(i)}] = json.RawMessage(p.Args.Text)
+				g.parts[[2]uint64{e.Seq, uint64(i)}] = []byte(p.Args.Text)
 			}
 		}
 	case *event.FileDiff:
@@ -99,7 +100,9 @@ func (g *simGuard) watch(e event.Event) error {
 // began checks a tool call that was let pass.
 func (g *simGuard) began(e event.Event, b *event.ToolCall) error {
 	c := simCall{tool: e.Tool}
-	var args struct{ Path string }
+	var args struct {
+		Path string `json:"path"`
+	}
 	if json.Unmarshal(g.parts[[2]uint64{b.Answer, uint64(b.Part)}], &args) == nil && args.Path != "" {
 		c.path, c.readable = strings.TrimPrefix(path.Clean("/"+args.Path), "/"), true
 	}

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +20,8 @@ import (
 	"lyceum/internal/plain"
 	"lyceum/internal/quest"
 	"lyceum/internal/tool"
+
+	"github.com/go-json-experiment/json"
 )
 
 // What a call of a society's own tool may bring along.

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -14,6 +13,8 @@ import (
 	"lyceum/internal/model"
 	"lyceum/internal/policy"
 	"lyceum/internal/quest"
+
+	"github.com/go-json-experiment/json"
 )
 
 // LabSimOptions say how large a simulated lab is.
@@ -328,8 +329,13 @@ func (w *labWorld) result(seq uint64, c quest.Call) event.Draft {
 func (w *labWorld) prepared(seq uint64, s *quest.State, own *quest.OwnTool, args string) *event.ToolPrepared {
 	p := &event.ToolPrepared{Call: seq}
 	var given struct {
-		Title, Content, Entrypoint, Revises, Ref, Grade string
-		Attachments                                     []string
+		Title       string   `json:"title"`
+		Content     string   `json:"content"`
+		Entrypoint  string   `json:"entrypoint"`
+		Revises     string   `json:"revises"`
+		Ref         string   `json:"ref"`
+		Grade       string   `json:"grade"`
+		Attachments []string `json:"attachments"`
 	}
 	if err := json.Unmarshal([]byte(args), &given); err != nil {
 		p.Error = "The arguments are no JSON object."
@@ -376,7 +382,7 @@ func (w *labWorld) answer(seq uint64, agent string) *event.ModelResult {
 		r.Stop = model.StopTools
 		for i := range 1 + w.rng.IntN(2) {
 			tool, args := w.call(agent)
-			data, err := json.Marshal(args)
+			data, err := json.Marshal(args, json.Deterministic(true))
 			if err != nil {
 				panic(err)
 			}

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/sys/unix"
-
 	"lyceum/internal/plain"
+
+	"golang.org/x/sys/unix"
 )
 
 // The limits of a corpus.

@@ -5,9 +5,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
 	"lyceum/internal/plain"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // maxToken bounds a word in bytes; what is longer is no word, and is cut.

@@ -7,12 +7,12 @@ import (
 	"runtime"
 	"strings"
 
+	"lyceum/internal/model"
+
 	"github.com/go-json-experiment/json"
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
-
-	"lyceum/internal/model"
 )
 
 // The limits of a calculation. A step is one instruction, or 16 bytes of a value

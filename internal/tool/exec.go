@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"lyceum/internal/computer"
 	"lyceum/internal/model"
+
+	"github.com/go-json-experiment/json"
 )
 
 // The limits of commands.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/go-json-experiment/json"
-
 	"lyceum/internal/model"
+
+	"github.com/go-json-experiment/json"
 )
 
 // maxEdit is how large a file may be that is edited.

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"lyceum/internal/model"
+
+	"github.com/go-json-experiment/json"
 )
 
 // maxGlobbed bounds the bytes of a list of paths, each of which may be long.

@@ -12,9 +12,9 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"lyceum/internal/model"
+
+	"github.com/go-json-experiment/json"
 )
 
 // The limits of grep. Of a line that is longer than maxGrepLine each piece of that

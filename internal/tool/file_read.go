@@ -9,9 +9,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json"
-
 	"lyceum/internal/model"
+
+	"github.com/go-json-experiment/json"
 )
 
 // ReadFile returns the tool read_file.

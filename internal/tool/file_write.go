@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/go-json-experiment/json"
-
 	"lyceum/internal/model"
+
+	"github.com/go-json-experiment/json"
 )
 
 // WriteFile returns the tool write_file. It holds writing while it writes: with one

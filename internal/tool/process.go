@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"lyceum/internal/computer"
 	"lyceum/internal/model"
+
+	"github.com/go-json-experiment/json"
 )
 
 // The limits of the tools for long commands.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/go-json-experiment/json"
-
 	"lyceum/internal/computer"
 	"lyceum/internal/model"
+
+	"github.com/go-json-experiment/json"
 )
 
 // WriteInput returns the tool write_input.

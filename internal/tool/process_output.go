@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"lyceum/internal/computer"
 	"lyceum/internal/model"
 	"lyceum/internal/plain"
+
+	"github.com/go-json-experiment/json"
 )
 
 // The limits of read_output.

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"sync"
 
+	"lyceum/internal/computer"
+	"lyceum/internal/model"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"lyceum/internal/computer"
-	"lyceum/internal/model"
 )
 
 // maxArgs bounds the arguments of a call: a file of the largest size, with

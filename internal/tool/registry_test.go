@@ -7,10 +7,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"lyceum/internal/model"
+
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
-
-	"lyceum/internal/model"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -10,10 +10,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"lyceum/internal/plain"
+
 	"github.com/charmbracelet/x/ansi"
 	"github.com/yuin/goldmark/ast"
-
-	"lyceum/internal/plain"
 )
 
 // Look is what a terminal can show.

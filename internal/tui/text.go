@@ -3,9 +3,9 @@ package tui
 import (
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"lyceum/internal/plain"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Clean makes a text of agents, or of anybody, safe to show: what a terminal would

@@ -5,9 +5,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"lyceum/internal/plain"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // face is how a piece of text looks: any of these together.

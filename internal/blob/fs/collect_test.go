@@ -8,10 +8,10 @@ import (
 	"sync"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
+
+	"golang.org/x/sys/unix"
 )
 
 // keeping yields the given blobs.

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"lyceum/internal/blob"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
+	"lyceum/internal/blob"
 	"lyceum/internal/blob/blobtest"
 	"lyceum/internal/event"
 )

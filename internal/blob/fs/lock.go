@@ -3,9 +3,10 @@ package fs
 import (
 	"errors"
 	"fmt"
-	"lyceum/internal/blob"
 	"os"
 	"path/filepath"
+
+	"lyceum/internal/blob"
 
 	"golang.org/x/sys/unix"
 )

@@ -27,11 +27,11 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"lyceum/internal/computer"
 	"lyceum/internal/computer/cgroup"
 	"lyceum/internal/computer/helper"
+
+	"golang.org/x/sys/unix"
 )
 
 // Options may be left empty.

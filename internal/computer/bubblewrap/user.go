@@ -6,9 +6,9 @@ import (
 	"os/exec"
 	"runtime"
 
-	"golang.org/x/sys/unix"
-
 	"lyceum/internal/computer"
+
+	"golang.org/x/sys/unix"
 )
 
 // staged is where bwrap finds the home when its user may not walk the folders above

@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"lyceum/internal/computer"
+
+	"golang.org/x/sys/unix"
 )
 
 // EscapeOptions is what a driver says about the suite.

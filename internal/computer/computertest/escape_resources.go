@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"lyceum/internal/computer"
+
+	"golang.org/x/sys/unix"
 )
 
 // hog runs a program that takes more than a limit. It must not get hold of more than

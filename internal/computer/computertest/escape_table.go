@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"lyceum/internal/computer"
+
+	"golang.org/x/sys/unix"
 )
 
 // proof is where a program is run to show that it succeeds where nothing prevents it.

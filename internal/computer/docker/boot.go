@@ -13,14 +13,14 @@ import (
 	"strings"
 	"time"
 
+	"lyceum/internal/computer"
+	"lyceum/internal/computer/cgroup"
+	"lyceum/internal/plain"
+
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/pkg/stdcopy"
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
-
-	"lyceum/internal/computer"
-	"lyceum/internal/computer/cgroup"
-	"lyceum/internal/plain"
 )
 
 // bootTime is how long a container may take to come up on a busy machine.

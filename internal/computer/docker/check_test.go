@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"lyceum/internal/computer"
 	"lyceum/internal/computer/computertest"
 	"lyceum/internal/computer/docker"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestCheck(t *testing.T) {

@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/moby/moby/api/types/container"
-	"github.com/moby/moby/api/types/mount"
-
 	"lyceum/internal/computer"
 	"lyceum/internal/computer/helper"
+
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/mount"
 )
 
 // Where the container finds what is ours.

@@ -26,12 +26,12 @@ import (
 	"sync"
 	"time"
 
+	"lyceum/internal/computer"
+	"lyceum/internal/computer/cgroup"
+
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
-
-	"lyceum/internal/computer"
-	"lyceum/internal/computer/cgroup"
 )
 
 // The labels by which we know what is ours.

@@ -17,13 +17,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/containerd/errdefs"
-	"github.com/moby/moby/api/types/container"
-	"github.com/moby/moby/client"
-
 	"lyceum/internal/computer"
 	"lyceum/internal/computer/computertest"
 	"lyceum/internal/computer/docker"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
 )
 
 func TestMain(m *testing.M) { computertest.Main(m) }

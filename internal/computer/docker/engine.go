@@ -12,13 +12,13 @@ import (
 	"strings"
 	"time"
 
+	"lyceum/internal/computer"
+	"lyceum/internal/plain"
+
 	"github.com/moby/moby/api/types/system"
 	"github.com/moby/moby/client"
 	"github.com/moby/moby/client/pkg/versions"
 	"golang.org/x/sys/unix"
-
-	"lyceum/internal/computer"
-	"lyceum/internal/plain"
 )
 
 // oldest is the API of Docker 20.10 and podman 4.

@@ -15,13 +15,13 @@ import (
 	"slices"
 	"strings"
 
+	"lyceum/internal/computer"
+	"lyceum/internal/plain"
+
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/build"
 	"github.com/moby/moby/api/types/jsonstream"
 	"github.com/moby/moby/client"
-
-	"lyceum/internal/computer"
-	"lyceum/internal/plain"
 )
 
 // DefaultDockerfile is what images are built from where a quest gives none.

@@ -30,10 +30,10 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"lyceum/internal/computer/confine"
 	"lyceum/internal/computer/link"
+
+	"golang.org/x/sys/unix"
 )
 
 // Role is the name under which the Lyceum binary is the helper, and nothing else.

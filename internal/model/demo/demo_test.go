@@ -12,12 +12,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/go-json-experiment/json"
-
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/model/demo"
 	"lyceum/internal/tool"
+
+	"github.com/go-json-experiment/json"
 )
 
 // quester is a little world for one agent: real tools on a real folder.

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"lyceum/internal/event"
 	"lyceum/internal/model"
+
+	"github.com/go-json-experiment/json"
 )
 
 // errPending says that a step waits for its tools: the turn ends there.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json"
-
 	"lyceum/internal/cli"
 	"lyceum/internal/computer/helper"
+
+	"github.com/go-json-experiment/json"
 )
 
 // asLyceum makes the test binary lyceum. Inside a computer it is the helper, as

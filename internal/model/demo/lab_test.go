@@ -11,12 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json"
-
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/model/demo"
 	"lyceum/internal/tool"
+
+	"github.com/go-json-experiment/json"
 )
 
 // fakeLab is a laboratory without rules to speak of: all others review a paper, and

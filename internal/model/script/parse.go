@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/token"
-
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/strictyaml"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
 )
 
 // Parse reads a script; name is for messages. An error says in which line it is.

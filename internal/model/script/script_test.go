@@ -9,12 +9,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lyceum/internal/event"
+	"lyceum/internal/model"
+
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
-
-	"lyceum/internal/event"
-	"lyceum/internal/model"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

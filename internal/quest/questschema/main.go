@@ -2,18 +2,20 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 
 	"lyceum/internal/quest"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 func main() {
 	s, err := quest.Schema()
 	if err == nil {
 		var data []byte
-		if data, err = json.MarshalIndent(s, "", "  "); err == nil {
+		if data, err = json.Marshal(s, jsontext.WithIndent("  ")); err == nil {
 			fmt.Println(string(data))
 		}
 	}

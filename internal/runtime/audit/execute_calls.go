@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -16,6 +15,8 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+
+	"github.com/go-json-experiment/json"
 )
 
 // recordedCall is what a ledger says of one computer call.
@@ -248,7 +249,10 @@ func (x *callReader) used(e event.Event) error {
 	if err != nil {
 		return err
 	}
-	var args struct{ Stdin, ID string }
+	var args struct {
+		Stdin string `json:"stdin"`
+		ID    string `json:"id"`
+	}
 	if json.Unmarshal([]byte(text), &args) != nil {
 		return nil // the agent was told so
 	}

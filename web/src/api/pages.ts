@@ -106,6 +106,7 @@ export class Pages<T> {
  */
 export function usePages<T>(size: number, read: (page: number, gone: AbortSignal) => Promise<Read<T>>, of: string, fresh: string): Pages<T> {
   const [, bump] = useState(0)
+  // eslint-disable-next-line react-hooks/exhaustive-deps -- `of` stands for all that read reads
   const pages = useMemo(() => new Pages<T>(size, read, () => bump((n) => n + 1)), [of])
   useEffect(() => () => pages.close(), [pages])
   useEffect(() => pages.again(), [pages, fresh])

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { Failure, get } from './client'
 
 export type Resource<T> = {
@@ -87,7 +87,7 @@ export function useResource<T>(path: string | null, version: number = 0): Resour
     seen.current = version
     loader.current?.want()
   }, [version])
-  const again = () => loader.current?.want()
+  const again = useCallback(() => loader.current?.want(), [])
   if (path === null) return { loading: false, again }
   if (held?.path === path) return { data: held.data, failure: held.failure, loading: false, again }
   const before = kept.get(path) as T | undefined

@@ -18,6 +18,7 @@ export function Follow({ name, children }: { name: string; children: ReactNode }
   // The stream begins where the first answer stood; later answers do not move it.
   const stream = useMemo(
     () => (loaded && first.data ? new LiveQuest(name, first.data.events) : undefined),
+    // eslint-disable-next-line react-hooks/exhaustive-deps
     [name, loaded],
   )
   useEffect(() => {
@@ -26,14 +27,16 @@ export function Follow({ name, children }: { name: string; children: ReactNode }
   }, [stream])
   const snapshot = useSyncExternalStore(stream?.subscribe ?? none, stream?.snapshot ?? (() => still))
   const newer = useResource<Detail>(snapshot.version > 0 ? questPath(name) : null, snapshot.version)
-  const quest = snapshot.version > 0 && newer.data ? newer : first
+  const { data, failure, loading } = snapshot.version > 0 && newer.data ? newer : first
+  const { again: firstAgain } = first
+  const { again: newerAgain } = newer
   const value = useMemo(
     () => ({
-      quest: { ...quest, again: () => { first.again(); newer.again() } },
+      quest: { data, failure, loading, again: () => { firstAgain(); newerAgain() } },
       snapshot,
       now: () => stream?.now(),
     }),
-    [quest.data, quest.failure, quest.loading, snapshot, stream],
+    [data, failure, loading, firstAgain, newerAgain, snapshot, stream],
   )
   return <Context value={value}>{children}</Context>
 }

@@ -7,7 +7,8 @@ type Tree = { attributes?: Record<string, string>; children?: Tree[]; toNode: ()
 type Builder = { __renderToDomTree: (source: string, options: KatexOptions) => Tree }
 
 // It may not link, load or reach out of its box (trust), nor expand for ever.
-const options: KatexOptions = { trust: false, throwOnError: true, maxExpand: 300, maxSize: 20, strict: 'ignore', output: 'htmlAndMathml', errorColor: 'var(--bad)' }
+const options: KatexOptions = { trust: false, throwOnError: true, maxExpand: 300, maxSize: 20, strict: 'ignore', output: 'htmlAndMathml',
+  errorColor: 'var(--bad)' }
 
 const kept = 'data-style'
 

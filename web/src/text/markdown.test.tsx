@@ -55,7 +55,8 @@ describe('Markdown', () => {
   it('survives nesting that nobody means', () => {
     expect(html('>'.repeat(200) + ' deep')).toContain('…')
   })
-  it.each(['>', '[', '![', 'a]', '*a ', '- ', '+ ', '1. ', '[a](b', '|a', 'word\n', '`a``', '```\n[', '\\', '[a](b)\n\n', '$a$\n\n', '|a|\n|-|\n\n'])('does not stand still before a row of %j', (piece) => {
+  it.each(['>', '[', '![', 'a]', '*a ', '- ', '+ ', '1. ', '[a](b', '|a', 'word\n', '`a``', '```\n[', '\\', '[a](b)\n\n', '$a$\n\n',
+    '|a|\n|-|\n\n'])('does not stand still before a row of %j', (piece) => {
     const begin = performance.now()
     html(piece.repeat(short / piece.length))
     expect(performance.now() - begin).toBeLessThan(6000)
@@ -75,7 +76,8 @@ describe('Markdown', () => {
     const wide = parse(`$\\begin{matrix}${'a&'.repeat(300)}\\end{matrix}$\n\n`.repeat(5))
     expect(wide?.children.filter((p) => 'children' in p && p.children[0]?.type === 'inlineMath')).toHaveLength(3)
   })
-  it.each(['\\def\\a{x}\\a', '\\newcommand{\\a}{x}', '\\let\\a=b', '\\global\\def\\a{}', `${'x'.repeat(1998)}\\alpha`])('does not draw a formula %#', (source) => {
+  it.each(['\\def\\a{x}\\a', '\\newcommand{\\a}{x}', '\\let\\a=b', '\\global\\def\\a{}', `${'x'.repeat(1998)}\\alpha`])('does not draw a formula %#',
+    (source) => {
     if (source.length < short - 2) expect(html(`$${source}$`)).toContain('<code')
     expect(drawableFormula(source)).toBe(false)
   })

@@ -24,7 +24,8 @@ export function visible(text: string): ReactNode {
   if (pieces.length > 2 * most) return flat(text)
   return pieces.map((piece, i) => (
     <Fragment key={i}>
-      {i % 2 === 1 ? <span className="bidi" title={directions[piece] ? 'a mark that changes the direction of text' : 'a control character'}>{nameOf(piece)}</span> : piece}
+      {i % 2 === 1 ? <span className="bidi" title={directions[piece] ? 'a mark that changes the direction of text' : 'a control character'}>
+        {nameOf(piece)}</span> : piece}
     </Fragment>
   ))
 }

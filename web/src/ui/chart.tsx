@@ -1,7 +1,8 @@
 import { duration } from './show'
 
 type Point = [number, number]
-type Props = { label: string; series: Point[][]; names?: string[]; show: (value: number) => string; /** the horizontal axis counts instead of telling time */ plain?: boolean }
+type Props = { label: string; series: Point[][]; names?: string[];
+  show: (value: number) => string; /** the horizontal axis counts instead of telling time */ plain?: boolean }
 
 const wide = 420
 const high = 170
@@ -22,7 +23,8 @@ export function Line({ label, series, names, show, plain = false }: Props) {
   return (
     <>
       <svg className="chart" viewBox={`0 0 ${wide} ${high}`} role="img" aria-label={`${label}: up to ${show(y1)} in ${span}`}>
-        {[0, 0.5, 1].map((f) => <g key={f}><line className={f === 0 ? 'axis' : 'grid'} x1={left} x2={wide - 8} y1={y(y1 * f)} y2={y(y1 * f)} /><text x={left - 6} y={y(y1 * f) + 4} textAnchor="end">{show(y1 * f)}</text></g>)}
+        {[0, 0.5, 1].map((f) => <g key={f}><line className={f === 0 ? 'axis' : 'grid'} x1={left} x2={wide - 8} y1={y(y1 * f)} y2={y(y1 * f)} />
+          <text x={left - 6} y={y(y1 * f) + 4} textAnchor="end">{show(y1 * f)}</text></g>)}
         {series.map((points, i) => <path key={i} className={i === 0 ? 'one' : 'two'} d={path(points)} />)}
         <text x={left} y={high - 6}>0</text>
         <text x={wide - 8} y={high - 6} textAnchor="end">{span}</text>
@@ -38,7 +40,8 @@ export function Pairs({ label, rows, show }: { label: string; rows: { name: stri
   const tall = rows.length * 40 + 4
   const width = (v: number) => Math.max(v > 0 ? 1.5 : 0, (v / most) * 215)
   return (
-    <svg className="chart" viewBox={`0 0 ${wide} ${tall}`} role="img" aria-label={`${label}: ${rows.map((r) => `${r.name} ${show(r.a)} and ${show(r.b)}`).join('; ')}`}>
+    <svg className="chart" viewBox={`0 0 ${wide} ${tall}`} role="img"
+      aria-label={`${label}: ${rows.map((r) => `${r.name} ${show(r.a)} and ${show(r.b)}`).join('; ')}`}>
       {rows.map((r, i) => (
         <g key={r.name} transform={`translate(0 ${i * 40})`}>
           <text x={132} y={21} textAnchor="end">{r.name}</text>

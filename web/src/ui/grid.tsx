@@ -5,7 +5,8 @@ const few = 12
 const gap = 16
 
 /** CardGrid sets cards side by side, as many as there is room for; of many only those near the window exist. */
-export function CardGrid<T>({ items, least, guess, label, card }: { items: readonly T[]; /** the least width of a card */ least: number; guess: number; label: string; card: (item: T) => ReactNode }) {
+export function CardGrid<T>({ items, least, guess, label, card }: { items: readonly T[]; /** the least width of a card */ least: number;
+  guess: number; label: string; card: (item: T) => ReactNode }) {
   const box = useRef<HTMLDivElement>(null)
   const [columns, setColumns] = useState(1)
   useLayoutEffect(() => {
@@ -17,7 +18,8 @@ export function CardGrid<T>({ items, least, guess, label, card }: { items: reado
     watch.observe(element)
     return () => watch.disconnect()
   }, [least])
-  const row = (n: number) => <div className="cards" style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}>{items.slice(n * columns, (n + 1) * columns).map(card)}</div>
+  const row = (n: number) => <div className="cards" style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}>
+    {items.slice(n * columns, (n + 1) * columns).map(card)}</div>
   return (
     <div ref={box}>
       {items.length <= few ? <div className="columns">{items.map(card)}</div>

@@ -16,7 +16,8 @@ export class Guard extends Component<{ children: ReactNode }, { error?: Error }>
       <div className="state" role="alert">
         <h1>{offline ? 'No connection' : 'This page broke'}</h1>
         <p>{offline ? unreachable : error.message}</p>
-        {!offline && <p className="small">The quest itself is not touched. If the page breaks again, the command line shows the same: lyceum show, lyceum trace.</p>}
+        {!offline && <p className="small">
+          The quest itself is not touched. If the page breaks again, the command line shows the same: lyceum show, lyceum trace.</p>}
         <div className="row"><button className="button first" onClick={() => window.location.reload()}>Try again</button></div>
       </div>
     )

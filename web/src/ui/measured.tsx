@@ -69,8 +69,10 @@ export function MeasuredList({ first = 0, count, guess, label, own = false, foll
   for (let n = from; n <= to; n++) rows.push(<Slot key={n} n={n} place={n - first + 1} of={count} at={place}>{row(n)}</Slot>)
   const { heights } = place
   return (
-    <div ref={(e) => { place.box = e }} className={`mlist ${own ? 'own' : ''} ${className}`} tabIndex={own ? 0 : undefined} role={own ? 'region' : undefined} aria-label={own ? label : undefined}>
-      <ul ref={(e) => { place.inner = e }} aria-label={own ? undefined : label} style={{ paddingTop: heights.top(from), paddingBottom: Math.max(0, heights.total - heights.top(to + 1)) }}>{rows}</ul>
+    <div ref={(e) => { place.box = e }} className={`mlist ${own ? 'own' : ''} ${className}`} tabIndex={own ? 0 : undefined}
+      role={own ? 'region' : undefined} aria-label={own ? label : undefined}>
+      <ul ref={(e) => { place.inner = e }} aria-label={own ? undefined : label}
+        style={{ paddingTop: heights.top(from), paddingBottom: Math.max(0, heights.total - heights.top(to + 1)) }}>{rows}</ul>
     </div>
   )
 }
@@ -80,5 +82,6 @@ function Slot({ n, place, of, at, children }: { n: number; place: number; of: nu
   const here = children !== undefined && children !== null
   useLayoutEffect(() => (element.current && here ? at.add(n, element.current) : undefined), [n, at, here])
   const room = here ? undefined : { height: at.heights.top(n + 1) - at.heights.top(n) }
-  return <li ref={element} className={here ? undefined : 'coming'} style={room} data-row={n} aria-posinset={place} aria-setsize={of}>{here ? children : <p className="muted">…</p>}</li>
+  return <li ref={element} className={here ? undefined : 'coming'} style={room} data-row={n} aria-posinset={place} aria-setsize={of}>
+    {here ? children : <p className="muted">…</p>}</li>
 }

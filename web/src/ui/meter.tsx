@@ -8,7 +8,8 @@ export function Meter({ label, used, limit, show }: { label: string; used: numbe
   return (
     <div className="meter">
       <div className="text"><span>{label}</span><span className="num">{show(used)} of {show(limit)}</span></div>
-      <div className="track" role="meter" aria-label={label} aria-valuenow={Math.min(used, limit)} aria-valuemin={0} aria-valuemax={limit || 1} aria-valuetext={`${show(used)} of ${show(limit)}`}>
+      <div className="track" role="meter" aria-label={label} aria-valuenow={Math.min(used, limit)} aria-valuemin={0} aria-valuemax={limit || 1}
+        aria-valuetext={`${show(used)} of ${show(limit)}`}>
         <div className={`fill ${tone}`} style={{ width: `${share * 100}%` }} />
       </div>
     </div>

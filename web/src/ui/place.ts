@@ -24,7 +24,8 @@ export class Place {
    * own: the list scrolls in its box, and not with the page. follow: it begins at its end.
    * looked is told when other rows may be near the window, moved when rows have other heights.
    */
-  constructor(readonly heights: Heights, private readonly own: boolean, first: number, follow: boolean, private readonly looked: (near: Range) => void, private readonly moved: () => void) {
+  constructor(readonly heights: Heights, private readonly own: boolean, first: number, follow: boolean,
+    private readonly looked: (near: Range) => void, private readonly moved: () => void) {
     this.kept = { row: first, into: 0, end: follow, loose: true }
   }
 

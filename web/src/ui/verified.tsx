@@ -14,6 +14,7 @@ export function useVerdict(expected: string, compute: () => Promise<string>, key
     )
     return () => { late = true }
     // The key stands for all that compute reads.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [expected, key])
   return held?.key === key ? held.verdict : { state: 'checking' }
 }

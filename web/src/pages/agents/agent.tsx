@@ -27,7 +27,8 @@ export default function AgentPage({ name, agent, query }: { name: string; agent:
           <div className="stack">
             <Head quest={name} agent={a} tab={tab} />
             <nav className="tabs inner-tabs" aria-label={`Pages of ${agent}`}>
-              {tabs.filter(([id]) => offered(a, id)).map(([id, label]) => <a key={id} href={questLink(name, `agents/${agent}`, { tab: id })} aria-current={tab === id ? 'page' : undefined}>{label}</a>)}
+              {tabs.filter(([id]) => offered(a, id)).map(([id, label]) => <a key={id} href={questLink(name, `agents/${agent}`, { tab: id })}
+                aria-current={tab === id ? 'page' : undefined}>{label}</a>)}
             </nav>
             <Shown quest={name} agent={a} tab={tab} at={Number(query.get('at') ?? 0)} path={query.get('path') ?? ''} />
           </div>
@@ -37,7 +38,8 @@ export default function AgentPage({ name, agent, query }: { name: string; agent:
   )
 }
 
-const offered = (a: AgentDetail, tab: string) => !(tab === 'terminal' && a.commands === 0) && !(tab === 'files' && !a.tree) && !(tab === 'cost' && a.cost.length === 0) && !(tab === 'prompt' && !a.system)
+const offered = (a: AgentDetail, tab: string) => !(tab === 'terminal' && a.commands === 0) && !(tab === 'files' && !a.tree)
+  && !(tab === 'cost' && a.cost.length === 0) && !(tab === 'prompt' && !a.system)
 
 function Head({ quest, agent, tab }: { quest: string; agent: AgentDetail; tab: string }) {
   const { snapshot, quest: whole } = useLive()
@@ -46,9 +48,15 @@ function Head({ quest, agent, tab }: { quest: string; agent: AgentDetail; tab: s
   return (
     <header className="stack tight">
       <a className="small" href={questLink(quest, 'agents')}>All agents</a>
-      <div className="row wide"><h2>{agent.name}</h2><Badge tone={doing.kind === 'parked' ? 'warn' : ''}>{doing.kind}</Badge><span className="small muted">{agent.model || 'works by rules alone'} · {count(agent.turns)} turns · {short(agent.tokens)} tokens · {money(agent.cost_usd)} · {duration(agent.seconds)} of model time</span></div>
+      <div className="row wide"><h2>{agent.name}</h2><Badge tone={doing.kind === 'parked' ? 'warn' : ''}>{doing.kind}</Badge>
+        <span className="small muted">
+          {agent.model || 'works by rules alone'} · {count(agent.turns)} turns · {short(agent.tokens)} tokens
+          {' '}· {money(agent.cost_usd)} · {duration(agent.seconds)} of model time
+        </span></div>
       {doing.reason && <p className="small muted">{visible(doing.reason)}</p>}
-      {agent.papers.length > 0 && <p className="small">Papers: {agent.papers.map((ref, i) => <span key={ref}>{i > 0 && ', '}<a href={questLink(quest, `papers/${ref}`)}>{ref.slice(0, 8)}</a></span>)}{agent.vote && <> · votes for <a href={questLink(quest, `papers/${agent.vote}`)}>{agent.vote.slice(0, 8)}</a></>}</p>}
+      {agent.papers.length > 0 && <p className="small">Papers: {agent.papers.map((ref, i) => <span key={ref}>{i > 0 && ', '}
+        <a href={questLink(quest, `papers/${ref}`)}>{ref.slice(0, 8)}</a></span>)}
+        {agent.vote && <> · votes for <a href={questLink(quest, `papers/${agent.vote}`)}>{agent.vote.slice(0, 8)}</a></>}</p>}
       {said && <p className="saying" aria-live="off">{visible(said.slice(-800))}</p>}
     </header>
   )

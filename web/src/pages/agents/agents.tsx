@@ -18,7 +18,9 @@ export default function Agents({ name }: { name: string }) {
         {({ agents: all }) => all.length === 0 ? <Empty title="No agents" /> : (
           <div className="card flush scroll-x" tabIndex={0} role="region" aria-label="Agents">
             <table className="agents">
-              <thead><tr><th scope="col">agent</th><th scope="col">now</th><th scope="col">model</th><th scope="col" className="right">turns</th><th scope="col" className="right">tokens</th><th scope="col" className="right">cost</th><th scope="col" className="right">commands</th><th scope="col" className="right">papers</th></tr></thead>
+              <thead><tr><th scope="col">agent</th><th scope="col">now</th><th scope="col">model</th><th scope="col" className="right">turns</th>
+                <th scope="col" className="right">tokens</th><th scope="col" className="right">cost</th>
+                <th scope="col" className="right">commands</th><th scope="col" className="right">papers</th></tr></thead>
               <tbody>{all.map((a) => <Row key={a.name} quest={name} agent={a} />)}</tbody>
             </table>
           </div>
@@ -34,7 +36,8 @@ function Row({ quest, agent }: { quest: string; agent: Agent }) {
   return (
     <tr>
       <th scope="row"><a href={questLink(quest, `agents/${agent.name}`)}>{agent.name}</a></th>
-      <td><Badge tone={busy ? 'live' : doing.kind === 'parked' ? 'warn' : ''}>{doing.kind}</Badge> <span className="muted small">{visible((doing.command ?? doing.title ?? doing.reason ?? '').slice(0, 70))}</span></td>
+      <td><Badge tone={busy ? 'live' : doing.kind === 'parked' ? 'warn' : ''}>{doing.kind}</Badge> <span className="muted small">
+        {visible((doing.command ?? doing.title ?? doing.reason ?? '').slice(0, 70))}</span></td>
       <td className="small">{agent.model || <span className="muted">rules alone</span>}</td>
       <td className="right num">{count(agent.turns)}</td>
       <td className="right num">{short(agent.tokens)}</td>

@@ -27,13 +27,15 @@ export function Files({ quest, agent, at, path }: { quest: string; agent: string
       {all.length > 1 && (
         <div className="row version">
           <label htmlFor="version" className="small">After event {at === 0 ? `${shown?.seq ?? ''} (now)` : at}</label>
-          <input id="version" type="range" min={0} max={all.length - 1} value={Math.max(0, index)} aria-valuetext={shown ? `event ${shown.seq}, ${shown.changes} changes` : ''}
+          <input id="version" type="range" min={0} max={all.length - 1} value={Math.max(0, index)}
+            aria-valuetext={shown ? `event ${shown.seq}, ${shown.changes} changes` : ''}
             onChange={(e) => { const i = Number(e.target.value); to({ at: i === all.length - 1 ? undefined : all[i]?.seq }) }} />
           {shown && <span className="small muted num">{clock(shown.time)}, {shown.changes} changed by {shown.cause}</span>}
         </div>
       )}
       <Crumbs path={path} onGo={(p) => to({ path: p })} />
-      <Ready of={tree} what="the files">{(t) => (t.empty || t.entries.length === 0 ? <Empty title="No files here" /> : <Listing tree={t} onGo={(p) => to({ path: p })} />)}</Ready>
+      <Ready of={tree} what="the files">{(t) => (t.empty || t.entries.length === 0 ? <Empty title="No files here" />
+        : <Listing tree={t} onGo={(p) => to({ path: p })} />)}</Ready>
     </div>
   )
 }
@@ -84,7 +86,8 @@ function Content({ entry, hash }: { entry: Entry; hash: string }) {
   if (!asked && entry.size <= most) void load()
   return (
     <section className="stack tight">
-      <div className="row between"><h3 className="mono">{visible(entry.name)}</h3><a className="small" href={blobLink(hash, fileName(entry.name))} download={fileName(entry.name)}>download</a></div>
+      <div className="row between"><h3 className="mono">{visible(entry.name)}</h3>
+        <a className="small" href={blobLink(hash, fileName(entry.name))} download={fileName(entry.name)}>download</a></div>
       {entry.size > most ? <p className="muted">It is too large to show here.</p> : <Code text={content ?? '…'} language={entry.name.split('.').pop() ?? ''} />}
     </section>
   )

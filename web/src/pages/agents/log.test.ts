@@ -15,7 +15,8 @@ describe('Log', () => {
       const q = new URL(url, 'http://x').searchParams
       const tail = Number(q.get('tail') ?? 0)
       const behind = all.filter((seq) => seq > Number(q.get('after') ?? 0))
-      const lines = (tail > 0 ? behind.slice(-tail) : behind.slice(0, Number(q.get('limit')))).map((seq) => ({ seq, kind: 'stdout', time: '', text: String(seq) }) as Line)
+      const lines = (tail > 0 ? behind.slice(-tail) : behind.slice(0, Number(q.get('limit')))).map((seq) => ({ seq, kind: 'stdout', time: '',
+        text: String(seq) }) as Line)
       return new Response(JSON.stringify({ lines }), { status: 200 })
     })
   })

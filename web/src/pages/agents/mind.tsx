@@ -13,14 +13,17 @@ export function MindView({ quest, mind }: { quest: string; mind: Mind }) {
   return (
     <div className="columns mind">
       <section className="stack tight"><h3>Beliefs</h3>
-        {mind.beliefs.map((b) => <div className="card" key={b.seq}><p><b>{visible(b.belief)}</b> {visible(b.value)}</p><p className="small muted">{visible(b.reason)}</p>{event(b.seq)}</div>)}
+        {mind.beliefs.map((b) => <div className="card" key={b.seq}><p><b>{visible(b.belief)}</b> {visible(b.value)}</p><p className="small muted">
+          {visible(b.reason)}</p>{event(b.seq)}</div>)}
       </section>
       <section className="stack tight"><h3>Desires</h3>
-        {mind.desires.map((d) => <div className="card" key={d.seq}><p>{visible(d.desire)}</p><p className="small muted">{visible(d.reason)}</p>{event(d.seq)}</div>)}
+        {mind.desires.map((d) => <div className="card" key={d.seq}><p>{visible(d.desire)}</p><p className="small muted">{visible(d.reason)}</p>
+          {event(d.seq)}</div>)}
       </section>
       <section className="stack tight"><h3>Intentions</h3>
         {mind.intentions.map((i) => (
-          <div className="card" key={i.seq}><p><b>{visible(i.intention)}</b> {i.dropped && <Badge tone="warn">dropped</Badge>}</p><p className="small muted">{visible(i.reason)}</p>
+          <div className="card" key={i.seq}><p><b>{visible(i.intention)}</b> {i.dropped && <Badge tone="warn">dropped</Badge>}</p>
+            <p className="small muted">{visible(i.reason)}</p>
             {i.words.length > 0 && <p className="row">{i.words.map((w) => <Badge key={w}>{w}</Badge>)}</p>}{event(i.seq)}</div>
         ))}
       </section>

@@ -22,7 +22,9 @@ const kept = ({ id, folds }: Fold, otherwise = false) => ({
 export function PartView({ quest, part, ...fold }: Fold & { quest: string; part: Part }) {
   const context = useMemo(() => ({ word: paperWords(quest) }), [quest])
   switch (part.kind) {
-    case 'thinking': return <details className="thought" {...kept(fold)}><summary>Thinking <span className="muted">{visible(clip(part.text ?? '', 90))}</span></summary><p className="thought-text">{visible(part.text ?? '')}</p><Rest of={part.ref} /></details>
+    case 'thinking': return <details className="thought" {...kept(fold)}>
+      <summary>Thinking <span className="muted">{visible(clip(part.text ?? '', 90))}</span></summary><p className="thought-text">
+      {visible(part.text ?? '')}</p><Rest of={part.ref} /></details>
     case 'tool_call': return <Call quest={quest} part={part} {...fold} />
     default: return <><Markdown text={part.text ?? ''} context={context} /><Rest of={part.ref} /></>
   }
@@ -41,8 +43,10 @@ function Call({ quest, part, ...fold }: Fold & { quest: string; part: Part }) {
         {part.duration_us !== undefined && <span className="muted num">{duration(part.duration_us / 1e6)}</span>}
       </summary>
       <div className="stack tight">
-        {args.fields.map(([name, value]) => <div key={name}><p className="small muted">{visible(name)}</p><Code text={value} language={name === 'command' ? 'sh' : ''} /></div>)}
-        {part.output !== undefined && <div><p className="small muted">{part.failed ? 'error' : 'output'}</p><pre className={part.failed ? 'pre failed' : 'pre'} tabIndex={0}>{visible(part.output)}</pre></div>}
+        {args.fields.map(([name, value]) => <div key={name}><p className="small muted">{visible(name)}</p>
+          <Code text={value} language={name === 'command' ? 'sh' : ''} /></div>)}
+        {part.output !== undefined && <div><p className="small muted">{part.failed ? 'error' : 'output'}</p>
+          <pre className={part.failed ? 'pre failed' : 'pre'} tabIndex={0}>{visible(part.output)}</pre></div>}
         <div className="row small">
           <Rest of={part.output_ref} />
           {part.call !== undefined && <a href={questLink(quest, 'timeline', { seq: part.call })}>call {part.call}</a>}

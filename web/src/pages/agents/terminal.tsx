@@ -64,7 +64,8 @@ export function TerminalLog({ quest, agent }: { quest: string; agent: string }) 
 }
 
 function One({ line }: { line: Line }) {
-  const text = line.kind === 'run' ? line.text.replace(/^sh -c /, '') : line.kind === 'exit' ? (line.exit === undefined ? line.text : `exit ${line.exit}`) : line.text
+  const text = line.kind === 'run' ? line.text.replace(/^sh -c /, '') : line.kind === 'exit'
+    ? (line.exit === undefined ? line.text : `exit ${line.exit}`) : line.text
   return (
     <div className={`tline ${line.kind} ${line.kind === 'exit' && line.exit ? 'failed' : ''}`}>
       {line.kind === 'run' && <span className="prompt" aria-hidden="true">$ </span>}

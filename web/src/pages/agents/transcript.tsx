@@ -38,7 +38,9 @@ export function TranscriptView({ quest, agent, total }: { quest: string; agent: 
   const need = useCallback((first: number, last: number) => pages.want(first, last), [pages])
   const said = snapshot.saying.get(agent)
   const saying = said && coming(said, pages, total) ? said : undefined
-  if (total === 0 && !saying) return <Empty title="Nothing said yet">An agent that works by rules alone has no transcript; the timeline shows what it did.</Empty>
+  if (total === 0 && !saying) {
+    return <Empty title="Nothing said yet">An agent that works by rules alone has no transcript; the timeline shows what it did.</Empty>
+  }
   if (pages.failure && pages.at(0) === undefined && total <= size) return <Broken failure={pages.failure} again={() => pages.again()} />
   return (
     <div className="transcript">
@@ -86,7 +88,8 @@ function One({ quest, message, folds }: { quest: string; message: Message; folds
         <b>{message.from}</b>
         <a className="num" href={questLink(quest, 'timeline', { seq: message.seq })}>event {message.seq}</a>
         <span className="num">{clock(message.time)}</span>
-        {usage && <span className="num">{short(usage.input)} tokens in{usage.cached > 0 && ` (${short(usage.cached)} cached)`}, {short(usage.output)} out</span>}
+        {usage && <span className="num">{short(usage.input)} tokens in{usage.cached > 0
+          && ` (${short(usage.cached)} cached)`}, {short(usage.output)} out</span>}
         {message.cost_usd && Number(message.cost_usd) > 0 && <span className="num">{money(message.cost_usd)}</span>}
       </header>
       {message.error && <p className="note bad">{visible(message.error)}</p>}

@@ -57,6 +57,8 @@ function Inner({ graph, at, only, hidden, selected, onSelect }: Props) {
     if (!place) return
     const { zoom } = flow.getViewport()
     void flow.setCenter(place.x + place.width / 2, place.y + place.height / 2, { zoom: Math.max(zoom, 0.6), duration: 300 })
+    // A layout that grows meanwhile does not move the view again.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [selected])
   return (
     <div className="flow">

@@ -29,7 +29,8 @@ function Drawn({ name, graph, selected }: { name: string; graph: Graph; selected
     if (!next.delete(kind)) next.add(kind)
     setHidden(next)
   }
-  if (graph.nodes.size === 0) return <Empty title="Nothing to draw yet">{quest.data?.running ? 'The graph grows here as the agents work.' : 'Start the quest; the graph grows as the agents work.'}</Empty>
+  if (graph.nodes.size === 0) return <Empty title="Nothing to draw yet">{quest.data?.running ? 'The graph grows here as the agents work.'
+    : 'Start the quest; the graph grows as the agents work.'}</Empty>
   return (
     <div className="page full canvas">
       <h2 className="hidden-label">Canvas</h2>
@@ -39,7 +40,8 @@ function Drawn({ name, graph, selected }: { name: string; graph: Graph; selected
           {graph.agents.map((a) => <option key={a}>{a}</option>)}
         </select>
         <div className="row kinds" role="group" aria-label="Kinds that are shown">
-          {kinds.map(([kind, n]) => <button key={kind} className="button small" aria-pressed={!hidden.has(kind)} onClick={() => toggle(kind)}>{kind}<span className="num muted">{n}</span></button>)}
+          {kinds.map(([kind, n]) => <button key={kind} className="button small" aria-pressed={!hidden.has(kind)} onClick={() => toggle(kind)}>{kind}
+            <span className="num muted">{n}</span></button>)}
         </div>
         {graph.truncated && <span className="small muted">There is more than can be drawn.</span>}
       </div>

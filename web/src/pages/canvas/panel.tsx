@@ -12,7 +12,8 @@ const outward: Record<Edge['kind'], string> = {
   attacks: 'attacks', 'caused-by': 'caused by', wrote: 'wrote',
 }
 const inward: Record<Edge['kind'], string> = {
-  cites: 'cited by', reviews: 'reviewed by', revises: 'revised by', votes: 'has the vote of', awards: 'awarded by', bids: 'has the bid', supports: 'supported by',
+  cites: 'cited by', reviews: 'reviewed by', revises: 'revised by', votes: 'has the vote of', awards: 'awarded by', bids: 'has the bid',
+    supports: 'supported by',
   attacks: 'attacked by', 'caused-by': 'led to', wrote: 'written by',
 }
 
@@ -22,9 +23,11 @@ export function Panel({ quest, graph, node, at, onGo, onClose }: Props) {
   const edges = [...graph.edges.values()].filter((e) => (e.from === node.id || e.to === node.id) && e.seq <= at)
   return (
     <aside className="canvas-panel" aria-label={`About this ${node.kind}`}>
-      <div className="row between"><span className="small muted">{node.kind}</span><button className="button small quiet" onClick={onClose} aria-label="Close the panel">✕</button></div>
+      <div className="row between"><span className="small muted">{node.kind}</span>
+        <button className="button small quiet" onClick={onClose} aria-label="Close the panel">✕</button></div>
       <h2>{visible(node.label)}</h2>
-      <div className="row">{status && <Badge tone={toneOf(status) === 'open' ? 'warn' : toneOf(status)}>{status.toLowerCase()}</Badge>}{node.agent && <a className="small" href={questLink(quest, `agents/${node.agent}`)}>{node.agent}</a>}</div>
+      <div className="row">{status && <Badge tone={toneOf(status) === 'open' ? 'warn' : toneOf(status)}>{status.toLowerCase()}</Badge>}
+        {node.agent && <a className="small" href={questLink(quest, `agents/${node.agent}`)}>{node.agent}</a>}</div>
       {node.detail && <p className="small">{visible(node.detail)}</p>}
       <div className="row">
         {node.ref && <a className="button small" href={questLink(quest, `papers/${node.ref}`)}>Read the paper</a>}

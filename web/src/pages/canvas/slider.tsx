@@ -23,7 +23,7 @@ export function Slider({ graph, at, onAt }: { graph: Graph; at: number | null; o
       if (next === undefined || next >= graph.head) { onAt(null); setPlaying(false) } else onAt(next)
     }, step)
     return () => window.clearInterval(timer)
-  }, [playing, at, moments])
+  }, [playing, at, moments, graph.head, onAt])
   const play = () => {
     if (!playing && at === null) onAt(moments[0] ?? 0)
     setPlaying(!playing)
@@ -31,7 +31,8 @@ export function Slider({ graph, at, onAt }: { graph: Graph; at: number | null; o
   return (
     <div className="slider">
       <button className="button small" onClick={play}>{playing ? 'Hold' : 'Replay'}</button>
-      <input type="range" min={0} max={graph.head} value={at ?? graph.head} aria-label="Event up to which the graph is drawn" aria-valuetext={at === null ? 'now' : `event ${at}`}
+      <input type="range" min={0} max={graph.head} value={at ?? graph.head} aria-label="Event up to which the graph is drawn"
+        aria-valuetext={at === null ? 'now' : `event ${at}`}
         onChange={(e) => { setPlaying(false); const v = Number(e.target.value); onAt(v >= graph.head ? null : v) }} />
       <span className="small num">{at === null ? 'now' : `event ${at} of ${graph.head}`}</span>
     </div>

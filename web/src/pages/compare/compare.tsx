@@ -24,7 +24,8 @@ export default function Compare({ a, b }: { a: string; b: string }) {
         <button className="button small" aria-label="Exchange the two" onClick={() => set({ a: b, b: a })} disabled={!both}>⇄</button>
         <Pick label="Second quest" tone="two" value={b} names={names} onPick={(v) => set({ b: v })} />
       </div>
-      {!both ? <Empty title="Choose two quests">A fork and its origin, the same question with another model, or any other two: what they asked, did, found and used is shown side by side.</Empty>
+      {!both ? <Empty title="Choose two quests">
+        A fork and its origin, the same question with another model, or any other two: what they asked, did, found and used is shown side by side.</Empty>
         : <Ready of={diff} what="both quests">{(d) => <Result diff={d} />}</Ready>}
     </div>
   )

@@ -35,22 +35,28 @@ function Alike({ diff }: { diff: Diff }) {
         <div><dt>steps</dt><dd className="num">{percent(s.steps)}</dd></div>
         <div><dt>tools</dt><dd className="num">{percent(s.tools)}</dd></div>
       </dl>
-      <p className="small muted">{diff.shared_events > 0 ? `The first ${count(diff.shared_events)} events are the same, hash for hash: one is a fork of the other, or both are of a third.` : 'They share no past.'}</p>
+      <p className="small muted">{diff.shared_events > 0
+        ? `The first ${count(diff.shared_events)} events are the same, hash for hash: one is a fork of the other, or both are of a third.`
+        : 'They share no past.'}</p>
     </section>
   )
 }
 
 function Sides({ diff }: { diff: Diff }) {
   const rows: [string, (s: Side) => React.ReactNode][] = [
-    ['status', (s) => s.status], ['rules', (s) => s.rules], ['model', (s) => s.models.join(', ') || '–'], ['seed', (s) => s.seed], ['events', (s) => count(s.events)],
-    ['turns', (s) => count(s.turns)], ['tool calls', (s) => count(s.tool_calls)], ['tokens', (s) => short(s.input_tokens + s.output_tokens)], ['cost', (s) => money(s.cost_usd)],
+    ['status', (s) => s.status], ['rules', (s) => s.rules], ['model', (s) => s.models.join(', ') || '–'], ['seed', (s) => s.seed],
+      ['events', (s) => count(s.events)],
+    ['turns', (s) => count(s.turns)], ['tool calls', (s) => count(s.tool_calls)], ['tokens', (s) => short(s.input_tokens + s.output_tokens)],
+      ['cost', (s) => money(s.cost_usd)],
     ['head', (s) => <span className="mono">{s.hash.slice(0, 12)}…</span>],
   ]
   return (
     <div className="card flush scroll" tabIndex={0} role="region" aria-label="Both at a glance">
       <table className="sides">
-        <thead><tr><td /><th scope="col"><i className="dot one" /><a href={questLink(diff.a.name)}>{diff.a.name}</a></th><th scope="col"><i className="dot two" /><a href={questLink(diff.b.name)}>{diff.b.name}</a></th></tr></thead>
-        <tbody>{rows.map(([name, show]) => <tr key={name}><th scope="row">{name}</th><td className="num">{show(diff.a)}</td><td className="num">{show(diff.b)}</td></tr>)}</tbody>
+        <thead><tr><td /><th scope="col"><i className="dot one" /><a href={questLink(diff.a.name)}>{diff.a.name}</a></th>
+          <th scope="col"><i className="dot two" /><a href={questLink(diff.b.name)}>{diff.b.name}</a></th></tr></thead>
+        <tbody>{rows.map(([name, show]) => <tr key={name}><th scope="row">{name}</th><td className="num">{show(diff.a)}</td>
+          <td className="num">{show(diff.b)}</td></tr>)}</tbody>
       </table>
     </div>
   )
@@ -70,10 +76,16 @@ function Charts({ diff }: { diff: Diff }) {
     <section className="stack tight"><h2>Cost and time</h2>
       {a.data && b.data && !told && <p className="muted small">Neither asked a model: there are no tokens and no cost.</p>}
       <div className="columns">
-        {told && <figure className="card stack tight"><figcaption><h3>Tokens over time</h3></figcaption><Line label="Tokens over time" names={names} series={[series(a.data, (p) => p.total_tokens), series(b.data, (p) => p.total_tokens)]} show={short} /></figure>}
-        {told && <figure className="card stack tight"><figcaption><h3>Cost over time</h3></figcaption><Line label="Cost over time" names={names} series={[series(a.data, (p) => Number(p.total_usd)), series(b.data, (p) => Number(p.total_usd))]} show={(v) => money(String(v))} /></figure>}
-        {latency.length > 0 && <figure className="card stack tight"><figcaption><h3>Where the time went</h3></figcaption><Pairs label="Time" rows={latency} show={duration} /></figure>}
-        {(diff.tools?.length ?? 0) > 0 && <figure className="card stack tight"><figcaption><h3>Tool calls</h3></figcaption><Pairs label="Tool calls" rows={(diff.tools ?? []).slice(0, 12).map((t) => ({ name: t.tool, a: t.a, b: t.b }))} show={count} /></figure>}
+        {told && <figure className="card stack tight"><figcaption><h3>Tokens over time</h3></figcaption>
+          <Line label="Tokens over time" names={names} series={[series(a.data, (p) => p.total_tokens), series(b.data, (p) => p.total_tokens)]}
+          show={short} /></figure>}
+        {told && <figure className="card stack tight"><figcaption><h3>Cost over time</h3></figcaption>
+          <Line label="Cost over time" names={names}
+          series={[series(a.data, (p) => Number(p.total_usd)), series(b.data, (p) => Number(p.total_usd))]} show={(v) => money(String(v))} /></figure>}
+        {latency.length > 0 && <figure className="card stack tight"><figcaption><h3>Where the time went</h3></figcaption>
+          <Pairs label="Time" rows={latency} show={duration} /></figure>}
+        {(diff.tools?.length ?? 0) > 0 && <figure className="card stack tight"><figcaption><h3>Tool calls</h3></figcaption>
+          <Pairs label="Tool calls" rows={(diff.tools ?? []).slice(0, 12).map((t) => ({ name: t.tool, a: t.a, b: t.b }))} show={count} /></figure>}
       </div>
     </section>
   )
@@ -83,7 +95,8 @@ function Text({ title, diff }: { title: string; diff: TextDiff }) {
   return (
     <section className="stack tight">
       <h2>{title} {diff.same && <Badge tone="good">the same</Badge>}</h2>
-      {!diff.a && !diff.b ? <p className="muted">Neither has one.</p> : diff.same ? null : <Unified text={diff.unified} label={`Difference of ${title.toLowerCase()}s`} />}
+      {!diff.a && !diff.b ? <p className="muted">Neither has one.</p>
+        : diff.same ? null : <Unified text={diff.unified} label={`Difference of ${title.toLowerCase()}s`} />}
     </section>
   )
 }
@@ -103,7 +116,8 @@ function Answers({ diff }: { diff: Diff }) {
           </div>
         ))}
       </div>
-      {!diff.answer.same && diff.answer.a && diff.answer.b && <details><summary>Line by line</summary><Unified text={diff.answer.unified} label="Difference of the answers" /></details>}
+      {!diff.answer.same && diff.answer.a && diff.answer.b && <details><summary>Line by line</summary>
+        <Unified text={diff.answer.unified} label="Difference of the answers" /></details>}
     </section>
   )
 }
@@ -114,8 +128,11 @@ function Overlaps({ diff }: { diff: Diff }) {
   const rows: [string, Overlap][] = [['cited paragraphs and outputs', evidence.anchors], ['documents', evidence.documents], ['outputs of steps', outputs]]
   return (
     <section className="stack tight"><h2>Evidence and outputs</h2>
-      {rows.some(([, o]) => any(o)) ? <div className="columns">{rows.filter(([, o]) => any(o)).map(([name, o]) => <Shares key={name} name={name} overlap={o} a={diff.a.name} b={diff.b.name} />)}</div> : <p className="muted">Neither cites anything.</p>}
-      {(outputs.workspaces?.length ?? 0) > 0 && <p className="small">Workspaces: {outputs.workspaces?.map((w) => <span key={w.agent}>{w.agent} <Badge tone={w.same ? 'good' : ''}>{w.same ? 'the same' : 'different'}</Badge> </span>)}</p>}
+      {rows.some(([, o]) => any(o)) ? <div className="columns">
+        {rows.filter(([, o]) => any(o)).map(([name, o]) => <Shares key={name} name={name} overlap={o} a={diff.a.name} b={diff.b.name} />)}</div>
+        : <p className="muted">Neither cites anything.</p>}
+      {(outputs.workspaces?.length ?? 0) > 0 && <p className="small">Workspaces: {outputs.workspaces?.map((w) => <span key={w.agent}>
+        {w.agent} <Badge tone={w.same ? 'good' : ''}>{w.same ? 'the same' : 'different'}</Badge> </span>)}</p>}
     </section>
   )
 }
@@ -127,7 +144,8 @@ function Shares({ name, overlap, a, b }: { name: string; overlap: Overlap; a: st
     <figure className="card stack tight">
       <figcaption><h3>{name}</h3></figcaption>
       <div className="shares" role="img" aria-label={`${overlap.only_a} only in ${a}, ${overlap.same} in both, ${overlap.only_b} only in ${b}`}>
-        <span className="one" style={part(overlap.only_a)} /><span className="both" style={part(overlap.same)} /><span className="two" style={part(overlap.only_b)} />
+        <span className="one" style={part(overlap.only_a)} /><span className="both" style={part(overlap.same)} />
+          <span className="two" style={part(overlap.only_b)} />
       </div>
       <p className="small num">{overlap.only_a} only in {a} · {overlap.same} in both · {overlap.only_b} only in {b}</p>
     </figure>

@@ -4,7 +4,10 @@ export type Side = {
   turns: number; tool_calls: number; input_tokens: number; output_tokens: number; cost_usd: string; unpriced_calls?: number
 }
 export type TextDiff = { same: boolean; a: boolean; b: boolean; unified: string }
-export type Step = { seq: number; last: number; actor: string; kind: string; tool?: string; text: string; duration?: number; failed?: boolean; waiting?: boolean }
+export type Step = {
+  seq: number; last: number; actor: string; kind: string; tool?: string; text: string
+  duration?: number; failed?: boolean; waiting?: boolean
+}
 export type Pair = { mark: 'same' | 'changed' | 'only a' | 'only b'; similarity: number; differs: string[] | null; a: Step | null; b: Step | null }
 export type Overlap = { same: number; only_a: number; only_b: number }
 export type Anchor = { doc?: string; paragraph?: number; title?: string; hash?: string }

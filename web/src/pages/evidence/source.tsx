@@ -18,7 +18,9 @@ export function Source({ source, claim, quest }: { source: Data; claim: string; 
     <section className="card stack tight source" aria-label={`Source ${source.source}`}>
       <h3>[{source.source}] {source.kind === 'paragraph' ? <>{visible(source.title || source.doc || '')}</> : <>Output of {source.program}</>}</h3>
       <p className="small muted">
-        {source.kind === 'paragraph' ? <>{visible(source.doc ?? '')}, paragraph {source.paragraph}{source.relevance_billionths !== undefined && `, relevance ${(source.relevance_billionths / 1e9).toFixed(2)}`}</> : <>ran by {source.engine}: <code>{source.command}</code></>}
+        {source.kind === 'paragraph' ? <>{visible(source.doc ?? '')}, paragraph {source.paragraph}
+          {source.relevance_billionths !== undefined && `, relevance ${(source.relevance_billionths / 1e9).toFixed(2)}`}</>
+          : <>ran by {source.engine}: <code>{source.command}</code></>}
         {' · '}<a href={questLink(quest, 'timeline', { seq: source.seq })}>event {source.seq}</a>
       </p>
       {source.broken && <p className="note bad">{visible(source.broken)}</p>}
@@ -26,7 +28,8 @@ export function Source({ source, claim, quest }: { source: Data; claim: string; 
         {pieces.map((p, i) => (p.marked ? <mark key={i}>{visible(p.text)}</mark> : <span key={i}>{visible(p.text)}</span>))}
       </blockquote>
       <Verified hash={source.sha256} verdict={verdict} of="these words" />
-      {source.code_sha256 && <p className="small">program: <a className="mono" href={blobLink(source.code_sha256, `${source.program ?? 'program'}.txt`)}>{source.code_sha256.slice(0, 16)}…</a></p>}
+      {source.code_sha256 && <p className="small">program: <a className="mono"
+        href={blobLink(source.code_sha256, `${source.program ?? 'program'}.txt`)}>{source.code_sha256.slice(0, 16)}…</a></p>}
     </section>
   )
 }

@@ -37,7 +37,8 @@ function One({ file }: { file: Attachment }) {
         <span className="mono attachment">{visible(file.name)}</span>
         {file.entrypoint && <Badge>entry point</Badge>}
         <span className="muted">{bytes(file.size)}</span>
-        {text.test(file.name) && file.size <= most && <button className="link" aria-expanded={shown !== undefined} onClick={() => void open()}>{shown === undefined ? 'show' : 'hide'}</button>}
+        {text.test(file.name) && file.size <= most && <button className="link" aria-expanded={shown !== undefined} onClick={() => void open()}>
+          {shown === undefined ? 'show' : 'hide'}</button>}
         <a href={blobLink(file.hash, fileName(file.name))} download={fileName(file.name)}>download</a>
       </div>
       {picture.test(file.name) && <img className="attached" src={blobLink(file.hash)} alt={flat(`attachment ${file.name}`)} loading="lazy" />}
@@ -45,7 +46,8 @@ function One({ file }: { file: Attachment }) {
       {typeof shown === 'object' && (
         <>
           <Code text={shown.content} language={file.name.split('.').pop() ?? ''} />
-          <span className={shown.same ? 'hash good' : 'hash bad'}>{shown.same ? '✓' : '✗'} sha256 {file.hash.slice(0, 16)}… {shown.same ? 'computed here: the same' : 'computed here: another. It was changed.'}</span>
+          <span className={shown.same ? 'hash good' : 'hash bad'}>{shown.same ? '✓' : '✗'} sha256 {file.hash.slice(0, 16)}… {shown.same
+            ? 'computed here: the same' : 'computed here: another. It was changed.'}</span>
         </>
       )}
     </li>

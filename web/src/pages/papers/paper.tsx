@@ -29,6 +29,8 @@ function Shown({ quest, paper }: { quest: string; paper: PaperDetail }) {
   const context = useMemo<Context>(() => ({
     word: paperWords(quest),
     images: new Map(paper.attachments.filter((a) => picture.test(a.name)).map((a) => [a.name, a.hash])),
+    // A paper keeps its attachments; every answer of the server has them as a new list.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
   }), [quest, paper.ref])
   return (
     <article className="stack loose">
@@ -39,7 +41,9 @@ function Shown({ quest, paper }: { quest: string; paper: PaperDetail }) {
           <PaperStatus status={paper.status} />
           {paper.best && <Badge tone="good">most votes</Badge>}
           {paper.reproduction && <Reproduced status={paper.reproduction.status} />}
-          <span className="small muted">by <a href={questLink(quest, `agents/${paper.author}`)}>{paper.author}</a>, <When time={paper.time} /> · <a href={questLink(quest, 'timeline', { seq: paper.seq })}>event {paper.seq}</a> · <span className="mono">{paper.ref}</span></span>
+          <span className="small muted">by <a href={questLink(quest, `agents/${paper.author}`)}>{paper.author}
+            </a>, <When time={paper.time} /> · <a href={questLink(quest, 'timeline', { seq: paper.seq })}>event {paper.seq}
+            </a> · <span className="mono">{paper.ref}</span></span>
         </div>
         <Revisions quest={quest} paper={paper} />
       </header>
@@ -83,7 +87,8 @@ function Side({ quest, paper }: { quest: string; paper: PaperDetail }) {
       {r && (
         <section className="card stack tight">
           <h3>Reproduction</h3>
-          <div className="row"><Reproduced status={r.status} />{r.duration_us !== undefined && <span className="small muted">{duration(r.duration_us / 1e6)}</span>}</div>
+          <div className="row"><Reproduced status={r.status} />
+            {r.duration_us !== undefined && <span className="small muted">{duration(r.duration_us / 1e6)}</span>}</div>
           {r.reason && <p className="small">{visible(r.reason)}</p>}
           {r.output && <a className="small" href={blobLink(r.output.hash, 'output.txt')}>its output, {bytes(r.output.size)}</a>}
           {r.second && <a className="small" href={blobLink(r.second.hash, 'second-output.txt')}>the second output, {bytes(r.second.size)}</a>}
@@ -98,11 +103,13 @@ function Side({ quest, paper }: { quest: string; paper: PaperDetail }) {
 
 function Links({ title, quest, links }: { title: string; quest: string; links: Link[] }) {
   if (links.length === 0) return null
-  const one = (l: Link) => <><a href={questLink(quest, `papers/${l.ref}`)}>{visible(l.title)}</a> <span className="muted">{l.author}{l.self && ', the same author: does not count'}</span></>
+  const one = (l: Link) => <><a href={questLink(quest, `papers/${l.ref}`)}>{visible(l.title)}</a> <span className="muted">{l.author}
+    {l.self && ', the same author: does not count'}</span></>
   return (
     <section className="card stack tight">
       <h3>{title} <span className="muted num">{links.length}</span></h3>
-      {links.length > many ? <MeasuredList own className="small many-links" count={links.length} guess={26} label={title} row={(n) => links[n] && one(links[n])} />
+      {links.length > many ? <MeasuredList own className="small many-links" count={links.length} guess={26} label={title}
+        row={(n) => links[n] && one(links[n])} />
         : <ul className="stack tight small">{links.map((l) => <li key={l.ref}>{one(l)}</li>)}</ul>}
     </section>
   )
@@ -123,7 +130,8 @@ function Reviews({ quest, paper, context }: { quest: string; paper: PaperDetail;
         </div>
       )} />
       <CardGrid items={open} least={320} guess={80} label="Reviews that are due" card={(r) => (
-        <div className="card review" key={r.reviewer}><div className="row between"><h3>{r.reviewer}</h3><Badge tone="warn">asked</Badge></div><p className="small muted">Due by its turn {r.deadline}.</p></div>
+        <div className="card review" key={r.reviewer}><div className="row between"><h3>{r.reviewer}</h3><Badge tone="warn">asked</Badge></div>
+          <p className="small muted">Due by its turn {r.deadline}.</p></div>
       )} />
       {expired.length > 0 && <p className="small muted">Asked without an answer in time: {expired.map((r) => r.reviewer).join(', ')}.</p>}
     </section>

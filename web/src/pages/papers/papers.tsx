@@ -30,7 +30,8 @@ export default function Papers({ name, query }: { name: string; query: URLSearch
       <h2 className="hidden-label">Papers</h2>
       <div className="head">
         <div className="row" role="group" aria-label="Status">
-          {statuses.map(([value, label]) => <button key={value} className="button small" aria-pressed={status === value} onClick={() => set({ status: value })}>{label}{counts.data && <span className="muted num">{numberOf(counts.data, value)}</span>}</button>)}
+          {statuses.map(([value, label]) => <button key={value} className="button small" aria-pressed={status === value}
+            onClick={() => set({ status: value })}>{label}{counts.data && <span className="muted num">{numberOf(counts.data, value)}</span>}</button>)}
         </div>
         <select className="order" aria-label="Order" value={order} onChange={(e) => set({ order: e.target.value })}>
           {orders.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
@@ -88,7 +89,8 @@ function One({ quest, paper }: { quest: string; paper: Paper }) {
       <dl className="figures paper-figures">
         <div><dt>cited</dt><dd className="num">{paper.cited}</dd></div>
         <div><dt>votes</dt><dd className="num">{paper.votes}</dd></div>
-        <div><dt>reviews</dt><dd className="num">{paper.reviews === 0 ? '0' : <><span className="tone-good">{paper.accepts}</span> / <span className="tone-bad">{paper.rejects}</span></>}</dd></div>
+        <div><dt>reviews</dt><dd className="num">
+          {paper.reviews === 0 ? '0' : <><span className="tone-good">{paper.accepts}</span> / <span className="tone-bad">{paper.rejects}</span></>}</dd></div>
       </dl>
     </div>
   )

@@ -45,7 +45,8 @@ export function Controls({ quest }: { quest: Detail }) {
     <>
       <div className="controls">
         {offered(quest).map((action, i) => (
-          <button key={action} className={i === 0 ? 'button first' : 'button'} disabled={busy !== ''} onClick={() => void order(action)}>{labels[action]}</button>
+          <button key={action} className={i === 0 ? 'button first' : 'button'} disabled={busy !== ''} onClick={() => void order(action)}>
+            {labels[action]}</button>
         ))}
         <button className="button" onClick={() => setOpen('message')}>Message</button>
         <button className="button" onClick={() => setOpen('fork')}>Fork</button>

@@ -35,12 +35,15 @@ export function Fork({ quest, at, head, onClose }: { quest: string; at: number; 
       <form className="stack" onSubmit={(e) => void submit(e)} noValidate>
         <p className="muted small">The fork has the same past up to an event, hashes included, and its own future from there.</p>
         <div className="form-2">
-          <Field label="After event" hint={`1 to ${head}; empty: all of it`} wrong={wrong('at')}><input value={seq} inputMode="numeric" onChange={(e) => setSeq(e.target.value)} /></Field>
+          <Field label="After event" hint={`1 to ${head}; empty: all of it`} wrong={wrong('at')}>
+            <input value={seq} inputMode="numeric" onChange={(e) => setSeq(e.target.value)} /></Field>
           <Field label="Name" hint="empty: one is made" wrong={wrong('name')}><input value={name} onChange={(e) => setName(e.target.value)} /></Field>
           <Field label="Model" hint="empty: the same" wrong={wrong('model')}><input value={model} onChange={(e) => setModel(e.target.value)} /></Field>
-          <Field label="Seed" hint="empty: the same" wrong={wrong('seed')}><input value={seed} inputMode="numeric" onChange={(e) => setSeed(e.target.value)} /></Field>
+          <Field label="Seed" hint="empty: the same" wrong={wrong('seed')}>
+            <input value={seed} inputMode="numeric" onChange={(e) => setSeed(e.target.value)} /></Field>
         </div>
-        <Field label="Say first to the agents" wrong={wrong('message')}><textarea value={message} rows={2} onChange={(e) => setMessage(e.target.value)} /></Field>
+        <Field label="Say first to the agents" wrong={wrong('message')}>
+          <textarea value={message} rows={2} onChange={(e) => setMessage(e.target.value)} /></Field>
         <label className="choice"><input type="checkbox" checked={start} onChange={(e) => setStart(e.target.checked)} />Run it at once</label>
         {failure && <p className="note bad" role="alert">{failure.message}</p>}
         <div className="actions">

@@ -56,12 +56,14 @@ function Answer({ quest }: { quest: Detail }) {
     <section className="card" aria-labelledby="answer">
       <div className="row between answer-head">
         <h2 id="answer">{final ? 'Answer' : 'Best answer so far'}</h2>
-        {quest.best && <a className="small" href={questLink(quest.name, `papers/${quest.best.ref}`)}>paper by {quest.best.author}, {quest.best.votes} {quest.best.votes === 1 ? 'vote' : 'votes'}</a>}
+        {quest.best && <a className="small" href={questLink(quest.name,
+          `papers/${quest.best.ref}`)}>paper by {quest.best.author}, {quest.best.votes} {quest.best.votes === 1 ? 'vote' : 'votes'}</a>}
         {quest.society === 'contract' && quest.answer && <a className="small" href={questLink(quest.name, 'evidence')}>with its evidence</a>}
       </div>
       {quest.answer ? <Markdown text={final ? withoutTitle(quest.answer, 'Answer') : quest.answer} context={links} />
         : quest.best ? <Best name={quest.name} paper={quest.best} context={links} />
-        : <p className="muted">{quest.running ? 'Nobody has proposed one yet. It appears here as soon as there is one.' : 'There is none. Start the quest to get one.'}</p>}
+        : <p className="muted">{quest.running ? 'Nobody has proposed one yet. It appears here as soon as there is one.'
+          : 'There is none. Start the quest to get one.'}</p>}
     </section>
   )
 }
@@ -81,7 +83,8 @@ function Budget({ quest }: { quest: Detail }) {
   const { limits } = quest
   return (
     <>
-      <Meter label="Cost" used={Number(quest.cost_usd)} limit={limits.cost_usd === undefined ? undefined : Number(limits.cost_usd)} show={(n) => money(String(n))} />
+      <Meter label="Cost" used={Number(quest.cost_usd)} limit={limits.cost_usd === undefined ? undefined : Number(limits.cost_usd)}
+        show={(n) => money(String(n))} />
       <Meter label="Turns" used={quest.turns} limit={limits.turns} show={count} />
       <Meter label="Tokens" used={quest.tokens} limit={limits.tokens} show={short} />
       <Meter label="Time" used={quest.seconds} limit={limits.seconds} show={duration} />
@@ -102,7 +105,8 @@ function Facts({ quest }: { quest: Detail }) {
         {quest.contract && <><dt>audit</dt><dd>{quest.contract.audit}{quest.contract.round > 1 && `, round ${quest.contract.round}`}</dd></>}
         <dt>seed</dt><dd>{quest.seed}</dd>
         <dt>made</dt><dd><When time={quest.created} /></dd>
-        {quest.forked_from && <><dt>fork of</dt><dd><a href={questLink(quest.forked_from.quest, 'timeline', { seq: quest.forked_from.at })}>{quest.forked_from.quest} at {quest.forked_from.at}</a> · <a href={`#/compare?a=${quest.forked_from.quest}&b=${quest.name}`}>compare</a></dd></>}
+        {quest.forked_from && <><dt>fork of</dt><dd><a href={questLink(quest.forked_from.quest, 'timeline', { seq: quest.forked_from.at })}>
+          {quest.forked_from.quest} at {quest.forked_from.at}</a> · <a href={`#/compare?a=${quest.forked_from.quest}&b=${quest.name}`}>compare</a></dd></>}
         <dt>head</dt><dd className="mono" title={quest.hash}>{quest.hash.slice(0, 16)}…</dd>
       </dl>
       {quest.policies.length > 0 && <div className="row policies">{quest.policies.map((p) => <Badge key={p.name}>{p.name}</Badge>)}</div>}

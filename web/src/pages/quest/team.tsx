@@ -15,7 +15,8 @@ export function Team({ name, team, running }: { name: string; team: Agent[]; run
   return (
     <section className="card team" aria-labelledby="team">
       <h2 id="team">{running ? 'Right now' : 'Agents'}</h2>
-      <ul>{shown.map((agent) => <One key={agent.name} quest={name} agent={agent} doing={doingNow(agent.doing, running)} saying={saying.get(agent.name)} />)}</ul>
+      <ul>{shown.map((agent) => <One key={agent.name} quest={name} agent={agent} doing={doingNow(agent.doing, running)}
+        saying={saying.get(agent.name)} />)}</ul>
       {team.length > few && <button className="link small" onClick={() => setAll(!all)}>{all ? 'Show fewer' : `Show all ${team.length}`}</button>}
     </section>
   )
@@ -44,7 +45,9 @@ function One({ quest, agent, doing, saying }: { quest: string; agent: Agent; doi
         <span className={busy ? 'pulse doing' : 'doing'}>{kind}</span>
       </div>
       <What quest={quest} doing={doing} />
-      {kind === 'resting' && <p className="what">{agent.turns} turns{agent.papers.length > 0 && `, ${agent.papers.length} ${agent.papers.length === 1 ? 'paper' : 'papers'}`}{agent.commands > 0 && `, ${agent.commands} commands`}</p>}
+      {kind === 'resting' && <p className="what">
+        {agent.turns} turns{agent.papers.length > 0 && `, ${agent.papers.length} ${agent.papers.length === 1 ? 'paper' : 'papers'}`}
+        {agent.commands > 0 && `, ${agent.commands} commands`}</p>}
       {said && <p className={saying?.text ? 'saying' : 'saying thinking'}>{visible(tail(said))}</p>}
     </li>
   )

@@ -27,12 +27,14 @@ function One({ example }: { example: Example }) {
   }
   return (
     <li className="card">
-      <div className="row"><h2>{example.name}</h2><Badge>{example.society}</Badge>{example.offline ? <Badge tone="good">offline, no key</Badge> : <Badge tone="warn">needs a key</Badge>}</div>
+      <div className="row"><h2>{example.name}</h2><Badge>{example.society}</Badge>{example.offline ? <Badge tone="good">offline, no key</Badge>
+        : <Badge tone="warn">needs a key</Badge>}</div>
       <p className="problem">{example.problem}</p>
       {example.note && <p className="muted small">{example.note}</p>}
       <details><summary>quest.yaml</summary><pre className="pre" tabIndex={0}>{example.spec}</pre></details>
       {wrong && <p className="note bad" role="alert">{wrong}</p>}
-      <div className="row"><button className="button first" disabled={busy} onClick={() => void start()} aria-label={busy ? undefined : `Run it: ${example.name}`}>{busy ? 'Making it…' : 'Run it'}</button></div>
+      <div className="row"><button className="button first" disabled={busy} onClick={() => void start()}
+        aria-label={busy ? undefined : `Run it: ${example.name}`}>{busy ? 'Making it…' : 'Run it'}</button></div>
     </li>
   )
 }

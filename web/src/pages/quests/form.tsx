@@ -5,7 +5,8 @@ import { go, questLink } from '../../route'
 import { Field } from '../../ui/field'
 import { blank, specOf, type Draft } from './draft'
 
-const shown = ['name', 'society', 'problem', 'task', 'model', 'agents', 'reviewers', 'decision', 'profile', 'audit', 'computer', 'seed', 'limits.cost', 'limits.turns', 'limits.duration']
+const shown = ['name', 'society', 'problem', 'task', 'model', 'agents', 'reviewers', 'decision', 'profile', 'audit', 'computer', 'seed',
+  'limits.cost', 'limits.turns', 'limits.duration']
 
 /** useValidation asks the server what it thinks of a draft, a moment after the last key. */
 function useValidation(draft: Draft, touched: boolean): Validation | undefined {
@@ -16,7 +17,8 @@ function useValidation(draft: Draft, touched: boolean): Validation | undefined {
     const timer = window.setTimeout(() => {
       validate({ spec: specOf(draft) }).then((r) => !late && setResult(r), (error: unknown) => {
         if (late) return
-        const errors = error instanceof Failure && error.fields.length > 0 ? error.fields : [{ field: '', message: error instanceof Error ? error.message : String(error) }]
+        const errors = error instanceof Failure && error.fields.length > 0 ? error.fields
+          : [{ field: '', message: error instanceof Error ? error.message : String(error) }]
         setResult({ valid: false, errors })
       })
     }, 350)
@@ -50,7 +52,8 @@ export function QuestForm({ options }: { options: Options }) {
       const quest = await create({ spec: specOf(draft), start: true })
       go(questLink(quest.name))
     } catch (error) {
-      setRefused(error instanceof Failure && error.fields.length > 0 ? error.fields : [{ field: '', message: error instanceof Error ? error.message : String(error) }])
+      setRefused(error instanceof Failure && error.fields.length > 0 ? error.fields
+        : [{ field: '', message: error instanceof Error ? error.message : String(error) }])
       setBusy(false)
     }
   }
@@ -59,31 +62,39 @@ export function QuestForm({ options }: { options: Options }) {
   return (
     <form className="stack" onSubmit={(e) => void submit(e)} noValidate>
       <div className="form-grid">
-        <Field label="Name" hint="a-z, 0-9 and -; the quest's folder is called so" wrong={wrong('name', 'name')}><input {...set('name')} autoComplete="off" spellCheck={false} /></Field>
+        <Field label="Name" hint="a-z, 0-9 and -; the quest's folder is called so" wrong={wrong('name', 'name')}>
+          <input {...set('name')} autoComplete="off" spellCheck={false} /></Field>
         <Field label="Society" hint="the rules that agents work by" wrong={wrong('society', 'society')}>
           <select {...set('society')}>{options.societies.map((s) => <option key={s}>{s}</option>)}</select>
         </Field>
-        <Field label="Model" hint={`needs no key: ${options.demo_model}`} wrong={wrong('model', 'model')}><input {...set('model')} autoComplete="off" spellCheck={false} /></Field>
+        <Field label="Model" hint={`needs no key: ${options.demo_model}`} wrong={wrong('model', 'model')}>
+          <input {...set('model')} autoComplete="off" spellCheck={false} /></Field>
       </div>
-      <Field label="Question" hint="Markdown; say what an answer must have" wrong={wrong('problem', 'problem', 'task')}><textarea {...set('problem')} rows={6} /></Field>
+      <Field label="Question" hint="Markdown; say what an answer must have" wrong={wrong('problem', 'problem', 'task')}>
+        <textarea {...set('problem')} rows={6} /></Field>
       <div className="form-grid">
         {lab && <Field label="Agents" wrong={wrong('agents', 'agents')}><input {...set('agents')} inputMode="numeric" /></Field>}
-        {lab && <Field label="Reviewers of a paper" hint="default: 3, or all others" wrong={wrong('reviewers', 'reviewers')}><input {...set('reviewers')} inputMode="numeric" /></Field>}
+        {lab && <Field label="Reviewers of a paper" hint="default: 3, or all others" wrong={wrong('reviewers', 'reviewers')}>
+          <input {...set('reviewers')} inputMode="numeric" /></Field>}
         {lab && <Field label="Decision" wrong={wrong('decision', 'decision')}><Pick set={set('decision')} values={options.decisions} /></Field>}
         {contract && <Field label="Audit" wrong={wrong('audit', 'audit')}><Pick set={set('audit')} values={options.audits} /></Field>}
-        {!contract && <Field label="Profile" hint="what the agents are good at" wrong={wrong('profile', 'profile')}><Pick set={set('profile')} values={options.profiles.map((p) => p.name)} /></Field>}
-        <Field label="Computer" hint="the sandbox of each agent" wrong={wrong('computer', 'computer')}><Pick set={set('computer')} values={options.computers} /></Field>
+        {!contract && <Field label="Profile" hint="what the agents are good at" wrong={wrong('profile', 'profile')}>
+          <Pick set={set('profile')} values={options.profiles.map((p) => p.name)} /></Field>}
+        <Field label="Computer" hint="the sandbox of each agent" wrong={wrong('computer', 'computer')}>
+          <Pick set={set('computer')} values={options.computers} /></Field>
         <Field label="Seed" wrong={wrong('seed', 'seed')}><input {...set('seed')} inputMode="numeric" /></Field>
       </div>
       <fieldset className="limits">
         <legend>Where it stops by itself</legend>
         <div className="form-grid">
-          <Field label="Cost in dollars" hint="such as 2.50; empty: no limit" wrong={wrong('cost', 'limits.cost')}><input {...set('cost')} inputMode="decimal" /></Field>
+          <Field label="Cost in dollars" hint="such as 2.50; empty: no limit" wrong={wrong('cost', 'limits.cost')}>
+            <input {...set('cost')} inputMode="decimal" /></Field>
           <Field label="Turns" wrong={wrong('turns', 'limits.turns')}><input {...set('turns')} inputMode="numeric" /></Field>
           <Field label="Time" hint="such as 90s, 30m or 2h" wrong={wrong('duration', 'limits.duration')}><input {...set('duration')} /></Field>
         </div>
       </fieldset>
-      {(sent || visited.size > 1) && rest.map((e) => <p className="note bad" role="alert" key={e.field + e.message}>{e.field && <b>{e.field}: </b>}{e.message}</p>)}
+      {(sent || visited.size > 1) && rest.map((e) => <p className="note bad" role="alert" key={e.field + e.message}>{e.field && <b>{e.field}: </b>}
+        {e.message}</p>)}
       <div className="row">
         <button className="button first" disabled={busy}>{busy ? 'Making it…' : 'Start the quest'}</button>
         {checked?.valid && <span className="small muted">The spec is valid.</span>}

@@ -29,7 +29,8 @@ export default function NewQuest() {
       <div className="head"><h1>New quest</h1></div>
       <div className="tabs" role="tablist" aria-label="Ways to a quest" ref={list} onKeyDown={move}>
         {ways.map(([name, label]) => (
-          <button key={name} role="tab" id={`tab-${name}`} aria-selected={way === name} aria-controls="way" tabIndex={way === name ? 0 : -1} onClick={() => setWay(name)}>{label}</button>
+          <button key={name} role="tab" id={`tab-${name}`} aria-selected={way === name} aria-controls="way" tabIndex={way === name ? 0 : -1}
+            onClick={() => setWay(name)}>{label}</button>
         ))}
       </div>
       <div id="way" role="tabpanel" aria-labelledby={`tab-${way}`} className={way === 'example' ? '' : 'card'}>

@@ -53,7 +53,8 @@ const None = () => (
 
 function List({ quests }: { quests: Summary[] }) {
   if (quests.length === 0) return <Empty title="No quest is called so">Clear the field above to see them all.</Empty>
-  return <MeasuredList className="quests" count={quests.length} guess={66} label="Quests" row={(n) => { const quest = quests[n]; return quest && <Card key={quest.name} quest={quest} /> }} />
+  return <MeasuredList className="quests" count={quests.length} guess={66} label="Quests"
+    row={(n) => { const quest = quests[n]; return quest && <Card key={quest.name} quest={quest} /> }} />
 }
 
 function Card({ quest }: { quest: Summary }) {
@@ -68,7 +69,8 @@ function Card({ quest }: { quest: Summary }) {
       <dl className="figures">
         <Figure name="society">{quest.society || '–'}</Figure>
         <Figure name="agents">{quest.agents}</Figure>
-        <Figure name="papers">{papers ? <span title={`${papers.published} published, ${papers.submitted} submitted, ${papers.rejected} rejected`}>{papers.published}<span className="muted"> / {papers.published + papers.submitted + papers.rejected}</span></span> : '–'}</Figure>
+        <Figure name="papers">{papers ? <span title={`${papers.published} published, ${papers.submitted} submitted, ${papers.rejected} rejected`}>
+          {papers.published}<span className="muted"> / {papers.published + papers.submitted + papers.rejected}</span></span> : '–'}</Figure>
         <Figure name="votes">{quest.votes ?? '–'}</Figure>
         <Figure name="events">{short(quest.events)}</Figure>
       </dl>

@@ -52,15 +52,19 @@ export function Upload() {
       <div className={over ? 'drop over' : 'drop'} onDragOver={(e) => { e.preventDefault(); setOver(true) }} onDragLeave={() => setOver(false)} onDrop={drop}>
         <p>Drop a <code>quest.yaml</code> here, with the files that it names, or a zip of its folder.</p>
         <button className="button" onClick={() => input.current?.click()}>Choose files</button>
-        <input ref={input} type="file" multiple hidden aria-label="Files of the quest" accept=".yaml,.yml,.zip,.csv,.md,.txt,.json" onChange={(e) => void take([...(e.target.files ?? [])])} />
+        <input ref={input} type="file" multiple hidden aria-label="Files of the quest" accept=".yaml,.yml,.zip,.csv,.md,.txt,.json"
+          onChange={(e) => void take([...(e.target.files ?? [])])} />
       </div>
       {errors.map((e) => (
-        <p className="note bad" role="alert" key={`${e.line}${e.field}${e.message}`}>{e.line ? `Line ${e.line}: ` : ''}{e.field && <b>{e.field}: </b>}{e.message}</p>
+        <p className="note bad" role="alert" key={`${e.line}${e.field}${e.message}`}>{e.line ? `Line ${e.line}: ` : ''}{e.field && <b>{e.field}: </b>}
+          {e.message}</p>
       ))}
       {bundle && (
         <>
-          <details open={errors.length > 0}><summary>quest.yaml</summary><Numbered text={bundle.yaml} marked={new Set(errors.map((e) => e.line ?? 0))} /></details>
-          {bundle.files.length > 0 && <p className="small muted">With {bundle.files.length} files: {bundle.files.slice(0, 12).map((f) => f.path).join(', ')}{bundle.files.length > 12 && ' …'}</p>}
+          <details open={errors.length > 0}><summary>quest.yaml</summary>
+            <Numbered text={bundle.yaml} marked={new Set(errors.map((e) => e.line ?? 0))} /></details>
+          {bundle.files.length > 0 && <p className="small muted">With {bundle.files.length} files: {bundle.files.slice(0, 12).map((f) => f.path)
+            .join(', ')}{bundle.files.length > 12 && ' …'}</p>}
           <div className="row">
             {checked?.valid && <label className="row small">Name <input value={name} onChange={(e) => setName(e.target.value)} /></label>}
             <button className="button first" disabled={busy || !checked?.valid} onClick={() => void start()}>{busy ? 'Making it…' : 'Start the quest'}</button>
@@ -73,6 +77,7 @@ export function Upload() {
 
 const Numbered = ({ text, marked }: { text: string; marked: ReadonlySet<number> }) => (
   <pre className="pre" tabIndex={0}>
-    {text.split('\n').map((line, i) => <div key={i}><span className="muted num">{String(i + 1).padStart(3)}  </span>{marked.has(i + 1) ? <mark>{line}</mark> : line}</div>)}
+    {text.split('\n').map((line, i) => <div key={i}><span className="muted num">{String(i + 1).padStart(3)}  </span>
+      {marked.has(i + 1) ? <mark>{line}</mark> : line}</div>)}
   </pre>
 )

@@ -57,15 +57,19 @@ function Shown({ quest, detail, onGo }: { quest: string; detail: EventDetail; on
         <dt>time</dt><dd className="num">{event.time}</dd>
         <dt>hash</dt><dd><Verified hash={event.hash} verdict={verdict} of="the ledger line and the hash before" /></dd>
       </dl>
-      <section className="stack tight"><h3>Cause</h3>{detail.cause ? <Chain events={[detail.cause]} onGo={onGo} /> : <p className="small muted">None: it stands at the beginning of something.</p>}</section>
-      <section className="stack tight"><h3>Effects</h3>{detail.effects.length > 0 ? <Chain events={detail.effects} onGo={onGo} /> : <p className="small muted">None.</p>}</section>
+      <section className="stack tight"><h3>Cause</h3>{detail.cause ? <Chain events={[detail.cause]} onGo={onGo} />
+        : <p className="small muted">None: it stands at the beginning of something.</p>}</section>
+      <section className="stack tight"><h3>Effects</h3>{detail.effects.length > 0 ? <Chain events={detail.effects} onGo={onGo} />
+        : <p className="small muted">None.</p>}</section>
       {detail.refs.length > 0 && (
         <section className="stack tight"><h3>Blobs</h3>
-          <ul className="small">{detail.refs.map((r) => <li key={r.hash}><a className="mono" href={blobLink(r.hash)}>{r.hash.slice(0, 16)}…</a> {bytes(r.size)}</li>)}</ul>
+          <ul className="small">{detail.refs.map((r) => <li key={r.hash}><a className="mono" href={blobLink(r.hash)}>
+            {r.hash.slice(0, 16)}…</a> {bytes(r.size)}</li>)}</ul>
         </section>
       )}
       <section className="stack tight"><h3>Body</h3><pre className="pre" tabIndex={0}>{visible(JSON.stringify(event.body, null, 2))}</pre></section>
-      {'ref' in event.body && typeof event.body.ref === 'string' && /^[0-9a-f]{32}$/.test(event.body.ref) && <a className="small" href={questLink(quest, `papers/${event.body.ref}`)}>The paper</a>}
+      {'ref' in event.body && typeof event.body.ref === 'string' && /^[0-9a-f]{32}$/.test(event.body.ref)
+        && <a className="small" href={questLink(quest, `papers/${event.body.ref}`)}>The paper</a>}
     </div>
   )
 }
@@ -73,7 +77,8 @@ function Shown({ quest, detail, onGo }: { quest: string; detail: EventDetail; on
 function Chain({ events, onGo }: { events: Brief[]; onGo: (seq: number) => void }) {
   return (
     <ul className="chain">
-      {events.map((e) => <li key={e.seq}><button className="link" onClick={() => onGo(e.seq)}><span className="num">{e.seq}</span> {e.type}{e.tool && ` ${e.tool}`}</button> <span className="muted">{e.actor} {visible(e.line)}</span></li>)}
+      {events.map((e) => <li key={e.seq}><button className="link" onClick={() => onGo(e.seq)}><span className="num">{e.seq}</span> {e.type}
+        {e.tool && ` ${e.tool}`}</button> <span className="muted">{e.actor} {visible(e.line)}</span></li>)}
     </ul>
   )
 }

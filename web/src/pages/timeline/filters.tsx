@@ -29,10 +29,13 @@ export function Filters({ index, filter, head, onChange, onJump, onEnd }: Props)
       <div className="row" role="search">
         <Pick label="Type" all="all types" value={filter.type} from={withFamilies(index?.types ?? [])} onPick={(type) => onChange({ ...filter, type })} />
         <Pick label="Actor" all="all actors" value={filter.actor} from={index?.actors ?? []} onPick={(actor) => onChange({ ...filter, actor })} />
-        {(index?.tools.length ?? 0) > 0 && <Pick label="Tool" all="all tools" value={filter.tool} from={index?.tools ?? []} onPick={(tool) => onChange({ ...filter, tool })} />}
-        <form onSubmit={search}><input type="search" aria-label="Text in the event" placeholder="Text, then Enter" value={text} onChange={(e) => setText(e.target.value)} /></form>
+        {(index?.tools.length ?? 0) > 0 && <Pick label="Tool" all="all tools" value={filter.tool} from={index?.tools ?? []}
+          onPick={(tool) => onChange({ ...filter, tool })} />}
+        <form onSubmit={search}><input type="search" aria-label="Text in the event" placeholder="Text, then Enter" value={text}
+          onChange={(e) => setText(e.target.value)} /></form>
         {any && <button className="button small quiet" onClick={() => onChange({ type: '', actor: '', tool: '', text: '' })}>Clear</button>}
-        <form onSubmit={jump} className="jump"><input inputMode="numeric" aria-label="Go to event" placeholder={`Go to 1–${head}`} value={seq} onChange={(e) => setSeq(e.target.value)} /></form>
+        <form onSubmit={jump} className="jump"><input inputMode="numeric" aria-label="Go to event" placeholder={`Go to 1–${head}`} value={seq}
+          onChange={(e) => setSeq(e.target.value)} /></form>
         <button className="button small" onClick={onEnd}>To the end</button>
       </div>
       {index && any && <Histogram index={index} onJump={onJump} />}
@@ -67,7 +70,8 @@ function Histogram({ index, onJump }: { index: Timeline; onJump: (seq: number) =
   const most = Math.max(1, ...index.buckets.map((b) => b.matching))
   const n = Math.max(1, index.buckets.length)
   return (
-    <svg className="histogram" viewBox={`0 0 ${n} 24`} preserveAspectRatio="none" role="img" aria-label={`${count(index.matching)} matching events over the ledger`}>
+    <svg className="histogram" viewBox={`0 0 ${n} 24`} preserveAspectRatio="none" role="img"
+      aria-label={`${count(index.matching)} matching events over the ledger`}>
       {index.buckets.map((b, i) => (
         <g key={b.first} onClick={() => onJump(b.first)}>
           <title>{`events ${b.first} to ${b.last}: ${b.matching}`}</title>

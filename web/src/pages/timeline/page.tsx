@@ -44,7 +44,8 @@ export default function Timeline({ name, query }: { name: string; query: URLSear
       <div className={seq > 0 ? 'timeline-body with-panel' : 'timeline-body'}>
         <div className="timeline-list">
           {index.failure && narrow && !index.data && <Broken failure={index.failure} again={index.again} />}
-          {rows === 0 && !index.loading ? <Empty title="No events">{narrow ? 'None passes this filter. Take something away from it.' : 'The ledger begins when the quest is made.'}</Empty> : (
+          {rows === 0 && !index.loading ? <Empty title="No events">{narrow ? 'None passes this filter. Take something away from it.'
+            : 'The ledger begins when the quest is made.'}</Empty> : (
             <VirtualList ref={list} count={rows} rowHeight={30} label={`Events of ${name}`} selected={selected} follow={following} onRange={need}
               onSelect={(i) => { shown.current = seqOf(i); to({ seq: seqOf(i) }) }} row={(i) => <Row seq={seqOf(i)} row={at(i)} />} />
           )}
@@ -53,7 +54,8 @@ export default function Timeline({ name, query }: { name: string; query: URLSear
             {index.loading && narrow && ' · looking…'}
           </p>
         </div>
-        {seq > 0 && <EventPanel quest={name} seq={seq} head={head} onClose={() => to({ seq: undefined })} onGo={(n) => { shown.current = 0; to({ seq: n }) }} />}
+        {seq > 0 && <EventPanel quest={name} seq={seq} head={head} onClose={() => to({ seq: undefined })}
+          onGo={(n) => { shown.current = 0; to({ seq: n }) }} />}
       </div>
     </div>
   )
@@ -67,7 +69,8 @@ const Row = memo(function Row({ seq, row }: { seq: number; row: ReturnType<Retur
       <span className="eseq num">{event.seq}</span>
       <span className="etime num">{clock(event.time)}</span>
       <span className="eactor clip">{event.actor}</span>
-      <span className={`etype clip ${input ? 'input' : ''} ${tone(event.type)}`} title={input ? 'an input' : 'derived by the rules'}>{event.type}{event.tool && <span className="etool"> {event.tool}</span>}</span>
+      <span className={`etype clip ${input ? 'input' : ''} ${tone(event.type)}`} title={input ? 'an input' : 'derived by the rules'}>{event.type}
+        {event.tool && <span className="etool"> {event.tool}</span>}</span>
       <span className="eline clip">{visible(line)}</span>
     </div>
   )
