@@ -2,22 +2,26 @@
 # make bench   the figures of docs/performance.md, as ratios in one run
 # make web     the page: its built files in web/dist, which are committed
 # make fuzz    every fuzz test for a minute each; FUZZTIME=10s for less
+# make pictures  those of the README, by Chromium
 # make generate, build, clean
 
-.PHONY: test bench build web generate fuzz clean
+.PHONY: test bench build web pictures generate fuzz clean
 
 test:
 	@scripts/setup
 	@scripts/test
 
 bench:
-	go run ./bench
+	go -C bench run .
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/lyceum ./cmd/lyceum
 
 web:
 	cd web && npm ci --no-audit --no-fund && npm run build
+
+pictures:
+	go -C web/tests run ./screenshots
 
 generate:
 	go run ./internal/event/eventdoc

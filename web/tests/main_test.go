@@ -1,4 +1,6 @@
-package web_test
+// Package tests tries the page in a browser. It is a module of its own: what drives
+// Chromium is nothing that Lyceum itself needs.
+package tests
 
 import (
 	"errors"
@@ -13,14 +15,17 @@ import (
 	// The program is built by a process of its own. Only what is imported here tells go
 	// test that a result of an older one is worth nothing.
 	_ "lyceum/internal/cli"
-	"lyceum/web/browsertest"
+	"lyceum/web/tests/browsertest"
 )
+
+// root is the folder of Lyceum's go.mod.
+const root = "../.."
 
 // What the tests of this binary share: one build of lyceum, and one Chromium, in which
 // each test has tabs of its own.
 var (
 	shared  string // a folder that goes with the process
-	program = sync.OnceValues(func() (string, error) { return browsertest.Build("..", shared) })
+	program = sync.OnceValues(func() (string, error) { return browsertest.Build(root, shared) })
 	browser = sync.OnceValues(func() (*browsertest.Browser, error) {
 		b, err := browsertest.Start()
 		if err == nil {
@@ -127,11 +132,11 @@ var examples = sync.OnceValues(func() (browsertest.Home, error) {
 	bin, err := program()
 	h := browsertest.Home{Bin: bin, Dir: filepath.Join(shared, "examples")}
 	for _, args := range [][]string{
-		{"run", "../examples/thermal/quest.yaml"},
-		{"create", "../examples/thermal/quest.yaml", "--name", "thermal-strict", "--audit", "strict"},
+		{"run", root + "/examples/thermal/quest.yaml"},
+		{"create", root + "/examples/thermal/quest.yaml", "--name", "thermal-strict", "--audit", "strict"},
 		{"run", "thermal-strict"},
-		{"run", "../examples/demo-number/quest.yaml"},
-		{"create", "../examples/primes/quest.yaml", "--name", "unstarted"},
+		{"run", root + "/examples/demo-number/quest.yaml"},
+		{"create", root + "/examples/primes/quest.yaml", "--name", "unstarted"},
 	} {
 		if err == nil {
 			_, err = h.Lyceum(args...)

@@ -1,4 +1,4 @@
-package web_test
+package tests
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"lyceum/web/browsertest"
+	"lyceum/web/tests/browsertest"
 )
 
 // keep has the page note what it showed on its way, for what is gone when one looks.
