@@ -21,6 +21,7 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/blob/blobtest"
 	"lyceum/internal/event"
+	"lyceum/internal/need"
 )
 
 // folder is a folder on disk under test.
@@ -167,7 +168,7 @@ func TestSnapshotSkips(t *testing.T) {
 			want, _ := d.snapshot(s, nil)
 			err := c.make(d.path("sub/" + c.name))
 			if errors.Is(err, fs.ErrPermission) {
-				t.Skip("making a device takes root: run the tests with sudo")
+				need.Missing(t, "making a device takes root: run the tests with sudo")
 			}
 			d.must(err)
 			ref, _, skipped, err := blob.Snapshot(t.Context(), s, d.root, nil)

@@ -12,15 +12,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-)
 
-// needSandbox skips a test where bubblewrap cannot work.
-func needSandbox(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("bwrap"); err != nil {
-		t.Skip("there is no bwrap: apt-get install bubblewrap")
-	}
-}
+	"lyceum/internal/need"
+)
 
 // public is a folder that every user can reach, also when /tmp is covered.
 func public(t *testing.T) string {
@@ -119,7 +113,7 @@ func shellFirst(script string, wrap ...string) func(cmd *exec.Cmd) {
 
 func TestDoctorOnAWorkingMachine(t *testing.T) {
 	t.Parallel()
-	needSandbox(t)
+	need.Program(t, "bwrap")
 	home := filepath.Join(t.TempDir(), "home")
 	e := examine(t, home, nil)
 	if e.code != 0 || e.Driver != "bubblewrap" || e.Home != home {
@@ -172,7 +166,7 @@ func mountable(t *testing.T) []string {
 		wrap = []string{"unshare", "-Urm"}
 	}
 	if err := exec.Command(wrap[0], append(wrap[1:], "mount", "-t", "tmpfs", "tmpfs", t.TempDir())...).Run(); err != nil {
-		t.Skipf("no file systems can be mounted here (%v): run the test as root, with unshare and mount", err)
+		need.Missing(t, "no file systems can be mounted here (%v): run the test as root, with unshare and mount", err)
 	}
 	return wrap
 }
@@ -222,13 +216,9 @@ func TestDoctorLeavesNothingInTheHome(t *testing.T) {
 // for others.
 func TestDoctorWhereUserNamespacesAreForbidden(t *testing.T) {
 	t.Parallel()
-	needSandbox(t)
-	if os.Getuid() != 0 {
-		t.Skip("only root can map the users that this needs: run the test as root")
-	}
-	if _, err := exec.LookPath("setpriv"); err != nil {
-		t.Skip("there is no setpriv: apt-get install util-linux")
-	}
+	need.Program(t, "bwrap")
+	need.Root(t, "map the users that this needs")
+	need.Program(t, "setpriv")
 	dir := public(t)
 	must(t, os.Chmod(dir, 0o777))
 	// Below /tmp the binary may be out of reach for the user that this becomes.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"lyceum/internal/need"
 	"lyceum/internal/runtime"
 )
 
@@ -78,7 +79,7 @@ const (
 
 func TestCommandsAreRunAgain(t *testing.T) {
 	t.Parallel()
-	needsSandbox(t)
+	need.Program(t, "bwrap")
 	call := func(turn int, calls ...string) string {
 		out := ""
 		for _, c := range calls {
@@ -160,7 +161,7 @@ func TestCommandsAreRunAgain(t *testing.T) {
 // The first time there is something in /tmp; again there is not, and it takes long.
 func TestRunningCommandsAgainCanBeInterrupted(t *testing.T) {
 	t.Parallel()
-	needsSandbox(t)
+	need.Program(t, "bwrap")
 	h := newHome(t, map[string]string{
 		"quest.yaml": "name: waits\nproblem: How long?\nmodel: script:plan.yaml\ncomputer: {driver: bubblewrap}\n",
 		"plan.yaml": `rules:
@@ -197,7 +198,7 @@ func TestRunningCommandsAgainCanBeInterrupted(t *testing.T) {
 
 func TestProgramsOfPapersAreRunAgain(t *testing.T) {
 	t.Parallel()
-	needsSandbox(t)
+	need.Program(t, "bwrap")
 	h := newHome(t, nil)
 	h.emptyTemp()
 	quest, err := filepath.Abs("../../examples/lab-number/quest.yaml")

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"lyceum/internal/need"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -21,7 +23,7 @@ const deskQuest = "name: desk\nproblem: Wait for a person.\nmodel: script:plan.y
 // atDesk is a home with the quest desk, whose agent waits for a file called go.
 func atDesk(t *testing.T) *home {
 	t.Helper()
-	needSandbox(t)
+	need.Program(t, "bwrap")
 	return newHome(t, map[string]string{"quest.yaml": deskQuest, "plan.yaml": `rules:
   - on: {turn: 1}
     say: "I wait."

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lyceum/internal/need"
 )
 
 // forks runs one program in several folders, a process each, without starting
@@ -47,10 +49,7 @@ type said struct {
 // python runs a program with python3 on several sets of data.
 func python(t testing.TB, text string, sets map[string]data) map[string]said {
 	t.Helper()
-	bin, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("python3 is not on this machine; install it to compare the two engines")
-	}
+	bin := need.Program(t, "python3")
 	base := t.TempDir()
 	program := filepath.Join(base, "program.py")
 	put(t, program, Python(text))

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"lyceum/internal/need"
 )
 
 func TestHostileData(t *testing.T) {
@@ -20,9 +22,7 @@ func TestHostileData(t *testing.T) {
 	}
 	t.Run("AMillionLinesAreComputed", func(t *testing.T) {
 		t.Parallel()
-		if testing.Short() {
-			t.Skip("takes seconds; run without -short")
-		}
+		need.Time(t, "computing a million lines")
 		var b strings.Builder
 		b.WriteString("T (K),k (1/s)\n")
 		for i := range 1_000_000 {

@@ -14,6 +14,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/model"
+	"lyceum/internal/need"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	rules "lyceum/internal/society/lab"
@@ -94,10 +95,7 @@ func (l *lab) hasReviews(path string, p *paper.Paper) {
 
 func (l *lab) git(name string, args ...string) string {
 	l.t.Helper()
-	program, err := exec.LookPath("git")
-	if err != nil {
-		l.t.Skip("needs git: apt-get install git")
-	}
+	program := need.Program(l.t, "git")
 	cmd := exec.Command(program, append([]string{"-c", "safe.directory=*", "-c", "core.quotePath=false", "-C", l.QuestDir(name)}, args...)...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {

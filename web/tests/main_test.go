@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	// The program is built by a process of its own. Only what is imported here tells go
 	// test that a result of an older one is worth nothing.
 	_ "lyceum/internal/cli"
+	"lyceum/internal/need"
 	"lyceum/web/tests/browsertest"
 )
 
@@ -69,7 +69,7 @@ func chromium(t testing.TB) *browsertest.Browser {
 	t.Helper()
 	b, err := browser()
 	if errors.Is(err, browsertest.ErrNoChromium) {
-		t.Skip(err)
+		need.Missing(t, "%v", err)
 	}
 	must(t, err)
 	return b
@@ -157,7 +157,5 @@ func readers(t testing.TB) *browsertest.Server {
 // sandboxed skips a test whose agents work in computers if there can be none.
 func sandboxed(t testing.TB) {
 	t.Helper()
-	if _, err := exec.LookPath("bwrap"); err != nil {
-		t.Skip("bubblewrap is not installed; to include this: apt-get install bubblewrap")
-	}
+	need.Program(t, "bwrap")
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/moby/moby/client"
+
+	"lyceum/internal/need"
 )
 
 // small programs for the full image, as far as the machine has them.
@@ -89,9 +91,9 @@ func (p *packer) folders(names ...string) error {
 
 // packSmall is busybox under its names.
 func packSmall(p *packer) error {
-	path, err := lookPath("busybox")
-	if err != nil {
-		return err
+	path, missing := need.Find("busybox")
+	if missing != "" {
+		return errors.New(missing)
 	}
 	names, err := exec.Command(path, "--list").Output()
 	if err != nil {

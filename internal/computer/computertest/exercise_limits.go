@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lyceum/internal/computer"
+	"lyceum/internal/need"
 )
 
 // limited boots a computer with limits, and another one beside it that must not
@@ -189,9 +190,7 @@ func childTime(s string) (sum time.Duration, err error) {
 
 // Many opens n computers at once and runs a command in each.
 func Many(t *testing.T, open func(t *testing.T) computer.Driver, o Options, n int) {
-	if testing.Short() {
-		t.Skip("opening many computers takes long; leave out -short")
-	}
+	need.Time(t, "opening many computers")
 	l := newLab(t, open, o)
 	began := time.Now()
 	machines := make([]*machine, n)

@@ -14,6 +14,7 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/blob/fs"
 	"lyceum/internal/computer"
+	"lyceum/internal/need"
 )
 
 func (l *lab) others(t *testing.T) {
@@ -223,7 +224,7 @@ for address in [('1.1.1.1', 53), ('10.0.0.1', 80), ('169.254.169.254', 80), ('26
 	t.Run("OfItsOwnWorks", func(t *testing.T) {
 		t.Parallel()
 		if !l.opts.has("python3") {
-			t.Skip("this needs python3")
+			need.Missing(t, "the computers of this driver have no python3: name it among its tools")
 		}
 		m := l.boot(t)
 		r := m.run(python(`
@@ -251,7 +252,7 @@ func python(script string) computer.Command {
 func (l *lab) proxied(t *testing.T) {
 	t.Parallel()
 	if !l.opts.has("python3") {
-		t.Skip("this needs python3")
+		need.Missing(t, "the computers of this driver have no python3: name it among its tools")
 	}
 	s := l.opts.Spec
 	s.Network.Allow = []string{"example.org"}

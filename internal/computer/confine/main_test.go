@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"lyceum/internal/need"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -228,7 +230,7 @@ func landlock(t *testing.T, abi int) {
 		t.Fatal(err)
 	}
 	if have < abi {
-		t.Skipf("this kernel has version %d of Landlock and the test needs %d: boot a newer one, with landlock among lsm=", have, abi)
+		need.Elsewhere(t, "this kernel has version %d of Landlock and the test needs %d: boot a newer one, with landlock among lsm=", have, abi)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"lyceum/internal/computer"
+	"lyceum/internal/need"
 
 	"go.uber.org/goleak"
 )
@@ -323,10 +324,7 @@ func TestSOCKS(t *testing.T) {
 
 func TestCurl(t *testing.T) {
 	t.Parallel()
-	curl, err := exec.LookPath("curl")
-	if err != nil {
-		t.Skip("install curl to run this test: apt-get install curl")
-	}
+	curl := need.Program(t, "curl")
 	_, plainPort := echo(t, false)
 	_, securePort := echo(t, true)
 	w := serve(t, Limits{}, "a.test:"+plainPort, "a.test:"+securePort, "127.0.0.1:"+plainPort, "127.0.0.1:"+securePort)

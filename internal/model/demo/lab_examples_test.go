@@ -12,6 +12,7 @@ import (
 
 	"lyceum/internal/cli"
 	"lyceum/internal/computer/helper"
+	"lyceum/internal/need"
 )
 
 // asLyceum makes the test binary lyceum. Inside a computer it is the helper, as
@@ -49,11 +50,7 @@ func lyceum(t *testing.T, home string, args ...string) string {
 // The examples under the real rules, in real computers.
 func TestTheExamplesOfLabs(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"bwrap", "awk", "sort"} {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Skipf("this needs %s in the PATH (bwrap is in the package bubblewrap)", name)
-		}
-	}
+	need.Programs(t, "bwrap", "awk", "sort")
 	for name, c := range map[string]struct {
 		answer        string
 		wrong, agents int

@@ -16,6 +16,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/model/demo"
+	"lyceum/internal/need"
 	"lyceum/internal/tool"
 )
 
@@ -44,11 +45,7 @@ type fakeReview struct{ reviewer, grade, content string }
 
 func newLab(t *testing.T, agents int, seed uint64, problem string, files map[string]string) *fakeLab {
 	t.Helper()
-	for _, name := range []string{"sh", "awk", "sort"} {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Skip("install " + name + " to run this test")
-		}
-	}
+	need.Programs(t, "sh", "awk", "sort")
 	l := &fakeLab{votes: map[string]string{}, news: map[string][]string{}, answers: map[string]tool.Output{}}
 	for i := range agents {
 		q := newQuest(t, seed, problem, files)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lyceum/internal/need"
 )
 
 // TestKeyringForReal stores a key in a keyring of its own, as docs/models.md says,
@@ -20,11 +22,7 @@ func TestKeyringForReal(t *testing.T) {
 		return
 	}
 	t.Parallel()
-	for _, program := range []string{"dbus-run-session", "gnome-keyring-daemon", "secret-tool"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("there is no %s: apt-get install dbus-daemon gnome-keyring libsecret-tools", program)
-		}
-	}
+	need.Programs(t, "dbus-run-session", "gnome-keyring-daemon", "secret-tool")
 	const script = `
 printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1
 printf sk-ant-in-the-keyring | secret-tool store --label=lyceum service lyceum account ANTHROPIC_API_KEY || exit 1

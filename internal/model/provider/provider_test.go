@@ -16,6 +16,7 @@ import (
 	"lyceum/internal/config"
 	"lyceum/internal/event"
 	"lyceum/internal/model"
+	"lyceum/internal/need"
 
 	"go.uber.org/goleak"
 )
@@ -205,7 +206,7 @@ func TestAKeyringThatFailsIsTold(t *testing.T) {
 
 func TestKeyringRunsSecretTool(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("the test has a secret-tool of its own, which only Linux asks")
+		need.Elsewhere(t, "the test has a secret-tool of its own, which only Linux asks")
 	}
 	dir := t.TempDir()
 	tool := "#!/bin/sh\n[ \"$*\" = \"lookup service lyceum account OPENAI_API_KEY\" ] || exit 1\necho sk-stored-1234\n"
