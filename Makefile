@@ -1,15 +1,19 @@
 # make test    everything that must hold, set-up included
+# make check   what of it can be known in a minute
 # make bench   the figures of docs/performance.md, as ratios in one run
 # make web     the page: its built files in web/dist, which are committed
 # make fuzz    every fuzz test for a minute each; FUZZTIME=10s for less
 # make pictures  those of the README, by Chromium
 # make generate, build, clean
 
-.PHONY: test bench build web pictures generate fuzz clean
+.PHONY: test check bench build web pictures generate fuzz clean
 
 test:
 	@scripts/setup
 	@scripts/test
+
+check:
+	@scripts/test check
 
 bench:
 	go -C bench run .

@@ -1,5 +1,7 @@
 package compute
 
+// No race detector: what it tries is an interpreter, with limits on time and memory.
+
 import (
 	"fmt"
 	"maps"

@@ -1,5 +1,7 @@
 package demo_test
 
+// No race detector: its labs run programs in sandboxes.
+
 import (
 	"os"
 	"os/exec"
