@@ -191,7 +191,7 @@ func TestHostileHelperListsCommands(t *testing.T) {
 	})
 	got, err := c.Processes(t.Context())
 	if err != nil || len(got) != 2 {
-		t.Errorf("%+v %v", got, err)
+		t.Errorf("the list of commands: got %+v %v, want two", got, err)
 	}
 	for _, g := range got {
 		if !computer.ValidID(g.ID) || strings.Contains(g.Signal, "\x1b") {

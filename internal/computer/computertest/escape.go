@@ -367,7 +367,7 @@ func (s *station) run(t *testing.T, c computer.Command) (*computer.Result, strin
 	defer cancel()
 	res, err := s.Run(ctx, c)
 	if err != nil {
-		t.Fatalf("%v: %v", c.Args[2:], err)
+		t.Fatalf("run a hostile program, %v: %v", c.Args[2:], err)
 	}
 	return res, said(res)
 }

@@ -21,7 +21,7 @@ func TestApplyReportsWhatHolds(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
 	if got := s.run(t, "helper", "status"); got != "done" {
-		t.Error(got)
+		t.Errorf("the state of a confined process: got %q, want all in order", got)
 	}
 	abi, err := landlockVersion()
 	if err != nil {
@@ -211,14 +211,14 @@ func TestSocketsAndProcessesOutsideAreOutOfReach(t *testing.T) {
 func TestLoopbackWorks(t *testing.T) {
 	t.Parallel()
 	if got := newSandbox(t).run(t, "helper", "loopback"); got != "done" {
-		t.Error(got)
+		t.Errorf("the loopback: got %q, want it usable", got)
 	}
 }
 
 func TestCommandsCanBeSignalledByHelperAndEachOther(t *testing.T) {
 	t.Parallel()
 	if got := newSandbox(t).run(t, "helper", "kill each other"); got != "done" {
-		t.Error(got)
+		t.Errorf("processes that signal each other: got %q, want done", got)
 	}
 }
 
@@ -242,14 +242,14 @@ func TestHelperIsClosedToItsCommands(t *testing.T) {
 func TestCommandsAreOpenToDebuggers(t *testing.T) {
 	t.Parallel()
 	if got := newSandbox(t).run(t, "helper", "dumpable"); got != "done" {
-		t.Error(got)
+		t.Errorf("a process that others may not read: got %q, want done", got)
 	}
 }
 
 func TestEveryThreadIsConfined(t *testing.T) {
 	t.Parallel()
 	if got := newSandbox(t).run(t, "helper", "threads"); got != "done" {
-		t.Error(got)
+		t.Errorf("threads: got %q, want all of them confined", got)
 	}
 }
 

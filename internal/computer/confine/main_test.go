@@ -192,7 +192,7 @@ func (s sandbox) run(t testing.TB, role string, args ...string) string {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() >= 98) {
-		t.Fatalf("%v: %v\n%s", args, err, &stderr)
+		t.Fatalf("the program could not be started, %v: %v\n%s", args, err, &stderr)
 	}
 	if stderr.Len() > 0 {
 		t.Logf("%v: %s", args, &stderr)

@@ -401,7 +401,7 @@ func TestConditionsCompareAllBits(t *testing.T) {
 		}
 		got, _ := run(t, append(rule, ret(retPerm)), call{args: [6]uint64{0, 0, 0, 0, 0, a}})
 		if got == retAllow != want {
-			t.Errorf("%#x %s %#x, %#x: %v", a, c.Op, c.Value, c.ValueTwo, !want)
+			t.Errorf("the filter decides wrongly on %#x %s %#x, %#x: %v", a, c.Op, c.Value, c.ValueTwo, !want)
 		}
 	}
 	for _, a := range values {
@@ -496,7 +496,7 @@ func TestProfileIsTheSameList(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("the numbers of system calls differ (-want +got):\n%s", diff)
 	}
 }
 
