@@ -89,7 +89,7 @@ func TestTheExamplesOfLabs(t *testing.T) {
 				t.Errorf("%d votes, the best paper is %+v", show.Votes, b)
 			}
 			if p := show.Papers; p.Rejected < 1 || p.Rejected > c.wrong || p.Published < 1 || p.Submitted != 0 {
-				t.Errorf("%+v", p)
+				t.Errorf("papers of the lab: got %+v", p)
 			}
 			trace := lyceum(t, home, "trace", name)
 			for _, want := range []string{`review\.submitted .*REJECT: It does not hold`, `review\.submitted .*ACCEPT: It holds`, `reproduction\.result .*reproduced`} {
@@ -98,7 +98,7 @@ func TestTheExamplesOfLabs(t *testing.T) {
 				}
 			}
 			if got := lyceum(t, home, "replay", name); !strings.Contains(got, "identical") {
-				t.Errorf("%s", got)
+				t.Errorf("the replay: got %s, want it identical", got)
 			}
 		})
 	}

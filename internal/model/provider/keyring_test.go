@@ -45,6 +45,6 @@ for v in ANTHROPIC_API_KEY OPENAI_API_KEY; do LYCEUM_TEST_KEYRING=$v "$TEST_BINA
 	out, err := cmd.CombinedOutput()
 	text := string(out)
 	if !strings.Contains(text, `found "sk-ant-in-the-keyring" <nil>`) || !strings.Contains(text, `found "" <nil>`) {
-		t.Fatalf("%v\n%s", err, text)
+		t.Fatalf("the keyring: got %v\n%s, want the key, and none where none is", err, text)
 	}
 }
