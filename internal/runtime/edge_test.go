@@ -129,7 +129,7 @@ func TestACommandTooLongForAnEventIsRefused(t *testing.T) {
 	must(t, err)
 	l.post(q, say("short"))
 	if s := l.run(q); s.Status != quest.Finished {
-		t.Fatalf("%s: %s", s.Status, s.Reason)
+		t.Fatalf("the quest is %s: %s, want it finished", s.Status, s.Reason)
 	}
 	l.sound(q)
 }
@@ -188,11 +188,11 @@ func TestAStopSentToAStartingRunStopsIt(t *testing.T) {
 	s, err := l.Run(t.Context(), q, runtime.RunOptions{})
 	must(t, err)
 	if s.Status != quest.Stopped || s.Reason != "now" {
-		t.Fatalf("%s (%s): %s", s.Status, s.Reason, types(l.events(q)))
+		t.Fatalf("the quest is %s (%s): %s, want it stopped now", s.Status, s.Reason, types(l.events(q)))
 	}
 	l.Ledger = store
 	if s := l.run(q); s.Status != quest.Finished {
-		t.Fatalf("%s", s.Status)
+		t.Fatalf("the quest is %s, want it finished", s.Status)
 	}
 	l.sound(q)
 }
@@ -224,7 +224,7 @@ func TestASummaryThatIsLateIsNoChange(t *testing.T) {
 	rep, err := l.Verify(t.Context(), q, nil)
 	must(t, err)
 	if rep.Difference != nil {
-		t.Fatal(rep.Difference)
+		t.Fatalf("the replay differs: %v", rep.Difference)
 	}
 }
 
@@ -245,6 +245,6 @@ func TestAClockSetBackDoesNotEndTheTimeLimit(t *testing.T) {
 	s, err := l.Run(ctx, q, runtime.RunOptions{Grace: 1})
 	must(t, err)
 	if s.Status != quest.Exceeded || s.Reason != "duration" {
-		t.Fatalf("%s (%s)", s.Status, s.Reason)
+		t.Fatalf("the quest is %s (%s), want its duration exceeded", s.Status, s.Reason)
 	}
 }
