@@ -21,7 +21,7 @@ func (h *home) rawEvents(name string) (out []map[string]any) {
 	for line := range strings.Lines(h.ok("trace", name, "--json")) {
 		var e map[string]any
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			h.t.Fatalf("%v: %s", err, line)
+			h.t.Fatalf("a line of the trace is no event: %v: %s", err, line)
 		}
 		out = append(out, e)
 	}

@@ -38,7 +38,7 @@ func TestKilledContractNetComesToTheSameAnswer(t *testing.T) {
 	h := newHome(t, netFiles(t, func(s string) string { return s }))
 	want := answerOf.FindString(h.ok("run", "quest.yaml", "--name", "whole"))
 	if !strings.Contains(want, "35.0942") || !strings.Contains(want, "ran by Python") {
-		t.Fatalf("%s", want)
+		t.Fatalf("the answer: got %s, want 35.0942, run by Python", want)
 	}
 	for _, kind := range []string{"quest.started", "search.call", "search.result", "compute.call", "compute.result", "arguments.weighed"} {
 		name := "at-" + strings.ReplaceAll(kind, ".", "-")

@@ -83,7 +83,7 @@ func examine(t *testing.T, home string, prepare func(cmd *exec.Cmd)) (e examined
 		}
 	}
 	if err := json.Unmarshal(out.Bytes(), &e); err != nil {
-		t.Fatalf("%v\n%s%s", err, &out, &errOut)
+		t.Fatalf("what doctor said is no JSON: %v\n%s%s", err, &out, &errOut)
 	}
 	e.code = cmd.ProcessState.ExitCode()
 	if e.Healthy != (e.code == 0) {
@@ -117,7 +117,7 @@ func TestDoctorOnAWorkingMachine(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
 	e := examine(t, home, nil)
 	if e.code != 0 || e.Driver != "bubblewrap" || e.Home != home {
-		t.Errorf("%+v", e)
+		t.Errorf("doctor: got %+v, want bubblewrap for this home", e)
 	}
 	e.want(t, "home folder ok", home, "not there yet")
 	e.want(t, "computers bubblewrap ok", "works: bubblewrap ")
@@ -208,7 +208,7 @@ func TestDoctorLeavesNothingInTheHome(t *testing.T) {
 	home := t.TempDir()
 	examine(t, home, nil).want(t, "home writable ok")
 	if left, err := os.ReadDir(home); err != nil || len(left) != 0 {
-		t.Errorf("%v %v", left, err)
+		t.Errorf("files that doctor left in the home: got %v %v, want none", left, err)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestDoctorWhereUserNamespacesAreForbidden(t *testing.T) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, UidMappings: all, GidMappings: all, GidMappingsEnableSetgroups: true}
 	})
 	if e.code != 1 || e.Driver != "" {
-		t.Errorf("%+v", e)
+		t.Errorf("doctor where user namespaces are forbidden: got %+v, want exit 1 and no driver", e)
 	}
 	e.want(t, "computers bubblewrap problem", "let programs make user namespaces")
 	e.want(t, "computers user namespaces problem", "max_user_namespaces is 0", "sysctl user.max_user_namespaces=10000")
@@ -253,7 +253,7 @@ func TestDoctorSaysWhatBwrapSays(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(dir, "bwrap"), []byte("#!/bin/sh\necho \""+said+"\" >&2\nexit 1\n"), 0o755))
 		e := examine(t, t.TempDir(), func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "PATH="+dir+":"+os.Getenv("PATH")) })
 		if e.code != 1 || e.Driver != "" {
-			t.Errorf("%q: %+v", said, e)
+			t.Errorf("doctor where bwrap says %q: got %+v, want exit 1 and no driver", said, e)
 		}
 		e.want(t, "computers bubblewrap problem", said, fix)
 		e.want(t, "computers auto problem")

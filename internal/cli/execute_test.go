@@ -152,7 +152,7 @@ func TestCommandsAreRunAgain(t *testing.T) {
 		h.env = append(h.env, "PATH="+lyceum)
 		for what, c := range h.executed(0, "boxed") {
 			if c.Status != "not checkable" || what == printing && !strings.Contains(c.Why, "bwrap") {
-				t.Errorf("%q: %+v", what, c)
+				t.Errorf("without bubblewrap, %q: got %+v, want not checkable", what, c)
 			}
 		}
 	})
@@ -210,7 +210,7 @@ func TestProgramsOfPapersAreRunAgain(t *testing.T) {
 			reproductions++
 		}
 		if c.Status == "different" {
-			t.Errorf("%s: %+v", what, c)
+			t.Errorf("done again, %s: got %+v, want it the same", what, c)
 		}
 	}
 	if reproductions == 0 {

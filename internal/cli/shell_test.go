@@ -60,7 +60,7 @@ func TestAShellForScripts(t *testing.T) {
 
 	l := h.feed("id -u; pwd; echo to stderr >&2; cat /proc/1/cgroup >/dev/null; ls -d /root 2>/dev/null; exit 0", "desk", "agent-0")
 	if l.code != 0 || l.out != "1000\n/home/agent\n" || l.errOut != "to stderr\n" {
-		t.Errorf("%+v", l)
+		t.Errorf("the shell: got %+v, want what it printed, apart, and exit 0", l)
 	}
 	h.feed("exit 3", "desk", "agent-0").want(t, 1, "The shell's exit code is 3.")
 	h.feed("kill -9 $$", "desk", "agent-0").want(t, 1, "The shell's exit code is 137.")

@@ -108,7 +108,7 @@ func TestADamagedDatabase(t *testing.T) {
 				l := h.run("verify", quest)
 				l.want(t, 1, "damaged")
 				if strings.Contains(l.errOut, "goroutine ") {
-					t.Fatal(l.errOut)
+					t.Fatalf("lyceum panicked: %s", l.errOut)
 				}
 			}
 		}
