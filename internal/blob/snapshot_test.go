@@ -94,7 +94,7 @@ func TestSnapshot(t *testing.T) {
 		}
 		want[3].Mode = blob.ModeExec
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
+			t.Errorf("the snapshot differs (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("KeepsDotFoldersAndEmptyOnes", func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestSnapshotSkips(t *testing.T) {
 				path = `"sub/a\xffb"`
 			}
 			if diff := cmp.Diff([]blob.Skipped{{Path: path, Reason: c.reason}}, skipped); diff != "" {
-				t.Error(diff)
+				t.Errorf("what was left out differs (-want +got):\n%s", diff)
 			}
 			if ref != want {
 				t.Error("what was skipped is in the tree all the same")

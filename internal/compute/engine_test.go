@@ -207,7 +207,7 @@ func TestShownIsTheSameInBoth(t *testing.T) {
 	want := python(t, text, map[string]data{"none": {}})["none"].out
 	out, err := Interpret(t.Context(), text, nil)
 	if err != nil || string(out) != want {
-		t.Errorf("%v\n%q\n%q", err, out, want)
+		t.Errorf("the interpreter shows something else than Python: %v\ngot  %q\nwant %q", err, out, want)
 	}
 	if strings.ContainsAny(want, "\u202e\u2028\r\x1b") || !strings.Contains(want, "é...") {
 		t.Errorf("what it lets through: %q", want)
@@ -263,6 +263,6 @@ print(worst < 0.000000000000001)
 `
 	got, err := Interpret(t.Context(), program, nil)
 	if err != nil || string(got) != "True\n" {
-		t.Errorf("%s %v", got, err)
+		t.Errorf("ln and exponential: got %s %v, want them close to math.log", got, err)
 	}
 }

@@ -98,7 +98,7 @@ func FuzzPrograms(f *testing.F) {
 		most.steps = 50_000_000
 		out, err := interpret(t.Context(), text, map[string][]byte{"a.csv": table}, most)
 		if _, refused := errors.AsType[*Refusal](err); err != nil && !refused {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("an error that is no refusal: %s: %v", name, err)
 		}
 		if !utf8.Valid(out) || bytes.ContainsAny(out, "\x1b\r") {
 			t.Errorf("%s prints %q", name, out)

@@ -57,7 +57,7 @@ func TestNobodyIsToldBeforeTheFlush(t *testing.T) {
 		if strings.Contains(string(out), "ptrace") {
 			need.Missing(t, "strace may not trace here: allow ptrace: %s", out)
 		}
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("the writer under strace: %v: %s", err, out)
 	}
 	data, err := os.ReadFile(trace)
 	must(t, err)
