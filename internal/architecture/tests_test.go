@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -107,5 +108,62 @@ func everywhere(t *testing.T, look func(path string, files *token.FileSet, f *as
 	}
 	if seen < 500 {
 		t.Fatalf("only %d source files were looked at", seen)
+	}
+}
+
+// TestEveryPackageIsTestedInOneWay holds scripts/packages, by which make test chooses.
+func TestEveryPackageIsTestedInOneWay(t *testing.T) {
+	t.Parallel()
+	list := func(name string, args ...string) []string {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Dir = root
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s %s: %v", name, strings.Join(args, " "), err)
+		}
+		return strings.Fields(string(out))
+	}
+	how := map[string]string{}
+	for _, kind := range []string{"race", "outside", "plain"} {
+		for _, p := range list("scripts/packages", kind) {
+			if how[p] != "" {
+				t.Errorf("%s is tested as %s and as %s, want one of them", p, how[p], kind)
+			}
+			how[p] = kind
+		}
+	}
+	for _, p := range list("go", "list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}", "./...") {
+		if how[p] == "" {
+			t.Errorf("make test leaves %s out", p)
+		}
+	}
+	for p, want := range map[string]string{"lyceum/internal/runtime": "race", "lyceum/internal/event": "plain", "lyceum/internal/cli": "outside"} {
+		if how[p] != want {
+			t.Errorf("%s is tested as %q, want %q", p, how[p], want)
+		}
+	}
+}
+
+// TestScriptsHaveNoFixedNames: a file of a fixed name in /tmp shuts the second user out.
+func TestScriptsHaveNoFixedNames(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join(root, "scripts", "*"))
+	if err != nil || len(files) < 5 {
+		t.Fatalf("the scripts: got %d, %v", len(files), err)
+	}
+	for _, path := range append(files, filepath.Join(root, "Makefile"), filepath.Join(root, ".ci", "run")) {
+		if info, err := os.Stat(path); err != nil || info.IsDir() {
+			continue
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(data), "\n") {
+			if strings.Contains(line, "/tmp/") && !strings.HasPrefix(strings.TrimSpace(line), "#") {
+				t.Errorf("%s:%d names a file in /tmp: use mktemp", filepath.Base(path), i+1)
+			}
+		}
 	}
 }
