@@ -120,7 +120,7 @@ func TestEveryPackageIsTestedInOneWay(t *testing.T) {
 		cmd.Dir = root
 		out, err := cmd.Output()
 		if err != nil {
-			t.Fatalf("%s %s: %v", name, strings.Join(args, " "), err)
+			t.Fatalf("run %s %s: %v", name, strings.Join(args, " "), err)
 		}
 		return strings.Fields(string(out))
 	}
