@@ -1,12 +1,12 @@
 // Command bench measures Lyceum against the least that could do the same job,
 // in one run, and prints ratios. Absolute figures are the machine's.
 //
-//	go run ./bench             everything, as in docs/performance.md
-//	go run ./bench -only ledger,turns,open -quick
+//	go -C bench run .             everything, as in docs/performance.md
+//	go -C bench run . -only ledger,turns,open -quick
 //
 // To see where a cell's time goes, run it alone with a profile:
 //
-//	BENCH_CPUPROFILE=cpu.out go run ./bench -cell '{"Loop":"lyceum","Model":"script","N":64,"K":50,"Dir":"/tmp/cell"}'
+//	BENCH_CPUPROFILE=$PWD/cpu.out go -C bench run . -cell '{"Loop":"lyceum","Model":"script","N":64,"K":50,"Dir":"/tmp/cell"}'
 package main
 
 import (

@@ -79,7 +79,7 @@ func TestCutKeepsWhatTheGoldenVectorsKeep(t *testing.T) {
 				return
 			}
 			if diff := cmp.Diff(v.Kept, kept); diff != "" {
-				t.Error(diff)
+				t.Errorf("what the window keeps is not what was said to be kept:\n%s", diff)
 			}
 		})
 	}
@@ -236,6 +236,6 @@ func TestWhatIsSaidToABusyAgentComesAfterItsResults(t *testing.T) {
 	}
 	want := []string{"tool_result a first", "tool_result b second", "text  while thinking", "text  while acting"}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("the window differs (-want +got):\n%s", diff)
 	}
 }

@@ -23,7 +23,7 @@ func TestTheClientSpeaksWithTheServer(t *testing.T) {
 	q, err := c.Quest(ctx, "lab")
 	must(t, err)
 	if q.Name != "lab" || q.Society != "lab" {
-		t.Errorf("%+v", q.Summary)
+		t.Errorf("the quest as the client reads it: got %+v, want a lab named lab", q.Summary)
 	}
 	must(t, c.Say(ctx, "lab", "Look again.", ""))
 	var refused *client.Error

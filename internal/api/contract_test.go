@@ -102,7 +102,7 @@ func (c *promise) check(pattern string, a answer) {
 		return
 	}
 	if err := c.fits(content.Schema, a.body); err != nil {
-		c.t.Errorf("%s %d: %v\n%.2000s", pattern, a.code, err, a.body)
+		c.t.Errorf("the answer does not fit its schema: %s %d: %v\n%.2000s", pattern, a.code, err, a.body)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestSpecFaultsNameTheirField(t *testing.T) {
 	}
 	s.do("POST", "/api/validate", map[string]any{"spec": map[string]any{"name": "a", "problem": "x\ny", "agents": 3, "society": "lab", "limits": map[string]any{"cost": 2.5}}}).want(t, 200).into(t, &v)
 	if !v.Valid || !strings.Contains(v.YAML, "society: lab") {
-		t.Errorf("%+v", v)
+		t.Errorf("the form's quest.yaml: got %+v, want a valid one of a lab", v)
 	}
 }
 

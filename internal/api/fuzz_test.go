@@ -34,7 +34,7 @@ func fuzzServer(f *testing.F) func(t *testing.T, method, target, body string) *m
 		r.Header.Set("Content-Type", "application/json")
 		s.ServeHTTP(w, r)
 		if w.code >= 500 && w.code != 503 {
-			t.Errorf("%s %q: %d %s", method, target, w.code, w.body.String())
+			t.Errorf("the server is at fault: %s %q: %d %s", method, target, w.code, w.body.String())
 		}
 		if w.code >= 400 && strings.HasPrefix(r.URL.EscapedPath(), "/api/") { // with %2f it is a name of the page's
 			var e struct {
@@ -56,7 +56,7 @@ func FuzzQueries(f *testing.F) {
 	f.Fuzz(func(t *testing.T, q string) {
 		for _, path := range []string{"/api/quests/none/events", "/api/quests/none/timeline", "/api/quests/none/papers", "/api/diff", "/api/quests/none/agents/x/transcript", "/api/blobs/" + strings.Repeat("0", 64), "/api/quests/none/agents/x/files"} {
 			if w := ask(t, "GET", path+"?"+q, ""); w.code < 400 {
-				t.Errorf("%s?%s: %d", path, q, w.code)
+				t.Errorf("a request that is wrong was taken: %s?%s: %d", path, q, w.code)
 			}
 		}
 	})
@@ -79,7 +79,7 @@ func FuzzBodies(f *testing.F) {
 		ask(t, "POST", "/api/validate", b)
 		for _, path := range []string{"/api/quests/none/control", "/api/quests/none/messages"} {
 			if w := ask(t, "POST", path, b); w.code < 400 {
-				t.Errorf("%s: %d", path, w.code)
+				t.Errorf("a body that is wrong was taken: %s: %d", path, w.code)
 			}
 		}
 	})

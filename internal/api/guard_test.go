@@ -173,7 +173,7 @@ func TestARequestThatBreaksIsItsOwnFailure(t *testing.T) {
 	r.Header.Set("Authorization", "Bearer "+token)
 	s.ServeHTTP(w, r)
 	if w.code != 500 || !strings.Contains(w.body.String(), `"internal"`) {
-		t.Errorf("%d %s %s", w.code, w.body.String(), log.String())
+		t.Errorf("a handler that panics: got %d %s %s, want 500 and that it is internal", w.code, w.body.String(), log.String())
 	}
 }
 

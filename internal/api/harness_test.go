@@ -265,7 +265,7 @@ func (a answer) want(t *testing.T, code int) answer {
 func (a answer) into(t *testing.T, v any) {
 	t.Helper()
 	if err := json.Unmarshal(a.body, v); err != nil {
-		t.Fatalf("%v: %.300s", err, a.body)
+		t.Fatalf("an answer that is no JSON: %v: %.300s", err, a.body)
 	}
 }
 

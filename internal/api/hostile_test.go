@@ -69,7 +69,7 @@ func (f *fort) check(what string, a answer) answer {
 		}
 	}
 	if a.code >= 500 || a.header.Get("X-Evil") != "" {
-		f.t.Errorf("%.200s: %d %.200s", what, a.code, a.body)
+		f.t.Errorf("a hostile request broke something: %.200s: %d %.200s", what, a.code, a.body)
 	}
 	return a
 }
@@ -160,7 +160,7 @@ func TestNothingLeadsOutOfTheHome(t *testing.T) {
 				"fork's model": f.control("q", map[string]any{"action": "fork", "name": "x", "model": "script:" + c}),
 			} {
 				if f.check(what+" "+c, a); a.code < 400 && !event.ValidName(c) {
-					t.Errorf("%s %q: %d", what, c, a.code)
+					t.Errorf("a name that is none was taken: %s %q: %d", what, c, a.code)
 				}
 			}
 		}

@@ -148,7 +148,7 @@ func TestAMalformedBodyIsRefusedWithItsField(t *testing.T) {
 	for _, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"} {
 		a := s.do("POST", order, `{"action":"stop"}`, func(r *http.Request) { r.Header.Set("Content-Type", kind) }).want(t, 400)
 		if !contains(a, `"field":"Content-Type"`) {
-			t.Errorf("%q: %s", kind, a.body)
+			t.Errorf("the answer does not name Content-Type: %q: %s", kind, a.body)
 		}
 	}
 	if after := lines(t, s.rt, "q"); len(after) != len(before) {
@@ -273,7 +273,7 @@ func TestAConflict(t *testing.T) {
 	} {
 		a := s.do(c.method, c.path, c.body)
 		if a.code != 409 || !contains(a, `"conflict"`) || !contains(a, c.says) {
-			t.Errorf("%s: %d %s", c.name, a.code, a.body)
+			t.Errorf("got %s: %d %s, want a conflict with the reason", c.name, a.code, a.body)
 		}
 	}
 	t.Run("OfTwoWhoMakeTheSameQuestAtOnceOneDoes", func(t *testing.T) {

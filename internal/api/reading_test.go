@@ -148,7 +148,7 @@ func TestBlobsAreHarmless(t *testing.T) {
 			t.Errorf("%s is sent as %q", c.name, how)
 		}
 		if !strings.Contains(a.header.Get("Content-Security-Policy"), "sandbox") || a.header.Get("X-Content-Type-Options") != "nosniff" {
-			t.Errorf("%s: %v", c.name, a.header)
+			t.Errorf("a file is served without its guards: %s: %v", c.name, a.header)
 		}
 	}
 	t.Run("AreReadInParts", func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestBlobsAreHarmless(t *testing.T) {
 		a := s.do("GET", "/api/blobs/"+put("x")+"?name="+`..%2f..%2f%22%0d%0aX-Evil:%201%e2%80%aetxt`, nil).want(t, 200)
 		_, params, err := mime.ParseMediaType(a.header.Get("Content-Disposition"))
 		if err != nil || a.header.Get("X-Evil") != "" || strings.ContainsAny(params["filename"], "/\"\r\n\u202e") {
-			t.Errorf("%v %q", err, a.header.Get("Content-Disposition"))
+			t.Errorf("the name of a download: got %v %q, want one that leads nowhere", err, a.header.Get("Content-Disposition"))
 		}
 	})
 }

@@ -286,7 +286,7 @@ func (s *server) stream(path string) *reading {
 	must(s.t, err)
 	s.t.Cleanup(func() { resp.Body.Close() })
 	if resp.StatusCode != 200 {
-		s.t.Fatal(resp.Status)
+		s.t.Fatalf("the stream: got %s, want 200", resp.Status)
 	}
 	return &reading{t: s.t, in: bufio.NewReader(resp.Body), cancel: cancel}
 }

@@ -224,7 +224,7 @@ func TestTheTableOfRoutes(t *testing.T) {
 	g := newGatehouse(t)
 	t.Run("AnswersEachCallerAsExpected", func(t *testing.T) {
 		for _, w := range g.walk() {
-			t.Error(w)
+			t.Errorf("as the table stands: %s", w)
 		}
 	})
 	t.Run("IsCaughtWithAnyOtherNeed", func(t *testing.T) {

@@ -85,7 +85,7 @@ func TestReadingChangesNothing(t *testing.T) {
 	}
 	look := func(what string) {
 		if now := snapshot(t, w.rt.Home); !maps.Equal(files, now) {
-			t.Errorf("%s: %s", what, strings.Join(changed(files, now), "\n"))
+			t.Errorf("files were changed by %s: %s", what, strings.Join(changed(files, now), "\n"))
 			files = now
 		}
 	}

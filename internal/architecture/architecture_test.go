@@ -63,7 +63,7 @@ var layers = map[string][]string{
 	// A driver starts the helper inside; what it shares with it is its name.
 	"computer/bubblewrap":   {"computer", "computer/cgroup", "computer/helper", "computer/link"},
 	"computer/docker":       {"computer", "computer/cgroup", "computer/helper", "computer/link"},
-	"computer/computertest": {"blob", "blob/fs", "computer", "computer/helper", "computer/link", "event"},
+	"computer/computertest": {"blob", "blob/fs", "computer", "computer/helper", "computer/link", "event", "need"},
 	"model/script":          {"event", "model", "strictyaml"},
 	"ledger/sqlite":         {"event", "ledger"},
 	"blob/fs":               {"event", "blob"},
@@ -91,6 +91,7 @@ var layers = map[string][]string{
 	"quest/questschema":     {"quest"},
 	"notice":                {},
 	"notice/gather":         {"notice"},
+	"need":                  {},
 	"architecture":          {},
 }
 

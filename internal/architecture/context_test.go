@@ -66,7 +66,7 @@ func compare(t *testing.T, what string, got, want map[string]int) {
 	t.Helper()
 	for _, place := range slices.Sorted(maps.Keys(got)) {
 		if got[place] > want[place] {
-			t.Errorf("%s %s", place, what)
+			t.Errorf("the function %s %s", place, what)
 		}
 	}
 	for _, place := range slices.Sorted(maps.Keys(want)) {

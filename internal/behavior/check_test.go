@@ -260,7 +260,7 @@ func BenchmarkCheckFivePhilosophers(b *testing.B) {
 	for b.Loop() {
 		v, err := s.Check(CheckOptions{Depth: 100})
 		if err != nil || v.Result != Holds {
-			b.Fatal(v, err)
+			b.Fatalf("the checker: got %v and %v, want that it holds", v, err)
 		}
 		states += v.States
 	}

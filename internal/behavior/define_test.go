@@ -159,7 +159,7 @@ func TestDefinitionIsReadAsItIsWritten(t *testing.T) {
 		`{"request":[{"type":"message.sent","with":"{\"n\":[1,2.5,{\"a\":true,\"b\":null}],\"text\":\"Well done.\",\"to\":\"agent-0\"}"}]}],` +
 		`"text":"Compute before you answer."}`
 	if diff := cmp.Diff(want, toJSON(t, mustRead(t, calculateFirst))); diff != "" {
-		t.Error(diff)
+		t.Errorf("the thread as JSON differs (-want +got):\n%s", diff)
 	}
 }
 
@@ -364,10 +364,10 @@ func TestFieldThatCannotBeSeenIsBlockedAndNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	p := programOf(t, steps(t, "", "{wait: {type: a, where: {f: 1}}, block: {type: b, where: {f: 1}, reason: no}}"))
 	if o := p.Trigger(Event{"a", unseen{}}, false); !o.Selected {
-		t.Error(o)
+		t.Errorf("an event whose member cannot be seen: got %+v, want it selected", o)
 	}
 	if by := p.Blocked(Event{"b", unseen{}}); len(by) != 1 || by[0].Reason != "no" {
-		t.Error(by)
+		t.Errorf("blockers of b: got %v, want one that says no", by)
 	}
 }
 
@@ -438,11 +438,11 @@ func TestDefinitionRequests(t *testing.T) {
 	}
 	p.Run()
 	if diff := cmp.Diff([]string{"b", "b", "c"}, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("the events that were selected differ (-want +got):\n%s", diff)
 	}
 	d := mustRead(t, "{name: x, steps: [{request: {type: a, with: {z: 1.0, b: [x]}}}]}")
 	if got := programOf(t, d).Requested()[0].Event; !got.Equal(eventOf(t, "a", `{"b":["x"],"z":1}`)) {
-		t.Error(got)
+		t.Errorf("the request: got %v, want 1 and 1.0 to be the same", got)
 	}
 }
 
@@ -451,11 +451,11 @@ func TestScopeIsAllThatCouldEverBeBlocked(t *testing.T) {
 	th := compiled(t, steps(t, "text: Hi.", "{wait: {type: a}, block: {type: b}}", "block: {type: c}"))
 	for typ, want := range map[string]Truth{"a": No, "b": Yes, "c": Yes} {
 		if got := th.Scope.Match(Event{Type: typ}); got != want {
-			t.Errorf("%s: %v", typ, got)
+			t.Errorf("the scope of %s: %v, want otherwise", typ, got)
 		}
 	}
 	if th.Text != "Hi." || len(th.Outline) != 2 {
-		t.Errorf("%+v", th)
+		t.Errorf("the thread: got %+v, want its text and two steps of outline", th)
 	}
 	if th := compiled(t, steps(t, "", "wait: {type: a}")); th.Scope == nil || th.Scope.Match(Event{Type: "a"}) != No {
 		t.Error("a thread that blocks nothing blocks when it breaks down")
@@ -482,10 +482,10 @@ func TestDefinitionIsSavedAndRestoredAtEveryPoint(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(p.Text(), q.Text()); diff != "" {
-				t.Error(diff)
+				t.Errorf("the restored program says something else:\n%s", diff)
 			}
 			if diff := cmp.Diff(p.Save(), q.Save()); diff != "" {
-				t.Error(diff)
+				t.Errorf("the restored program saves something else:\n%s", diff)
 			}
 			p = q
 		}
@@ -519,7 +519,7 @@ func TestRestoreRefusesGarbage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := p.Save()[0].State; got != good {
-		t.Error(got)
+		t.Errorf("the saved state: got %s, want the good one", got)
 	}
 }
 
@@ -572,13 +572,13 @@ func TestEachValueRequestsAndMovesWithWhomeverRequests(t *testing.T) {
 	happens(t, p, "fail", `{"agent":"a"}`)
 	happens(t, p, "fail", `{"agent":"b"}`)
 	if r := p.Requested(); len(r) != 1 {
-		t.Errorf("%v", r)
+		t.Errorf("requests: got %v, want one", r)
 	}
 	if n := p.Run(); n != 1 {
 		t.Errorf("%d steps", n)
 	}
 	if got := p.Save()[0].State; !strings.Contains(got, `"value":"\"a\""`) || !strings.Contains(got, `"value":"\"b\""`) || strings.Contains(got, "nurse") {
-		t.Error(got)
+		t.Errorf("the saved state: got %s, want a and b, and nothing of the nurse", got)
 	}
 }
 
@@ -590,12 +590,12 @@ func TestAValueThatStandsLikeTheRestIsForgotten(t *testing.T) {
 		happens(t, p, "b", fmt.Sprintf(`{"f":%d}`, i))
 	}
 	if got := p.Save()[0].State; got != "{}" {
-		t.Errorf("%.200s", got)
+		t.Errorf("the saved state: got %.200s, want none", got)
 	}
 	happens(t, p, "a", `{"f":1}`)
 	happens(t, p, "a", "")
 	if got := p.Save()[0].State; got != `{"rest":{"point":1}}` {
-		t.Errorf("%.200s", got)
+		t.Errorf("the saved state: got %.200s, want rest at point 1", got)
 	}
 }
 
@@ -606,7 +606,7 @@ func TestMatchersOfEachSayWhatTheyMatchNow(t *testing.T) {
 	b := p.threads[0].bids
 	got := []string{b.Wait.String(), b.Block[0].Match.String(), b.Block[1].Match.String()}
 	if diff := cmp.Diff([]string{"a or i or d", "b or e", "c"}, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("what is waited for and blocked differs (-want +got):\n%s", diff)
 	}
 }
 
@@ -821,17 +821,17 @@ func FuzzDefinition(f *testing.F) {
 				p.Trigger(witness(all[rnd.IntN(len(all))], d.Per, []string{"", "a", "b"}[rnd.IntN(3)]), false)
 			}
 			if broken := p.Broken(); len(broken) > 0 {
-				t.Fatal(broken)
+				t.Fatalf("threads broke: %v", broken)
 			}
 			q := programOf(t, d)
 			if err := q.Restore(p.Save()); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(p.Save(), q.Save()); diff != "" {
-				t.Fatal(diff)
+				t.Fatalf("the restored program saves something else:\n%s", diff)
 			}
 			if p.Text() != q.Text() {
-				t.Fatalf("%s\n%s", p.Text(), q.Text())
+				t.Fatalf("the restored program says something else:\n%s\n%s", p.Text(), q.Text())
 			}
 		}
 	})

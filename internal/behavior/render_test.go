@@ -36,7 +36,7 @@ func TestMermaidDrawsThreads(t *testing.T) {
   end
 `
 	if diff := cmp.Diff(want, Mermaid(threads)); diff != "" {
-		t.Error(diff)
+		t.Errorf("the diagram differs (-want +got):\n%s", diff)
 	}
 }
 
@@ -101,10 +101,10 @@ lame: Never works.
 status: ready
 `
 	if diff := cmp.Diff(want, p.Text()); diff != "" {
-		t.Error(diff)
+		t.Errorf("the text differs (-want +got):\n%s", diff)
 	}
 	if got := New(nil).Text(); got != "status: idle\n" {
-		t.Error(got)
+		t.Errorf("a program without threads: got %q, want it idle", got)
 	}
 }
 
@@ -119,6 +119,6 @@ func TestProgramTellsOfHostileThreadsInOneLineEach(t *testing.T) {
 	defer p.Close()
 	got := p.Text()
 	if strings.Count(got, "\n") != 5 || strings.ContainsAny(got, "\x1b\u2028\u202e") || !strings.Contains(got, "  waits for ?\n") {
-		t.Errorf("%q", got)
+		t.Errorf("hostile names: got %q, want five lines and nothing that moves the cursor", got)
 	}
 }

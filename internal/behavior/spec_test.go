@@ -909,7 +909,7 @@ func BenchmarkSelection50Threads(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if !p.Step() {
-			b.Fatal(p.Status())
+			b.Fatalf("no step is possible: the program is %v", p.Status())
 		}
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "selections/s")

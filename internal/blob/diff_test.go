@@ -220,7 +220,7 @@ func TestDiffReadsOnlyFoldersThatDiffer(t *testing.T) {
 	from, to := before.store(t, store), after.store(t, store)
 	got, _, err := blob.Diff(t.Context(), store, &from, to, 10)
 	if err != nil || len(got) != 1 || got[0].Path != "d7/sub/g" {
-		t.Fatalf("%v, %v", got, err)
+		t.Fatalf("the diff: got %v, %v, want d7/sub/g alone", got, err)
 	}
 	if store.opened != 6 {
 		t.Errorf("%d folders were read, want the three that differ, twice", store.opened)
@@ -286,6 +286,6 @@ func TestDiffSaysWhatIsMissing(t *testing.T) {
 	store.Forget(mockup{"f": plain}.store(t, store).Hash)
 	got, _, err := blob.Diff(t.Context(), store, &from, to, 10)
 	if !errors.Is(err, blob.ErrNotFound) || got != nil {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("the diff with a tree that is missing: got %v, %v, want ErrNotFound", got, err)
 	}
 }

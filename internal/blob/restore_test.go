@@ -42,7 +42,7 @@ func TestRestore(t *testing.T) {
 		d.restore(s, event.TreeRef(plant(t, s, plantFile(t, s, "plain", "x"), tool)))
 		for name, want := range map[string]fs.FileMode{"plain": blob.ModePlain, "tool": blob.ModeExec} {
 			if info, err := os.Stat(d.path(name)); err != nil || info.Mode() != want {
-				t.Errorf("%s: %v, %v", name, info.Mode(), err)
+				t.Errorf("the mode that was restored: got %s: %v, %v", name, info.Mode(), err)
 			}
 		}
 	})

@@ -62,7 +62,7 @@ func TestWithoutRights(t *testing.T) {
 				want = append(want, blob.Skipped{Path: name, Reason: "no right to read it"})
 			}
 			if diff := cmp.Diff(want, skipped); diff != "" {
-				t.Error(diff)
+				t.Errorf("what was left out differs (-want +got):\n%s", diff)
 			}
 			if ref != event.TreeRef(plant(t, s, plantFile(t, s, "open", "x"))) {
 				t.Error("the readable file is not alone in the tree")

@@ -19,6 +19,7 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/blob/blobtest"
 	"lyceum/internal/event"
+	"lyceum/internal/need"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -93,7 +94,7 @@ func TestSnapshot(t *testing.T) {
 		}
 		want[3].Mode = blob.ModeExec
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
+			t.Errorf("the snapshot differs (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("KeepsDotFoldersAndEmptyOnes", func(t *testing.T) {
@@ -167,7 +168,7 @@ func TestSnapshotSkips(t *testing.T) {
 			want, _ := d.snapshot(s, nil)
 			err := c.make(d.path("sub/" + c.name))
 			if errors.Is(err, fs.ErrPermission) {
-				t.Skip("making a device takes root: run the tests with sudo")
+				need.Missing(t, "making a device takes root: run the tests with sudo")
 			}
 			d.must(err)
 			ref, _, skipped, err := blob.Snapshot(t.Context(), s, d.root, nil)
@@ -177,7 +178,7 @@ func TestSnapshotSkips(t *testing.T) {
 				path = `"sub/a\xffb"`
 			}
 			if diff := cmp.Diff([]blob.Skipped{{Path: path, Reason: c.reason}}, skipped); diff != "" {
-				t.Error(diff)
+				t.Errorf("what was left out differs (-want +got):\n%s", diff)
 			}
 			if ref != want {
 				t.Error("what was skipped is in the tree all the same")

@@ -53,7 +53,7 @@ func TestTree(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(sample(), got); diff != "" {
-			t.Error(diff)
+			t.Errorf("the tree differs (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("IsCanonicalJSON", func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestTree(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(canonical), string(data)); diff != "" {
-			t.Error(diff)
+			t.Errorf("the tree's bytes are not canonical (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("HasOneSpellingForEver", func(t *testing.T) {
@@ -257,7 +257,7 @@ func TestWalk(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff([]event.Ref{top, leaf, same.Ref()}, met); diff != "" {
-			t.Error(diff)
+			t.Errorf("the blobs that were met differ (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("OpensATreeThatIsAlsoAFile", func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"lyceum/internal/cli"
+	"lyceum/internal/need"
 
 	"golang.org/x/sys/unix"
 )
@@ -186,7 +187,7 @@ func TestABackupThatDoesNotFitLeavesNothing(t *testing.T) {
 	h := asked(t)
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
-		t.Skipf("mounting a small tmpfs takes root and CAP_SYS_ADMIN (%v): run the tests with sudo, or in a container with --privileged", err)
+		need.Missing(t, "mounting a small tmpfs takes root and CAP_SYS_ADMIN (%v): run the tests with sudo, or in a container with --privileged", err)
 	}
 	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
 	h.run("backup", filepath.Join(dir, "b")).want(t, 1, "the disk is full", "Make room on the disk and give the command again")

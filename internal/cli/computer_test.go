@@ -5,22 +5,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-)
 
-// needsSandbox leaves a test out where no computer can be made.
-func needsSandbox(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("bwrap"); err != nil {
-		t.Skip("needs bubblewrap: apt-get install bubblewrap")
-	}
-}
+	"lyceum/internal/need"
+)
 
 // rawEvents reads a quest's ledger as plain JSON.
 func (h *home) rawEvents(name string) (out []map[string]any) {
@@ -28,7 +21,7 @@ func (h *home) rawEvents(name string) (out []map[string]any) {
 	for line := range strings.Lines(h.ok("trace", name, "--json")) {
 		var e map[string]any
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			h.t.Fatalf("%v: %s", err, line)
+			h.t.Fatalf("a line of the trace is no event: %v: %s", err, line)
 		}
 		out = append(out, e)
 	}
@@ -39,7 +32,7 @@ func body(e map[string]any) map[string]any { b, _ := e["body"].(map[string]any);
 
 func TestAQuestInAComputer(t *testing.T) {
 	t.Parallel()
-	needsSandbox(t)
+	need.Program(t, "bwrap")
 	h := newHome(t, map[string]string{
 		"quest.yaml": "name: boxed\nproblem: What is in the box?\nmodel: script:plan.yaml\ncomputer: {driver: bubblewrap, memory: 256MiB}\n",
 		"plan.yaml": `rules:
@@ -103,9 +96,15 @@ func TestAQuestInAComputer(t *testing.T) {
 }
 
 // helpers are the processes of a home's computers that live.
-func helpers(t *testing.T, home string) (out []int) {
+func helpers(t *testing.T, home string) []int {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(home, "quests", "*", "computers", "*", "computer.json"))
+	return helpersOf(t, home, "*")
+}
+
+// helpersOf are those of computers whose names match a pattern.
+func helpersOf(t *testing.T, home, names string) (out []int) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(home, "quests", "*", "computers", names, "computer.json"))
 	must(t, err)
 	for _, f := range files {
 		var saved struct{ Handle string }
@@ -127,7 +126,7 @@ func helpers(t *testing.T, home string) (out []int) {
 // once, have one outcome, and lose no line.
 func TestKilledWhileCommandsRun(t *testing.T) {
 	t.Parallel()
-	needsSandbox(t)
+	need.Program(t, "bwrap")
 	const turns = 12
 	h := newHome(t, map[string]string{
 		"quest.yaml": "name: killed\nproblem: How often does it run?\nmodel: script:plan.yaml\ncomputer: bubblewrap\n",

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lyceum/internal/need"
 )
 
 // netFiles are the example's, with what a test changes about its spec.
@@ -32,11 +34,11 @@ var answerOf = regexp.MustCompile(`(?s)## Answer.*output sha256 [0-9a-f]{64}`)
 // Whenever a net is killed, it goes on to the same answer, and replays.
 func TestKilledContractNetComesToTheSameAnswer(t *testing.T) {
 	t.Parallel()
-	needsSandbox(t)
+	need.Program(t, "bwrap")
 	h := newHome(t, netFiles(t, func(s string) string { return s }))
 	want := answerOf.FindString(h.ok("run", "quest.yaml", "--name", "whole"))
 	if !strings.Contains(want, "35.0942") || !strings.Contains(want, "ran by Python") {
-		t.Fatalf("%s", want)
+		t.Fatalf("the answer: got %s, want 35.0942, run by Python", want)
 	}
 	for _, kind := range []string{"quest.started", "search.call", "search.result", "compute.call", "compute.result", "arguments.weighed"} {
 		name := "at-" + strings.ReplaceAll(kind, ".", "-")

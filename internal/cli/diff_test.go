@@ -61,7 +61,7 @@ func TestTwoRunsOfTheSameSeedAreTheSame(t *testing.T) {
 	}
 	must(t, json.Unmarshal([]byte(h.ok("diff", "one", "two", "--json")), &d))
 	if s := d.Similarity; s.Total != "1.000000" || s.Answer != s.Total || s.Steps != s.Total || s.Tools != s.Total {
-		t.Errorf("%+v", s)
+		t.Errorf("the similarity of a quest with itself: got %+v, want 1 everywhere", s)
 	}
 	if d.Shared != 0 || d.Steps.Same < 10 || d.Steps.Changed != 0 {
 		t.Errorf("%d events shared, steps %+v", d.Shared, d.Steps)

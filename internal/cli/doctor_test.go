@@ -12,15 +12,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-)
 
-// needSandbox skips a test where bubblewrap cannot work.
-func needSandbox(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("bwrap"); err != nil {
-		t.Skip("there is no bwrap: apt-get install bubblewrap")
-	}
-}
+	"lyceum/internal/need"
+)
 
 // public is a folder that every user can reach, also when /tmp is covered.
 func public(t *testing.T) string {
@@ -89,7 +83,7 @@ func examine(t *testing.T, home string, prepare func(cmd *exec.Cmd)) (e examined
 		}
 	}
 	if err := json.Unmarshal(out.Bytes(), &e); err != nil {
-		t.Fatalf("%v\n%s%s", err, &out, &errOut)
+		t.Fatalf("what doctor said is no JSON: %v\n%s%s", err, &out, &errOut)
 	}
 	e.code = cmd.ProcessState.ExitCode()
 	if e.Healthy != (e.code == 0) {
@@ -119,11 +113,11 @@ func shellFirst(script string, wrap ...string) func(cmd *exec.Cmd) {
 
 func TestDoctorOnAWorkingMachine(t *testing.T) {
 	t.Parallel()
-	needSandbox(t)
+	need.Program(t, "bwrap")
 	home := filepath.Join(t.TempDir(), "home")
 	e := examine(t, home, nil)
 	if e.code != 0 || e.Driver != "bubblewrap" || e.Home != home {
-		t.Errorf("%+v", e)
+		t.Errorf("doctor: got %+v, want bubblewrap for this home", e)
 	}
 	e.want(t, "home folder ok", home, "not there yet")
 	e.want(t, "computers bubblewrap ok", "works: bubblewrap ")
@@ -172,7 +166,7 @@ func mountable(t *testing.T) []string {
 		wrap = []string{"unshare", "-Urm"}
 	}
 	if err := exec.Command(wrap[0], append(wrap[1:], "mount", "-t", "tmpfs", "tmpfs", t.TempDir())...).Run(); err != nil {
-		t.Skipf("no file systems can be mounted here (%v): run the test as root, with unshare and mount", err)
+		need.Missing(t, "no file systems can be mounted here (%v): run the test as root, with unshare and mount", err)
 	}
 	return wrap
 }
@@ -214,7 +208,7 @@ func TestDoctorLeavesNothingInTheHome(t *testing.T) {
 	home := t.TempDir()
 	examine(t, home, nil).want(t, "home writable ok")
 	if left, err := os.ReadDir(home); err != nil || len(left) != 0 {
-		t.Errorf("%v %v", left, err)
+		t.Errorf("files that doctor left in the home: got %v %v, want none", left, err)
 	}
 }
 
@@ -222,13 +216,9 @@ func TestDoctorLeavesNothingInTheHome(t *testing.T) {
 // for others.
 func TestDoctorWhereUserNamespacesAreForbidden(t *testing.T) {
 	t.Parallel()
-	needSandbox(t)
-	if os.Getuid() != 0 {
-		t.Skip("only root can map the users that this needs: run the test as root")
-	}
-	if _, err := exec.LookPath("setpriv"); err != nil {
-		t.Skip("there is no setpriv: apt-get install util-linux")
-	}
+	need.Program(t, "bwrap")
+	need.Root(t, "map the users that this needs")
+	need.Program(t, "setpriv")
 	dir := public(t)
 	must(t, os.Chmod(dir, 0o777))
 	// Below /tmp the binary may be out of reach for the user that this becomes.
@@ -243,7 +233,7 @@ func TestDoctorWhereUserNamespacesAreForbidden(t *testing.T) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, UidMappings: all, GidMappings: all, GidMappingsEnableSetgroups: true}
 	})
 	if e.code != 1 || e.Driver != "" {
-		t.Errorf("%+v", e)
+		t.Errorf("doctor where user namespaces are forbidden: got %+v, want exit 1 and no driver", e)
 	}
 	e.want(t, "computers bubblewrap problem", "let programs make user namespaces")
 	e.want(t, "computers user namespaces problem", "max_user_namespaces is 0", "sysctl user.max_user_namespaces=10000")
@@ -263,7 +253,7 @@ func TestDoctorSaysWhatBwrapSays(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(dir, "bwrap"), []byte("#!/bin/sh\necho \""+said+"\" >&2\nexit 1\n"), 0o755))
 		e := examine(t, t.TempDir(), func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "PATH="+dir+":"+os.Getenv("PATH")) })
 		if e.code != 1 || e.Driver != "" {
-			t.Errorf("%q: %+v", said, e)
+			t.Errorf("doctor where bwrap says %q: got %+v, want exit 1 and no driver", said, e)
 		}
 		e.want(t, "computers bubblewrap problem", said, fix)
 		e.want(t, "computers auto problem")

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"lyceum/internal/need"
 	"lyceum/internal/runtime/audit"
 )
 
@@ -78,7 +79,7 @@ const (
 
 func TestCommandsAreRunAgain(t *testing.T) {
 	t.Parallel()
-	needsSandbox(t)
+	need.Program(t, "bwrap")
 	call := func(turn int, calls ...string) string {
 		out := ""
 		for _, c := range calls {
@@ -151,7 +152,7 @@ func TestCommandsAreRunAgain(t *testing.T) {
 		h.env = append(h.env, "PATH="+lyceum)
 		for what, c := range h.executed(0, "boxed") {
 			if c.Status != "not checkable" || what == printing && !strings.Contains(c.Why, "bwrap") {
-				t.Errorf("%q: %+v", what, c)
+				t.Errorf("without bubblewrap, %q: got %+v, want not checkable", what, c)
 			}
 		}
 	})
@@ -160,7 +161,7 @@ func TestCommandsAreRunAgain(t *testing.T) {
 // The first time there is something in /tmp; again there is not, and it takes long.
 func TestRunningCommandsAgainCanBeInterrupted(t *testing.T) {
 	t.Parallel()
-	needsSandbox(t)
+	need.Program(t, "bwrap")
 	h := newHome(t, map[string]string{
 		"quest.yaml": "name: waits\nproblem: How long?\nmodel: script:plan.yaml\ncomputer: {driver: bubblewrap}\n",
 		"plan.yaml": `rules:
@@ -197,7 +198,7 @@ func TestRunningCommandsAgainCanBeInterrupted(t *testing.T) {
 
 func TestProgramsOfPapersAreRunAgain(t *testing.T) {
 	t.Parallel()
-	needsSandbox(t)
+	need.Program(t, "bwrap")
 	h := newHome(t, nil)
 	h.emptyTemp()
 	quest, err := filepath.Abs("../../examples/lab-number/quest.yaml")
@@ -209,7 +210,7 @@ func TestProgramsOfPapersAreRunAgain(t *testing.T) {
 			reproductions++
 		}
 		if c.Status == "different" {
-			t.Errorf("%s: %+v", what, c)
+			t.Errorf("done again, %s: got %+v, want it the same", what, c)
 		}
 	}
 	if reproductions == 0 {

@@ -9,13 +9,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lyceum/internal/need"
 )
 
 // TestReproductions: a paper shows what running its entry point came to, and nothing of
 // it stays.
 func TestReproductions(t *testing.T) {
 	t.Parallel()
-	needsSandbox(t)
+	need.Program(t, "bwrap")
 	papers := []struct{ name, code, status, reason string }{
 		{"same.sh", "echo 42", "reproduced", ""},
 		{"-e.sh", "echo an odd name", "reproduced", ""},
@@ -97,7 +99,7 @@ func TestReproductions(t *testing.T) {
 // run at a time, and another's comes in between.
 func TestReproductionsTakeTurns(t *testing.T) {
 	t.Parallel()
-	needsSandbox(t)
+	need.Program(t, "bwrap")
 	var many []string
 	for i := range 4 {
 		many = append(many, fmt.Sprintf(`      - {tool: submit_publication, args: {title: "many %d", content: x, attachments: [run.sh], entrypoint: run.sh}}`, i))
@@ -165,7 +167,7 @@ func TestReproductionsTakeTurns(t *testing.T) {
 // computers.
 func TestCleanEndsAReproduction(t *testing.T) {
 	t.Parallel()
-	needsSandbox(t)
+	need.Program(t, "bwrap")
 	h := newHome(t, map[string]string{
 		"quest.yaml": "name: left\nsociety: lab\nagents: 1\nproblem: Does it end?\nmodel: script:plan.yaml\ncomputer: bubblewrap\n",
 		"plan.yaml": `rules:
@@ -179,15 +181,17 @@ func TestCleanEndsAReproduction(t *testing.T) {
 	h.ok("create", "quest.yaml")
 	p := h.start("run", "left")
 	h.await("left", "reproduction.call", 1)
-	for deadline := time.Now().Add(patience); len(helpers(t, h.dir)) == 0; {
+	const its = "reproduction-*"
+	for deadline := time.Now().Add(patience); len(helpersOf(t, h.dir, its)) == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("no computer came up")
+			t.Fatalf("no computer of the reproduction came up in %v", patience)
 		}
 	}
 	p.kill()
-	up := helpers(t, h.dir)
+	// A computer that nobody holds ends by itself, but not before ten seconds.
+	up := helpersOf(t, h.dir, its)
 	if len(up) == 0 {
-		t.Skip("the computer went with the process that was killed")
+		t.Fatal("the computer went with the process that was killed, want it to stay up for whoever comes next")
 	}
 	h.ok("clean", "left", "--yes")
 	for _, pid := range up {

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"lyceum/internal/need"
 )
 
 // staged is a lab of three in which each moment that a test wants to meet takes a while:
@@ -76,7 +78,7 @@ func (h *home) kindsAfter(quest, kind string) (out []string) {
 // and while a budget ends. The next run finishes as if nothing had been.
 func TestALabKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
-	needsSandbox(t)
+	need.Program(t, "bwrap")
 	for name, c := range map[string]struct {
 		at    string
 		first []string
@@ -125,7 +127,7 @@ func (h *home) agreeAndKill(quest string, args ...string) {
 // and answers what is open, once.
 func TestALabKilledAfterItsAnswer(t *testing.T) {
 	t.Parallel()
-	needsSandbox(t)
+	need.Program(t, "bwrap")
 	h := newHome(t, staged)
 	h.ok("create", "quest.yaml")
 	p := h.start("run", "staged")
@@ -167,7 +169,7 @@ func TestALabKilledAfterItsAnswer(t *testing.T) {
 // on.
 func TestCtrlCInALab(t *testing.T) {
 	t.Parallel()
-	needsSandbox(t)
+	need.Program(t, "bwrap")
 	for _, at := range []string{"tool.call", "publication.submitted", "reproduction.call", "review.requested", "review.submitted", "vote.cast"} {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
@@ -196,7 +198,7 @@ func TestCtrlCInALab(t *testing.T) {
 // TestASecondCtrlCInALab leaves at once, whatever is under way; the next run goes on.
 func TestASecondCtrlCInALab(t *testing.T) {
 	t.Parallel()
-	needsSandbox(t)
+	need.Program(t, "bwrap")
 	h := newHome(t, map[string]string{"quest.yaml": staged["quest.yaml"], "plan.yaml": strings.Replace(staged["plan.yaml"], "sleep 0.5", "test -e /home/agent/never || sleep 15", 1)})
 	h.ok("create", "quest.yaml")
 	p := h.start("run", "staged")
@@ -217,7 +219,7 @@ func TestASecondCtrlCInALab(t *testing.T) {
 // and a higher limit goes on. A limit of zero is zero.
 func TestABudgetEndsALab(t *testing.T) {
 	t.Parallel()
-	needsSandbox(t)
+	need.Program(t, "bwrap")
 	type spent struct {
 		CostUSD string `json:"cost_usd"`
 		Turns   int

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"lyceum/internal/need"
 )
 
 // labEvent is what the tests read of a lab's events.
@@ -220,7 +222,7 @@ var busyLab = map[string]string{
 // goes on, and comes to its end as if nothing had been.
 func TestAKilledLab(t *testing.T) {
 	t.Parallel()
-	needsSandbox(t)
+	need.Program(t, "bwrap")
 	h := newHome(t, busyLab)
 	moments := []string{
 		"reproduction.call", "tool.prepared", "budget.exceeded", "publication.submitted", "reproduction.result", "review.submitted",

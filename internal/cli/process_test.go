@@ -1,5 +1,7 @@
 package cli_test
 
+// No race detector: its tests are processes of the whole program.
+
 import (
 	"bufio"
 	"bytes"

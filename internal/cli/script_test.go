@@ -103,7 +103,7 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	if err := ts.Exec(args[1], args[2:]...); err != nil {
 		e, ok := errors.AsType[*exec.ExitError](err)
 		if !ok {
-			ts.Fatalf("%v", err)
+			ts.Fatalf("the command ended in another way than by an exit code: %v", err)
 		}
 		code = e.ExitCode()
 	}

@@ -50,7 +50,7 @@ func (h *home) serve(args ...string) *served {
 	in := bufio.NewReader(out)
 	line, err := in.ReadString('\n')
 	if err != nil {
-		h.t.Fatalf("%v: %s", err, p.errOut.String())
+		h.t.Fatalf("lyceum serve: %v: %s", err, p.errOut.String())
 	}
 	lines := make(chan string, 10)
 	go func() {

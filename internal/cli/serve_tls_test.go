@@ -214,7 +214,7 @@ func TestServeBehindAProxy(t *testing.T) {
 		} {
 			resp, body := c.ask("GET", "/api/quests", append(w.headers, "Authorization", bearer)...)
 			if resp.StatusCode != w.want || !strings.Contains(body, w.says) {
-				t.Errorf("%v: %d %s", w.headers, resp.StatusCode, body)
+				t.Errorf("a request through a proxy, %v: %d %s", w.headers, resp.StatusCode, body)
 			}
 		}
 	})

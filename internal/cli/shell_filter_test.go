@@ -63,7 +63,7 @@ func TestWhatReachesAPersonsTerminal(t *testing.T) {
 				f := &screenFilter{w: &out}
 				for _, p := range list {
 					if n, err := f.Write([]byte(p)); n != len(p) || err != nil {
-						t.Fatal(n, err)
+						t.Fatalf("the write: got %d and %v, want all of it", n, err)
 					}
 				}
 				if out.String() != c.want {

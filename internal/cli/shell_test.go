@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"lyceum/internal/need"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -21,7 +23,7 @@ const deskQuest = "name: desk\nproblem: Wait for a person.\nmodel: script:plan.y
 // atDesk is a home with the quest desk, whose agent waits for a file called go.
 func atDesk(t *testing.T) *home {
 	t.Helper()
-	needSandbox(t)
+	need.Program(t, "bwrap")
 	return newHome(t, map[string]string{"quest.yaml": deskQuest, "plan.yaml": `rules:
   - on: {turn: 1}
     say: "I wait."
@@ -58,7 +60,7 @@ func TestAShellForScripts(t *testing.T) {
 
 	l := h.feed("id -u; pwd; echo to stderr >&2; cat /proc/1/cgroup >/dev/null; ls -d /root 2>/dev/null; exit 0", "desk", "agent-0")
 	if l.code != 0 || l.out != "1000\n/home/agent\n" || l.errOut != "to stderr\n" {
-		t.Errorf("%+v", l)
+		t.Errorf("the shell: got %+v, want what it printed, apart, and exit 0", l)
 	}
 	h.feed("exit 3", "desk", "agent-0").want(t, 1, "The shell's exit code is 3.")
 	h.feed("kill -9 $$", "desk", "agent-0").want(t, 1, "The shell's exit code is 137.")

@@ -50,7 +50,7 @@ func TestAnInterruptedRunStillPrintsItsJSON(t *testing.T) {
 	l.want(t, 130)
 	var q struct{ Quest, Status string }
 	if err := json.Unmarshal([]byte(l.out), &q); err != nil || q.Quest != "slow" || q.Status != "paused" {
-		t.Errorf("%v: %s", err, l.out)
+		t.Errorf("the quest after the signal: got %v: %s, want it paused", err, l.out)
 	}
 }
 

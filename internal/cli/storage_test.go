@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"lyceum/internal/need"
+
 	"golang.org/x/sys/unix"
 	sq "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -106,7 +108,7 @@ func TestADamagedDatabase(t *testing.T) {
 				l := h.run("verify", quest)
 				l.want(t, 1, "damaged")
 				if strings.Contains(l.errOut, "goroutine ") {
-					t.Fatal(l.errOut)
+					t.Fatalf("lyceum panicked: %s", l.errOut)
 				}
 			}
 		}
@@ -220,7 +222,7 @@ func (h *home) nobody(args ...string) lyceum {
 		p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	}
 	if err := p.cmd.Start(); err != nil {
-		h.t.Skipf("lyceum cannot be run as another user here (%v): make the folder for temporary files executable for everybody", err)
+		need.Missing(h.t, "lyceum cannot be run as another user here (%v): make the folder for temporary files executable for everybody", err)
 	}
 	return p.wait()
 }
@@ -299,7 +301,7 @@ func TestAFullHome(t *testing.T) {
 	})
 	must(t, os.Mkdir(h.dir, 0o700))
 	if err := unix.Mount("tmpfs", h.dir, "tmpfs", 0, "size=1536k"); err != nil {
-		t.Skipf("a small file system cannot be mounted here (%v): run the tests as root, in a container with --cap-add SYS_ADMIN", err)
+		need.Missing(t, "a small file system cannot be mounted here (%v): run the tests as root, in a container with --cap-add SYS_ADMIN", err)
 	}
 	t.Cleanup(func() { must(t, unix.Unmount(h.dir, 0)) })
 	h.ok("run", "quest.yaml")

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"lyceum/internal/need"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -114,7 +116,7 @@ func openTerminal(t *testing.T, width uint16) (control, terminal *os.File) {
 	t.Helper()
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("there are no pseudo-terminals here (%v): mount devpts on /dev/pts", err)
+		need.Missing(t, "there are no pseudo-terminals here (%v): mount devpts on /dev/pts", err)
 	}
 	t.Cleanup(func() { _ = control.Close() })
 	fd := int(control.Fd())

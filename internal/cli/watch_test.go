@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lyceum/internal/event"
+	"lyceum/internal/need"
 )
 
 // pane is a terminal that tmux keeps, with a shell in it.
@@ -22,10 +23,7 @@ type pane struct {
 // newPane starts tmux with a shell in which lyceum finds its home.
 func newPane(t *testing.T, h *home, width, height int, env ...string) *pane {
 	t.Helper()
-	program, err := exec.LookPath("tmux")
-	if err != nil {
-		t.Skip("there is no tmux here: install it (apt install tmux) to test the view on a real terminal")
-	}
+	program := need.Program(t, "tmux")
 	p := &pane{t: t, socket: filepath.Join(t.TempDir(), "tmux")}
 	cmd := exec.Command(program, "-S", p.socket, "-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "-c", h.work, "sh")
 	cmd.Env = append(append(os.Environ(), "LYCEUM_HOME="+h.dir, "PS1=$ ", "LC_ALL=C.UTF-8", "TERM=xterm-256color"), env...)

@@ -1,5 +1,7 @@
 package compute
 
+// No race detector: what it tries is an interpreter, with limits on time and memory.
+
 import (
 	"fmt"
 	"maps"
@@ -10,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lyceum/internal/need"
 )
 
 // forks runs one program in several folders, a process each, without starting
@@ -47,10 +51,7 @@ type said struct {
 // python runs a program with python3 on several sets of data.
 func python(t testing.TB, text string, sets map[string]data) map[string]said {
 	t.Helper()
-	bin, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("python3 is not on this machine; install it to compare the two engines")
-	}
+	bin := need.Program(t, "python3")
 	base := t.TempDir()
 	program := filepath.Join(base, "program.py")
 	put(t, program, Python(text))
@@ -206,7 +207,7 @@ func TestShownIsTheSameInBoth(t *testing.T) {
 	want := python(t, text, map[string]data{"none": {}})["none"].out
 	out, err := Interpret(t.Context(), text, nil)
 	if err != nil || string(out) != want {
-		t.Errorf("%v\n%q\n%q", err, out, want)
+		t.Errorf("the interpreter shows something else than Python: %v\ngot  %q\nwant %q", err, out, want)
 	}
 	if strings.ContainsAny(want, "\u202e\u2028\r\x1b") || !strings.Contains(want, "é...") {
 		t.Errorf("what it lets through: %q", want)
@@ -262,6 +263,6 @@ print(worst < 0.000000000000001)
 `
 	got, err := Interpret(t.Context(), program, nil)
 	if err != nil || string(got) != "True\n" {
-		t.Errorf("%s %v", got, err)
+		t.Errorf("ln and exponential: got %s %v, want them close to math.log", got, err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"lyceum/internal/need"
 )
 
 func TestHostileData(t *testing.T) {
@@ -20,9 +22,7 @@ func TestHostileData(t *testing.T) {
 	}
 	t.Run("AMillionLinesAreComputed", func(t *testing.T) {
 		t.Parallel()
-		if testing.Short() {
-			t.Skip("takes seconds; run without -short")
-		}
+		need.Time(t, "computing a million lines")
 		var b strings.Builder
 		b.WriteString("T (K),k (1/s)\n")
 		for i := range 1_000_000 {
@@ -98,7 +98,7 @@ func FuzzPrograms(f *testing.F) {
 		most.steps = 50_000_000
 		out, err := interpret(t.Context(), text, map[string][]byte{"a.csv": table}, most)
 		if _, refused := errors.AsType[*Refusal](err); err != nil && !refused {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("an error that is no refusal: %s: %v", name, err)
 		}
 		if !utf8.Valid(out) || bytes.ContainsAny(out, "\x1b\r") {
 			t.Errorf("%s prints %q", name, out)

@@ -93,7 +93,7 @@ func TestARefusalIsNoFault(t *testing.T) {
 	t.Parallel()
 	out, err := tried(t, "print(\"so far\")\nfail(\"no: line 3\")\nprint(\"never\")")
 	if refusal, ok := errors.AsType[*Refusal](err); !ok || refusal.Reason != "no: line 3" || out != "so far\n" {
-		t.Errorf("%q %v", out, err)
+		t.Errorf("fail() in line 3: got %q %v, want what was printed and the refusal", out, err)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestTooMuchDataIsNotBegun(t *testing.T) {
 	t.Parallel()
 	_, err := Interpret(t.Context(), "print(1)", map[string][]byte{"a": make([]byte, 20<<20), "b": make([]byte, 13<<20)})
 	if err == nil || !strings.Contains(err.Error(), "fewer or smaller files") {
-		t.Errorf("%v", err)
+		t.Errorf("too many files: got %v, want advice to give fewer", err)
 	}
 }
 

@@ -37,7 +37,7 @@ func result(t testing.TB, name string, d data) string {
 	t.Helper()
 	out, err := ran(t, name, d)
 	if err != nil {
-		t.Fatalf("%s: %v", name, err)
+		t.Fatalf("a program that must end well, %s: %v", name, err)
 	}
 	return out
 }

@@ -128,7 +128,7 @@ func TestALieOfTheHelperIsAnError(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		r, err := c.Run(ctx, Command{ID: "a", Args: []string{"x"}})
 		if err == nil || ctx.Err() != nil {
-			t.Errorf("%s: %+v, %v", what, r, err)
+			t.Errorf("a helper that lies, %s: got %+v, %v, want an error before the time is up", what, r, err)
 		}
 		cancel()
 	}
@@ -397,7 +397,7 @@ func TestSpecsAreChecked(t *testing.T) {
 		"open": {Network: Network{Open: true}}, "allow": {Network: Network{Allow: []string{"a"}}},
 	} {
 		if err := s.check("d", true); err != nil {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("a spec that is right was refused: %s: %v", what, err)
 		}
 	}
 	for what, s := range map[string]Spec{

@@ -154,7 +154,7 @@ func TestAttachPassesOnWhatACommandWrites(t *testing.T) {
 	resize <- Size{Rows: 40, Cols: 120}
 	r, err := s.join(t).Attach(t.Context(), sh, Streams{Out: &out, Err: &errs, Resize: resize})
 	if err != nil || r.Exit != 3 || out.String() != "one two" || errs.String() != "bad" {
-		t.Errorf("%+v %v %q %q", r, err, &out, &errs)
+		t.Errorf("the session: got %+v %v %q %q, want exit 3 and both streams", r, err, &out, &errs)
 	}
 	if got := <-sized; got != `{"rows":40,"cols":120}` {
 		t.Errorf("the new size came as %s", got)
@@ -207,7 +207,7 @@ func TestAttachKillsACommandThatNobodyIsLeftFor(t *testing.T) {
 		s := newStranger(t, untilKilled)
 		_, err := s.join(t).Attach(t.Context(), sh, Streams{Out: broken{}})
 		if !errors.Is(err, io.ErrClosedPipe) || !s.was(link.OpForget) {
-			t.Errorf("%v %v", err, s.asked)
+			t.Errorf("a writer that fails: got %v %v, want its error and the command forgotten", err, s.asked)
 		}
 	})
 	t.Run("BecauseTheTerminalIsGone", func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestAttachKillsACommandThatNobodyIsLeftFor(t *testing.T) {
 		s := newStranger(t, untilKilled)
 		r, err := s.join(t).Attach(t.Context(), sh, Streams{In: strings.NewReader(""), Out: io.Discard})
 		if err != nil || r.End != EndKilled {
-			t.Errorf("%+v %v", r, err)
+			t.Errorf("a killed session: got %+v %v, want that it was killed", r, err)
 		}
 	})
 	t.Run("BecauseItIsGivenUp", func(t *testing.T) {
@@ -226,7 +226,7 @@ func TestAttachKillsACommandThatNobodyIsLeftFor(t *testing.T) {
 		defer keys.Close()
 		_, err := s.join(t).Attach(ctx, sh, Streams{In: in, Out: writer(func([]byte) { cancel() })})
 		if !errors.Is(err, context.Canceled) || !s.was(link.OpKill) {
-			t.Errorf("%v %v", err, s.asked)
+			t.Errorf("a session whose caller left: got %v %v, want it killed", err, s.asked)
 		}
 	})
 }
@@ -277,7 +277,7 @@ func TestJoinDoesNotTakeASlowComputerForADeadOne(t *testing.T) {
 	}
 	_, err = Join(t.Context(), Place{Home: dir, Dir: dir}, lost{t: t})
 	if err == nil || errors.Is(err, ErrStopped) || !strings.Contains(err.Error(), "does not answer") {
-		t.Errorf("%v", err)
+		t.Errorf("a computer that is silent: got %v, want that it does not answer", err)
 	}
 	soon, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()

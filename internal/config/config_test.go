@@ -23,7 +23,7 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c, err := Load(home); err != nil || c.Model != "gpt-5" {
-		t.Errorf("%+v, %v", c, err)
+		t.Errorf("the config of the home: got %+v, %v, want model gpt-5", c, err)
 	}
 }
 
@@ -61,7 +61,7 @@ embeddings: {url: "https://vectors.example/v1", model: small, key_variable: VECT
 		},
 	}
 	if diff := cmp.Diff(want, c); err != nil || diff != "" {
-		t.Errorf("%v\n%s", err, diff)
+		t.Errorf("the config differs (-want +got): %v\n%s", err, diff)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestParseNothing(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "\n", "# only words\n", "---\n", "---\n# words\n", "{}", "null", "~"} {
 		if c, err := Parse("config.yaml", []byte(text)); err != nil || !cmp.Equal(c, new(Config)) {
-			t.Errorf("%q: %+v, %v", text, c, err)
+			t.Errorf("an empty config: got %q: %+v, %v", text, c, err)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func TestKeysAreNotKeptInTheFile(t *testing.T) {
 	} {
 		_, err := Parse("c.yaml", []byte(text))
 		if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "keyring") {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("a key in the config: got %s: %v, want advice without the key", text, err)
 		}
 	}
 }
@@ -165,7 +165,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := Parse("c.yaml", []byte(text))
 		if (c == nil) == (err == nil) {
-			t.Errorf("%v, %v", c, err)
+			t.Errorf("either a config or an error: got %v, %v", c, err)
 		}
 	})
 }

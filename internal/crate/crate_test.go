@@ -45,7 +45,7 @@ func roundTrip(t *testing.T, rt *runtime.Runtime, name, as string) *runtime.Runt
 		"replay": func() (*audit.Report, error) { return audit.Replay(ctx, other, here, nil) },
 	} {
 		if rep, err := check(); err != nil || rep.Difference != nil || rep.Events != want.Seq {
-			t.Errorf("%s: %+v, %v", what, rep, err)
+			t.Errorf("the imported quest, checked by %s: %+v, %v", what, rep, err)
 		}
 	}
 	if second := exported(t, other, here); !bytes.Equal(first, second) {
@@ -108,7 +108,7 @@ func TestAQuestComesBackAsItWas(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s, err := rt.Run(t.Context(), "small", runtime.RunOptions{}); err != nil || s.Answer.Ref == nil {
-			t.Fatalf("%+v, %v", s, err)
+			t.Fatalf("the quest: got %+v, %v, want an answer as a blob", s, err)
 		}
 		roundTrip(t, rt, "small", "")
 		data := exported(t, rt, "small")
@@ -149,7 +149,7 @@ func TestAQuestComesBackAsItWas(t *testing.T) {
 		checkGraph(t, exported(t, rt, "branch"))
 		other := roundTrip(t, rt, "branch", "elsewhere")
 		if s, err := other.Load(t.Context(), "elsewhere"); err != nil || s.Name != "branch" || s.Origin == nil {
-			t.Errorf("%+v, %v", s, err)
+			t.Errorf("the imported branch: got %+v, %v, want its name and origin", s, err)
 		}
 	})
 }

@@ -59,7 +59,7 @@ func TestInventory(t *testing.T) {
 			err := v.add(t.Context(), event.Event{Seq: 7, Type: "file.diff", Body: &event.FileDiff{After: c.tree}})
 			if c.want == "" {
 				if err != nil || len(v.held) != 3 || v.held[content.Hash].path != "a/file" {
-					t.Errorf("%v: %v", v.held, err)
+					t.Errorf("what the crate holds: got %v: %v, want three files", v.held, err)
 				}
 			} else if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want something with %q", err, c.want)

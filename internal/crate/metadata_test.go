@@ -86,7 +86,7 @@ func (g graph) checkValue(t *testing.T, where string, v any) {
 		}
 	case string:
 	default:
-		t.Errorf("%s: %T", where, v)
+		t.Errorf("a value of a kind that JSON-LD has not, at %s: %T", where, v)
 	}
 }
 

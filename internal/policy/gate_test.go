@@ -400,7 +400,7 @@ func TestAPolicyThatBreaksDownLetsNothingPass(t *testing.T) {
 				}
 				for _, g := range []*policy.Gate{g, back} {
 					if diff := cmp.Diff([]behavior.Blocker{{Thread: "lame", Reason: "lame"}}, g.Broken()); diff != "" {
-						t.Error(diff)
+						t.Errorf("broken threads differ (-want +got):\n%s", diff)
 					}
 					for _, f := range []*policy.Facts{boom, other} {
 						equal(t, f.Tool, reasons(g.Blocked("tool.call", f)), "lame: the policy lame broke down (lame) and lets nothing pass any more")

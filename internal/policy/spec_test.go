@@ -130,7 +130,7 @@ func TestAListMayNameFilesInAQuest(t *testing.T) {
 		{Policy: event.PolicySpec{Name: "own", Use: "thread/1", Settings: `{"name":"own","steps":[{"block":[{"type":["tool.call"]}]}]}`}, Line: 6},
 	}
 	if diff := cmp.Diff(want, spec.Policies); diff != "" {
-		t.Error(diff)
+		t.Errorf("the policies differ (-want +got):\n%s", diff)
 	}
 }
 
@@ -234,7 +234,7 @@ func TestPoliciesOfTwoFilesHaveNamesOfTheirOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := policy.Complete(chosen); err == nil || !strings.Contains(err.Error(), "there are two policies named "+chosen[0].Name) {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("two policies of one name, %s: %v", text, err)
 		}
 		if _, err := policy.Complete([]event.PolicySpec{{Name: "x", Use: "a/1"}, {Name: "x", Use: "b/1"}}); err == nil {
 			t.Error("two of one name are taken")
@@ -268,7 +268,7 @@ func TestAPinnedPolicyIsReadOrRefused(t *testing.T) {
 		_, err := policy.New([]event.PolicySpec{{Name: "x", Use: use, Settings: "{}"}})
 		e, ok := errors.AsType[*policy.UnknownError](err)
 		if !ok || e.Use != use {
-			t.Errorf("%q: %v", use, err)
+			t.Errorf("a policy that is not known, %q: %v", use, err)
 			continue
 		}
 		has(t, "the way out", err.Error(), "use the version that made it")
@@ -288,7 +288,7 @@ func TestAPinnedPolicyIsReadOrRefused(t *testing.T) {
 		for _, text := range garbage {
 			all := []event.PolicySpec{{Name: "x", Use: use, Settings: text}}
 			if _, err := policy.New(all); err == nil || !strings.Contains(err.Error(), "policy x: ") {
-				t.Errorf("%s %s: %v", use, text, err)
+				t.Errorf("a setting that is wrong, %s %s: %v, want the policy's name in the error", use, text, err)
 			}
 			if _, err := policy.Check(all, behavior.CheckOptions{}); err == nil {
 				t.Errorf("%s %s can be checked", use, text)
@@ -356,7 +356,7 @@ func FuzzPinned(f *testing.F) {
 			}
 		}
 		if broken := s.Broken(); len(broken) > 0 {
-			t.Fatal(broken)
+			t.Fatalf("threads broke: %v", broken)
 		}
 		again, err := policy.New(all)
 		if err != nil {

@@ -53,7 +53,7 @@ func TestTheBuiltInProfilesAreWell(t *testing.T) {
 	for _, p := range all {
 		names = append(names, p.Name)
 		if p.Dir != "" || p.Replaces || p.Tools != nil || p.Computer.None() || p.Computer.Network.Open {
-			t.Errorf("%s: %+v", p.Name, p)
+			t.Errorf("a built-in profile is not as all are: %s: %+v", p.Name, p)
 		}
 		// Agents are to know what good work is, how to check it and what to publish.
 		for _, part := range []string{"# Your field: ", "\n## What good work is\n", "\n## How to check it\n", "\n## What to publish\n", "As a reviewer"} {
@@ -69,7 +69,7 @@ func TestTheBuiltInProfilesAreWell(t *testing.T) {
 		}
 	}
 	if d := cmp.Diff(builtins, names); d != "" {
-		t.Error(d)
+		t.Errorf("the built-in profiles differ (-want +got):\n%s", d)
 	}
 	if !slices.Contains(names, quest.DefaultProfile) {
 		t.Errorf("there is no profile %s, the one of labs that name none", quest.DefaultProfile)
@@ -89,7 +89,7 @@ func TestAPersonAddsAProfileAsAFolder(t *testing.T) {
 		Dir:      filepath.Join(at, "profiles", "mine"),
 	}
 	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
+		t.Errorf("the profile differs (-want +got):\n%s", d)
 	}
 	all, err := profile.List(at)
 	must(t, err)
@@ -104,7 +104,7 @@ func TestAnOwnProfileTakesThePlaceOfABuiltInOne(t *testing.T) {
 	got, err := profile.Find(at, "code")
 	must(t, err)
 	if got.Description != "My field" || !got.Replaces {
-		t.Errorf("%+v", got)
+		t.Errorf("a profile in the home: got %+v, want it to replace the built-in one", got)
 	}
 	// Not if there is a fault in it: then nobody knows what was meant.
 	must(t, os.Remove(filepath.Join(at, "profiles", "code", "prompt.md")))
@@ -121,7 +121,7 @@ func TestAProfileNeedsNoImage(t *testing.T) {
 	got, err := profile.Find(home(t, "mine", files), "mine")
 	must(t, err)
 	if got.Dockerfile != nil || !got.Computer.IsZero() || got.Tools == nil || len(got.Tools) != 0 {
-		t.Errorf("%+v", got)
+		t.Errorf("an empty profile: got %+v, want no computer and no tools", got)
 	}
 }
 

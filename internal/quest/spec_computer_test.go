@@ -213,7 +213,7 @@ func TestTheSchemaTakesWhatTheParserTakes(t *testing.T) {
 	}
 	for text := range computers {
 		if err := valid(text); err != nil {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("a computer that is right was refused: %s: %v", text, err)
 		}
 	}
 	for _, text := range []string{"chroot", "[auto]", "{colour: red}", "{driver: host}", "{network: some}", "{network: {allow: []}}", "{network: {deny: [a]}}",

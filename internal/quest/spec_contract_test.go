@@ -15,11 +15,11 @@ func TestAContractNetHasItsOwnKeys(t *testing.T) {
 	}
 	c := s.Contract()
 	if s.Question() != "Find out." || c.Audit != "strict" || c.WaitUntil.String() != "2030-01-31T11:00:00.000000Z" || s.Corpus != "texts" {
-		t.Errorf("%+v, %+v", s, c)
+		t.Errorf("the contract of the spec: got %+v, %+v", s, c)
 	}
 	s, err = quest.ParseSpec("quest.yaml", []byte("society: contract\nproblem: Find out.\ncorpus: texts\n"))
 	if err != nil || s.Contract().Audit != "standard" || s.Question() != "Find out." {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("a contract by its defaults: got %+v, %v", s, err)
 	}
 }
 

@@ -32,7 +32,7 @@ limits: {cost: 0.1, turns: 0, tokens: 9, duration: 1h30m}
 		t.Errorf("limits %d %d %d %d", *l.Cost, *l.Turns, *l.Tokens, *l.Duration)
 	}
 	if s.Name != "riddle" || s.Seed != 1<<64-1 || *s.Thinking || s.Window != 4000 {
-		t.Errorf("%+v", s)
+		t.Errorf("the spec: got %+v", s)
 	}
 }
 

@@ -85,13 +85,13 @@ func TestAContractNetComputesCitesAndProves(t *testing.T) {
 		}
 	}
 	if len(s.Warnings) > 0 {
-		t.Errorf("%q", s.Warnings)
+		t.Errorf("warnings: got %q, want none", s.Warnings)
 	}
 	l.sound("net")
 	ev, err := service.EvidenceOf(t.Context(), l.Runtime, s)
 	must(t, err)
 	if ev.Broken != 0 || len(ev.Sources) < 3 || len(ev.Claims) < 2 {
-		t.Errorf("%+v", ev)
+		t.Errorf("the evidence: got %+v, want nothing broken, three sources, two claims", ev)
 	}
 	for _, src := range ev.Sources {
 		if event.HashOf([]byte(src.Text)).String() != src.Hash {
@@ -120,10 +120,10 @@ func TestTheSameTaskHasTheSameAnswerInWhateverOrderItsFilesCame(t *testing.T) {
 	slices.Reverse(names)
 	sb := b.run(b.create(thermal.write(t, t.TempDir(), names)))
 	if diff := cmp.Diff(a.answer(sa), b.answer(sb)); diff != "" {
-		t.Error(diff)
+		t.Errorf("two runs come to different answers:\n%s", diff)
 	}
 	if diff := cmp.Diff(derived(a, "net"), derived(b, "net")); diff != "" {
-		t.Error(diff)
+		t.Errorf("two runs derive different events:\n%s", diff)
 	}
 }
 
@@ -245,7 +245,7 @@ func TestANetWaitsForItsTimeAlsoAcrossARestart(t *testing.T) {
 		}
 	}
 	if !strings.Contains(l.answer(s), "35.0942") {
-		t.Error(l.answer(s))
+		t.Errorf("the answer: got %q, want 35.0942", l.answer(s))
 	}
 	l.sound(name)
 }
@@ -397,7 +397,7 @@ func TestACorpusOutsideTheFolderIsRefused(t *testing.T) {
 		p := thermal.plan(t)
 		p.Spec.Corpus = path
 		if _, err := l.Create(t.Context(), p); err == nil || !strings.Contains(err.Error(), "corpus") {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("a corpus that is none, %s: %v", path, err)
 		}
 	}
 }
@@ -435,7 +435,7 @@ func TestAForgedSearchByMeaningIsFound(t *testing.T) {
 	rep, err = audit.Verify(t.Context(), l.Runtime, "net", nil)
 	must(t, err)
 	if rep.Difference != nil || len(rep.Notes) == 0 || !strings.Contains(rep.Notes[0], "vectors") {
-		t.Errorf("%+v", rep)
+		t.Errorf("the report: got %+v, want no difference and a note about vectors", rep)
 	}
 }
 
@@ -460,7 +460,7 @@ func TestAProgramThatIsNotOursIsNoted(t *testing.T) {
 	rep, err := audit.Verify(t.Context(), f.Runtime, "net", nil)
 	must(t, err)
 	if len(rep.Notes) == 0 || !strings.Contains(rep.Notes[0], "the program arrhenius is not this version's") {
-		t.Errorf("%+v", rep)
+		t.Errorf("the notes: got %+v, want that the program is another version's", rep)
 	}
 }
 
@@ -472,12 +472,12 @@ func TestWhatIsNotSearchedIsSaidWithItsReason(t *testing.T) {
 	p.Say = func(line string) { said = append(said, line) }
 	l.create(p)
 	if all := strings.Join(said, "\n"); len(said) != 2 || !strings.Contains(all, "corpus/bad.txt is not searched: ") {
-		t.Errorf("%q", said)
+		t.Errorf("warnings: got %q, want two, of which one names bad.txt", said)
 	}
 	p = files{"quest.yaml": thermal["quest.yaml"], "corpus/x.png": "x", "data/rates.csv": "x"}.plan(t)
 	p.Spec.Name = "none"
 	if _, err := l.Create(t.Context(), p); err == nil || !strings.Contains(err.Error(), "no .md or .txt file") {
-		t.Errorf("%v", err)
+		t.Errorf("a corpus without texts: got %v, want that it has none", err)
 	}
 }
 
@@ -505,6 +505,6 @@ func TestWhatTheInterpreterCannotRunAgainIsNotedAndNotCalledForged(t *testing.T)
 	rep, err := audit.Verify(t.Context(), f.Runtime, "net", nil)
 	must(t, err)
 	if all := strings.Join(rep.Notes, "\n"); !strings.Contains(all, "cannot run it again") {
-		t.Errorf("%q, %v", all, rep.Difference)
+		t.Errorf("the notes: got %q, %v, want that it cannot be run again", all, rep.Difference)
 	}
 }

@@ -90,10 +90,10 @@ func TestALabIsMadeOfGroups(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s-%d+%d %s", a.Name, a.First, a.Count, a.Model))
 	}
 	if d := cmp.Diff([]string{"agent-0+2 script:plan.yaml", "agent-2+1 script:other.yaml", "agent-3+3 script:plan.yaml"}, got); d != "" {
-		t.Error(d)
+		t.Errorf("the agents differ (-want +got):\n%s", d)
 	}
 	if d := cmp.Diff(&event.LabSpec{Deadline: 40, Decision: "majority", Reviewers: 2}, b.Lab); d != "" {
-		t.Error(d)
+		t.Errorf("the lab differs (-want +got):\n%s", d)
 	}
 	if len(b.Pins) != 2 {
 		t.Errorf("%d scripts are pinned", len(b.Pins))
@@ -108,7 +108,7 @@ func TestALabIsMadeOfGroups(t *testing.T) {
 		}
 	}
 	if d := cmp.Diff(strings.Fields("agent-0 agent-1 agent-2 agent-3 agent-4 agent-5"), names); d != "" {
-		t.Error(d)
+		t.Errorf("the names differ (-want +got):\n%s", d)
 	}
 }
 

@@ -130,7 +130,7 @@ func TestACommandTooLongForAnEventIsRefused(t *testing.T) {
 	must(t, err)
 	l.post(q, say("short"))
 	if s := l.run(q); s.Status != quest.Finished {
-		t.Fatalf("%s: %s", s.Status, s.Reason)
+		t.Fatalf("the quest is %s: %s, want it finished", s.Status, s.Reason)
 	}
 	l.sound(q)
 }
@@ -189,11 +189,11 @@ func TestAStopSentToAStartingRunStopsIt(t *testing.T) {
 	s, err := l.Run(t.Context(), q, runtime.RunOptions{})
 	must(t, err)
 	if s.Status != quest.Stopped || s.Reason != "now" {
-		t.Fatalf("%s (%s): %s", s.Status, s.Reason, types(l.events(q)))
+		t.Fatalf("the quest is %s (%s): %s, want it stopped now", s.Status, s.Reason, types(l.events(q)))
 	}
 	l.Ledger = store
 	if s := l.run(q); s.Status != quest.Finished {
-		t.Fatalf("%s", s.Status)
+		t.Fatalf("the quest is %s, want it finished", s.Status)
 	}
 	l.sound(q)
 }
@@ -225,7 +225,7 @@ func TestASummaryThatIsLateIsNoChange(t *testing.T) {
 	rep, err := audit.Verify(t.Context(), l.Runtime, q, nil)
 	must(t, err)
 	if rep.Difference != nil {
-		t.Fatal(rep.Difference)
+		t.Fatalf("the replay differs: %v", rep.Difference)
 	}
 }
 
@@ -246,6 +246,6 @@ func TestAClockSetBackDoesNotEndTheTimeLimit(t *testing.T) {
 	s, err := l.Run(ctx, q, runtime.RunOptions{Grace: 1})
 	must(t, err)
 	if s.Status != quest.Exceeded || s.Reason != "duration" {
-		t.Fatalf("%s (%s)", s.Status, s.Reason)
+		t.Fatalf("the quest is %s (%s), want its duration exceeded", s.Status, s.Reason)
 	}
 }

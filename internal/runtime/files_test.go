@@ -90,7 +90,7 @@ func finishedLab(t *testing.T) (*lab, string) {
 		must(t, file("data.csv")(l.home(name, fmt.Sprint("agent-", i))))
 	}
 	if s := l.run(name); s.Status != quest.Finished {
-		t.Fatal(s.Status, s.Reason)
+		t.Fatalf("the quest is %v (%v), want it finished", s.Status, s.Reason)
 	}
 	l.whole(name)
 	return l, name

@@ -216,7 +216,7 @@ func TestDeliveryReplacesWhatIsThere(t *testing.T) {
 			l.run(name)
 			got := l.answers(name, "agent-0")[1]
 			if got.failed != x.fails || strings.Contains(got.text, l.Home) {
-				t.Fatalf("%+v", got)
+				t.Fatalf("the tool: got %+v, want what the case says and no path of the host", got)
 			}
 			kept, err := os.ReadFile(filepath.Join(outside, "kept"))
 			must(t, err)
@@ -225,7 +225,7 @@ func TestDeliveryReplacesWhatIsThere(t *testing.T) {
 			}
 			if x.fails {
 				if !strings.Contains(got.text, "move away what is there") {
-					t.Error(got.text)
+					t.Errorf("got %q, want advice to move away what is there", got.text)
 				}
 				return
 			}

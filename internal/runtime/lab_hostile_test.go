@@ -98,7 +98,7 @@ func TestAHostileAgentDisturbsNobody(t *testing.T) {
 	must(t, sparse(10<<30, "huge")(l.home(name, bad)))
 	s := l.run(name)
 	if s.Status != quest.Finished {
-		t.Fatalf("%s: %s", s.Status, s.Reason)
+		t.Fatalf("the lab is %s: %s, want it finished", s.Status, s.Reason)
 	}
 	got := l.answers(name, bad)
 	for i, x := range first {

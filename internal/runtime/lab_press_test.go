@@ -14,6 +14,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/model"
+	"lyceum/internal/need"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	rules "lyceum/internal/society/lab"
@@ -94,10 +95,7 @@ func (l *lab) hasReviews(path string, p *paper.Paper) {
 
 func (l *lab) git(name string, args ...string) string {
 	l.t.Helper()
-	program, err := exec.LookPath("git")
-	if err != nil {
-		l.t.Skip("needs git: apt-get install git")
-	}
+	program := need.Program(l.t, "git")
 	cmd := exec.Command(program, append([]string{"-c", "safe.directory=*", "-c", "core.quotePath=false", "-C", l.QuestDir(name)}, args...)...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -190,7 +188,7 @@ func TestPapersAreWrittenAfterACrash(t *testing.T) {
 				s, err = l.Run(t.Context(), name, runtime.RunOptions{})
 			}
 			if must(t, err); s.Status != quest.Finished {
-				t.Fatalf("%s: %s", s.Status, s.Reason)
+				t.Fatalf("the lab is %s: %s, want it finished", s.Status, s.Reason)
 			}
 			l.onDisk(name)
 			l.whole(name)
@@ -210,12 +208,12 @@ func TestAHistoryThatIsDamagedIsSetAside(t *testing.T) {
 	})
 	name := l.found(1, "limits: {turns: 3}\n")
 	if s := l.run(name); s.Status != quest.Exceeded {
-		t.Fatalf("%s: %s", s.Status, s.Reason)
+		t.Fatalf("the lab is %s: %s, want a limit exceeded", s.Status, s.Reason)
 	}
 	must(t, os.WriteFile(filepath.Join(l.QuestDir(name), ".git", "refs", "heads", "main"), nil, 0o644))
 	must(t, os.WriteFile(filepath.Join(l.QuestDir(name), ".git", "index"), []byte("x"), 0o644))
 	if s, err := l.Run(t.Context(), name, runtime.RunOptions{Limits: event.Limits{Turns: new(int64(9))}}); err != nil || s.Status != quest.Finished {
-		t.Fatalf("%v, %v", s.Status, err)
+		t.Fatalf("after the limit was raised the lab is %v, %v, want it finished", s.Status, err)
 	}
 	l.onDisk(name)
 	if _, err := os.Stat(filepath.Join(l.QuestDir(name), ".git-damaged-1")); err != nil {
@@ -235,12 +233,12 @@ func TestAHistoryThatIsGoneIsWrittenAgain(t *testing.T) {
 	})
 	name := l.found(1, "limits: {turns: 3}\n")
 	if s := l.run(name); s.Status != quest.Exceeded {
-		t.Fatalf("%s: %s", s.Status, s.Reason)
+		t.Fatalf("the lab is %s: %s, want a limit exceeded", s.Status, s.Reason)
 	}
 	must(t, os.RemoveAll(filepath.Join(l.QuestDir(name), ".git")))
 	must(t, os.RemoveAll(filepath.Join(l.QuestDir(name), "brief.md")))
 	if s, err := l.Run(t.Context(), name, runtime.RunOptions{Limits: event.Limits{Turns: new(int64(9))}}); err != nil || s.Status != quest.Finished {
-		t.Fatalf("%v, %v", s.Status, err)
+		t.Fatalf("after the limit was raised the lab is %v, %v, want it finished", s.Status, err)
 	}
 	l.onDisk(name)
 	l.whole(name)

@@ -68,7 +68,7 @@ func TestAPaperOnDiskFollowsItsStatus(t *testing.T) {
 		t.Error("there are reviews of a paper that nobody has decided")
 	}
 	if s := l.run(name); s.Status != quest.Finished {
-		t.Fatalf("%s: %s", s.Status, s.Reason)
+		t.Fatalf("the lab is %s: %s, want it finished", s.Status, s.Reason)
 	}
 	if text := read(t, dir, "publication.md"); !strings.Contains(text, "status: PUBLISHED\n") {
 		t.Errorf("it says\n%s", text)

@@ -42,7 +42,7 @@ func TestAResultLargerThanTheWindowIsShortened(t *testing.T) {
 			name := l.found(1, "window: 4000\ntools: [read_file]\n")
 			must(t, os.WriteFile(filepath.Join(l.home(name, "agent-0"), "large.txt"), []byte("first\n"+strings.Repeat("0123456\n", size/8)+"last\n"), 0o644))
 			if s := l.run(name); s.Status != quest.Finished {
-				t.Fatalf("%s: %s", s.Status, s.Reason)
+				t.Fatalf("the lab is %s: %s, want it finished", s.Status, s.Reason)
 			}
 			if most > window*4 {
 				t.Errorf("a request had %d bytes, in a window of %d tokens", most, window)

@@ -36,7 +36,7 @@ rules:
 `))
 	s := l.run(name)
 	if s.Status != quest.Finished {
-		t.Fatalf("%s: %s", s.Status, s.Reason)
+		t.Fatalf("the quest is %s: %s, want it finished", s.Status, s.Reason)
 	}
 	if blocked, called := l.count(name, "policy.blocked"), l.count(name, "tool.call"); blocked != 2 || called != 1 {
 		t.Errorf("%d were blocked and %d called, want 2 and 1", blocked, called)

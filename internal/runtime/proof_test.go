@@ -38,7 +38,7 @@ func TestReplayUsesTheTextsTheQuestWasMadeWith(t *testing.T) {
 		_, err := l.Ledger.Post(t.Context(), name, ledger.Command{Body: &event.UserMessage{Text: event.Text{Text: "cut off"}}})
 		must(t, err)
 		if s := l.run(name); s.Status != quest.Finished {
-			t.Fatalf("%s: %s", s.Status, s.Reason)
+			t.Fatalf("the quest is %s: %s, want it finished", s.Status, s.Reason)
 		}
 		l.sound(name)
 	})
@@ -336,12 +336,12 @@ func TestForkAtEverySeq(t *testing.T) {
 		s, err := l.Fork(t.Context(), "f9", runtime.ForkOptions{Message: "And seven times eight?", Seed: new(uint64(7))})
 		must(t, err)
 		if s.Seed != 7 || s.Origin.From != "f9" || s.Name != "f9-fork-1" {
-			t.Fatalf("%+v", s.Origin)
+			t.Fatalf("the fork's origin: got %+v, want f9, and seed 7", s.Origin)
 		}
 		rep, err := audit.Replay(t.Context(), l.Runtime, s.Name, nil)
 		must(t, err)
 		if rep.Difference != nil {
-			t.Fatal(rep.Difference)
+			t.Fatalf("the replay differs: %v", rep.Difference)
 		}
 	})
 	t.Run("WithAnotherModel", func(t *testing.T) {
@@ -349,7 +349,7 @@ func TestForkAtEverySeq(t *testing.T) {
 		s, err := l.Fork(t.Context(), "q", runtime.ForkOptions{At: 4, Name: "other", Model: "script:plan.yaml", Dir: p.Dir})
 		must(t, err)
 		if done := l.run(s.Name); done.Answer == nil || done.Answer.Text != "I am another." {
-			t.Fatalf("%s %s", done.Status, done.Reason)
+			t.Fatalf("the fork is %s %s, want it to answer by its own model", done.Status, done.Reason)
 		}
 		l.sound("q")
 	})
@@ -482,7 +482,7 @@ rules:
 `))
 	s := l.run(name)
 	if s.Status != quest.Finished {
-		t.Fatalf("%s: %s", s.Status, s.Reason)
+		t.Fatalf("the quest is %s: %s, want it finished", s.Status, s.Reason)
 	}
 	summary, err := os.ReadFile(filepath.Join(l.QuestDir(name), "SUMMARY.md"))
 	must(t, err)

@@ -150,7 +150,7 @@ func TestInterruptLetsWhatIsUnderWayComeIn(t *testing.T) {
 		}
 	}})
 	if !errors.Is(err, runtime.ErrInterrupted) || s.Status != quest.Paused {
-		t.Fatalf("%v, %s", err, s.Status)
+		t.Fatalf("an interrupted run: got %v, %s, want it paused", err, s.Status)
 	}
 	if got := types(l.events(name)); !strings.HasSuffix(got, "tool.call quest.paused tool.result") {
 		t.Fatalf("the events are %s", got)
@@ -226,7 +226,7 @@ func TestCommandsOfAnotherProcessReachTheOwnerOnce(t *testing.T) {
 		s, err := other.Settle(ctx, stopped)
 		must(t, err)
 		if s.Status != quest.Stopped || s.Reason != "enough" {
-			t.Fatalf("%s (%s)", s.Status, s.Reason)
+			t.Fatalf("the quest is %s (%s), want it stopped with its reason", s.Status, s.Reason)
 		}
 	})
 }
@@ -294,7 +294,7 @@ func TestATimeLimitEndsACallThatHangs(t *testing.T) {
 	rep, err := audit.Replay(t.Context(), l.Runtime, name, nil)
 	must(t, err)
 	if rep.Difference != nil {
-		t.Fatal(rep.Difference)
+		t.Fatalf("the replay differs: %v", rep.Difference)
 	}
 }
 
@@ -313,7 +313,7 @@ func TestFailuresAreContained(t *testing.T) {
 			q := l.create(plan(t, name, "", c.rules))
 			s := l.run(q)
 			if s.Status != quest.Failed || !strings.Contains(s.Reason, c.reason) {
-				t.Fatalf("%s: %s", s.Status, s.Reason)
+				t.Fatalf("the quest is %s: %s, want it failed with the reason", s.Status, s.Reason)
 			}
 			l.sound(q)
 		})
@@ -324,7 +324,7 @@ func TestFailuresAreContained(t *testing.T) {
 		l.Models = func(string, func(string) ([]byte, error)) (model.Model, error) { return panicking{}, nil }
 		q := l.create(plan(t, "q", "", simple))
 		if s := l.run(q); s.Status != quest.Failed || !strings.Contains(s.Reason, "panicked") {
-			t.Fatalf("%s: %s", s.Status, s.Reason)
+			t.Fatalf("the quest is %s: %s, want it failed by a panic", s.Status, s.Reason)
 		}
 	})
 	t.Run("a cut answer goes on", func(t *testing.T) {
@@ -332,7 +332,7 @@ func TestFailuresAreContained(t *testing.T) {
 		l := newLab(t)
 		q := l.create(plan(t, "q", "", "rules: [{on: {turn: 1}, say: part, stop: length}, {on: {last: 'cut off'}, say: whole}]"))
 		if s := l.run(q); s.Status != quest.Finished || s.Answer.Text != "whole" {
-			t.Fatalf("%s %v", s.Status, s.Answer)
+			t.Fatalf("the quest is %s %v, want its whole answer", s.Status, s.Answer)
 		}
 		l.sound(q)
 	})
@@ -411,7 +411,7 @@ func TestEightToolsOfATurnRunAtOnce(t *testing.T) {
 	name := l.create(plan(t, "many", "", "rules:\n  - on: {turn: 1}\n    call:\n"+calls+"  - on: {tool: probe}\n    say: done\n"))
 	s := l.run(name)
 	if s.Status != quest.Finished {
-		t.Fatalf("%s: %s", s.Status, s.Reason)
+		t.Fatalf("the quest is %s: %s, want it finished", s.Status, s.Reason)
 	}
 	if most.Load() != 8 {
 		t.Errorf("%d ran at once, want 8", most.Load())

@@ -32,7 +32,7 @@ func TestNothingIsFused(t *testing.T) {
 		cmd.Env = append(os.Environ(), "GOARCH=arm64", "CGO_ENABLED=0")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Fatalf("%v: %s", err, out[max(0, len(out)-2000):])
+			t.Fatalf("the compiler for arm64: %v: %s", err, out[max(0, len(out)-2000):])
 		}
 		listing := string(out)
 		if !strings.Contains(listing, "FMULD") {

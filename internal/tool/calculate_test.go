@@ -47,7 +47,7 @@ func TestCalculate(t *testing.T) {
 				t.Fatalf("error: %v (printed %q)", err, got)
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Error(diff)
+				t.Errorf("the result differs (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -86,7 +86,7 @@ func TestCalculateKeepsWhatWasPrintedBeforeAnError(t *testing.T) {
 	got := Builtin().Run(t.Context(), "calculate", Call{Args: []byte(`{"code":"print('so far')\n1//0"}`)})
 	want := Output{Text: "so far\nerror: floored division by zero\n  at line 2", Error: true}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("the results differ (-want +got):\n%s", diff)
 	}
 }
 

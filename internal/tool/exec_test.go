@@ -124,7 +124,7 @@ func TestToolsNeedAComputer(t *testing.T) {
 		got := r.Run(t.Context(), name, Call{ID: "c1", Args: []byte(`{}`)})
 		want := "error: the tool " + name + ` needs a computer, and this quest has none; "computer: auto" in its quest.yaml gives it one`
 		if (got.Text == want) != spec.Computer {
-			t.Errorf("%s: %s", name, got.Text)
+			t.Errorf("whether the tool needs a computer is not what its spec says, %s: %s", name, got.Text)
 		}
 		if !spec.Computer {
 			continue

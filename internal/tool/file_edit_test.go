@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"lyceum/internal/need"
 )
 
 func TestEditFile(t *testing.T) {
@@ -118,9 +120,7 @@ func TestPathsAsAComputerSeesThem(t *testing.T) {
 // of the user whose the home is, and nothing else may become so.
 func TestFilesBelongToTheAgent(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() != 0 {
-		t.Skip("only root can give files away; run the tests as root to see this")
-	}
+	need.Root(t, "give files away")
 	const uid, gid = 54321, 54322
 	w := newWorkspace(t)
 	w.must(os.Chown(w.dir, uid, gid))

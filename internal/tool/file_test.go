@@ -146,7 +146,7 @@ func TestReadFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if diff := cmp.Diff(c.want, w.run("read_file", c.args)); diff != "" {
-				t.Errorf("%.2000s", diff)
+				t.Errorf("what was read differs (-want +got):\n%.2000s", diff)
 			}
 		})
 	}
@@ -244,7 +244,7 @@ func TestWriteFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if diff := cmp.Diff(Output{c.want, true}, w.run("write_file", c.args)); diff != "" {
-				t.Error(diff)
+				t.Errorf("what was written differs (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -266,7 +266,7 @@ func TestListFiles(t *testing.T) {
 		want := "a.txt  14\netc  (a link)\nlink  (a link)\nloop  (a link)\n\"new\\nline\"  0\nout  (a link)\npipe  (a pipe)\nsub/\nup  (a link)\n"
 		for _, args := range []string{"", `{}`, `{"path":"."}`, `{"path":"sub/.."}`} {
 			if diff := cmp.Diff(Output{Text: want}, w.run("list_files", args)); diff != "" {
-				t.Error(diff)
+				t.Errorf("the list differs (-want +got):\n%s", diff)
 			}
 		}
 		if got := w.run("list_files", `{"path":"sub"}`); got.Text != "b.txt  1\n" {

@@ -79,7 +79,7 @@ func TestSpecs(t *testing.T) {
 			}
 		}
 		if diff := cmp.Diff([]string{"calculate", "write_file"}, names); diff != "" {
-			t.Error(diff)
+			t.Errorf("the names differ (-want +got):\n%s", diff)
 		}
 	})
 	for name, c := range map[string]struct{ tool, want string }{
@@ -120,7 +120,7 @@ func TestBuiltinTools(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("the tools differ (-want +got):\n%s", diff)
 	}
 	if _, ok := r.Lookup("shell"); ok {
 		t.Error("found a tool that is not there")
@@ -131,7 +131,7 @@ func TestOfferedLeavesOutWhatNeedsAComputer(t *testing.T) {
 	t.Parallel()
 	r := Builtin()
 	if diff := cmp.Diff([]string{"calculate", "edit_file", "glob", "grep", "list_files", "read_file", "write_file"}, r.Offered(false)); diff != "" {
-		t.Error(diff)
+		t.Errorf("the tools on offer differ (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(r.Names(), r.Offered(true)); diff != "" || len(r.Names()) != 13 {
 		t.Errorf("%d tools; %s", len(r.Names()), diff)
@@ -262,7 +262,7 @@ func TestRunTellsWhatWentWrong(t *testing.T) {
 			t.Parallel()
 			got := registry(t, c.tool).Run(c.ctx, "do", Call{})
 			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Error(diff)
+				t.Errorf("the output differs (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -253,7 +253,7 @@ func TestKeys(t *testing.T) {
 		m := show(newState(3, 3), 80, 24)
 		press(m, "p")
 		if m.notice != "asked for quest.paused" {
-			t.Errorf("p: %q", m.notice)
+			t.Errorf("the notice after p: got %q, want that a pause was asked for", m.notice)
 		}
 		m.state.Status = quest.Paused
 		press(m, "p")
@@ -266,7 +266,7 @@ func TestKeys(t *testing.T) {
 		m := show(newState(3, 3), 80, 24)
 		press(m, "s", "n")
 		if m.notice != "Not stopped." {
-			t.Errorf("s n: %q", m.notice)
+			t.Errorf("the notice after s and n: got %q, want that nothing was stopped", m.notice)
 		}
 		press(m, "y")
 		if m.notice != "" {
@@ -274,7 +274,7 @@ func TestKeys(t *testing.T) {
 		}
 		press(m, "s", "y")
 		if m.notice != "asked for quest.stopped" {
-			t.Errorf("s y: %q", m.notice)
+			t.Errorf("the notice after s and y: got %q, want that a stop was asked for", m.notice)
 		}
 	})
 	t.Run("QLeavesAQuestOfAnotherProcess", func(t *testing.T) {

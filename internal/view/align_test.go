@@ -94,7 +94,7 @@ func TestAlign(t *testing.T) {
 			return 0
 		})
 		if !slices.Equal(ms, []match{{0, 0}, {2, 1}}) {
-			t.Errorf("%v", ms)
+			t.Errorf("the matches: got %v", ms)
 		}
 	})
 }
@@ -207,7 +207,7 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	var n names
 	if got := n.plain("c5 runs"); got != "c5 runs" {
-		t.Error(got)
+		t.Errorf("a name that stands for itself: got %q", got)
 	}
 	n.give("c5", "command", "x")
 	n.give("c5-web", "command", "x")
@@ -223,7 +223,7 @@ func TestNames(t *testing.T) {
 func TestLine(t *testing.T) {
 	t.Parallel()
 	if got := line(" a\n\tb  c "); got != "a b c" {
-		t.Error(got)
+		t.Errorf("one line of several: got %q, want a b c", got)
 	}
 	long := line(strings.Repeat("ü", 10_000))
 	if n := len([]rune(long)); n != maxLine || !strings.HasSuffix(long, "…") {

@@ -48,7 +48,7 @@ func TestCostSeries(t *testing.T) {
 	t.Run("OfNothingIsNothing", func(t *testing.T) {
 		t.Parallel()
 		if p := (&CostSeries{}).Points("", 10); p == nil || len(p) != 0 {
-			t.Errorf("%v", p)
+			t.Errorf("points of no cost: got %v, want an empty list", p)
 		}
 	})
 }

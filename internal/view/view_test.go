@@ -129,7 +129,7 @@ func TestSteps(t *testing.T) {
 		s := tell(t, "a")
 		s.add("agent-0", "", &event.ModelCall{Turn: 1})
 		if steps := s.run().Steps; len(steps) != 1 || !steps[0].Waiting {
-			t.Errorf("%+v", steps)
+			t.Errorf("the steps: got %+v, want one that waits", steps)
 		}
 	})
 	t.Run("AreThereForEveryTypeOfTheCatalogue", func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestSteps(t *testing.T) {
 		for _, typ := range event.Types() {
 			r := newReader("x", func(event.Ref) ([]byte, error) { return nil, nil })
 			if err := r.take(event.Event{Quest: "x", Seq: 7, Actor: "agent-0", Type: typ, Body: event.New(typ)}); err != nil {
-				t.Errorf("%s: %v", typ, err)
+				t.Errorf("a type of the catalogue breaks the reader, %s: %v", typ, err)
 			}
 		}
 	})
@@ -147,7 +147,7 @@ func TestSteps(t *testing.T) {
 		s := tell(t, "a")
 		clear(s.blobs)
 		if _, err := Steps(s.seq(), func(event.Ref) ([]byte, error) { return nil, errors.New("gone") }); err == nil || !strings.Contains(err.Error(), "event 1") {
-			t.Errorf("%v", err)
+			t.Errorf("a blob that is gone: got %v, want the event named", err)
 		}
 	})
 }
@@ -181,7 +181,7 @@ func TestCompare(t *testing.T) {
 		t.Parallel()
 		d := Compare(simple(t, "a", 1, 2, 3, 4).run(), simple(t, "b", 1, 9, 2, 3, 4).run())
 		if d.Steps.Same != 8 || d.Steps.OnlyB != 2 || d.Steps.OnlyA != 0 || d.Steps.Changed != 0 {
-			t.Errorf("%+v", d.Steps)
+			t.Errorf("the steps: got %+v, want eight the same and two of b", d.Steps)
 		}
 		if p := d.Steps.Pairs[2]; p.Mark != OnlyB || !strings.Contains(p.B.Text, "9") {
 			t.Errorf("the new step does not stand third: %+v", p)
@@ -197,7 +197,7 @@ func TestCompare(t *testing.T) {
 		}
 		sameArgs, sameTool, sameKind := score(`{"code":"1"}`, "2", "calculate"), score(`{"code":"3"}`, "2", "calculate"), score(`{}`, "2", "exec")
 		if !(Whole > sameArgs && sameArgs > sameTool && sameTool > sameKind && sameKind > 0) {
-			t.Errorf("%d, %d, %d", sameArgs, sameTool, sameKind)
+			t.Errorf("the weights are not in order: %d, %d, %d", sameArgs, sameTool, sameKind)
 		}
 	})
 	t.Run("TheOrderOfDifferentAgentsIsChance", func(t *testing.T) {
@@ -212,7 +212,7 @@ func TestCompare(t *testing.T) {
 			b.add("core", "", &event.MessageSent{To: fmt.Sprint("agent-", 1-n), Text: event.Text{Text: "Go on."}})
 		}
 		if s := total(a, b); s.Total != Whole {
-			t.Errorf("%+v", s)
+			t.Errorf("the similarity with itself: got %+v, want whole", s)
 		}
 	})
 	t.Run("AnotherAgentDidTheSame", func(t *testing.T) {
@@ -222,7 +222,7 @@ func TestCompare(t *testing.T) {
 		b.turn("agent-5", "I", "calculate", `{"code":"7"}`, "7", 1)
 		d := Compare(a.run(), b.run())
 		if d.Steps.Changed != 2 || !slices.Equal(d.Steps.Pairs[1].Differs, []string{"agent"}) || d.Similarity.Tools != Whole {
-			t.Errorf("%+v", d.Steps)
+			t.Errorf("the steps: got %+v, want two changed, by the agent", d.Steps)
 		}
 	})
 	t.Run("IsSymmetric", func(t *testing.T) {
@@ -262,25 +262,25 @@ func TestCompare(t *testing.T) {
 	t.Run("AnAnswerOnOneSideIsNoLikeness", func(t *testing.T) {
 		t.Parallel()
 		if s := total(simple(t, "a", 1), simple(t, "b", 1).finish("")); s.Answer != 0 {
-			t.Errorf("%+v", s)
+			t.Errorf("the similarity to no answer: got %+v, want 0", s)
 		}
 	})
 	t.Run("AnswersThatDifferInASpaceAreNotOne", func(t *testing.T) {
 		t.Parallel()
 		s := total(simple(t, "a", 1).finish("forty two"), simple(t, "b", 1).finish("forty  two"))
 		if s.Answer == Whole || s.Total == Whole || s.Answer < Whole*99/100 {
-			t.Errorf("%+v", s)
+			t.Errorf("the similarity of nearly the same answer: got %+v, want a little less than whole", s)
 		}
 	})
 	t.Run("SumsUpWhatItTook", func(t *testing.T) {
 		t.Parallel()
 		d := Compare(simple(t, "a", 1, 2, 3).run(), simple(t, "b").run())
 		if d.A.Cost != 15 || d.A.Input != 30 || d.A.Turns != 3 || d.A.Tools != 3 || d.B.Turns != 0 {
-			t.Errorf("%+v", d.A)
+			t.Errorf("the costs: got %+v", d.A)
 		}
 		want := Latency{Kind: "tool", A: Lasted{3, 3006, 1002}}
 		if len(d.Latency) != 2 || d.Latency[0] != want {
-			t.Errorf("%+v", d.Latency)
+			t.Errorf("the latencies: got %+v", d.Latency)
 		}
 	})
 }
@@ -300,7 +300,7 @@ func TestPapersAreCalledByWhoMadeThem(t *testing.T) {
 	x, y := strings.Repeat("a", 32), strings.Repeat("b", 32)
 	d := Compare(write("a", x, y).run(), write("b", y, x).run())
 	if d.Similarity.Total != Whole {
-		t.Errorf("%+v %+v", d.Similarity, d.Steps)
+		t.Errorf("the similarity of the same papers with other references: got %+v %+v, want whole", d.Similarity, d.Steps)
 	}
 	if d.Evidence.Anchors != (Overlap{Same: 2}) || d.Evidence.Documents.Same != 1 {
 		t.Errorf("evidence: %+v", d.Evidence)
@@ -333,6 +333,6 @@ func TestCommandsAndTheirTimesAreNotWords(t *testing.T) {
 		return s
 	}
 	if s := total(run("a", 0, "2.0"), run("b", 3, "2.1")); s.Total != Whole {
-		t.Errorf("%+v", s)
+		t.Errorf("the similarity of the same commands with other numbers and times: got %+v, want whole", s)
 	}
 }

@@ -82,7 +82,7 @@ func TestLayout(t *testing.T) {
 	ref := put(t, s, "hello")
 	name := ref.Hash.String()
 	if diff := cmp.Diff([]string{filepath.Join(name[:2], name[2:4], name)}, files(t, dir)); diff != "" {
-		t.Error(diff)
+		t.Errorf("the files of the store differ (-want +got):\n%s", diff)
 	}
 	must(t, filepath.WalkDir(dir, func(path string, e iofs.DirEntry, err error) error {
 		must(t, err)
@@ -185,7 +185,7 @@ func TestPut(t *testing.T) {
 		ab, cd := h.String()[:2], h.String()[2:4]
 		want := []string{"content", ab + "/" + cd + " after rename", ab + " after rename", ". after rename"}
 		if diff := cmp.Diff(want, *log); diff != "" {
-			t.Error(diff)
+			t.Errorf("the flushes differ (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("FlushesTheFoldersOfWhatAnotherHasWritten", func(t *testing.T) {
@@ -198,12 +198,12 @@ func TestPut(t *testing.T) {
 		put(t, s, "x")
 		ab, cd := h.String()[:2], h.String()[2:4]
 		if diff := cmp.Diff([]string{ab + "/" + cd + " after rename", ab + " after rename", ". after rename"}, *log); diff != "" {
-			t.Error(diff)
+			t.Errorf("the flushes of new folders differ (-want +got):\n%s", diff)
 		}
 		*log = nil
 		put(t, s, "x")
 		if diff := cmp.Diff([]string{ab + "/" + cd + " after rename"}, *log); diff != "" {
-			t.Error(diff)
+			t.Errorf("the flushes of a folder that is there differ (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("DoesNotRewriteWhatIsThere", func(t *testing.T) {
@@ -323,7 +323,7 @@ func TestList(t *testing.T) {
 			got = append(got, ref)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
+			t.Errorf("the list of blobs differs (-want +got):\n%s", diff)
 		}
 		for range s.List(t.Context()) {
 			break // A reader may stop early.

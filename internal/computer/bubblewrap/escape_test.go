@@ -1,5 +1,7 @@
 package bubblewrap_test
 
+// No race detector: what it tries are sandboxes, with limits on time and memory.
+
 import (
 	"maps"
 	"testing"

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"lyceum/internal/need"
+
 	"github.com/moby/moby/client"
 	"golang.org/x/sys/unix"
 )
@@ -43,7 +45,6 @@ type engine struct {
 	// variable names it to processes of the same test, which may be an ordinary user's.
 	variable string
 	programs []string // that it needs
-	packages string   // that have them
 	start    func() (*daemon, error)
 
 	once sync.Once
@@ -54,7 +55,7 @@ type engine struct {
 
 var dockerEngine = &engine{
 	variable: "LYCEUM_TEST_ENGINE", programs: []string{"dockerd", "containerd", "runc", "busybox"},
-	packages: "docker.io busybox-static", start: startDocker,
+	start: startDocker,
 }
 
 // Engine is a Docker engine. It is started when first asked for, and stopped by Main. A
@@ -66,7 +67,7 @@ func (e *engine) of(t testing.TB) *EngineInfo {
 	info, err := e.open()
 	switch {
 	case e.skip != "":
-		t.Skip(e.skip)
+		need.Missing(t, "%s", e.skip)
 	case err != nil:
 		t.Fatalf("start an engine for tests: %v", err)
 	}
@@ -112,19 +113,11 @@ func (e *engine) missing() string {
 		return "an engine for tests needs root: run the tests as root, or set " + e.variable
 	}
 	for _, name := range e.programs {
-		if _, err := lookPath(name); err != nil {
-			return "there is no " + name + ": apt-get install " + e.packages
+		if _, missing := need.Find(name); missing != "" {
+			return missing
 		}
 	}
 	return ""
-}
-
-// lookPath also looks where programs for root are.
-func lookPath(name string) (string, error) {
-	if path, err := exec.LookPath(name); err == nil {
-		return path, nil
-	}
-	return exec.LookPath("/usr/sbin/" + name)
 }
 
 // stopEngines ends what was started.
@@ -166,9 +159,9 @@ func newDaemon(program string, args func(d *daemon) []string, ready func(d *daem
 	if err := os.Chmod(dir, 0o711); err != nil {
 		return d, err
 	}
-	path, err := lookPath(program)
-	if err != nil {
-		return d, err
+	path, missing := need.Find(program)
+	if missing != "" {
+		return d, errors.New(missing)
 	}
 	said, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {

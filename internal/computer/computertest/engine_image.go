@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"lyceum/internal/need"
+
 	"github.com/moby/moby/client"
 )
 
@@ -89,9 +91,9 @@ func (p *packer) folders(names ...string) error {
 
 // packSmall is busybox under its names.
 func packSmall(p *packer) error {
-	path, err := lookPath("busybox")
-	if err != nil {
-		return err
+	path, missing := need.Find("busybox")
+	if missing != "" {
+		return errors.New(missing)
 	}
 	names, err := exec.Command(path, "--list").Output()
 	if err != nil {

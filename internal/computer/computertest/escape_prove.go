@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"lyceum/internal/need"
 )
 
 // Prove runs the programs of Escape where nothing holds them, and fails where one
@@ -115,9 +117,7 @@ func outside(t *testing.T, where stage, g *target, args ...string) string {
 
 // proveSetuid shows that a program with root's rights gives them to a user.
 func proveSetuid(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can make such a program")
-	}
+	need.Root(t, "make such a program")
 	dir, err := os.MkdirTemp("", "lyceum-setuid-")
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"lyceum/internal/computer"
+	"lyceum/internal/need"
 
 	"golang.org/x/sys/unix"
 )
@@ -47,7 +48,7 @@ func hog(l computer.Limits, args []string, most int) func(*testing.T, *shootingR
 
 func processors(t *testing.T, r *shootingRange) string {
 	if runtime.NumCPU() == 1 {
-		t.Skip("there is only one processor to use")
+		need.Elsewhere(t, "there is only one processor to use")
 	}
 	s := r.station(t, computer.Spec{Limits: computer.Limits{CPUs: 1000}}, computer.Options{})
 	_, out := s.run(t, s.command("affinity", "affinity", "1"))
@@ -65,7 +66,7 @@ func burst(t *testing.T, r *shootingRange) string {
 	}
 	defer f.Close()
 	if err := unix.Fallocate(int(f.Fd()), 0, 0, mib); err != nil {
-		t.Skipf("the host's file system cannot do it: %v", err)
+		need.Elsewhere(t, "the file system of %s cannot give room to a file ahead of time: %v", os.TempDir(), err)
 	}
 	s := r.station(t, computer.Spec{Limits: diskLimit}, computer.Options{})
 	res, out := s.run(t, s.command("burst", "burst", "24"))
@@ -208,7 +209,7 @@ var inotify sync.Mutex
 
 func quota(t *testing.T, r *shootingRange) string {
 	if b, err := os.ReadFile("/proc/sys/fs/inotify/max_user_instances"); err != nil || number(strings.TrimSpace(string(b))) > 4000 {
-		t.Skip("a user may have more watches here than one program can open")
+		need.Elsewhere(t, "a user may have more watches here than one program can open")
 	}
 	inotify.Lock()
 	defer inotify.Unlock()

@@ -19,6 +19,7 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
+	"lyceum/internal/need"
 )
 
 // roughAttempt is one that has a computer to itself, or needs more than a program.
@@ -203,9 +204,7 @@ func waitFor(t *testing.T, what string, so func() bool) {
 }
 
 func setuidFile(t *testing.T, r *shootingRange) string {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can leave a file of root's in a home")
-	}
+	need.Root(t, "leave a file of root's in a home")
 	s := r.station(t, computer.Spec{}, computer.Options{})
 	path := filepath.Join(s.place.Home, "setuid")
 	if err := copyFile("/proc/self/exe", path); err != nil {

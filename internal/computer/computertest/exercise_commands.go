@@ -136,7 +136,7 @@ func (l *lab) commands(t *testing.T) {
 		} {
 			r := m.run(shell(script))
 			if r.Exit != want.exit || r.Signal != want.signal || r.End != "" || r.Met != "" {
-				t.Errorf("%q: %s", script, told(r))
+				t.Errorf("the end of a command is told wrongly: %q: %s", script, told(r))
 			}
 		}
 		if r := m.run(shell("sleep 0.2")); r.Duration < 200*time.Millisecond || r.Duration > patience {
@@ -148,7 +148,7 @@ func (l *lab) commands(t *testing.T) {
 		m := l.boot(t)
 		r := m.run(shell("for i in 1 2 3; do echo out$i; echo err$i >&2; done; printf end; printf fin >&2"))
 		if string(r.Stdout.Head) != "out1\nout2\nout3\nend" || string(r.Stderr.Head) != "err1\nerr2\nerr3\nfin" || !r.Stdout.Whole() || len(r.Stdout.Tail) > 0 {
-			t.Error(told(r))
+			t.Errorf("both streams, each by itself: got %s", told(r))
 		}
 	})
 	t.Run("HasItsOwnEnvironment", func(t *testing.T) {
@@ -208,7 +208,7 @@ func (l *lab) commands(t *testing.T) {
 		}
 		// Nobody has to read to the end.
 		if r := m.run(computer.Command{Args: []string{"true"}, Stdin: make([]byte, 1<<20)}); r.Exit != 0 {
-			t.Error(told(r))
+			t.Errorf("a program that does not read its input: got %s, want exit 0", told(r))
 		}
 		if r := m.run(computer.Command{Args: []string{"cat"}}); r.Stdout.Size != 0 {
 			t.Errorf("without input: %s", told(r))
@@ -237,7 +237,7 @@ func (l *lab) runsOnce(t *testing.T) {
 	all.Wait()
 	// Not even with other arguments, and not for another Lyceum.
 	if r := m.run(computer.Command{ID: "once", Args: []string{"touch", "other"}}); r.Exit != 3 {
-		t.Error(told(r))
+		t.Errorf("a command that ran already: got %s, want its first end, exit 3", told(r))
 	}
 	m = l.reopen(m)
 	if r := m.run(cmd); r.Exit != 3 || string(r.Stdout.Head) != "out\n" {
@@ -248,7 +248,7 @@ func (l *lab) runsOnce(t *testing.T) {
 	kept.ID, kept.Keep = "kept", true
 	for range 3 {
 		if r := m.run(kept); r.Exit != 4 {
-			t.Error(told(r))
+			t.Errorf("a command that was kept: got %s, want its first end, exit 4", told(r))
 		}
 		m = l.reopen(m)
 	}
@@ -268,7 +268,7 @@ func (l *lab) leavesNothing(t *testing.T) {
 	for how, do := range map[string]func(t *testing.T, m *machine){
 		"AtItsEnd": func(t *testing.T, m *machine) {
 			if r := m.run(shell(leaveBehind + "echo end; exit 7")); r.Exit != 7 || r.End != "" || !strings.HasSuffix(string(r.Stdout.Head), "end\n") {
-				t.Error(told(r))
+				t.Errorf("a command that leaves processes: got %s, want exit 7 and all it printed", told(r))
 			}
 		},
 		"AtATimeout": func(t *testing.T, m *machine) {
@@ -276,7 +276,7 @@ func (l *lab) leavesNothing(t *testing.T) {
 			cmd.Timeout = 500 * time.Millisecond
 			r := m.run(cmd)
 			if r.End != computer.EndTimeout || r.Signal != "SIGKILL" || string(r.Stdout.Head) != "begun\n" || r.Duration < cmd.Timeout {
-				t.Error(told(r))
+				t.Errorf("a command that takes too long: got %s, want it killed at the limit", told(r))
 			}
 		},
 		"WhenItIsCancelled": func(t *testing.T, m *machine) {
@@ -295,7 +295,7 @@ func (l *lab) leavesNothing(t *testing.T) {
 				t.Errorf("got %v, %v", r, err)
 			}
 			if r := m.wait("cancelled"); r.End != computer.EndKilled {
-				t.Error(told(r))
+				t.Errorf("a command whose caller left: got %s, want it killed", told(r))
 			}
 		},
 		"WhenItIsCancelledAtOnce": func(t *testing.T, m *machine) {
@@ -316,7 +316,7 @@ func (l *lab) leavesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r := m.wait(id); r.End != computer.EndKilled || r.Signal != "SIGKILL" {
-				t.Error(told(r))
+				t.Errorf("a command that was killed: got %s, want SIGKILL by a person", told(r))
 			}
 		},
 	} {
@@ -378,7 +378,7 @@ func (l *lab) terminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := m.wait(id); r.Exit != 5 || string(r.Stdout.Head) != "31 77\r\nerr\r\ntyped\r\ntyped\r\n" || r.Stderr.Size != 0 {
-		t.Error(told(r))
+		t.Errorf("a command on a terminal: got %s, want its size, and echoes", told(r))
 	}
 }
 

@@ -237,7 +237,7 @@ func (l *lab) resultWaits(t *testing.T, lines int64) {
 	m = l.reopen(m)
 	r := m.wait(id)
 	if n, _ := numbered(t, r.Stdout); n != lines || r.Exit != 9 || r.End != "" {
-		t.Error(told(r))
+		t.Errorf("after the crash: got %s, want every line once and exit 9", told(r))
 	}
 }
 
@@ -346,7 +346,7 @@ func (r *rounds) one(i int) {
 		case "started":
 			began[id] = true
 		case "error":
-			t.Error(line)
+			t.Errorf("a round of kill -9 met an error: %s", line)
 		}
 	}
 	outcomes := map[string]string{}

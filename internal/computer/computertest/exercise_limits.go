@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lyceum/internal/computer"
+	"lyceum/internal/need"
 )
 
 // limited boots a computer with limits, and another one beside it that must not
@@ -130,7 +131,7 @@ func (l *lab) limits(t *testing.T) {
 		if l.opts.has("python3") {
 			r := during(t, m, n, computer.Command{Args: []string{"python3", "-c", "l = [open('/dev/null') for i in range(100)]"}})
 			if r.Exit == 0 || !strings.Contains(string(r.Stderr.Head), "Too many open files") {
-				t.Error(told(r))
+				t.Errorf("too many files: got %s, want the limit met", told(r))
 			}
 		}
 	})
@@ -139,7 +140,7 @@ func (l *lab) limits(t *testing.T) {
 		m, n := l.limited(t, computer.Limits{Wall: 500 * time.Millisecond})
 		r := during(t, m, n, computer.Command{Args: []string{"sleep", "1000"}, Timeout: time.Hour})
 		if r.End != computer.EndTimeout || r.Duration < 500*time.Millisecond || r.Duration > 10*time.Second {
-			t.Error(told(r))
+			t.Errorf("the wall time: got %s, want the limit met in time", told(r))
 		}
 	})
 	t.Run("OfProcessorsHolds", func(t *testing.T) {
@@ -148,7 +149,7 @@ func (l *lab) limits(t *testing.T) {
 		r := m.run(shell("s() { while :; do :; done; }; s & a=$!; s & b=$!; sleep 1.5; kill $a $b; wait; times"))
 		used, err := childTime(string(r.Stdout.Head))
 		if err != nil {
-			t.Fatal(err, told(r))
+			t.Fatalf("run at the limit: %v: %s", err, told(r))
 		}
 		t.Logf("%v of %v", used, r.Duration)
 		// Where there are no control groups, whole processors are all that can be had.
@@ -163,7 +164,7 @@ func (l *lab) limits(t *testing.T) {
 		m.seen(other, "up")
 		r := during(t, m, n, shell("for s in 1 2 3 6 11 15 19 23 9; do kill -$s 1; done; kill -9 -1; kill -STOP -1; echo still here"))
 		if r.Exit != 0 || !strings.HasSuffix(string(r.Stdout.Head), "still here\n") {
-			t.Error(told(r))
+			t.Errorf("after the limit was met: got %s, want the computer still there", told(r))
 		}
 		if r := m.wait(other); r.Signal != "SIGKILL" || r.End != "" {
 			t.Errorf("its neighbour: %s", told(r))
@@ -189,9 +190,7 @@ func childTime(s string) (sum time.Duration, err error) {
 
 // Many opens n computers at once and runs a command in each.
 func Many(t *testing.T, open func(t *testing.T) computer.Driver, o Options, n int) {
-	if testing.Short() {
-		t.Skip("opening many computers takes long; leave out -short")
-	}
+	need.Time(t, "opening many computers")
 	l := newLab(t, open, o)
 	began := time.Now()
 	machines := make([]*machine, n)

@@ -36,7 +36,7 @@ func (l *lab) longCommands(t *testing.T) {
 			t.Fatalf("after a wait that was given up: %v", err)
 		}
 		if r := m.wait(id); r.Exit != 6 || r.End != "" {
-			t.Error(told(r))
+			t.Errorf("a long command: got %s, want exit 6", told(r))
 		}
 	})
 	t.Run("IsListed", func(t *testing.T) {
@@ -52,10 +52,10 @@ func (l *lab) longCommands(t *testing.T) {
 		for _, when := range []string{"at first", "after opening again"} {
 			p, err := m.Processes(soon(t))
 			if err != nil || len(p) != 3 {
-				t.Fatalf("%s: %v, %v", when, p, err)
+				t.Fatalf("the list of commands, %s: %v, %v, want three", when, p, err)
 			}
 			if p[0].ID != "long" || !p[0].Running || p[0].Args[0] != "sh" || time.Since(p[0].Started) > time.Hour || p[1].ID != "short" || p[1].Running || p[1].Exit != 3 || p[2].ID != "over" || p[2].Lines != 1 {
-				t.Errorf("%s: %+v", when, p)
+				t.Errorf("the list of commands is wrong, %s: %+v", when, p)
 			}
 			m = l.reopen(m)
 		}
@@ -155,7 +155,7 @@ func (l *lab) takesInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := m.wait(id); r.Exit != 0 || string(r.Stdout.Head) != "to the next Lyceum" {
-		t.Error(told(r))
+		t.Errorf("input from the next Lyceum: got %s, want it read", told(r))
 	}
 	if err := m.Write(soon(t), id, []byte("x"), true); err == nil {
 		t.Error("a command that has ended takes input")
@@ -179,7 +179,7 @@ func (l *lab) reopenKeeping(m *machine, id string) *machine {
 	m.t.Helper()
 	m = l.reopen(m)
 	if r := m.wait(id); r.End != computer.EndAbandoned || string(r.Stdout.Head) != "first\nline 0\nline 1\nline 2\n" {
-		m.t.Error(told(r))
+		m.t.Errorf("a command that was abandoned: got %s, want its first lines and how it ended", told(r))
 	}
 	return m
 }
@@ -203,7 +203,7 @@ func (l *lab) survivesClose(t *testing.T) {
 	r := m.wait(id)
 	lines := strings.Split(string(r.Stdout.Head), "\n")
 	if len(lines) != 3 || lines[1] != lines[0]+" on" {
-		t.Error(told(r))
+		t.Errorf("the same process over three Lyceums: got %s, want what it was sent", told(r))
 	}
 }
 
@@ -267,7 +267,7 @@ func (l *lab) printsAlone(t *testing.T) {
 	}
 	m = l.reopen(m)
 	if r := m.wait(id); r.Stdout.Size != 6_888_896 {
-		t.Error(told(r))
+		t.Errorf("the output: got %s, want 6888896 bytes", told(r))
 	}
 }
 
@@ -310,10 +310,10 @@ func (l *lab) knownUntilForgotten(t *testing.T) {
 	for _, keep := range []string{"false", "true"} {
 		r := m.wait("keep-" + keep)
 		if n, _ := numbered(t, r.Stdout); n != 30_000 || r.Exit != 3 {
-			t.Error(told(r))
+			t.Errorf("after a long silence: got %s, want 30000 lines and exit 3", told(r))
 		}
 		if r := m.wait("silent-" + keep); r.Exit != 4 {
-			t.Error(told(r))
+			t.Errorf("a silent command: got %s, want exit 4", told(r))
 		}
 	}
 	// The one with a log is known even when the computer is another one.
@@ -360,7 +360,7 @@ func (l *lab) outputCostsNoMemory(t *testing.T) {
 	cancel()
 	<-watched
 	if r.Stdout.Size != size || r.Exit != 0 {
-		t.Fatal(told(r))
+		t.Fatalf("a large output: got %s, want all of it and exit 0", told(r))
 	}
 	t.Logf("%d MB in %v: %.0f MB/s; the heap grew by %d MB", size>>20, took, float64(size>>20)/took.Seconds(), (most-before)>>20)
 	if most-before > 50<<20 {

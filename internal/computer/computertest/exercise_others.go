@@ -14,6 +14,7 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/blob/fs"
 	"lyceum/internal/computer"
+	"lyceum/internal/need"
 )
 
 func (l *lab) others(t *testing.T) {
@@ -121,7 +122,7 @@ func (l *lab) tools(t *testing.T) {
 			r := m.run(computer.Command{Args: []string{"python3", "-c", "import json, math, ssl, sqlite3, threading, subprocess as s; print(s.run(['echo', '42'], capture_output=True).stdout.decode(), end='')"}})
 			got, want = string(r.Stdout.Head), "42\n"
 			if r.Exit != 0 {
-				t.Error(told(r))
+				t.Errorf("a program of Python's: got %s, want exit 0", told(r))
 			}
 		case "git":
 			got = m.sh(`git init -q repo && cd repo && git config user.name agent && git config user.email agent@example.org &&
@@ -217,13 +218,13 @@ for address in [('1.1.1.1', 53), ('10.0.0.1', 80), ('169.254.169.254', 80), ('26
         print(e.errno)
 `))
 		if strings.Contains(string(r.Stdout.Head), "connected") || strings.Count(string(r.Stdout.Head), "\n") != 4 {
-			t.Error(told(r))
+			t.Errorf("a computer without network: got %s, want four refusals", told(r))
 		}
 	})
 	t.Run("OfItsOwnWorks", func(t *testing.T) {
 		t.Parallel()
 		if !l.opts.has("python3") {
-			t.Skip("this needs python3")
+			need.Missing(t, "the computers of this driver have no python3: name it among its tools")
 		}
 		m := l.boot(t)
 		r := m.run(python(`
@@ -238,7 +239,7 @@ for family, address in [(socket.AF_INET, '127.0.0.1'), (socket.AF_INET, 'localho
     print(c.recv(5).decode())
 `))
 		if string(r.Stdout.Head) != "hello\nhello\n" {
-			t.Error(told(r))
+			t.Errorf("a server of its own: got %s, want two answers", told(r))
 		}
 	})
 	t.Run("IsThroughTheProxyOnly", l.proxied)
@@ -251,7 +252,7 @@ func python(script string) computer.Command {
 func (l *lab) proxied(t *testing.T) {
 	t.Parallel()
 	if !l.opts.has("python3") {
-		t.Skip("this needs python3")
+		need.Missing(t, "the computers of this driver have no python3: name it among its tools")
 	}
 	s := l.opts.Spec
 	s.Network.Allow = []string{"example.org"}
@@ -289,7 +290,7 @@ except OSError:
 `
 	for range 2 {
 		if r := m.run(python(talk)); string(r.Stdout.Head) != "ok\n" {
-			t.Error(told(r))
+			t.Errorf("through the proxy: got %s, want ok", told(r))
 		}
 		// The next Lyceum serves too; what the last one had lent is of no use.
 		if err := m.Close(); err != nil {

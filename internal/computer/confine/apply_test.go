@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"lyceum/internal/need"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,7 +21,7 @@ func TestApplyReportsWhatHolds(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
 	if got := s.run(t, "helper", "status"); got != "done" {
-		t.Error(got)
+		t.Errorf("the state of a confined process: got %q, want all in order", got)
 	}
 	abi, err := landlockVersion()
 	if err != nil {
@@ -74,7 +75,7 @@ func TestCommandsAreRefused(t *testing.T) {
 func TestForeignSystemCallsKill(t *testing.T) {
 	t.Parallel()
 	if runtime.GOARCH != "amd64" {
-		t.Skip("int 0x80 is of amd64: run the tests on such a machine")
+		need.Elsewhere(t, "int 0x80 is of amd64: run the tests on such a machine")
 	}
 	s := newSandbox(t)
 	// eax is the call; exit 1 if it fails, which is its sign bit, 0 if it works.
@@ -210,14 +211,14 @@ func TestSocketsAndProcessesOutsideAreOutOfReach(t *testing.T) {
 func TestLoopbackWorks(t *testing.T) {
 	t.Parallel()
 	if got := newSandbox(t).run(t, "helper", "loopback"); got != "done" {
-		t.Error(got)
+		t.Errorf("the loopback: got %q, want it usable", got)
 	}
 }
 
 func TestCommandsCanBeSignalledByHelperAndEachOther(t *testing.T) {
 	t.Parallel()
 	if got := newSandbox(t).run(t, "helper", "kill each other"); got != "done" {
-		t.Error(got)
+		t.Errorf("processes that signal each other: got %q, want done", got)
 	}
 }
 
@@ -241,14 +242,14 @@ func TestHelperIsClosedToItsCommands(t *testing.T) {
 func TestCommandsAreOpenToDebuggers(t *testing.T) {
 	t.Parallel()
 	if got := newSandbox(t).run(t, "helper", "dumpable"); got != "done" {
-		t.Error(got)
+		t.Errorf("a process that others may not read: got %q, want done", got)
 	}
 }
 
 func TestEveryThreadIsConfined(t *testing.T) {
 	t.Parallel()
 	if got := newSandbox(t).run(t, "helper", "threads"); got != "done" {
-		t.Error(got)
+		t.Errorf("threads: got %q, want all of them confined", got)
 	}
 }
 
@@ -341,15 +342,14 @@ print(total)'`, "3"},
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if c.name == "Go" && testing.Short() {
-				t.Skip("building with an empty cache takes seconds: run without -short")
-			}
 			s := newSandbox(t)
-			if _, err := os.Stat("/usr/bin/" + c.program); err != nil && c.name != "Go" {
-				t.Skipf("%s is not here: install it", c.program)
-			}
-			if _, err := exec.LookPath("/usr/local/go/bin/go"); err != nil && c.name == "Go" {
-				t.Skip("go is not in /usr/local/go: install it there")
+			if c.name == "Go" {
+				need.Time(t, "building with an empty cache")
+				if _, err := os.Stat("/usr/local/go/bin/go"); err != nil {
+					need.Missing(t, "the sandbox has Go only where it is in /usr/local/go: install it there")
+				}
+			} else {
+				need.Program(t, c.program)
 			}
 			if got := s.run(t, "helper", "/bin/sh", "-c", c.script); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"lyceum/internal/need"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -190,7 +192,7 @@ func (s sandbox) run(t testing.TB, role string, args ...string) string {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() >= 98) {
-		t.Fatalf("%v: %v\n%s", args, err, &stderr)
+		t.Fatalf("the program could not be started, %v: %v\n%s", args, err, &stderr)
 	}
 	if stderr.Len() > 0 {
 		t.Logf("%v: %s", args, &stderr)
@@ -228,7 +230,7 @@ func landlock(t *testing.T, abi int) {
 		t.Fatal(err)
 	}
 	if have < abi {
-		t.Skipf("this kernel has version %d of Landlock and the test needs %d: boot a newer one, with landlock among lsm=", have, abi)
+		need.Elsewhere(t, "this kernel has version %d of Landlock and the test needs %d: boot a newer one, with landlock among lsm=", have, abi)
 	}
 }
 

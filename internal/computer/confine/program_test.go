@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"lyceum/internal/need"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/moby/profiles/seccomp"
 	"github.com/opencontainers/runtime-spec/specs-go"
@@ -399,7 +401,7 @@ func TestConditionsCompareAllBits(t *testing.T) {
 		}
 		got, _ := run(t, append(rule, ret(retPerm)), call{args: [6]uint64{0, 0, 0, 0, 0, a}})
 		if got == retAllow != want {
-			t.Errorf("%#x %s %#x, %#x: %v", a, c.Op, c.Value, c.ValueTwo, !want)
+			t.Errorf("the filter decides wrongly on %#x %s %#x, %#x: %v", a, c.Op, c.Value, c.ValueTwo, !want)
 		}
 	}
 	for _, a := range values {
@@ -494,7 +496,7 @@ func TestProfileIsTheSameList(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("the numbers of system calls differ (-want +got):\n%s", diff)
 	}
 }
 
@@ -503,7 +505,7 @@ func TestNumbersAreThoseOfTheLibrary(t *testing.T) {
 	t.Parallel()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "golang.org/x/sys").Output()
 	if err != nil {
-		t.Skip("go list does not run here; it finds the library's source: ", err)
+		need.Missing(t, "go list does not run here (%v), and finds the library's source: put go into the PATH", err)
 	}
 	constant := regexp.MustCompile(`(?m)^\s+SYS_(\w+)\s+= (\d+)$`)
 	table := map[string][2]string{}

@@ -27,7 +27,7 @@ func TestCheck(t *testing.T) {
 		}
 		name, err := l.driver.Engine(t.Context())
 		if err != nil || !strings.HasPrefix(name, "docker ") || !strings.HasSuffix(name, " at "+l.info.Host) {
-			t.Errorf("%q %v", name, err)
+			t.Errorf("the engine's name: got %q %v", name, err)
 		}
 	})
 	t.Run("WithoutAnEngine", func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestCheck(t *testing.T) {
 		d := docker.New(docker.Options{Host: fake(t, "1.41", fmt.Sprintf(`{"OSType":"linux","KernelVersion":%q}`, unix.ByteSliceToString(u.Release[:])))})
 		defer d.Close()
 		if name, err := d.Engine(t.Context()); err != nil || !strings.HasPrefix(name, "podman 4.9 at ") {
-			t.Errorf("%q %v", name, err)
+			t.Errorf("Podman's name: got %q %v", name, err)
 		}
 	})
 }

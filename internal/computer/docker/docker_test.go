@@ -156,7 +156,7 @@ func TestComputer(t *testing.T) {
 		got := l.sh(c, "no", `for f in /x /etc/x /bin/x /run/x /run/lyceum/x /dev/x /etc/passwd /run/lyceum-helper /etc/hosts /etc/resolv.conf /proc/sys/kernel/core_pattern /sys/x; do
 			(echo x >>$f) 2>/dev/null && echo wrote $f; done; true`)
 		if got != "" {
-			t.Error(got)
+			t.Errorf("places outside of home and /tmp could be written to: %s", got)
 		}
 	})
 	t.Run("TellsNothingOfTheHostsNetwork", func(t *testing.T) {
@@ -223,7 +223,7 @@ func TestComputer(t *testing.T) {
 		}
 		r, err := second.Wait(t.Context(), "long")
 		if err != nil || string(r.Stdout.Head) != "went\n" {
-			t.Errorf("%+v %v", r, err)
+			t.Errorf("the command: got %+v %v, want went", r, err)
 		}
 	})
 	t.Run("WorksForAnOrdinaryUser", func(t *testing.T) {
@@ -270,7 +270,7 @@ func TestLimits(t *testing.T) {
 		t.Error("nothing of /proc is hidden")
 	}
 	if x.Config.Labels["lyceum.computer"] != strings.TrimPrefix(x.Name, "/") || strings.HasPrefix(x.Config.User, "0:") || x.Config.User == "" {
-		t.Errorf("%s: %+v", x.Name, x.Config)
+		t.Errorf("the container has no label of ours, or is root's: %s: %+v", x.Name, x.Config)
 	}
 	if got := l.sh(c, "files", "ulimit -n; ulimit -c; df -m /tmp | tail -1 | awk '{print $2}'"); got != "100\n0\n32" {
 		t.Errorf("inside: %s", got)

@@ -128,7 +128,7 @@ func TestGroupOf(t *testing.T) {
 		proc, root := tree(t, "3:pids:/docker/abc\n2:memory:/docker/abc\n1:cpu,cpuacct:/docker/abc\n0::/\n", "sys/pids/docker/abc", "sys/memory/docker/abc", "sys/cpu,cpuacct/docker/abc")
 		g := groupOf(proc, root, 7, "abc")
 		if g == nil || g.Version != 1 || !slices.Equal(g.Dirs, []string{root + "/pids/docker/abc", root + "/memory/docker/abc"}) {
-			t.Errorf("%+v", g)
+			t.Errorf("groups of version 1: got %+v", g)
 		}
 		if g := groupOf(proc, root, 7, "another"); g != nil {
 			t.Errorf("of another container: %+v", g)
@@ -139,14 +139,14 @@ func TestGroupOf(t *testing.T) {
 		proc, root := tree(t, "0::/system.slice/docker-abc.scope\n", "sys/system.slice/docker-abc.scope", "sys/cgroup.controllers")
 		g := groupOf(proc, root, 7, "abc")
 		if g == nil || g.Version != 2 || !slices.Equal(g.Dirs, []string{root + "/system.slice/docker-abc.scope"}) {
-			t.Errorf("%+v", g)
+			t.Errorf("a group of version 2: got %+v", g)
 		}
 	})
 	t.Run("ThatWeDoNotSee", func(t *testing.T) {
 		t.Parallel()
 		proc, root := tree(t, "0::/../abc\n", "sys/cgroup.controllers")
 		if g := groupOf(proc, root, 7, "abc"); g != nil {
-			t.Errorf("%+v", g)
+			t.Errorf("the group of another container: got %+v, want none", g)
 		}
 	})
 }
@@ -186,21 +186,21 @@ func TestLimitsThatTheEngineLacksAreTheHelpers(t *testing.T) {
 	b := &computer.Boot{Spec: computer.Spec{Limits: computer.Limits{CPUs: 1500}.OrDefault()}}
 	w := &launch{engine: &engine{}, boot: b, door: &door{}}
 	if h := w.host(); h.Memory != 0 || h.PidsLimit != nil || h.NanoCPUs != 0 {
-		t.Errorf("%+v", h.Resources)
+		t.Errorf("limits that the helper holds: got %+v of the engine, want none", h.Resources)
 	}
 	if c := b.Config; c.Memory != 2<<30 || c.Processes != 512 || c.CPUs != 2 {
-		t.Errorf("%+v", c)
+		t.Errorf("limits that the engine does not hold: got %+v for the helper", c)
 	}
 	b.Config.Memory = 0
 	e := w.engine
 	e.info.MemoryLimit, e.info.CPUCfsQuota, e.info.NCPU = true, true, 1
 	if h := w.host(); h.Memory != 2<<30 || h.NanoCPUs != 1e9 || b.Config.Memory != 0 {
-		t.Errorf("%+v %+v", h.Resources, b.Config)
+		t.Errorf("limits that the engine holds: got %+v %+v", h.Resources, b.Config)
 	}
 	e.rootless, e.podman, e.info.CgroupVersion = true, true, "1"
 	e.info.SecurityOptions = []string{"name=selinux"}
 	if h := w.host(); h.Memory != 0 || h.UsernsMode != "keep-id" || len(h.DNS) != 0 || !slices.Contains(h.SecurityOpt, "label=disable") {
-		t.Errorf("%+v", h)
+		t.Errorf("a container of Podman's: got %+v", h)
 	}
 }
 
@@ -209,13 +209,13 @@ func TestHosts(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", "/run/user/7")
 	want := []string{"unix:///var/run/docker.sock", "unix:///run/user/7/podman/podman.sock", "unix:///run/user/7/docker.sock", "unix:///run/podman/podman.sock"}
 	if got := hosts(""); !slices.Equal(got, want) {
-		t.Errorf("%q", got)
+		t.Errorf("where engines are looked for: got %q", got)
 	}
 	t.Setenv("DOCKER_HOST", "/a.sock")
 	if got := hosts(""); !slices.Equal(got, []string{"unix:///a.sock"}) {
-		t.Errorf("%q", got)
+		t.Errorf("where DOCKER_HOST says: got %q", got)
 	}
 	if got := hosts("unix:///b.sock"); !slices.Equal(got, []string{"unix:///b.sock"}) {
-		t.Errorf("%q", got)
+		t.Errorf("the host that was named: got %q", got)
 	}
 }

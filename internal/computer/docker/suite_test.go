@@ -1,5 +1,7 @@
 package docker_test
 
+// No race detector: what it tries are containers, with limits on time and memory.
+
 import (
 	"context"
 	"testing"

@@ -154,7 +154,7 @@ func TestWhatCannotBeIsAnswered(t *testing.T) {
 		_, r := talk(t, newHelper(), link.Request{Op: op, ID: "missing", Size: 1})
 		var a link.Answer
 		if err := r.JSON(link.KindAnswer, &a); err != nil || a.Error == "" || a.Unknown != unknown {
-			t.Errorf("%s: %+v (%v)", op, a, err)
+			t.Errorf("an operation on what is not there, %s: %+v (%v)", op, a, err)
 		}
 	}
 }
@@ -210,7 +210,7 @@ func TestAnAttachedCommandGoesOnWhereTheLastOwnerWas(t *testing.T) {
 		conn, r := talk(t, h, link.Request{Op: link.OpAttach, ID: "kept", Out: int64(len(got[0])), Err: int64(len(got[1]))})
 		var a link.Answer
 		if err := r.JSON(link.KindAnswer, &a); err != nil || !a.Attached || len(a.Known) != 1 || !a.Known[0].Keep {
-			t.Fatalf("%+v, %v", a, err)
+			t.Fatalf("the answer to who attaches: got %+v, %v, want the command that was kept", a, err)
 		}
 		unsafe := got
 		for frames := rng.IntN(20); frames > 0 || owner > 50; frames-- {

@@ -36,7 +36,7 @@ func TestFramesArriveAsTheyWereSent(t *testing.T) {
 	}
 	kind, b, err := r.Next()
 	if err != nil || kind != link.KindStderr {
-		t.Fatal(kind, err)
+		t.Fatalf("the frame: got kind %v, %v, want stderr", kind, err)
 	}
 	if at, data, err := link.Data(b); at != 1<<40 || string(data) != "some\x00bytes" || err != nil {
 		t.Errorf("data %d %q (%v)", at, data, err)

@@ -144,7 +144,7 @@ func TestGarbageEndsAndLeavesTheProxyWell(t *testing.T) {
 		c.Close()
 	}
 	if status, _, err := get(w.client(t, "http", server), "http://a.test:"+port); status != 200 {
-		t.Error(status, err)
+		t.Errorf("after the attack: got status %v, %v, want 200", status, err)
 	}
 }
 
@@ -182,11 +182,11 @@ func TestEachRequestIsCheckedAnew(t *testing.T) {
 	one := "GET http://a.test:" + port + "/ HTTP/1.1\r\n\r\n"
 	answer := w.say(t, one+one+"GET http://b.test:"+port+"/ HTTP/1.1\r\nHost: a.test\r\n\r\n"+one)
 	if strings.Count(answer, "HTTP/1.1 200 OK") != 2 || strings.Count(answer, "HTTP/1.1 403") != 1 || strings.Count(answer, "HTTP/1.1") != 3 {
-		t.Errorf("%q", answer)
+		t.Errorf("three requests on one connection: got %q, want two answered and one refused", answer)
 	}
 	for _, want := range []string{"a.test", "a.test", "b.test"} {
 		if e := w.entry(t); e.Host != want || (e.Refused == "") != (want == "a.test") {
-			t.Errorf("%+v", e)
+			t.Errorf("the log of each request: got %+v", e)
 		}
 	}
 	<-got
@@ -222,7 +222,7 @@ func TestAnswersOfHostileServers(t *testing.T) {
 			t.Errorf("%q\n gives %q\n  want %q", reply[:min(len(reply), 90)], got, want)
 		}
 		if e := w.entry(t); e.Address == "" {
-			t.Errorf("%+v", e)
+			t.Errorf("the log: got %+v, want an address", e)
 		}
 	}
 }
@@ -246,7 +246,7 @@ func TestAnAnswerBeforeTheBodyIsThereEndsTheConnection(t *testing.T) {
 	w := serve(t, Limits{}, "a.test:"+port, "127.0.0.1:"+port)
 	got := w.say(t, "POST http://a.test:"+port+"/ HTTP/1.1\r\nContent-Length: 1000000\r\n\r\nonly this")
 	if got != "HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno" {
-		t.Errorf("%q", got)
+		t.Errorf("a server that answers before it has read: got %q, want its answer", got)
 	}
 	w.entry(t)
 }
@@ -259,15 +259,15 @@ func TestATunnelCanBeHalfClosed(t *testing.T) {
 	fmt.Fprintf(c, "CONNECT a.test:%s HTTP/1.1\r\n\r\nearly", port)
 	text, err := io.ReadAll(c) // the server's half is over; ours is not
 	if err != nil || string(text) != "HTTP/1.1 200 Connection established\r\n\r\nthe server speaks first" {
-		t.Fatalf("%q %v", text, err)
+		t.Fatalf("a server that speaks first: got %q %v", text, err)
 	}
 	_, _ = io.WriteString(c, " and late")
 	_ = c.CloseWrite()
 	if text := <-got; text != "early and late" {
-		t.Errorf("%q", text)
+		t.Errorf("what reached the server: got %q, want early and late", text)
 	}
 	if e := w.entry(t); e.Sent != 14 || e.Received != 23 {
-		t.Errorf("%+v", e)
+		t.Errorf("the log counts: got %+v, want 14 sent and 23 received", e)
 	}
 }
 
@@ -480,7 +480,7 @@ func TestTurnsThatAreNotToBeHadAreCounted(t *testing.T) {
 	}
 	turns.take(at, time.Second, 2*time.Second)
 	if wait, unlogged, ok := turns.take(at.Add(time.Minute), time.Second, time.Second); wait != 0 || unlogged != 2 || !ok {
-		t.Error(wait, unlogged, ok)
+		t.Errorf("after a minute: got wait %v, %v unlogged, %v, want a turn and two unlogged", wait, unlogged, ok)
 	}
 	if _, unlogged, _ := turns.take(at.Add(time.Minute), time.Second, time.Second); unlogged != 0 {
 		t.Error("they are told of twice")
@@ -530,11 +530,11 @@ func TestAnIdleTunnelEnds(t *testing.T) {
 	c := w.dial(t)
 	fmt.Fprintf(c, "CONNECT a.test:%s HTTP/1.1\r\n\r\n", port)
 	if text, _ := io.ReadAll(c); !strings.HasPrefix(string(text), "HTTP/1.1 200") {
-		t.Errorf("%q", text)
+		t.Errorf("an idle tunnel: got %q, want it opened", text)
 	}
 	<-over
 	if e := w.entry(t); e.Duration < 50*time.Millisecond {
-		t.Errorf("%+v", e)
+		t.Errorf("the log of an idle tunnel: got %+v, want at least 50 ms", e)
 	}
 }
 
@@ -550,7 +550,7 @@ func TestLaterHeadsHaveLimitsToo(t *testing.T) {
 		"half a ClientHello":                 {"CONNECT a.test:" + port + " HTTP/1.1\r\n\r\n" + string(hello(t, "a.test")[:99]), "HTTP/1.1 200"},
 	} {
 		if got := w.say(t, c.say); !strings.HasPrefix(got, c.want) || strings.Count(got, " 200 ") != 1 {
-			t.Errorf("%s: %q", name, got)
+			t.Errorf("the answer to %s: %q", name, got)
 		}
 	}
 }
@@ -563,7 +563,7 @@ func TestAClientThatOnlyListensIsServed(t *testing.T) {
 	fmt.Fprintf(c, "CONNECT a.test:%s HTTP/1.1\r\n\r\n", port)
 	_ = c.CloseWrite()
 	if text, err := io.ReadAll(c); err != nil || !strings.HasSuffix(string(text), noContent) {
-		t.Errorf("%q %v", text, err)
+		t.Errorf("an answer without content: got %q %v", text, err)
 	}
 }
 
@@ -575,7 +575,7 @@ func TestAClientThatCannotBeHalfClosedIsClosed(t *testing.T) {
 	fmt.Fprintf(client, "CONNECT a.test:%s HTTP/1.1\r\n\r\n", port)
 	w.Serve(t.Context(), struct{ io.ReadWriteCloser }{ours})
 	if text, _ := io.ReadAll(client); !strings.HasSuffix(string(text), speaksFirst) {
-		t.Errorf("%q", text)
+		t.Errorf("a server that speaks first: got %q", text)
 	}
 	<-got
 }

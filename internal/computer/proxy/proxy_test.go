@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"lyceum/internal/computer"
+	"lyceum/internal/need"
 
 	"go.uber.org/goleak"
 )
@@ -171,7 +172,7 @@ func TestGoClient(t *testing.T) {
 				for range 2 {
 					status, body, err := get(client, base+"/x?y")
 					if err != nil || status != 200 || !strings.HasPrefix(body, "GET /x?y host=a.test:"+port) {
-						t.Fatalf("%d %q %v", status, body, err)
+						t.Fatalf("a request through the proxy: got %d %q %v, want it echoed", status, body, err)
 					}
 				}
 				big := bytes.Repeat([]byte("x"), 3<<20)
@@ -182,12 +183,12 @@ func TestGoClient(t *testing.T) {
 				body, _ := io.ReadAll(resp.Body)
 				resp.Body.Close()
 				if !strings.HasSuffix(string(body), "body=3145728") {
-					t.Errorf("%q", body)
+					t.Errorf("a large body: got %q, want all of it", body)
 				}
 				client.CloseIdleConnections()
 				e := w.entry(t)
 				if e.Host != "a.test" || strconv.Itoa(e.Port) != port || e.Address != "127.0.0.1:"+port || e.Refused != "" || e.Sent < 50 || e.Received < 50 || e.Duration <= 0 {
-					t.Errorf("%+v", e)
+					t.Errorf("the log of a request: got %+v", e)
 				}
 			})
 		}
@@ -202,10 +203,10 @@ func TestRefusesWhatIsNotListed(t *testing.T) {
 		for _, request := range []string{"CONNECT %s:%s HTTP/1.1\r\n\r\n", "GET http://%s:%s/ HTTP/1.1\r\nHost: a.test\r\n\r\n"} {
 			got := w.say(t, fmt.Sprintf(request, host, port))
 			if !strings.HasPrefix(got, "HTTP/1.1 403 Refused by network.allow of the quest\r\n") || !strings.Contains(got, "port "+port+" is refused: ") || !strings.Contains(got, "network.allow of the quest.\n") {
-				t.Errorf("%s: %q", host, got)
+				t.Errorf("a host that is not allowed, %s: %q", host, got)
 			}
 			if e := w.entry(t); e.Refused == "" || e.Address != "" || e.Host != strings.Trim(host, "[]") || e.Sent != 0 {
-				t.Errorf("%s: %+v", host, e)
+				t.Errorf("the log of a refusal, %s: %+v", host, e)
 			}
 		}
 	}
@@ -224,7 +225,7 @@ func TestTheSocketChecksItsAddress(t *testing.T) {
 		c.Close()
 		t.Fatal("loopback was connected to")
 	} else if _, ok := err.(*Refused); !ok {
-		t.Fatalf("%T %v", err, err)
+		t.Fatalf("the error of a refused host: got %T %v, want *Refused", err, err)
 	}
 	w.Rules = parse(t, "a.test:"+port, "127.0.0.0/8:"+port)
 	c, err := w.Proxy.dial(t.Context(), host{name: "a.test"}, target, time.Second)
@@ -240,7 +241,7 @@ func TestOfSeveralAddressesOnlyTheListedOnesAreUsed(t *testing.T) {
 	w := serve(t, Limits{}, "mixed.test:"+port, "127.0.0.1:"+port)
 	status, body, err := get(w.client(t, "http", server), "http://mixed.test:"+port)
 	if e := w.entry(t); err != nil || status != 200 || e.Address != "127.0.0.1:"+port {
-		t.Errorf("%d %q %v %+v", status, body, err, e)
+		t.Errorf("a host by its address: got %d %q %v %+v", status, body, err, e)
 	}
 	if len(w.names.asked) != 1 {
 		t.Errorf("looked up %d times", len(w.names.asked))
@@ -264,15 +265,15 @@ func TestUnreachableSaysWhyAndNothingOfThisHost(t *testing.T) {
 	} {
 		got := w.say(t, request)
 		if !strings.HasPrefix(got, "HTTP/1.1 502 ") || !strings.Contains(got, want) || strings.Contains(got, "99") {
-			t.Errorf("%q", got)
+			t.Errorf("a server that cannot be reached: got %q, want 502 and why", got)
 		}
 		if e := w.entry(t); e.Refused == "" || e.Address != "" {
-			t.Errorf("%+v", e)
+			t.Errorf("the log of a server that cannot be reached: got %+v", e)
 		}
 	}
 	got := w.say(t, "\x05\x01\x00\x05\x01\x00\x03\x06a.test"+portBytes(t, port))
 	if !strings.HasPrefix(got, "\x05\x00\x05\x04") {
-		t.Errorf("%q", got)
+		t.Errorf("a server that cannot be reached, by SOCKS: got %q, want host unreachable", got)
 	}
 }
 
@@ -323,10 +324,7 @@ func TestSOCKS(t *testing.T) {
 
 func TestCurl(t *testing.T) {
 	t.Parallel()
-	curl, err := exec.LookPath("curl")
-	if err != nil {
-		t.Skip("install curl to run this test: apt-get install curl")
-	}
+	curl := need.Program(t, "curl")
 	_, plainPort := echo(t, false)
 	_, securePort := echo(t, true)
 	w := serve(t, Limits{}, "a.test:"+plainPort, "a.test:"+securePort, "127.0.0.1:"+plainPort, "127.0.0.1:"+securePort)

@@ -30,7 +30,7 @@ func TestParseTakesHosts(t *testing.T) {
 		"0.0.0.0/0": {"93.184.215.14", 443}, "1.example": {"1.example", 80}, "0x7f.example": {"0x7f.example", 80},
 	} {
 		if err := parse(t, entry).Allows(probe.host, probe.port); err != nil {
-			t.Errorf("%s: %v", entry, err)
+			t.Errorf("what the entry itself names was refused, %s: %v", entry, err)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func TestAllowsNoOtherSpelling(t *testing.T) {
 			continue
 		}
 		if text := err.Error(); len(text) > 600 || clean(text[:min(len(text), 255)]) != text[:min(len(text), 255)] || !strings.Contains(text, "network.allow of the quest") {
-			t.Errorf("%q: %q", s, text)
+			t.Errorf("a refusal that is long or not clean: %q: %q", s, text)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func TestARangeOpensOneBlockAtMost(t *testing.T) {
 	} {
 		err := parse(t, "a.example", c.entry).reaches(host{name: "a.example"}, netip.MustParseAddr(c.addr), 443)
 		if c.open != (err == nil) && !(c.addr == "8.8.8.8" && err == nil) {
-			t.Errorf("%s, %s: %v", c.entry, c.addr, err)
+			t.Errorf("decided wrongly: %s, %s: %v", c.entry, c.addr, err)
 		}
 		addr := netip.MustParseAddr(c.addr)
 		if listed, _ := parse(t, c.entry).lists(host{addr: addr.Unmap()}, 443); listed != c.open {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"lyceum/internal/event"
+	"lyceum/internal/need"
 )
 
 func TestPageIsFresh(t *testing.T) {
@@ -75,11 +76,7 @@ func TestPage(t *testing.T) {
 // The page promises that anyone can check a ledger with these few lines.
 func TestRecipeOfThePage(t *testing.T) {
 	t.Parallel()
-	for _, tool := range []string{"sh", "sed", "xxd", "sha256sum"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("the recipe needs %s: install it to run this test", tool)
-		}
-	}
+	need.Programs(t, "sh", "sed", "xxd", "sha256sum")
 	_, recipe, _ := strings.Cut(readPage(t), "```sh\n")
 	recipe, _, found := strings.Cut(recipe, "```\n")
 	if !found {
@@ -174,7 +171,7 @@ func TestRun(t *testing.T) {
 		"RefusesAFieldWithoutATag":         {"bodies.go", "Max   int64  `json:\"max\"`", "Max int64", "json tag"},
 		"RefusesAnUnknownScalar":           {"bodies.go", "At Time `json", "At Body `json", "type Body is not a struct"},
 		"RefusesATypeOfAnotherFile":        {"bodies.go", "At Time `json", "At Missing `json", "type Missing is not declared"},
-		"RefusesAnEntryItCannotRead":       {"catalogue.go", "input[QuestCreated]()", "entry{}", "noun.verb"},
+		"RefusesAnEntryItCannotRead":       {"catalogue.go", "input[QuestStarted]()", "entry{}", "noun.verb"},
 		"RefusesAnEntryOfAnUnknownOrigin":  {"catalogue.go", "input[QuestCreated]()", "other[QuestCreated]()", "quest.created"},
 		"RefusesAPackageWithoutACatalogue": {"catalogue.go", "var catalogue =", "var list =", "no variable catalogue"},
 	} {

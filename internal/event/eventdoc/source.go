@@ -183,6 +183,16 @@ func (src *source) event(elt ast.Expr) (eventType, error) {
 	if err != nil {
 		return e, fmt.Errorf("catalogue entry %s: %w", key.Value, err)
 	}
+	// What else is said of it, as in input[Body]().answers("noun.call"), is no part of the page.
+	for {
+		sel, _ := call.Fun.(*ast.SelectorExpr)
+		if sel == nil {
+			break
+		}
+		if call, _ = sel.X.(*ast.CallExpr); call == nil {
+			return e, fmt.Errorf("catalogue entry %s: want input[Body]() or derived[Body]()", name)
+		}
+	}
 	index, _ := call.Fun.(*ast.IndexExpr)
 	if index == nil {
 		return e, fmt.Errorf("catalogue entry %s: want input[Body]() or derived[Body]()", name)

@@ -12,6 +12,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/need"
 )
 
 // oneWriter is set in the environment of a process that appends a few events and
@@ -47,19 +48,16 @@ func appendAndTell(dir string) error {
 // keeps what was written; a power cut would.
 func TestNobodyIsToldBeforeTheFlush(t *testing.T) {
 	t.Parallel()
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		t.Skip("strace is not installed: apt-get install strace")
-	}
+	strace := need.Program(t, "strace")
 	dir := t.TempDir()
 	trace := filepath.Join(dir, "trace")
 	cmd := exec.Command(strace, "-f", "-y", "-e", "trace=pwrite64,write,fsync,fdatasync", "-o", trace, os.Args[0], "-test.run=^$")
 	cmd.Env = append(os.Environ(), oneWriter+"="+dir)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		if strings.Contains(string(out), "ptrace") {
-			t.Skipf("strace may not trace here; allow ptrace: %s", out)
+			need.Missing(t, "strace may not trace here: allow ptrace: %s", out)
 		}
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("the writer under strace: %v: %s", err, out)
 	}
 	data, err := os.ReadFile(trace)
 	must(t, err)

@@ -15,6 +15,7 @@ import (
 	"lyceum/internal/ledger"
 	"lyceum/internal/ledger/ledgertest"
 	"lyceum/internal/ledger/sqlite"
+	"lyceum/internal/need"
 
 	"golang.org/x/sys/unix"
 	sq "zombiezen.com/go/sqlite"
@@ -258,7 +259,7 @@ func TestAFullDiskStopsAMigrationBeforeItBegins(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {
-				t.Skipf("mounting a small tmpfs takes root and CAP_SYS_ADMIN (%v): run the tests with sudo, or in a container with --privileged", err)
+				need.Missing(t, "mounting a small tmpfs takes root and CAP_SYS_ADMIN (%v): run the tests with sudo, or in a container with --privileged", err)
 			}
 			t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
 			path := old(t, dir)

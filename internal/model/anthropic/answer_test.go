@@ -108,7 +108,7 @@ func TestAnswersAreRead(t *testing.T) {
 			}
 			c.want.Usage = used
 			if diff := cmp.Diff(&c.want, got); diff != "" {
-				t.Error(diff)
+				t.Errorf("the answer differs (-want +got):\n%s", diff)
 			}
 		})
 	}

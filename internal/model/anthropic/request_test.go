@@ -75,7 +75,7 @@ func TestARequestIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(data), string(out)); diff != "" {
-		t.Error(diff)
+		t.Errorf("the request differs (-want +got):\n%s", diff)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestMessagesAreMended(t *testing.T) {
 			t.Parallel()
 			m := New(&wire.Client{}, Options{})
 			if diff := cmp.Diff("["+c.want+"]", written(t, m.request(&model.Request{Messages: c.in}).Messages)); diff != "" {
-				t.Error(diff)
+				t.Errorf("the messages differ (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -200,7 +200,7 @@ func TestThinkingDependsOnTheModel(t *testing.T) {
 			t.Parallel()
 			r := &model.Request{Model: c.model, MaxTokens: c.max, Thinking: true, Messages: []model.Message{says(model.User, text("x"))}}
 			if diff := cmp.Diff(c.want, New(&wire.Client{}, c.opts).request(r).Thinking); diff != "" {
-				t.Error(diff)
+				t.Errorf("thinking differs (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -248,7 +248,7 @@ func TestCallsOfOneIDKeepTheirResults(t *testing.T) {
 	})
 	calls, results := got[1].Content, got[2].Content
 	if len(calls) != 2 || len(results) != 2 || calls[0].ID == calls[1].ID {
-		t.Fatalf("%+v\n%+v", calls, results)
+		t.Fatalf("calls and results: got %+v\n%+v, want two each, with ids of their own", calls, results)
 	}
 	for i, want := range []string{"of x", "of y"} {
 		if results[i].ToolUseID != calls[i].ID || results[i].Content != want {

@@ -205,7 +205,7 @@ func TestHeedsALaterQuestion(t *testing.T) {
 	q.run(t)
 	q.tell("How many primes are below 1000?")
 	if answer := q.run(t); !strings.HasPrefix(answer, "**168**") {
-		t.Errorf("%s", q)
+		t.Errorf("the answer is not 168: %s", q)
 	}
 	q.tell("Refused by the policy x: what is 2+2?")
 	if answer := q.run(t); !strings.HasPrefix(answer, "**168**") {
@@ -213,7 +213,7 @@ func TestHeedsALaterQuestion(t *testing.T) {
 	}
 	q.tell("Now dance.")
 	if answer := q.run(t); !strings.HasPrefix(answer, "**168**") || !strings.Contains(answer, `I do not know what to do with this later message: "Now dance."`) {
-		t.Errorf("%s", q)
+		t.Errorf("the answer is not 168 with a word about the later message: %s", q)
 	}
 }
 
@@ -317,17 +317,17 @@ func TestMakesDoWithFewerTools(t *testing.T) {
 	q := newQuest(t, 3, "How many primes are below 1000?", nil)
 	q.tools = []string{"calculate"}
 	if answer := q.run(t); !strings.HasPrefix(answer, "**168**") || strings.Contains(answer, "notes.md") {
-		t.Errorf("%s", q)
+		t.Errorf("the answer is not 168 without a file: %s", q)
 	}
 	q = newQuest(t, 3, "How many primes are below 1000?", nil)
 	q.tools = nil
 	if answer := q.run(t); !strings.Contains(answer, "not offered the tool calculate") || strings.Contains(answer, "168") {
-		t.Errorf("%s", q)
+		t.Errorf("the answer does not say that calculate is missing: %s", q)
 	}
 	q = newQuest(t, 3, "What is the mean temperature in wells.csv?", map[string]string{"wells.csv": wells()})
 	q.tools = []string{"calculate", "read_file"}
 	if answer := q.run(t); !strings.Contains(answer, "- **all rows: mean ") {
-		t.Errorf("%s", q)
+		t.Errorf("the answer has no mean of all rows: %s", q)
 	}
 }
 

@@ -1,5 +1,7 @@
 package demo_test
 
+// No race detector: its labs run programs in sandboxes.
+
 import (
 	"context"
 	"os"
@@ -11,6 +13,7 @@ import (
 
 	"lyceum/internal/cli"
 	"lyceum/internal/computer/helper"
+	"lyceum/internal/need"
 
 	"github.com/go-json-experiment/json"
 )
@@ -50,11 +53,7 @@ func lyceum(t *testing.T, home string, args ...string) string {
 // The examples under the real rules, in real computers.
 func TestTheExamplesOfLabs(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"bwrap", "awk", "sort"} {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Skipf("this needs %s in the PATH (bwrap is in the package bubblewrap)", name)
-		}
-	}
+	need.Programs(t, "bwrap", "awk", "sort")
 	for name, c := range map[string]struct {
 		answer        string
 		wrong, agents int
@@ -91,7 +90,7 @@ func TestTheExamplesOfLabs(t *testing.T) {
 				t.Errorf("%d votes, the best paper is %+v", show.Votes, b)
 			}
 			if p := show.Papers; p.Rejected < 1 || p.Rejected > c.wrong || p.Published < 1 || p.Submitted != 0 {
-				t.Errorf("%+v", p)
+				t.Errorf("papers of the lab: got %+v", p)
 			}
 			trace := lyceum(t, home, "trace", name)
 			for _, want := range []string{`review\.submitted .*REJECT: It does not hold`, `review\.submitted .*ACCEPT: It holds`, `reproduction\.result .*reproduced`} {
@@ -100,7 +99,7 @@ func TestTheExamplesOfLabs(t *testing.T) {
 				}
 			}
 			if got := lyceum(t, home, "replay", name); !strings.Contains(got, "identical") {
-				t.Errorf("%s", got)
+				t.Errorf("the replay: got %s, want it identical", got)
 			}
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/model/demo"
+	"lyceum/internal/need"
 	"lyceum/internal/tool"
 
 	"github.com/go-json-experiment/json"
@@ -44,11 +45,7 @@ type fakeReview struct{ reviewer, grade, content string }
 
 func newLab(t *testing.T, agents int, seed uint64, problem string, files map[string]string) *fakeLab {
 	t.Helper()
-	for _, name := range []string{"sh", "awk", "sort"} {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Skip("install " + name + " to run this test")
-		}
-	}
+	need.Programs(t, "sh", "awk", "sort")
 	l := &fakeLab{votes: map[string]string{}, news: map[string][]string{}, answers: map[string]tool.Output{}}
 	for i := range agents {
 		q := newQuest(t, seed, problem, files)
@@ -389,7 +386,7 @@ func TestAnAuthor(t *testing.T) {
 		l.step(t, l.agents[1], "submit_review")
 		l.step(t, l.agents[1], "submit_publication")
 		if p := l.papers[0]; len(p.reviews) != 1 || p.reviews[0].grade != "REJECT" {
-			t.Errorf("%+v", p.reviews)
+			t.Errorf("reviews of the wrong paper: got %+v, want one that rejects it", p.reviews)
 		}
 	})
 	t.Run("RevisesWhatWasRejectedAndCitesWhoWasRight", func(t *testing.T) {
@@ -404,7 +401,7 @@ func TestAnAuthor(t *testing.T) {
 		args := l.step(t, l.agents[0], "submit_publication")
 		content := args["content"].(string)
 		if args["revises"] != l.papers[0].ref || !strings.Contains(content, "My mistake: 6 / pi^2") || !strings.Contains(content, "["+l.papers[1].ref+"]") || strings.Contains(content, "["+l.papers[0].ref+"]") {
-			t.Errorf("%v", args)
+			t.Errorf("the revision: got %v, want it to name its mistake and to cite the other", args)
 		}
 	})
 	t.Run("CorrectsWhatWasPublishedThoughItIsWrong", func(t *testing.T) {
@@ -415,12 +412,12 @@ func TestAnAuthor(t *testing.T) {
 		l.tell("agent-0", "Advisory (paper decided)")
 		args := l.step(t, l.agents[0], "submit_publication")
 		if content := args["content"].(string); args["revises"] != nil || !strings.Contains(content, "It corrects ["+l.papers[0].ref+"]") || !strings.Contains(content, "**Answer: 12160**") {
-			t.Errorf("%v", args)
+			t.Errorf("the correction: got %v, want the right answer and what it corrects", args)
 		}
 		l.papers[1].status = "PUBLISHED"
 		l.tell("agent-0", "Advisory (paper decided)")
 		if args := l.step(t, l.agents[0], "vote_solution"); args["ref"] != l.papers[1].ref {
-			t.Errorf("%v", args)
+			t.Errorf("the vote: got %v, want the corrected paper", args)
 		}
 	})
 	t.Run("DoesNotRepeatWhatIsKnown", func(t *testing.T) {
@@ -433,7 +430,7 @@ func TestAnAuthor(t *testing.T) {
 		l.step(t, l.agents[2], "vote_solution")
 		l.step(t, l.agents[0], "vote_solution")
 		if len(l.papers) != 1 || !l.agreed() {
-			t.Errorf("%s", l)
+			t.Errorf("want one paper that all agree on: %s", l)
 		}
 	})
 	t.Run("RunsAgainWhatWasInterrupted", func(t *testing.T) {
@@ -494,7 +491,7 @@ func TestAnAuthor(t *testing.T) {
 				l.turn(t, l.agents[0])
 			}
 			if len(l.agents[0].calledWith("submit_publication"))+len(l.agents[0].calledWith("exec")) > 0 {
-				t.Errorf("%s", l.agents[0])
+				t.Errorf("an agent that does not know the question published or ran something: %s", l.agents[0])
 			}
 		}
 	})
@@ -561,7 +558,7 @@ func TestAReviewer(t *testing.T) {
 		l.papers[0].files["trees.csv"] = append(l.papers[0].files["trees.csv"], "T99,north,1,cm,XY\n"...)
 		args := l.step(t, l.agents[1], "submit_review")
 		if content := args["content"].(string); args["grade"] != "REJECT" || !strings.Contains(content, "not the one that I was given") {
-			t.Errorf("%v", content)
+			t.Errorf("the review: got %v, want it rejected, for the file is another", content)
 		}
 	})
 	t.Run("DoesNotAcceptWhatItCannotCheck", func(t *testing.T) {
@@ -571,7 +568,7 @@ func TestAReviewer(t *testing.T) {
 		l.answers["agent-1 exec"] = tool.Output{Text: "the computer is gone", Error: true}
 		args := l.step(t, l.agents[1], "submit_review")
 		if content := args["content"].(string); args["grade"] != "REJECT" || !strings.Contains(content, "I could not compute it myself") {
-			t.Errorf("%v", content)
+			t.Errorf("the review: got %v, want it rejected, for it could not be computed", content)
 		}
 	})
 }

@@ -122,13 +122,13 @@ func planned(t *testing.T, text string) *task {
 		}
 		s, trouble := q.choose(table, text)
 		if trouble != "" {
-			t.Fatal(trouble)
+			t.Fatalf("the question does not fit the table: %v", trouble)
 		}
 		return s.task()
 	}
 	plan, err := found.plan(nil)
 	if err != nil || plan.refused != "" {
-		t.Fatal(err, plan.refused)
+		t.Fatalf("the plan: got %v, refused %v", err, plan.refused)
 	}
 	return plan
 }
@@ -137,7 +137,7 @@ func compute(t *testing.T, code string) string {
 	t.Helper()
 	out := tool.Builtin().Run(t.Context(), "calculate", tool.Call{Args: []byte(calculate(code).args)})
 	if out.Error {
-		t.Fatalf("%s\n%s", out.Text, code)
+		t.Fatalf("the program failed: %s\n%s", out.Text, code)
 	}
 	return resultOf(out.Text)
 }
@@ -211,6 +211,6 @@ func TestTheLengthOfAnAnswerIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a.Stop != model.StopLength || a.Usage.Output > 10 || !strings.HasPrefix(Label, a.Parts[0].Text) {
-		t.Errorf("%+v", a)
+		t.Errorf("an answer cut at ten tokens: got %+v", a)
 	}
 }

@@ -281,7 +281,7 @@ func TestIDsAreNotThoseOfEarlierCalls(t *testing.T) {
 	answer := []string{said(`{"functionCall":{"name":"a","id":"call_3_0"}}`), stop}
 	first, again := ask(t, r, answer...), ask(t, r, answer...)
 	if first.err != nil || again.err != nil {
-		t.Fatal(first.err, again.err)
+		t.Fatalf("the same request twice: got %v and %v", first.err, again.err)
 	}
 	if id := first.Parts[0].ID; id == "call_3_0" || id != again.Parts[0].ID {
 		t.Errorf("the ids are %q and %q, want the same, and a new one", id, again.Parts[0].ID)
@@ -362,7 +362,7 @@ func TestConversation(t *testing.T) {
 			h := ask(t, request(test.model, test.messages...), stop)
 			got := strings.TrimSuffix(strings.TrimPrefix(h.sent, `{"contents":`), "}")
 			if diff := cmp.Diff(test.want, got); h.err != nil || diff != "" {
-				t.Errorf("%v\n%s", h.err, diff)
+				t.Errorf("the answer differs (-want +got): %v\n%s", h.err, diff)
 			}
 		})
 	}
@@ -385,7 +385,7 @@ func TestArgumentsAreAlwaysAnObject(t *testing.T) {
 	} {
 		h := ask(t, request("gemini-2.5-pro", user(text("a")), assistant(call("1", "x", args)), user(result("1", "x", "1"))), stop)
 		if h.err != nil {
-			t.Fatalf("%q: %v", args, h.err)
+			t.Fatalf("the arguments %q: %v", args, h.err)
 		}
 		got := jsontext.Value(h.seen.Messages[1].Parts[0].Args)
 		if string(got) != want {
@@ -436,7 +436,7 @@ func TestModelNamesCannotLeaveTheirPlace(t *testing.T) {
 	for _, name := range []string{"", "a/b", "../models/x", "/"} {
 		_, err := open("http://127.0.0.1:0", key).Generate(t.Context(), request(name, user(text("Hello"))), nil)
 		if model.KindOf(err) != model.Invalid {
-			t.Errorf("%q: %v", name, err)
+			t.Errorf("the kind of a name that is none, %q: %v, want invalid", name, err)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func testRequest(t *testing.T, d Driver) {
 		r := d.request(hello)
 		r.Tools = kit()
 		if diff := cmp.Diff(compact(r.Tools), compact(seen(t, r).Tools)); diff != "" {
-			t.Error(diff)
+			t.Errorf("the tools that were sent differ (-want +got):\n%s", diff)
 		}
 	})
 	run(t, "CarriesNoToolsAndNoPromptWhereThereAreNone", func(t *testing.T) {

@@ -104,7 +104,7 @@ func wantJSON(t *testing.T, want string, got any) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(v, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("the request differs:\n%s", diff)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestChatReadsAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Error(diff)
+				t.Errorf("the answer differs (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -253,7 +253,7 @@ func TestStreamsThatFail(t *testing.T) {
 				t.Fatalf("got %+v, %v", a, err)
 			}
 			if diff := cmp.Diff(&c.want, e, cmpopts.IgnoreFields(model.Error{}, "Text")); diff != "" {
-				t.Errorf("%v\n%s", e, diff)
+				t.Errorf("the error differs (-want +got): %v\n%s", e, diff)
 			}
 		})
 	}
@@ -325,7 +325,7 @@ func TestResponsesReadsAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Error(diff)
+				t.Errorf("the answer differs (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -341,7 +341,7 @@ func TestResponsesReadsAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(map[string]string{event.PartThinking: "one\n\ntwo", event.PartText: "hello"}, shown); diff != "" {
-			t.Error(diff)
+			t.Errorf("what was shown differs (-want +got):\n%s", diff)
 		}
 	})
 }

@@ -65,7 +65,7 @@ func TestCallTriesAgainWithLongerPauses(t *testing.T) {
 		d := &played{do: slices.Concat(slices.Repeat([]step{fails(down)}, 9), []step{says("at last", event.Usage{Input: 1})})}
 		a, err := calling(d, 1).Generate(t.Context(), &model.Request{}, nil)
 		if err != nil || a.Parts[0].Text != "at last" {
-			t.Fatal(a, err)
+			t.Fatalf("the third attempt: got %v and %v, want its answer", a, err)
 		}
 		var pauses []time.Duration
 		for i := range len(d.at) - 1 {
@@ -87,7 +87,7 @@ func TestCallTakesARandomPartOfThePause(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d.at[1] != 125*time.Millisecond || d.at[2] != 375*time.Millisecond {
-			t.Error(d.at)
+			t.Errorf("attempts were made at %v, want after 125 ms and 375 ms", d.at)
 		}
 	})
 }
@@ -112,7 +112,7 @@ func TestCallWaitsAsLongAsItIsAsked(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d.at[1] != 90*time.Second {
-			t.Error(d.at)
+			t.Errorf("attempts were made at %v, want the second after 90 s", d.at)
 		}
 	})
 }
@@ -147,7 +147,7 @@ func TestCallCountsTheTimeOfItsAttempts(t *testing.T) {
 					}
 				}()
 				if _, err := c.Generate(ctx, &model.Request{}, nil); model.KindOf(err) != model.Unavailable || len(d.at) != 3 {
-					t.Errorf("%v, %v", d.at, err)
+					t.Errorf("attempts and error: got %v, %v, want three and that it is unavailable", d.at, err)
 				}
 			})
 		})
@@ -162,7 +162,7 @@ func TestCallDoesNotWaitForEver(t *testing.T) {
 		d := &played{do: []step{fails(later)}}
 		_, err := calling(d, 1).Generate(t.Context(), &model.Request{}, nil)
 		if len(d.at) != 1 || err == nil || model.KindOf(err) != model.Unavailable {
-			t.Fatal(d.at, err)
+			t.Fatalf("attempts and error: got %v and %v, want one and that it is unavailable", d.at, err)
 		}
 		if !strings.Contains(err.Error(), "asks to wait 1h0m0s, longer than the 10m0s") || !strings.Contains(err.Error(), "after 1 attempt in 0s") {
 			t.Error(err)
@@ -226,7 +226,7 @@ func TestCallCountsWhatFailedAttemptsCost(t *testing.T) {
 			t.Errorf("used %+v, wasted %+v", a.Usage, a.Wasted)
 		}
 		if a.Cost != 3000*1000+90*2000 || a.Unpriced || a.Price == nil || *a.Price != (event.Price{Input: 1e9, Output: 2e9, Cached: 1e9, CacheWrites: 1e9}) {
-			t.Errorf("%+v", a)
+			t.Errorf("what the answer costs: got %+v", a)
 		}
 	})
 }
@@ -251,12 +251,12 @@ func TestCallFailsAtOnceWhereNothingWillChange(t *testing.T) {
 			d := &played{do: []step{fails(model.Error{Kind: kind, Text: "no"})}}
 			_, err := calling(d, 1).Generate(t.Context(), &model.Request{}, nil)
 			if len(d.at) != 1 || model.KindOf(err) != kind || time.Since(d.begun) != 0 || err.(*model.Error).Text != "no" {
-				t.Errorf("%s: %v %v", kind, d.at, err)
+				t.Errorf("an error that is not repeated, %s: %v %v", kind, d.at, err)
 			}
 			d = &played{do: []step{fails(down), fails(model.Error{Kind: kind, Text: "no"})}}
 			_, err = calling(d, 1).Generate(t.Context(), &model.Request{}, nil)
 			if len(d.at) != 2 || model.KindOf(err) != kind || err.(*model.Error).Text != "no (after 2 attempts in 500ms)" {
-				t.Errorf("%s: %v %v", kind, d.at, err)
+				t.Errorf("an error that is repeated once, %s: %v %v", kind, d.at, err)
 			}
 		})
 	}

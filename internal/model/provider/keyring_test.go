@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lyceum/internal/need"
 )
 
 // TestKeyringForReal stores a key in a keyring of its own, as docs/models.md says,
@@ -20,11 +22,7 @@ func TestKeyringForReal(t *testing.T) {
 		return
 	}
 	t.Parallel()
-	for _, program := range []string{"dbus-run-session", "gnome-keyring-daemon", "secret-tool"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("there is no %s: apt-get install dbus-daemon gnome-keyring libsecret-tools", program)
-		}
-	}
+	need.Programs(t, "dbus-run-session", "gnome-keyring-daemon", "secret-tool")
 	const script = `
 printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1
 printf sk-ant-in-the-keyring | secret-tool store --label=lyceum service lyceum account ANTHROPIC_API_KEY || exit 1
@@ -47,6 +45,6 @@ for v in ANTHROPIC_API_KEY OPENAI_API_KEY; do LYCEUM_TEST_KEYRING=$v "$TEST_BINA
 	out, err := cmd.CombinedOutput()
 	text := string(out)
 	if !strings.Contains(text, `found "sk-ant-in-the-keyring" <nil>`) || !strings.Contains(text, `found "" <nil>`) {
-		t.Fatalf("%v\n%s", err, text)
+		t.Fatalf("the keyring: got %v\n%s, want the key, and none where none is", err, text)
 	}
 }

@@ -160,7 +160,7 @@ func TestASmallQuestDoesNotWaitForALargeOne(t *testing.T) {
 		})
 		wait.Wait()
 		if b.answered["large"] != 400 || b.answered["small"] != 10 {
-			t.Error(b.answered)
+			t.Errorf("answered were %v, want 400 large and 10 small", b.answered)
 		}
 	})
 }
@@ -217,7 +217,7 @@ func TestWhoTriesAgainGoesFirst(t *testing.T) {
 		l.leave(runs, answered, 0, "")
 		wait.Wait()
 		if len(order) != 2 || order[0] != "old" {
-			t.Error(order)
+			t.Errorf("the order of the line: got %v, want the old one first", order)
 		}
 	})
 }

@@ -116,7 +116,7 @@ func TestTablesThatAreWrong(t *testing.T) {
 		"a: b": "must be a list",
 	} {
 		if _, err := readPrices("p.yaml", []byte(text)); err == nil || !strings.Contains(strings.Replace(err.Error(), "p.yaml:2", "line 2", 1), want) {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("a price that is wrong was not refused as it should: %s: %v", text, err)
 		}
 	}
 }

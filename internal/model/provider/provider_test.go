@@ -16,6 +16,7 @@ import (
 	"lyceum/internal/config"
 	"lyceum/internal/event"
 	"lyceum/internal/model"
+	"lyceum/internal/need"
 
 	"go.uber.org/goleak"
 )
@@ -61,7 +62,7 @@ func TestResolve(t *testing.T) {
 	} {
 		p, bare, err := r.resolve(name)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("a model that is known was refused, %s: %v", name, err)
 		} else if got := p.name + " " + bare; got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
@@ -134,7 +135,7 @@ func TestKeysComeFromTheEnvironmentThenTheKeyring(t *testing.T) {
 		{"gpt-5", "sk-from-env-1234"}, {"gemini-2.5-pro", "AIza-second-1234"}, {"mistral-large-latest", "stored-mistral-1"}, {"ollama/qwen3", ""},
 	} {
 		if _, _, _, key, err := r.ready(c.model); err != nil || key != c.key {
-			t.Errorf("%s: %q, %v", c.model, key, err)
+			t.Errorf("the key of %s: %q, %v", c.model, key, err)
 		}
 	}
 	if _, _, err := r.Open("mistral-large-latest"); err != nil || len(asked) != 1 {
@@ -155,7 +156,7 @@ func TestAMissingKeyIsToldWithTheVariable(t *testing.T) {
 	} {
 		_, _, err := r.Open(model)
 		if err == nil || !strings.Contains(err.Error(), "set "+variable) {
-			t.Errorf("%s: %v", model, err)
+			t.Errorf("without a key, %s: %v, want the variable to set", model, err)
 		}
 		if runtime.GOOS == "linux" && !strings.Contains(err.Error(), "secret-tool store --label=lyceum service lyceum account "+variable[:5]) {
 			t.Errorf("%s: no way to store it: %v", model, err)
@@ -185,7 +186,7 @@ func TestBadKeysAreRefusedUnseen(t *testing.T) {
 	// What real keys look like.
 	for _, key := range []string{"sk-ant-api03-Ab_c-9xYz", "sk-proj-abc123", "AIzaSyA-1_2", "csk-abc123", "0123456789abcdef.XyZ", "gsk_abc"} {
 		if err := fault(key, "in X"); err != nil {
-			t.Errorf("%s: %v", key, err)
+			t.Errorf("a key that is right was refused, %s: %v", key, err)
 		}
 	}
 }
@@ -205,7 +206,7 @@ func TestAKeyringThatFailsIsTold(t *testing.T) {
 
 func TestKeyringRunsSecretTool(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("the test has a secret-tool of its own, which only Linux asks")
+		need.Elsewhere(t, "the test has a secret-tool of its own, which only Linux asks")
 	}
 	dir := t.TempDir()
 	tool := "#!/bin/sh\n[ \"$*\" = \"lookup service lyceum account OPENAI_API_KEY\" ] || exit 1\necho sk-stored-1234\n"
@@ -214,7 +215,7 @@ func TestKeyringRunsSecretTool(t *testing.T) {
 	}
 	t.Setenv("PATH", dir)
 	if key, err := keyring(t.Context(), "OPENAI_API_KEY"); key != "sk-stored-1234" || err != nil {
-		t.Errorf("%q, %v", key, err)
+		t.Errorf("the key from secret-tool: got %q, %v", key, err)
 	}
 	if key, err := keyring(t.Context(), "MISTRAL_API_KEY"); key != "" || err != nil {
 		t.Errorf("a key that is not stored: %q, %v", key, err)
@@ -262,10 +263,10 @@ func TestAddress(t *testing.T) {
 	} {
 		_, _, base, _, err := registry(t, c.yaml, c.env).ready("gpt-5")
 		if c.err == "" && (err != nil || base != c.want) {
-			t.Errorf("%s: %s, %v", c.why, base, err)
+			t.Errorf("the address, %s: %s, %v", c.why, base, err)
 		}
 		if c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err) || strings.Contains(err.Error(), "hunter2")) {
-			t.Errorf("%s: %v", c.why, err)
+			t.Errorf("a wrong address, %s: %v", c.why, err)
 		}
 	}
 	if _, _, base, _, err := registry(t, "", map[string]string{"OLLAMA_BASE_URL": "http://10.0.0.1:11434/v1"}).ready("ollama/x"); err != nil || base != "http://10.0.0.1:11434/v1" {
@@ -286,7 +287,7 @@ func TestConfigurationsThatMakeNoSense(t *testing.T) {
 		"models: {\"openai/\\u0007\": {context: 10000000}}": "cannot be the name",
 	} {
 		if _, err := New(options(t, yaml, nil)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", yaml, err)
+			t.Errorf("a wrong provider was not refused as it should: %s: %v", yaml, err)
 		}
 	}
 }
@@ -367,7 +368,7 @@ models: {vllm/qwen: {input: 1, output: 2}}
 		t.Fatal(err)
 	}
 	if info.Provider != "vllm" || info.Model != "qwen" || !info.HasKey {
-		t.Errorf("%+v", info)
+		t.Errorf("the model: got %+v, want qwen of vllm, with a key", info)
 	}
 	req := &model.Request{Model: "vllm/qwen", Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Kind: event.PartText, Text: "hi"}}}}}
 	a, err := m.Generate(t.Context(), req, nil)
@@ -375,7 +376,7 @@ models: {vllm/qwen: {input: 1, output: 2}}
 		t.Fatal(err)
 	}
 	if len(a.Parts) != 1 || a.Parts[0].Text != "hello" || a.Cost != 1_020_000 || a.Unpriced {
-		t.Errorf("%+v", a)
+		t.Errorf("the answer: got %+v, want hello and its cost", a)
 	}
 	if want := "/v1/chat/completions Bearer secret-key-1"; len(seen) != 2 || seen[0] != want || seen[1] != want {
 		t.Errorf("the server saw %v", seen)
@@ -442,7 +443,7 @@ func TestEveryProviderGetsItsKey(t *testing.T) {
 		} else {
 			_, err = m.Generate(t.Context(), &model.Request{Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Kind: event.PartText, Text: "hi"}}}}}, nil)
 			if !asked || model.KindOf(err) != model.Invalid || c.value != "" && strings.Contains(err.Error(), key) {
-				t.Errorf("%s: %v", c.model, err)
+				t.Errorf("a provider that refuses the key, %s: %v", c.model, err)
 			}
 		}
 		server.Close()

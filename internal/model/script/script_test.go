@@ -92,14 +92,14 @@ func TestGenerate(t *testing.T) {
 			Cost:  1_000_000,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
+			t.Errorf("the answer differs (-want +got):\n%s", diff)
 		}
 		wantDeltas := []model.Delta{
 			{Kind: event.PartThinking, Text: "Six "}, {Kind: event.PartThinking, Text: "times "}, {Kind: event.PartThinking, Text: "seven."},
 			{Kind: event.PartText, Text: "I "}, {Kind: event.PartText, Text: "will "}, {Kind: event.PartText, Text: "compute "}, {Kind: event.PartText, Text: "it."},
 		}
 		if diff := cmp.Diff(wantDeltas, deltas); diff != "" {
-			t.Error(diff)
+			t.Errorf("the deltas differ (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("PutsInWhatWasCaught", func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestGenerate(t *testing.T) {
 			Stop:  model.StopEnd,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
+			t.Errorf("the answer differs (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("FindsTheToolOfAResultByItsCall", func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestGenerate(t *testing.T) {
 		r, same := request(1, said("q")), request(1, said("q"))
 		play(t, s, r)
 		if diff := cmp.Diff(same, r); diff != "" {
-			t.Error(diff)
+			t.Errorf("the request was changed:\n%s", diff)
 		}
 	})
 	t.Run("EscapesWhatItPutsIntoAMapping", func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestGenerate(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(event.Usage{Input: 5, Output: 3, Thinking: 2}, a.Usage); diff != "" {
-			t.Error(diff)
+			t.Errorf("the usage differs (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -247,7 +247,7 @@ func TestFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(&model.Answer{Stop: model.StopEnd}, a); diff != "" {
-			t.Error(diff)
+			t.Errorf("an empty answer differs (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("HangsUntilCancelled", func(t *testing.T) {

@@ -130,7 +130,7 @@ func TestFailuresHaveAKind(t *testing.T) {
 				t.Fatalf("error is %v", err)
 			}
 			if diff := cmp.Diff(c.want, *e); diff != "" {
-				t.Error(diff)
+				t.Errorf("the error differs (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -54,7 +54,7 @@ func TestADifferenceWithAnExcuseIsNotCheckable(t *testing.T) {
 	} {
 		got := Executed{}.Judged(c.differs, c.excuses)
 		if got.Status != c.status || (got.Why == "") != (c.differs == nil) {
-			t.Errorf("%s: %+v", name, got)
+			t.Errorf("the verdict on %s: %+v", name, got)
 		}
 	}
 	for says, c := range map[string]*recordedCall{
@@ -78,11 +78,11 @@ func TestAnotherEnvironmentIsNamed(t *testing.T) {
 	// Where it could connect to is no difference: here it never can.
 	now.Network.Open = true
 	if got := otherEnvironment(&then, &now); got != "" {
-		t.Error(got)
+		t.Errorf("the same environment: got %q, want no difference", got)
 	}
 	now.Kernel, now.Limits.Memory = "other", 1
 	if got := otherEnvironment(&then, &now); got != "other kernel, limits" {
-		t.Error(got)
+		t.Errorf("another kernel and other limits: got %q", got)
 	}
 	if got := otherEnvironment(nil, &now); got == "" {
 		t.Error("what is not known is taken for the same")
@@ -123,11 +123,11 @@ func TestAScratchStoreWritesNothing(t *testing.T) {
 	}
 	changes, _, err := blob.Diff(ctx, s, nil, tree, 10)
 	if err != nil || len(changes) != 2 || changes[0].Path != "a" {
-		t.Errorf("%v, %v", changes, err)
+		t.Errorf("changes: got %v, %v, want two, the first of a", changes, err)
 	}
 	ref, err := s.Create(ctx, strings.NewReader("stream"))
 	if err != nil || ref != event.RefOf([]byte("stream")) {
-		t.Errorf("%v, %v", ref, err)
+		t.Errorf("the output: got %v, %v, want the stream's", ref, err)
 	}
 	if _, err := s.Get(ctx, ref.Hash); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("a stream was kept: %v", err)

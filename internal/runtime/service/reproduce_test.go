@@ -14,7 +14,7 @@ func TestAPaperIsNotRunWithoutComputers(t *testing.T) {
 	t.Parallel()
 	got, err := reproduce(t.Context(), &runtime.Quest{}, 1, &event.ReproductionCall{Entrypoint: "run.sh"})
 	if err != nil || got.Status != event.NotRun || got.Reason == "" {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("without computers: got %+v, %v, want not run, and why", got, err)
 	}
 }
 

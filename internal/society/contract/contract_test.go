@@ -100,17 +100,17 @@ func TestTheBestBidWinsAndWorkersCompete(t *testing.T) {
 	}
 	want := []string{"research-1 researcher-lexical", "compute-1 executor-python", "audit-1 auditor"}
 	if diff := cmp.Diff(want, w.awards()); diff != "" {
-		t.Error(diff)
+		t.Errorf("the awards differ (-want +got):\n%s", diff)
 	}
 	// Without a name in it, meaning counts for more than letters.
 	if got := open(t, usual("explain how warm things become")).run().awards()[0]; got != "research-1 researcher-hybrid" {
-		t.Error(got)
+		t.Errorf("the award: got %q, want the hybrid researcher", got)
 	}
 	// At the strictest level the auditor is one that wants everything computed twice.
 	strict := usual(task)
 	strict.audit = contract.Strict
 	if got := open(t, strict).run().awards(); !slices.Contains(got, "audit-1 auditor-recompute") {
-		t.Error(got)
+		t.Errorf("the awards: got %q, want the auditor that computes again", got)
 	}
 }
 
@@ -126,16 +126,16 @@ func TestAFailedAwardGoesToTheNextBidder(t *testing.T) {
 	}
 	w.run()
 	if diff := cmp.Diff([]string{"research-1 researcher-lexical", "compute-1 executor-python", "compute-1 executor-builtin", "audit-1 auditor"}, w.awards()); diff != "" {
-		t.Error(diff)
+		t.Errorf("the awards differ (-want +got):\n%s", diff)
 	}
 	if len(w.answer().Warnings) > 0 {
-		t.Errorf("%q", w.answer().Warnings)
+		t.Errorf("warnings: got %q, want none", w.answer().Warnings)
 	}
 	has(t, w.answer().Answer.Text, "35.0942", "the built-in interpreter")
 	// Who failed promises less from then on.
 	for _, b := range all[*event.TaskFailed](w) {
 		if b.Reason != "there is no python3" || b.Task != "compute-1" {
-			t.Errorf("%+v", b)
+			t.Errorf("the task that failed: got %+v, want compute-1 for want of python3", b)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func TestNoEvidenceIsNeverApproved(t *testing.T) {
 		w.find = func(*event.SearchCall) *event.SearchResult { return &event.SearchResult{} }
 		w.run()
 		if got := w.answer(); len(got.Warnings) == 0 || !strings.Contains(got.Answer.Text, "No claim could be made") {
-			t.Errorf("%s: %+v", level, got)
+			t.Errorf("without sources, %s: %+v, want a warning and no claim", level, got)
 		}
 		for _, m := range all[*event.MessageSent](w) {
 			if m.Performative == event.Confirm {
@@ -229,12 +229,12 @@ func TestAWeaknessIsChallengedAndTheWorkPlannedAgainAtMostTwice(t *testing.T) {
 	}
 	for _, c := range all[*event.ChallengeRaised](w) {
 		if c.Rule != "enough-evidence" {
-			t.Errorf("%+v", c)
+			t.Errorf("the challenge: got %+v, want by enough-evidence", c)
 		}
 	}
 	has(t, w.answer().Answer.Text, "## Open points", "enough-evidence")
 	if len(w.State.Warnings) != 1 {
-		t.Errorf("%q", w.State.Warnings)
+		t.Errorf("warnings: got %q, want one", w.State.Warnings)
 	}
 	if got := len(all[*event.QuestFinished](w)); got != 1 {
 		t.Errorf("it ended %d times", got)
@@ -253,7 +253,7 @@ func TestAnotherRoundCanHelp(t *testing.T) {
 	}
 	w.run()
 	if got := w.answer(); len(got.Warnings) > 0 || !strings.Contains(got.Answer.Text, "It is so indeed.") {
-		t.Errorf("%+v", got)
+		t.Errorf("the answer: got %+v, want the claim without a warning", got)
 	}
 	if contract.Net(w.State).Round != 1 {
 		t.Errorf("round %d", contract.Net(w.State).Round)
@@ -272,11 +272,11 @@ func TestConflictingClaimsAreWeighed(t *testing.T) {
 	}
 	w.run()
 	if got := all[*event.ClaimAttacked](w); len(got) != 2 || got[0].Reason == "" {
-		t.Fatalf("%+v", got)
+		t.Fatalf("attacks: got %+v, want two with reasons", got)
 	}
 	weighed := all[*event.ArgumentsWeighed](w)
 	if len(weighed) != 1 || len(weighed[0].Defeated) != 1 || weighed[0].Defeated[0].By != "claim 1" {
-		t.Fatalf("%+v", weighed)
+		t.Fatalf("the arguments weighed: got %+v, want one defeated by claim 1", weighed)
 	}
 	text := w.answer().Answer.Text
 	_, after, _ := strings.Cut(text, "## Claims that do not stand")
@@ -295,7 +295,7 @@ func TestEquallySureClaimsThatContradictEachOtherDoNotStand(t *testing.T) {
 	}
 	w.run()
 	if got := all[*event.ArgumentsWeighed](w)[0]; len(got.Undecided) != 2 || len(got.Stand) != 0 {
-		t.Errorf("%+v", got)
+		t.Errorf("the arguments weighed: got %+v, want both undecided", got)
 	}
 	has(t, w.answer().Answer.Text, "Undecided", "no claim stands")
 }
@@ -314,12 +314,12 @@ func TestAWaitingStepParksTheQuestUntilItsTime(t *testing.T) {
 		timer = seq
 	}
 	if b := w.Events[timer-1].Body.(*event.TimerSet); b.At != 5_000_000 || b.Purpose != "wait" {
-		t.Fatalf("%+v", b)
+		t.Fatalf("the timer: got %+v, want five seconds of waiting", b)
 	}
 	// A clock that was set back: it waits on.
 	w.Take("core", &event.TimerFired{Call: timer})
 	if w.kinds()["timer.set"] != 2 || w.kinds()["search.call"] != 0 {
-		t.Fatalf("%v", w.kinds())
+		t.Fatalf("the events: got %v, want a second timer and no search yet", w.kinds())
 	}
 	for seq := range w.State.Calls {
 		timer = seq
@@ -369,7 +369,7 @@ func TestBeliefsDesiresAndIntentionsAreThereAtEachEvent(t *testing.T) {
 	w := open(t, usual(task)).run()
 	m := contract.Net(w.State).Minds[contract.Planner]
 	if len(m.Beliefs) != 5 || len(m.Desires) != 1 || len(m.Intentions) != 3 {
-		t.Errorf("%+v", m)
+		t.Errorf("the planner's mind: got %+v, want 5 beliefs, 1 desire, 3 intentions", m)
 	}
 	for _, i := range m.Intentions {
 		if i.Reason == "" {
@@ -385,7 +385,7 @@ func TestBeliefsDesiresAndIntentionsAreThereAtEachEvent(t *testing.T) {
 		s.Apply(e)
 	}
 	if got := contract.Net(s).Minds[contract.Planner]; len(got.Beliefs) != 1 || len(got.Intentions) != 0 {
-		t.Errorf("%+v", got)
+		t.Errorf("the planner's mind after three events: got %+v, want 1 belief and no intention", got)
 	}
 }
 
@@ -398,7 +398,7 @@ func TestMessagesCarryPerformativesAndNameWhatTheyAnswer(t *testing.T) {
 		count[p]++
 		if m, ok := e.Body.(*event.MessageSent); ok {
 			if _, known := contract.Net(w.State).Messages[m.Reply]; !known || !slices.Contains(event.Performatives, p) {
-				t.Errorf("%s", e.Line())
+				t.Errorf("a message that answers none, or means nothing: %s", e.Line())
 			}
 		}
 	}
@@ -510,7 +510,7 @@ func TestAWorkerJustifiesOrTakesBackWhatIsChallenged(t *testing.T) {
 	has(t, text, "“505 K was read from the curve.” [3][1]")
 	lacks(t, text, "otherwise")
 	if len(w.answer().Warnings) > 0 {
-		t.Errorf("%q", w.answer().Warnings)
+		t.Errorf("warnings: got %q, want none", w.answer().Warnings)
 	}
 }
 
@@ -521,7 +521,7 @@ func TestTheWordFailedIsNoError(t *testing.T) {
 		return printed(c.Engine, "error: none failed\nfile: rates.csv\nactivation energy Ea = 35.0942 kJ/mol\n")
 	}
 	if got := w.run().answer(); len(got.Warnings) > 0 || !strings.Contains(got.Answer.Text, "35.0942") {
-		t.Errorf("%+v", got)
+		t.Errorf("the answer: got %+v, want 35.0942 without a warning", got)
 	}
 	// And what exits with another code than 0 is one, however well it reads.
 	w = open(t, usual(task))
@@ -531,7 +531,7 @@ func TestTheWordFailedIsNoError(t *testing.T) {
 		return r
 	}
 	if got := w.run().answer(); len(got.Warnings) == 0 || strings.Contains(got.Answer.Text, "35.0942") {
-		t.Errorf("%+v", got)
+		t.Errorf("the answer: got %+v, want a warning instead of 35.0942", got)
 	}
 }
 

@@ -71,11 +71,11 @@ func TestThePlannersModelDelegatesAndWritesTheClaims(t *testing.T) {
 	got := w.answer()
 	has(t, got.Answer.Text, "The activation energy is 35.09 kJ/mol. [4]", "It follows from the slope. [1]")
 	if len(got.Warnings) > 0 || w.State.Status != quest.Finished {
-		t.Errorf("%+v", got)
+		t.Errorf("the answer: got %+v, want the quest finished without a warning", got)
 	}
 	// Contracts were made for what the model asked for.
 	if got := w.awards(); len(got) != 3 {
-		t.Errorf("%q", got)
+		t.Errorf("the awards: got %q, want three", got)
 	}
 	w.Sound()
 }
@@ -88,7 +88,7 @@ func TestAnInventedNumberIsChallengedAndCanBeMended(t *testing.T) {
 	said := w.does(contract.Planner, "submit_answer", claims("The activation energy is 36.5 kJ/mol.", "[4]", "It follows from the slope.", "[1]"))
 	has(t, said, "The auditor has challenges", "36.5", "numbers", "Round 1 of 2")
 	if w.State.Status != quest.Running {
-		t.Fatal(w.State.Status)
+		t.Fatalf("the quest is %v, want it running", w.State.Status)
 	}
 	has(t, w.does(contract.Planner, "submit_answer", claims("The activation energy is 35.1 kJ/mol.", "[4]", "It follows from the slope.", "[1]")), "accepted")
 	text := w.answer().Answer.Text
@@ -215,7 +215,7 @@ func TestAnExecutorWritesAProgramWhereNoneIsThere(t *testing.T) {
 	tries := 0
 	w.compute = func(c *event.ComputeCall) *event.ComputeResult {
 		if c.Tree == nil || c.Entrypoint != "p.py" {
-			t.Errorf("%+v", c)
+			t.Errorf("the program's call: got %+v, want p.py with its tree", c)
 		}
 		if tries++; tries == 1 {
 			return refused("SyntaxError")
@@ -229,7 +229,7 @@ func TestAnExecutorWritesAProgramWhereNoneIsThere(t *testing.T) {
 	from := len(w.Events)
 	w.Answer(contract.Planner, questtest.Calls(questtest.Call{Tool: "delegate", Args: `{"steps":[{"kind":"compute","describe":"the entropy"}]}`}))
 	if got := w.awards(); len(got) != 1 || !strings.HasSuffix(got[0], contract.Coder) {
-		t.Fatalf("%q", got)
+		t.Fatalf("the awards: got %q, want the coder alone", got)
 	}
 	report := `{"files":["p.py"],"entrypoint":"p.py"}`
 	has(t, w.does(contract.Coder, "report_result", report), "did not run well: SyntaxError")
@@ -321,7 +321,7 @@ func TestASourceThatIsNamedTwiceCountsOnce(t *testing.T) {
 	said := w.does(contract.Planner, "submit_answer", claims("It follows from the slope.", "[1,2,1,2,1,2]"))
 	has(t, said, "the claims rest on 1 sources", "enough-evidence")
 	if c := contract.Net(w.State).Claims[0]; len(c.Sources) != 2 || c.Confidence != 860 {
-		t.Errorf("%+v", c)
+		t.Errorf("the claim: got %+v, want two sources and a confidence of 860", c)
 	}
 }
 

@@ -390,7 +390,7 @@ func TestPoint8MostCitedFirst(t *testing.T) {
 	c := w.publishes(2, "C", "c ["+b+"] ["+a+"]")
 	said := w.does(0, "list_publications", `{"order":"citations"}`)
 	if !(strings.Index(said, a) < strings.Index(said, b) && strings.Index(said, b) < strings.Index(said, c)) {
-		t.Error(said)
+		t.Errorf("what was said is not in order: %s", said)
 	}
 }
 

@@ -88,7 +88,7 @@ func (w *world) settle(seq uint64) {
 	own := w.State.Own(c.Tool)
 	u, err := w.State.Agent(c.Agent).Use(seq)
 	if err != nil {
-		w.T.Fatalf("%v", err)
+		w.T.Fatalf("apply an event: %v", err)
 	}
 	switch {
 	case own == nil:
@@ -217,7 +217,7 @@ func (w *world) advisories(kind string) (out []*event.AdvisorySent) {
 func same(t *testing.T, got, want any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Fatal(diff)
+		t.Fatalf("what happened differs (-want +got):\n%s", diff)
 	}
 }
 

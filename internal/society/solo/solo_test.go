@@ -130,7 +130,7 @@ func fails(kind model.Kind) event.ModelResult {
 func expect(t *testing.T, got, want string) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Fatal(diff)
+		t.Fatalf("what was decided differs (-want +got):\n%s", diff)
 	}
 }
 

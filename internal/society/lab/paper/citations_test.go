@@ -102,7 +102,7 @@ func TestReferences(t *testing.T) {
 			t.Parallel()
 			if name == "UpperCase" {
 				if got := paper.References(x.text); got != nil {
-					t.Errorf("%q", got)
+					t.Errorf("references where none are: got %q", got)
 				}
 				return
 			}
@@ -111,7 +111,7 @@ func TestReferences(t *testing.T) {
 				want = strings.Split(short.Replace(x.want), " ")
 			}
 			if diff := cmp.Diff(want, paper.References(short.Replace(x.text))); diff != "" {
-				t.Errorf("%s\n%s", x.text, diff)
+				t.Errorf("references differ (-want +got) in %s\n%s", x.text, diff)
 			}
 		})
 	}

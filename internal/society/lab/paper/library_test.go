@@ -164,7 +164,7 @@ func TestPublicationMd(t *testing.T) {
 	}
 	parts := strings.SplitN(got, "---\n", 3)
 	if len(parts) != 3 || parts[0] != "" || parts[2] != "\n# Result\n\n---\nIt holds.\n" {
-		t.Fatalf("%q", parts)
+		t.Fatalf("the parts of the file: got %q, want a head and the text", parts)
 	}
 	var head map[string]any
 	if err := yaml.Unmarshal([]byte(parts[1]), &head); err != nil {
@@ -176,11 +176,11 @@ func TestPublicationMd(t *testing.T) {
 		"reproduction_reason": "two\nruns", "reproduction_sha256": first.Hash.String(), "reproduction_2_sha256": second.Hash.String(),
 	}
 	if diff := cmp.Diff(want, head); diff != "" {
-		t.Error(diff)
+		t.Errorf("the head differs (-want +got):\n%s", diff)
 	}
 	broken := errors.New("no blob")
 	if _, err := paper.Markdown(p, func(event.Text) (string, error) { return "", broken }); !errors.Is(err, broken) {
-		t.Errorf("%v", err)
+		t.Errorf("the error of reading a text: got %v, want it passed on", err)
 	}
 }
 
@@ -193,7 +193,7 @@ func TestACloneStaysAsItIs(t *testing.T) {
 	s.add("y", &event.ReviewSubmitted{Answer: 2, Ref: a, Grade: event.Accept})
 	s.add("core", &event.PublicationDecided{Ref: a, Status: event.Published})
 	if clone.Status != event.Submitted || clone.Requests[0].State != paper.Open || len(clone.Reviews) != 0 {
-		t.Errorf("%+v", clone)
+		t.Errorf("the clone: got %+v, want it as it was", clone)
 	}
 }
 
@@ -225,7 +225,7 @@ func TestReserved(t *testing.T) {
 		"reproduction.txt": true, "REPRODUCTION-2.txt": true, "review.md": false, "reproduction-3.txt": false, "": false,
 	} {
 		if got := paper.Reserved(name); got != want {
-			t.Errorf("%q: %v", name, got)
+			t.Errorf("whether a name is reserved is wrong: %q: %v", name, got)
 		}
 	}
 }

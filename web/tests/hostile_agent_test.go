@@ -1,9 +1,9 @@
-package web_test
+package tests
 
 import (
 	"testing"
 
-	"lyceum/web/browsertest"
+	"lyceum/web/tests/browsertest"
 )
 
 // nasty is what an agent says, thinks, computes and names: tags, links, marks of

@@ -1,4 +1,4 @@
-package web_test
+package tests
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"lyceum/web/browsertest"
+	"lyceum/web/tests/browsertest"
 )
 
 // speaker is a model that says a word when the test gives it one. An empty one ends the

@@ -1,4 +1,4 @@
-package web_test
+package tests
 
 import (
 	"flag"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"lyceum/web/browsertest"
+	"lyceum/web/tests/browsertest"
 
 	"github.com/chromedp/chromedp"
 )

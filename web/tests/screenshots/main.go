@@ -1,7 +1,7 @@
 // Screenshots makes the pictures of the README: it runs the offline examples in a home of
 // its own, serves them, and takes a picture of each page in Chromium.
 //
-//	go run ./web/screenshots -to docs/pictures
+//	go -C web/tests run ./screenshots
 package main
 
 import (
@@ -13,10 +13,13 @@ import (
 	"path/filepath"
 	"time"
 
-	"lyceum/web/browsertest"
+	"lyceum/web/tests/browsertest"
 
 	"github.com/chromedp/chromedp"
 )
+
+// root is the folder of Lyceum's go.mod, seen from the one of the tests, in which this runs.
+const root = "../.."
 
 // shots are the pages, by the picture's name.
 var shots = []struct {
@@ -43,7 +46,7 @@ var sizes = []struct {
 }{{"", 1280, 800, false}, {"-dark", 1280, 800, true}, {"-phone", 390, 844, false}}
 
 func main() {
-	to := flag.String("to", "docs/pictures", "the folder to put the pictures into")
+	to := flag.String("to", root+"/docs/pictures", "the folder to put the pictures into")
 	all := flag.Bool("all", false, "every page in every size, not only those of the README")
 	flag.Parse()
 	if err := run(*to, *all); err != nil {
@@ -58,16 +61,16 @@ func run(to string, all bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	bin, err := browsertest.Build(".", dir)
+	bin, err := browsertest.Build(root, dir)
 	if err != nil {
 		return err
 	}
 	home := browsertest.Home{Bin: bin, Dir: filepath.Join(dir, "home")}
 	for _, step := range [][]string{
-		{"run", "examples/thermal/quest.yaml"},
-		{"run", "examples/lab-number/quest.yaml"},
-		{"run", "examples/demo-number/quest.yaml"},
-		{"create", "examples/thermal/quest.yaml", "--name", "thermal-strict", "--audit", "strict"},
+		{"run", root + "/examples/thermal/quest.yaml"},
+		{"run", root + "/examples/lab-number/quest.yaml"},
+		{"run", root + "/examples/demo-number/quest.yaml"},
+		{"create", root + "/examples/thermal/quest.yaml", "--name", "thermal-strict", "--audit", "strict"},
 		{"run", "thermal-strict"},
 	} {
 		if _, err := home.Lyceum(step...); err != nil {

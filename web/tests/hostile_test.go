@@ -1,4 +1,4 @@
-package web_test
+package tests
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"lyceum/web/browsertest"
+	"lyceum/web/tests/browsertest"
 
 	"github.com/chromedp/chromedp"
 )

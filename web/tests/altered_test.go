@@ -1,9 +1,9 @@
-package web_test
+package tests
 
 import (
 	"context"
 
-	"lyceum/web/browsertest"
+	"lyceum/web/tests/browsertest"
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"

@@ -1,4 +1,4 @@
-package web_test
+package tests
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"lyceum/web/browsertest"
+	"lyceum/web/tests/browsertest"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -49,7 +49,7 @@ func TestTheControls(t *testing.T) {
 	t.Run("ForkFromAnEvent", func(t *testing.T) {
 		t.Parallel()
 		h := home(t)
-		lyceum(t, h, "run", "../examples/primes/quest.yaml")
+		lyceum(t, h, "run", root+"/examples/primes/quest.yaml")
 		tab := chromium(t).Tab(t, serve(t, h))
 		tab.Go("#/q/primes/timeline?seq=7")
 		tab.Click(".event-panel button", "Fork here")

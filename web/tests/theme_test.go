@@ -1,9 +1,9 @@
-package web_test
+package tests
 
 import (
 	"testing"
 
-	"lyceum/web/browsertest"
+	"lyceum/web/tests/browsertest"
 )
 
 // TestTheTheme follows the system until a person picks one, which then stays.

@@ -1,11 +1,11 @@
-package web_test
+package tests
 
 import (
 	"strconv"
 	"strings"
 	"testing"
 
-	"lyceum/web/browsertest"
+	"lyceum/web/tests/browsertest"
 )
 
 func TestTheConnection(t *testing.T) {

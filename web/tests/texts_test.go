@@ -1,4 +1,4 @@
-package web_test
+package tests
 
 import (
 	"archive/zip"

@@ -1,4 +1,4 @@
-package web_test
+package tests
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"lyceum/web/browsertest"
+	"lyceum/web/tests/browsertest"
 )
 
 // academy is a home in which the example of a lab has run: its papers have programs and
@@ -17,7 +17,7 @@ var academy = sync.OnceValues(func() (browsertest.Home, error) {
 	bin, err := program()
 	h := browsertest.Home{Bin: bin, Dir: filepath.Join(shared, "academy")}
 	if err == nil {
-		_, err = h.Lyceum("run", "../examples/lab-number/quest.yaml")
+		_, err = h.Lyceum("run", root+"/examples/lab-number/quest.yaml")
 	}
 	return h, err
 })

@@ -1,4 +1,4 @@
-package web_test
+package tests
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"lyceum/web/browsertest"
+	"lyceum/web/tests/browsertest"
 
 	"github.com/chromedp/chromedp"
 )

@@ -1,10 +1,10 @@
-package web_test
+package tests
 
 import (
 	"fmt"
 	"testing"
 
-	"lyceum/web/browsertest"
+	"lyceum/web/tests/browsertest"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"

@@ -1,11 +1,11 @@
-package web_test
+package tests
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"lyceum/web/browsertest"
+	"lyceum/web/tests/browsertest"
 
 	"github.com/chromedp/chromedp"
 )

@@ -1,11 +1,12 @@
-package web_test
+// Package tests tries the page in a browser. It is a module of its own: what drives
+// Chromium is nothing that Lyceum itself needs.
+package tests
 
 import (
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -13,14 +14,18 @@ import (
 	// The program is built by a process of its own. Only what is imported here tells go
 	// test that a result of an older one is worth nothing.
 	_ "lyceum/internal/cli"
-	"lyceum/web/browsertest"
+	"lyceum/internal/need"
+	"lyceum/web/tests/browsertest"
 )
+
+// root is the folder of Lyceum's go.mod.
+const root = "../.."
 
 // What the tests of this binary share: one build of lyceum, and one Chromium, in which
 // each test has tabs of its own.
 var (
 	shared  string // a folder that goes with the process
-	program = sync.OnceValues(func() (string, error) { return browsertest.Build("..", shared) })
+	program = sync.OnceValues(func() (string, error) { return browsertest.Build(root, shared) })
 	browser = sync.OnceValues(func() (*browsertest.Browser, error) {
 		b, err := browsertest.Start()
 		if err == nil {
@@ -64,7 +69,7 @@ func chromium(t testing.TB) *browsertest.Browser {
 	t.Helper()
 	b, err := browser()
 	if errors.Is(err, browsertest.ErrNoChromium) {
-		t.Skip(err)
+		need.Missing(t, "%v", err)
 	}
 	must(t, err)
 	return b
@@ -127,11 +132,11 @@ var examples = sync.OnceValues(func() (browsertest.Home, error) {
 	bin, err := program()
 	h := browsertest.Home{Bin: bin, Dir: filepath.Join(shared, "examples")}
 	for _, args := range [][]string{
-		{"run", "../examples/thermal/quest.yaml"},
-		{"create", "../examples/thermal/quest.yaml", "--name", "thermal-strict", "--audit", "strict"},
+		{"run", root + "/examples/thermal/quest.yaml"},
+		{"create", root + "/examples/thermal/quest.yaml", "--name", "thermal-strict", "--audit", "strict"},
 		{"run", "thermal-strict"},
-		{"run", "../examples/demo-number/quest.yaml"},
-		{"create", "../examples/primes/quest.yaml", "--name", "unstarted"},
+		{"run", root + "/examples/demo-number/quest.yaml"},
+		{"create", root + "/examples/primes/quest.yaml", "--name", "unstarted"},
 	} {
 		if err == nil {
 			_, err = h.Lyceum(args...)
@@ -152,7 +157,5 @@ func readers(t testing.TB) *browsertest.Server {
 // sandboxed skips a test whose agents work in computers if there can be none.
 func sandboxed(t testing.TB) {
 	t.Helper()
-	if _, err := exec.LookPath("bwrap"); err != nil {
-		t.Skip("bubblewrap is not installed; to include this: apt-get install bubblewrap")
-	}
+	need.Program(t, "bwrap")
 }

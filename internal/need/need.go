@@ -1,0 +1,152 @@
+// Package need asks for what a test takes and a machine may not have: a program, root,
+// a kernel that can do something.
+//
+// Where it is missing the test is left out, with a sentence that says how to get it.
+// Where LYCEUM_ALL is set, as .ci/run sets it, everything is said to be there: what is
+// missing then fails the test, so that a machine that lost bubblewrap is not green.
+//
+// A test that is left out adds a line to the file that LYCEUM_LEFT_OUT names, if it names
+// one: go test does not say by itself which tests were.
+//
+// This is the only place that skips. internal/architecture has the few exceptions.
+package need
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+)
+
+const (
+	// All names the variable that says that nothing is missing.
+	All = "LYCEUM_ALL"
+	// LeftOut names the variable with the file that tells which tests were left out.
+	LeftOut = "LYCEUM_LEFT_OUT"
+)
+
+// packages are those of Debian, by the program that a test asks for. scripts/setup
+// installs them. A program without one is in every Debian.
+var packages = map[string]string{
+	"awk":                  "",
+	"busybox":              "busybox-static",
+	"bwrap":                "bubblewrap",
+	"chromium":             "chromium",
+	"containerd":           "docker.io",
+	"curl":                 "curl",
+	"dbus-run-session":     "dbus-daemon",
+	"dockerd":              "docker.io",
+	"gcc":                  "gcc",
+	"git":                  "git",
+	"gnome-keyring-daemon": "gnome-keyring",
+	"go":                   "",
+	"mount":                "",
+	"node":                 "npm",
+	"python3":              "python3",
+	"runc":                 "docker.io",
+	"script":               "",
+	"secret-tool":          "libsecret-tools",
+	"sed":                  "",
+	"setpriv":              "",
+	"sh":                   "",
+	"sha256sum":            "",
+	"sort":                 "",
+	"strace":               "strace",
+	"tmux":                 "tmux",
+	"unshare":              "",
+	"xxd":                  "xxd",
+}
+
+// Program returns where a program is. It also looks where those for root are.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	path, missing := Find(name)
+	if missing != "" {
+		Missing(t, "%s", missing)
+	}
+	return path
+}
+
+// Programs asks for several.
+func Programs(t testing.TB, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		Program(t, name)
+	}
+}
+
+// Find is Program for whoever is no test: missing says how to get the program.
+func Find(name string) (path, missing string) {
+	for _, candidate := range []string{name, "/usr/sbin/" + name, "/sbin/" + name} {
+		if path, err := exec.LookPath(candidate); err == nil {
+			return path, ""
+		}
+	}
+	switch from, known := packages[name]; {
+	case !known:
+		return "", fmt.Sprintf("there is no %s, and internal/need does not know which package has it: name it there", name)
+	case from == "":
+		return "", fmt.Sprintf("there is no %s, which every Debian has: put it into the PATH", name)
+	default:
+		return "", fmt.Sprintf("there is no %s: apt-get install %s", name, from)
+	}
+}
+
+// Root asks for root. why is what only root can do.
+func Root(t testing.TB, why string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		Missing(t, "only root can %s: run the tests as root", why)
+	}
+}
+
+// Time asks for more of it than a quick run gives. Leaving that out by -short is no
+// matter of what is there.
+func Time(t testing.TB, what string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skipf("%s takes seconds: run without -short", what)
+	}
+}
+
+// Missing leaves the test out for want of something that a person could install or
+// allow. The message says what, and how.
+func Missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	why := fmt.Sprintf(format, args...)
+	if os.Getenv(All) != "" {
+		t.Fatalf("%s is set, so nothing may be missing; but %s", All, why)
+	}
+	leaveOut(t, why)
+}
+
+// Elsewhere leaves the test out because it is about another machine than this one:
+// another processor, a newer kernel. Nothing that could be installed here helps, so that
+// LYCEUM_ALL says nothing about it.
+func Elsewhere(t testing.TB, format string, args ...any) {
+	t.Helper()
+	leaveOut(t, fmt.Sprintf(format, args...))
+}
+
+func leaveOut(t testing.TB, why string) {
+	t.Helper()
+	if path := os.Getenv(LeftOut); path != "" {
+		if err := note(path, t.Name()+": "+why+"\n"); err != nil {
+			t.Fatalf("note that the test is left out: %v", err)
+		}
+	}
+	t.Skip(why)
+}
+
+// note adds a line in one write, since many processes do.
+func note(path, line string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	if _, err := f.WriteString(line); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}

@@ -1,0 +1,104 @@
+package need
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// outcome is a test that only keeps what it came to.
+type outcome struct {
+	testing.TB
+	failed, skipped string
+}
+
+func (o *outcome) Helper()      {}
+func (o *outcome) Name() string { return "TestOfAnother" }
+func (o *outcome) Skip(args ...any) {
+	o.skipped = fmt.Sprint(args...)
+	panic(o)
+}
+func (o *outcome) Fatalf(format string, args ...any) {
+	o.failed = fmt.Sprintf(format, args...)
+	panic(o)
+}
+
+// of says what a test came to that asks for something.
+func of(ask func(testing.TB)) (o *outcome) {
+	o = &outcome{}
+	defer func() {
+		if v := recover(); v != nil && v != any(o) {
+			panic(v)
+		}
+	}()
+	ask(o)
+	return o
+}
+
+// Not parallel: the environment is the process's.
+func TestWhatIsMissing(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv(All, "")
+	list := filepath.Join(t.TempDir(), "left-out")
+	t.Setenv(LeftOut, list)
+	if err := os.WriteFile(list, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program := func(t testing.TB) { Program(t, "tmux") }
+	other := func(t testing.TB) { Elsewhere(t, "there is one processor") }
+
+	o := of(program)
+	if o.failed != "" || o.skipped != "there is no tmux: apt-get install tmux" {
+		t.Errorf("on a laptop without tmux: got failure %q, skip %q, want it left out with how to get it", o.failed, o.skipped)
+	}
+	t.Setenv(All, "1")
+	o = of(program)
+	if o.skipped != "" || !strings.Contains(o.failed, "apt-get install tmux") {
+		t.Errorf("where everything is said to be there, without tmux: got failure %q, skip %q, want a failure with how to get it", o.failed, o.skipped)
+	}
+	if o = of(other); o.failed != "" || o.skipped == "" {
+		t.Errorf("a test of another machine where everything is said to be there: got failure %q, skip %q, want it left out", o.failed, o.skipped)
+	}
+	got, err := os.ReadFile(list)
+	if want := "TestOfAnother: there is no tmux: apt-get install tmux\nTestOfAnother: there is one processor\n"; err != nil || string(got) != want {
+		t.Errorf("the list of what was left out: got %q and %v, want %q", got, err, want)
+	}
+	if err := os.Remove(list); err != nil {
+		t.Fatal(err)
+	}
+	if o = of(other); o.failed == "" {
+		t.Error("a list that cannot be written to: the test is left out, want a failure")
+	}
+}
+
+func TestAProgramThatIsHereIsFound(t *testing.T) {
+	t.Parallel()
+	if o := of(func(t testing.TB) { Programs(t, "sh", "sed") }); o.failed != "" || o.skipped != "" {
+		t.Errorf("sh and sed: got failure %q, skip %q, want both found", o.failed, o.skipped)
+	}
+}
+
+// TestPackagesAreThoseOfTheSetup: what a test says it needs is what scripts/setup installs.
+func TestPackagesAreThoseOfTheSetup(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../scripts/setup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	installed := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^need (\S+) (\S+) `).FindAllStringSubmatch(string(data), -1) {
+		program, from := m[1], m[2]
+		installed[from] = true
+		if known, ok := packages[program]; ok && known != from {
+			t.Errorf("scripts/setup gets %s from %s, the tests from %s", program, from, known)
+		}
+	}
+	for program, from := range packages {
+		if from != "" && !installed[from] {
+			t.Errorf("scripts/setup does not install %s, in which %s is", from, program)
+		}
+	}
+}
