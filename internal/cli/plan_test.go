@@ -34,8 +34,8 @@ const grouped = "problem: q\nsociety: lab\nagents: [{count: 2, model: nowhere/m,
 // all that a quest is made of.
 func TestFlagsAndMembersMakeTheSameQuest(t *testing.T) {
 	t.Parallel()
-	h, s := plannedHome(t)
-	for name, a := range map[string]wish{
+	h := plannedHome(t)
+	wishes := map[string]wish{
 		"NothingIsChanged":          {base: "problem: q\nmodel: demo:3\n"},
 		"TheConfiguredModel":        {base: "problem: q\n"},
 		"AModel":                    {base: "problem: q\nmodel: nowhere/m\n", model: "demo:4"},
@@ -50,17 +50,23 @@ func TestFlagsAndMembersMakeTheSameQuest(t *testing.T) {
 		"NoComputer":                {base: "problem: q\ncomputer: docker\n", flags: []string{"--computer", "none"}, instead: "problem: q\ncomputer: none\n"},
 		"AnotherDriverOfTheProfile": {base: "problem: q\nprofile: mine\n", flags: []string{"--computer", "docker"}, more: "computer: {driver: docker, network: none, memory: 64MiB}\n"},
 		"DataTakenAway":             {base: "problem: q\ndata: texts\n", flags: []string{"--data", ""}, instead: "problem: q\n"},
-	} {
+	}
+	s := h.serve()
+	for name, w := range wishes {
+		w.name = strings.ToLower(name) + "-sent"
+		if err := w.send(t, s); err != nil {
+			t.Errorf("%s: the API refuses it: %v", name, err)
+		}
+	}
+	s.signal(os.Interrupt)
+	s.wait()
+	for name, w := range wishes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := h.in(t)
 			typed, sent := strings.ToLower(name)+"-typed", strings.ToLower(name)+"-sent"
-			a.name = typed
-			a.typed(h, name).want(t, 0)
-			a.name = sent
-			if err := a.send(t, s); err != nil {
-				t.Fatalf("the API refuses it: %v", err)
-			}
+			w.name = typed
+			w.typed(h, name).want(t, 0)
 			if d := cmp.Diff(h.made(typed), h.made(sent)); d != "" {
 				t.Errorf("the quests differ (- by flags, + by members):\n%s", d)
 			}
@@ -72,8 +78,8 @@ func TestFlagsAndMembersMakeTheSameQuest(t *testing.T) {
 // to be named.
 func TestFlagsAndMembersAreRefusedInTheSameWords(t *testing.T) {
 	t.Parallel()
-	h, s := plannedHome(t)
-	for name, c := range map[string]struct {
+	h := plannedHome(t)
+	wishes := map[string]struct {
 		wish
 		words, flag, field string
 	}{
@@ -95,37 +101,40 @@ func TestFlagsAndMembersAreRefusedInTheSameWords(t *testing.T) {
 		"AFaultUnderTheFlag":  {wish{base: "problem: q\nreviewers: 1\n", name: "x", flags: []string{"--reviewers", "2"}}, "reviewers are those of a lab", ".yaml:2:1: ", "reviewers"},
 		"ALongSpec":           {wish{base: "problem: " + strings.Repeat("q", 1<<20) + "\n", name: "x"}, "yaml has more than 1048576 bytes: put long texts into files of their own", "", ""},
 		"AScriptThatIsGone":   {wish{base: "problem: q\n", name: "x", model: "script:gone.yaml"}, "model script:gone.yaml: there is no gone.yaml in", "", "model"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c.typed(h.in(t), name).want(t, 2, c.words, c.flag)
-			err := c.send(t, s)
-			refused, ok := errors.AsType[*client.Error](err)
-			if !ok || refused.Status != 400 || !strings.Contains(refused.Message, c.words) {
-				t.Fatalf("the API says %v, want 400 and %q", err, c.words)
-			}
-			if refused.Field != c.field {
-				t.Errorf("the API names the field %q, want %q", refused.Field, c.field)
-			}
-		})
 	}
-	if made, err := s.client.Quests(t.Context()); err != nil || len(made) != 0 {
-		t.Errorf("there are %d quests, want none: %v", len(made), err)
+	s := h.serve()
+	for name, c := range wishes {
+		err := c.send(t, s)
+		refused, ok := errors.AsType[*client.Error](err)
+		switch {
+		case !ok || refused.Status != 400 || !strings.Contains(refused.Message, c.words):
+			t.Errorf("%s: the API says %v, want 400 and %q", name, err, c.words)
+		case refused.Field != c.field:
+			t.Errorf("%s: the API names the field %q, want %q", name, refused.Field, c.field)
+		}
 	}
+	s.signal(os.Interrupt)
+	s.wait()
+	t.Run("Typed", func(t *testing.T) {
+		for name, c := range wishes {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				c.typed(h.in(t), name).want(t, 2, c.words, c.flag)
+			})
+		}
+	})
+	h.run("list").want(t, 0, "There are no quests yet.")
 }
 
-// plannedHome is a home with a model in its configuration, a profile of its own, and a
-// server.
-func plannedHome(t *testing.T) (*home, *served) {
+// plannedHome is a home with a model in its configuration and a profile of its own.
+func plannedHome(t *testing.T) *home {
 	t.Helper()
 	h := newHome(t, map[string]string{"texts/a.md": "# A\n\nWater boils at 100 degrees.\n"})
 	must(t, writeFolder(h.dir, map[string]string{
 		"config.yaml":                "model: demo:7\n",
 		"profiles/mine/profile.yaml": "description: d\ncomputer: {driver: bubblewrap, network: none, memory: 64MiB}\n", "profiles/mine/prompt.md": "p\n",
 	}))
-	s := h.serve()
-	t.Cleanup(func() { s.signal(os.Interrupt); s.wait() })
-	return h, s
+	return h
 }
 
 // typed asks on the command line.
