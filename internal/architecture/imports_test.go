@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "put imports in order instead of complaining")
+var update = flag.Bool("update", false, "put imports in order, and the table of packages into its page, instead of complaining")
 
 // TestImportsAreInOrder: the standard library, a blank line, our own packages, a blank
 // line, those of others; each group sorted. To have it done:

@@ -1,0 +1,77 @@
+package architecture
+
+// layer is a package, what it owns, and which of ours it may import.
+type layer struct {
+	name, owns string
+	below      []string
+}
+
+// layers are all packages, lower ones first: none imports one that is not on its list,
+// and none is on a list for nothing. plain is below all, and on no list. The table in
+// docs/ARCHITECTURE.md is made of this one:
+//
+//	go test ./internal/architecture -run TheTableOfPackages -update
+var layers = []layer{
+	{"architecture", "no code: its tests hold the rules of this page", []string{}},
+	{"compute", "programs that Python and an interpreter in the binary run with the same output", []string{}},
+	{"computer/cgroup", "limits by control groups, v1 and v2", []string{}},
+	{"computer/confine", "what the helper gives up before it runs anything: seccomp, Landlock", []string{}},
+	{"computer/link", "how Lyceum and the helper inside speak", []string{}},
+	{"event", "the catalogue, canonical JSON, the hash chain", []string{}},
+	{"event/eventdoc", "writes docs/events.md", []string{}},
+	{"evidence", "which numbers a text has, whether they follow from another, which claims stand", []string{}},
+	{"need", "what a test takes that a machine may not have", []string{}},
+	{"notice", "the licences of all that is linked or bundled", []string{}},
+	{"plain", "strangers' text made safe: the one table of characters, what is done with them for whom; every package may import it", []string{}},
+	{"search", "BM25, an index on disk, vectors, fused; reading a corpus", []string{}},
+	{"strictyaml", "YAML that people write, with limits and line numbers", []string{}},
+	{"behavior", "b-threads: bids, selection, the checker; threads as YAML", []string{"strictyaml"}},
+	{"blob", "content-addressed bytes, trees of folders, snapshots", []string{"event"}},
+	{"computer", "an agent's sandbox as Lyceum sees it: commands, their logs, finding it again; what a driver must do", []string{"computer/link"}},
+	{"computer/helper", "the first process inside: runs commands, keeps the long ones, ends whatever they leave", []string{"computer/confine", "computer/link"}},
+	{"config", "config.yaml: defaults, providers, prices", []string{"strictyaml"}},
+	{"ledger", "what a store of events promises: `Append`, `Read`, `Follow`, inbox, claims, tokens", []string{"event"}},
+	{"model", "the words agents and models share; the `Model` interface", []string{"event"}},
+	{"notice/gather", "writes the notices", []string{"notice"}},
+	{"search/glove", "vectors of the binary's own", []string{"search"}},
+	{"search/remote", "vectors of a server", []string{"search"}},
+	{"search/trial", "questions and answers that search is measured by", []string{"search"}},
+	{"agent", "an agent's transcript, window, rendering", []string{"event", "model"}},
+	{"blob/blobtest", "one suite for every store of blobs, and one in memory", []string{"blob", "event"}},
+	{"blob/fs", "blobs as files", []string{"blob", "event"}},
+	{"computer/bubblewrap", "computers by bubblewrap", []string{"computer", "computer/cgroup", "computer/helper"}},
+	{"computer/docker", "computers by Docker", []string{"computer", "computer/cgroup", "computer/helper"}},
+	{"computer/proxy", "the way out of a computer whose network is a list of hosts", []string{"computer"}},
+	{"ledger/ledgertest", "one suite for every store of events", []string{"event", "ledger"}},
+	{"ledger/sqlite", "the ledger on SQLite, its migrations and its copy", []string{"event", "ledger"}},
+	{"model/demo", "a researcher by rules that is not a language model", []string{"event", "model"}},
+	{"model/modeltest", "one suite for every such driver, and servers that speak each format", []string{"event", "model"}},
+	{"model/script", "a model that plays fixed lines", []string{"event", "model", "strictyaml"}},
+	{"model/wire", "what drivers of providers share: posting JSON, reading streams, naming failures, redaction", []string{"model"}},
+	{"policy", "the gate, what policies see of an event, the built-in ones", []string{"behavior", "event", "strictyaml"}},
+	{"tool", "tools of the world: registry, calculator, files, commands", []string{"computer", "model"}},
+	{"computer/computertest", "one suite for every driver: what it must do, and what must not get out", []string{"blob", "blob/fs", "computer", "computer/helper", "event", "need"}},
+	{"model/anthropic", "a provider's format, one attempt each", []string{"event", "model", "model/wire"}},
+	{"model/gemini", "a provider's format, one attempt each", []string{"event", "model", "model/wire"}},
+	{"model/openai", "a provider's two formats, one attempt each", []string{"event", "model", "model/wire"}},
+	{"quest", "`State`, `Apply`, `Decide`, the spec, the `Society` interface", []string{"agent", "behavior", "event", "model", "policy", "strictyaml"}},
+	{"society/contract/tender", "a contract net's plan, bids, sources, claims and minds, as a fold", []string{"agent", "behavior", "event", "policy"}},
+	{"society/lab/paper", "a lab's library: papers, reviews, citations, votes, as a fold", []string{"agent", "event"}},
+	{"model/provider", "names, keys, prices, retries, the line in front of each provider", []string{"config", "event", "model", "model/anthropic", "model/gemini", "model/openai", "model/wire", "strictyaml"}},
+	{"profile", "what agents can be good at: prompts, tools, images", []string{"event", "quest", "strictyaml"}},
+	{"quest/questschema", "writes docs/quest.schema.json", []string{"quest"}},
+	{"quest/questtest", "plays inputs against rules, for their tests", []string{"event", "model", "policy", "quest"}},
+	{"society/contract", "the rules of a planner, workers that bid, and an auditor", []string{"agent", "behavior", "event", "evidence", "model", "policy", "quest", "society/contract/tender"}},
+	{"society/lab", "the rules of many that publish, review each other and vote", []string{"agent", "behavior", "event", "model", "policy", "quest", "society/lab/paper"}},
+	{"society/solo", "the rules of one agent", []string{"agent", "behavior", "event", "model", "quest"}},
+	{"runtime", "the loop that owns quests: live, resume, fork; desks, where agents work; models, tools and timers", []string{"agent", "blob", "computer", "computer/proxy", "event", "ledger", "model", "policy", "profile", "quest", "search", "tool"}},
+	{"tui", "the live view in a terminal", []string{"agent", "event", "quest", "society/lab", "society/lab/paper"}},
+	{"view", "what an event says in a line; projections: steps, how two quests compare, canvas, timeline, transcripts, papers, workspaces, cost", []string{"event", "policy", "quest", "society/contract", "society/lab"}},
+	{"backup", "a copy of a home that runs", []string{"blob", "blob/fs", "event", "ledger", "ledger/sqlite", "runtime"}},
+	{"runtime/audit", "replay, verify, running recorded calls again", []string{"agent", "blob", "computer", "event", "ledger", "quest", "runtime"}},
+	{"crate", "export and import as RO-Crate", []string{"agent", "blob", "event", "ledger", "quest", "runtime", "runtime/audit"}},
+	{"runtime/service", "workshops: what each society needs of the world besides", []string{"blob", "compute", "computer", "event", "ledger", "quest", "runtime", "runtime/audit", "search", "society/contract", "society/contract/tender", "society/lab", "society/lab/paper"}},
+	{"api", "HTTP and live streams over the runtime, described by `openapi.json`", []string{"agent", "blob", "event", "ledger", "model", "policy", "profile", "quest", "runtime", "runtime/service", "society/contract", "society/lab", "society/lab/paper", "strictyaml", "view"}},
+	{"api/client", "a typed client of it", []string{"api", "event"}},
+	{"cli", "the command line; builds the parts", []string{"agent", "api", "api/client", "backup", "behavior", "blob", "blob/fs", "computer", "computer/bubblewrap", "computer/cgroup", "computer/docker", "config", "crate", "event", "ledger", "ledger/sqlite", "model", "model/demo", "model/provider", "model/script", "notice", "policy", "profile", "quest", "runtime", "runtime/audit", "runtime/service", "search", "search/glove", "search/remote", "society/contract", "society/lab", "society/lab/paper", "society/solo", "strictyaml", "tool", "tui", "view"}},
+}
