@@ -8,8 +8,6 @@ import (
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
-	"lyceum/internal/society/contract"
-	"lyceum/internal/society/lab"
 	"lyceum/internal/view"
 )
 
@@ -23,11 +21,9 @@ type Agent struct {
 	Cost     view.USD `json:"cost_usd"`
 	Seconds  float64  `json:"seconds"`
 	Messages int      `json:"messages"`
-	Papers   []string `json:"papers"`
-	Open     []string `json:"open_reviews"`
-	Vote     string   `json:"vote,omitempty"`
-	Tree     string   `json:"tree,omitempty"`
-	Commands int64    `json:"commands"`
+	view.Role
+	Tree     string `json:"tree,omitempty"`
+	Commands int64  `json:"commands"`
 }
 
 // Doing is what an agent is doing now.
@@ -52,13 +48,10 @@ func (s *Server) team(ctx context.Context, b *book) []Agent {
 }
 
 func (s *Server) agentOf(ctx context.Context, b *book, a *agent.Agent) Agent {
-	desk := b.Desks.Agent(a.Name)
+	desk, role := b.Desks.Agent(a.Name), view.Of(b.state).Role(b.state, a.Name)
 	out := Agent{
-		Name: a.Name, Model: a.Model, Doing: s.doing(ctx, b, a, desk), Turns: a.Turns, Tokens: a.Tokens, Cost: view.USD(a.Cost), Seconds: float64(a.Duration) / 1e6,
-		Messages: len(desk.Entries), Papers: []string{}, Open: append([]string{}, lab.Library(b.state).Asked[a.Name]...), Vote: lab.Library(b.state).Votes[a.Name], Commands: desk.Commands,
-	}
-	for _, p := range lab.Library(b.state).By(a.Name) {
-		out.Papers = append(out.Papers, p.Ref)
+		Name: a.Name, Model: a.Model, Doing: s.doing(ctx, b, a, desk, role), Turns: a.Turns, Tokens: a.Tokens, Cost: view.USD(a.Cost), Seconds: float64(a.Duration) / 1e6,
+		Messages: len(desk.Entries), Role: role, Commands: desk.Commands,
 	}
 	if a.Tree != nil {
 		out.Tree = a.Tree.Hash.String()
@@ -66,20 +59,16 @@ func (s *Server) agentOf(ctx context.Context, b *book, a *agent.Agent) Agent {
 	return out
 }
 
-func (s *Server) doing(ctx context.Context, b *book, a *agent.Agent, desk *view.Desk) Doing {
+func (s *Server) doing(ctx context.Context, b *book, a *agent.Agent, desk *view.Desk, role view.Role) Doing {
 	d := Doing{Kind: a.Phase().String(), Since: &desk.Time, Seq: desk.Since}
-	if asked := lab.Library(b.state).Asked[a.Name]; len(asked) > 0 {
-		d.Paper = asked[0]
-		if p := lab.Library(b.state).Paper(asked[0]); p != nil {
-			d.Title = p.Title
-		}
+	if len(role.Open) > 0 {
+		d.Paper, d.Title = role.Open[0], role.Title
 	}
 	switch phase := a.Phase(); {
 	case a.Parked != "":
 		d.Kind, d.Reason = "parked", a.Parked
 	case a.Model == "":
-		d.Kind = "rules"
-		d.Tool, d.Command = working(b.state, a.Name)
+		d.Kind, d.Tool, d.Command = "rules", role.Task, role.Text
 	case b.state.Status == quest.Finished || b.state.Status == quest.Failed, b.state.Status != quest.Running && phase != agent.Acting:
 		d.Kind = "resting" // a tool may still be under way where the quest only rests
 	case phase == agent.Acting:
@@ -92,22 +81,6 @@ func (s *Server) doing(ctx context.Context, b *book, a *agent.Agent, desk *view.
 	}
 	return d
 }
-
-// working is what an agent without a model has asked the world for.
-func working(s *quest.State, name string) (what, of string) {
-	if contract.Net(s) == nil {
-		return "", ""
-	}
-	for _, t := range contract.Net(s).Tasks {
-		if t.Worker == name && !t.Done {
-			return t.Kind, event.Cut(t.Text, maxLine)
-		}
-	}
-	return "", ""
-}
-
-// maxLine is how many characters of a text a line has.
-const maxLine = 200
 
 // wish is what a person wants to see of a tool's arguments.
 func (s *Server) wish(ctx context.Context, args event.Text) string {

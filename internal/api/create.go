@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -246,7 +245,7 @@ func (s *Server) validate(w http.ResponseWriter, r *http.Request) error {
 	if out.Errors, err = s.faults(r.Context(), d); err != nil {
 		return err
 	}
-	out.Valid, out.Name, out.Society, out.YAML = len(out.Errors) == 0, d.plan.Spec.Name, cmp.Or(d.plan.Spec.Society, "solo"), string(d.source)
+	out.Valid, out.Name, out.Society, out.YAML = len(out.Errors) == 0, d.plan.Spec.Name, s.society(d.plan.Spec), string(d.source)
 	return s.send(w, http.StatusOK, out)
 }
 

@@ -75,6 +75,9 @@ type eventJSON struct {
 	Event json.RawMessage `json:"event"`
 }
 
+// maxLine is how many characters of a text a line has.
+const maxLine = 200
+
 // lineOf is what an event says, for people who see its actor beside it.
 func lineOf(e event.Event) string { return (&view.Teller{Most: maxLine}).Tell(e).Text }
 
@@ -233,13 +236,6 @@ func briefOf(e event.Event) brief {
 	return brief{e.Seq, e.Type, e.Actor, e.Tool, e.Time, lineOf(e)}
 }
 
-type refJSON struct {
-	Hash string `json:"hash"`
-	Size int64  `json:"size"`
-}
-
-func refOf(r event.Ref) *refJSON { return &refJSON{r.Hash.String(), r.Size} }
-
 const maxEffects = 200
 
 // event answers with one event, its cause, its effects, and a check of its hash.
@@ -267,8 +263,8 @@ func (s *Server) event(w http.ResponseWriter, r *http.Request) error {
 		HashOK   bool            `json:"hash_ok"`
 		Cause    *brief          `json:"cause,omitempty"`
 		Effects  []brief         `json:"effects"`
-		Refs     []*refJSON      `json:"refs"`
-	}{Event: e.Line(), Input: e.Input(), Line: lineOf(e), Previous: prev.String(), HashOK: e.Follows(seq-1, prev) == nil, Effects: []brief{}, Refs: []*refJSON{}}
+		Refs     []event.Ref     `json:"refs"`
+	}{Event: e.Line(), Input: e.Input(), Line: lineOf(e), Previous: prev.String(), HashOK: e.Follows(seq-1, prev) == nil, Effects: []brief{}, Refs: []event.Ref{}}
 	if e.Parent > 0 {
 		cause, _, err := s.one(r.Context(), name, e.Parent)
 		if err != nil {
@@ -277,9 +273,7 @@ func (s *Server) event(w http.ResponseWriter, r *http.Request) error {
 		out.Cause = new(briefOf(cause))
 	}
 	blobs, _ := event.Refs(e.Body)
-	for _, ref := range blobs {
-		out.Refs = append(out.Refs, refOf(ref))
-	}
+	out.Refs = append(out.Refs, blobs...)
 	if out.Effects, err = s.effects(r.Context(), name, seq); err != nil {
 		return err
 	}

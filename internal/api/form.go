@@ -143,13 +143,15 @@ func (s *Server) examples(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		out.Examples = append(out.Examples, exampleOf(f.Name(), spec, d))
+		e := exampleOf(f.Name(), spec, d)
+		e.Society = s.society(spec)
+		out.Examples = append(out.Examples, e)
 	}
 	return s.send(w, http.StatusOK, out)
 }
 
 func exampleOf(name string, spec *quest.Spec, d *draft) Example {
-	e := Example{Name: name, Society: cmp.Or(spec.Society, "solo"), Problem: spec.Question(), Spec: string(d.source), Files: []string{}, Note: comment(d.source)}
+	e := Example{Name: name, Problem: spec.Question(), Spec: string(d.source), Files: []string{}, Note: comment(d.source)}
 	e.Title, _, _ = strings.Cut(strings.TrimSpace(e.Problem), "\n")
 	e.Offline = runtime.ByRules(spec) || spec.Model == "demo" || strings.HasPrefix(spec.Model, "demo:") || strings.HasPrefix(spec.Model, "script:")
 	for file := range d.files {
@@ -157,6 +159,17 @@ func exampleOf(name string, spec *quest.Spec, d *draft) Example {
 	}
 	slices.Sort(e.Files)
 	return e
+}
+
+// society is that of a spec: without one it is the first that there is.
+func (s *Server) society(spec *quest.Spec) string {
+	return cmp.Or(spec.Society, societyOf(s.rt.Societies[0].Rules()))
+}
+
+// societyOf is the name of the society that has these rules.
+func societyOf(rules string) string {
+	name, _, _ := strings.Cut(rules, "/")
+	return name
 }
 
 // comment is what stands in front of a spec.
@@ -195,8 +208,7 @@ func (s *Server) options(w http.ResponseWriter, r *http.Request) error {
 		Demo      string   `json:"demo_model"`
 	}{s.rt.Version, s.opts.Model, []string{}, []one{}, []string{}, quest.Decisions, quest.Audits, quest.Drivers, s.rt.Tools.Names(), service.Programs(), "demo"}
 	for _, soc := range s.rt.Societies {
-		name, _, _ := strings.Cut(soc.Rules(), "/")
-		if !slices.Contains(out.Societies, name) {
+		if name := societyOf(soc.Rules()); !slices.Contains(out.Societies, name) {
 			out.Societies = append(out.Societies, name)
 		}
 	}

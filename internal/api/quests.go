@@ -13,44 +13,34 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
-	"lyceum/internal/society/contract"
-	"lyceum/internal/society/lab"
 	"lyceum/internal/view"
 )
 
 // Summary is a quest at a glance.
 type Summary struct {
-	Name     string       `json:"name"`
-	Society  string       `json:"society"`
-	Rules    string       `json:"rules"`
-	Status   string       `json:"status"`
-	Reason   string       `json:"reason,omitempty"`
-	Running  bool         `json:"running"`
-	Here     bool         `json:"held_here"`
-	Agents   int          `json:"agents"`
-	Models   []string     `json:"models"`
-	Papers   *PaperCounts `json:"papers,omitempty"`
-	Votes    *int         `json:"votes,omitempty"`
-	Cost     view.USD     `json:"cost_usd"`
-	Unpriced int64        `json:"unpriced_calls"`
-	Turns    int64        `json:"turns"`
-	Tools    int64        `json:"tool_calls"`
-	Tokens   int64        `json:"tokens"`
-	Seconds  float64      `json:"seconds"`
-	Limits   Limits       `json:"limits"`
-	Events   uint64       `json:"events"`
-	Hash     string       `json:"hash"`
-	Created  event.Time   `json:"created"`
-	Updated  event.Time   `json:"updated"`
-	Origin   *Origin      `json:"forked_from,omitempty"`
-	Activity view.Spark   `json:"activity"`
-}
-
-// PaperCounts are a lab's papers by status.
-type PaperCounts struct {
-	Published int64 `json:"published"`
-	Submitted int64 `json:"submitted"`
-	Rejected  int64 `json:"rejected"`
+	Name    string   `json:"name"`
+	Society string   `json:"society"`
+	Rules   string   `json:"rules"`
+	Status  string   `json:"status"`
+	Reason  string   `json:"reason,omitempty"`
+	Running bool     `json:"running"`
+	Here    bool     `json:"held_here"`
+	Agents  int      `json:"agents"`
+	Models  []string `json:"models"`
+	view.Tally
+	Cost     view.USD   `json:"cost_usd"`
+	Unpriced int64      `json:"unpriced_calls"`
+	Turns    int64      `json:"turns"`
+	Tools    int64      `json:"tool_calls"`
+	Tokens   int64      `json:"tokens"`
+	Seconds  float64    `json:"seconds"`
+	Limits   Limits     `json:"limits"`
+	Events   uint64     `json:"events"`
+	Hash     string     `json:"hash"`
+	Created  event.Time `json:"created"`
+	Updated  event.Time `json:"updated"`
+	Origin   *Origin    `json:"forked_from,omitempty"`
+	Activity view.Spark `json:"activity"`
 }
 
 // Origin is where a fork came from.
@@ -63,39 +53,22 @@ type Origin struct {
 // Detail is a quest.
 type Detail struct {
 	Summary
-	Problem  string        `json:"problem"`
-	Spec     string        `json:"spec"`
-	Seed     string        `json:"seed"`
-	Answer   *string       `json:"answer,omitempty"`
-	Best     *Paper        `json:"best,omitempty"`
-	Team     []Agent       `json:"team"`
-	Warnings []string      `json:"warnings"`
-	Policies []PolicyUse   `json:"policies"`
-	Computer string        `json:"computer,omitempty"`
-	Lab      *LabInfo      `json:"lab,omitempty"`
-	Contract *ContractInfo `json:"contract,omitempty"`
-	Trouble  string        `json:"trouble,omitempty"`
+	Problem string  `json:"problem"`
+	Spec    string  `json:"spec"`
+	Seed    string  `json:"seed"`
+	Answer  *string `json:"answer,omitempty"`
+	view.Facts
+	Team     []Agent     `json:"team"`
+	Warnings []string    `json:"warnings"`
+	Policies []PolicyUse `json:"policies"`
+	Computer string      `json:"computer,omitempty"`
+	Trouble  string      `json:"trouble,omitempty"`
 }
 
 // PolicyUse is a policy of a quest.
 type PolicyUse struct {
 	Name string `json:"name"`
 	Use  string `json:"use"`
-}
-
-// LabInfo is how a lab works.
-type LabInfo struct {
-	Reviewers int64  `json:"reviewers"`
-	Decision  string `json:"decision"`
-	Deadline  int64  `json:"deadline"`
-}
-
-// ContractInfo is how a contract net works.
-type ContractInfo struct {
-	Audit     string      `json:"audit"`
-	Corpus    bool        `json:"corpus"`
-	WaitUntil *event.Time `json:"wait_until,omitempty"`
-	Round     int64       `json:"round"`
 }
 
 // statusText is the status as a person wants it.
@@ -128,15 +101,12 @@ func (s *Server) stand(sum *Summary, status quest.Status, warned bool) (err erro
 
 func (s *Server) summary(b *book) (Summary, error) {
 	st := b.state
-	society, _, _ := strings.Cut(st.Rules, "/")
 	out := Summary{
-		Name: b.name, Society: society, Rules: st.Rules, Reason: st.Reason, Agents: len(st.Agents), Models: modelsOf(st),
+		Name: b.name, Society: societyOf(st.Rules), Rules: st.Rules, Reason: st.Reason, Agents: len(st.Agents), Models: modelsOf(st),
 		Cost: view.USD(st.Spent.Cost), Unpriced: st.Spent.Unpriced, Turns: st.Spent.Turns, Tools: st.Spent.Tools,
 		Tokens: st.Spent.Usage.Input + st.Spent.Usage.Output, Seconds: float64(st.Elapsed(st.Time)) / 1e6, Limits: limitsOf(st.Limits),
 		Events: st.Seq, Hash: st.Hash.String(), Created: st.Created, Updated: st.Time, Activity: b.Timeline.Spark(),
-	}
-	if lab.Of(st) != nil {
-		out.Papers, out.Votes = countPapers(st), new(len(lab.Library(st).Votes))
+		Tally: view.Of(st).Tally(st),
 	}
 	if o := st.Origin; o != nil {
 		out.Origin = &Origin{o.From, o.At, o.Hash.String()}
@@ -153,10 +123,6 @@ func modelsOf(s *quest.State) []string {
 		}
 	}
 	return out
-}
-
-func countPapers(s *quest.State) *PaperCounts {
-	return &PaperCounts{lab.Library(s).Count(event.Published), lab.Library(s).Count(event.Submitted), lab.Library(s).Count(event.Rejected)}
 }
 
 // quests lists all that the caller may see. One that cannot be read does not hide the
@@ -244,7 +210,7 @@ func (s *Server) detail(ctx context.Context, name string) (*Detail, error) {
 		return nil, err
 	}
 	st := b.state
-	d := &Detail{Summary: sum, Seed: fmt.Sprint(st.Seed), Team: s.team(ctx, b), Warnings: append([]string{}, st.Warnings...), Policies: []PolicyUse{}, Trouble: s.keeper.Trouble(name)}
+	d := &Detail{Summary: sum, Facts: view.Of(st).Facts(st), Seed: fmt.Sprint(st.Seed), Team: s.team(ctx, b), Warnings: append([]string{}, st.Warnings...), Policies: []PolicyUse{}, Trouble: s.keeper.Trouble(name)}
 	for _, p := range st.Policies {
 		d.Policies = append(d.Policies, PolicyUse{p.Name, p.Use})
 	}
@@ -261,29 +227,10 @@ func (s *Server) detail(ctx context.Context, name string) (*Detail, error) {
 		}
 		d.Answer = &answer
 	}
-	s.describe(b, d)
-	return d, nil
-}
-
-// describe adds what is particular to a society.
-func (s *Server) describe(b *book, d *Detail) {
-	st := b.state
 	if st.Computer != nil {
 		d.Computer = st.Computer.Driver
 	}
-	if m := lab.Of(st); m != nil && m.Spec != nil {
-		d.Lab = &LabInfo{m.Spec.Reviewers, m.Spec.Decision, m.Spec.Deadline}
-		if best := lab.Library(st).Best(); best != nil {
-			p := paperOf(b, best)
-			d.Best = &p
-		}
-	}
-	if n := contract.Net(st); n != nil {
-		d.Contract = &ContractInfo{Audit: n.Spec.Audit, Corpus: n.Spec.Corpus != nil, Round: n.Round}
-		if n.Spec.WaitUntil != 0 {
-			d.Contract.WaitUntil = &n.Spec.WaitUntil
-		}
-	}
+	return d, nil
 }
 
 // read returns a text whole, for people.

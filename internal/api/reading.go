@@ -8,7 +8,6 @@ import (
 	"lyceum/internal/ledger"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/service"
-	"lyceum/internal/society/contract"
 	"lyceum/internal/view"
 )
 
@@ -77,26 +76,10 @@ type source struct {
 	Snippet string `json:"snippet,omitempty"`
 }
 
-type attack struct {
-	From   int64  `json:"from"`
-	To     int64  `json:"to"`
-	Reason string `json:"reason"`
-}
-
-type doubt struct {
-	Challenge int64  `json:"challenge"`
-	Claim     int64  `json:"claim"`
-	Rule      string `json:"rule"`
-	Reason    string `json:"reason"`
-	By        string `json:"by"`
-	Open      bool   `json:"open"`
-	Justified string `json:"justified,omitempty"`
-	Seq       uint64 `json:"seq"`
-}
-
 func (s *Server) evidence(r *http.Request, b *book) (any, error) {
-	if contract.Net(b.state) == nil {
-		return nil, conflict("quest %s is not a contract net: its answer has no numbered evidence", b.name)
+	debate, err := view.DebateOf(b.state)
+	if err != nil {
+		return nil, conflict("%v", err)
 	}
 	found, err := service.EvidenceOf(r.Context(), s.rt, b.state)
 	if err != nil {
@@ -106,26 +89,14 @@ func (s *Server) evidence(r *http.Request, b *book) (any, error) {
 		return nil, err
 	}
 	out := struct {
-		Claims     []service.EvidencedClaim `json:"claims"`
-		Sources    []source                 `json:"sources"`
-		Broken     int                      `json:"broken"`
-		Attacks    []attack                 `json:"attacks"`
-		Challenges []doubt                  `json:"challenges"`
-		Answer     *string                  `json:"answer,omitempty"`
-	}{found.Claims, []source{}, found.Broken, []attack{}, []doubt{}, nil}
+		Claims  []service.EvidencedClaim `json:"claims"`
+		Sources []source                 `json:"sources"`
+		Broken  int                      `json:"broken"`
+		*view.Debate
+		Answer *string `json:"answer,omitempty"`
+	}{found.Claims, []source{}, found.Broken, debate, nil}
 	for i, src := range found.Sources {
-		one := source{EvidencedSource: src}
-		if a := contract.Net(b.state).Sources[i].Anchor; a != nil {
-			one.Snippet = a.Snippet
-		}
-		out.Sources = append(out.Sources, one)
-	}
-	for _, a := range contract.Net(b.state).Attacks {
-		out.Attacks = append(out.Attacks, attack{a.From, a.To, a.Reason})
-	}
-	for i := range contract.Net(b.state).Doubts {
-		d := &contract.Net(b.state).Doubts[i]
-		out.Challenges = append(out.Challenges, doubt{d.Challenge, d.Claim, d.Rule, d.Reason, d.By, d.Open(), d.Justified, d.Seq})
+		out.Sources = append(out.Sources, source{src, debate.Snippets[i]})
 	}
 	if b.state.Answer != nil {
 		text, err := s.read(r.Context(), *b.state.Answer)

@@ -35,19 +35,19 @@ type usage struct {
 
 // part is a piece of a message. Long texts are cut, and behind Ref whole.
 type part struct {
-	Kind      string   `json:"kind"`
-	Text      string   `json:"text,omitempty"`
-	Ref       *refJSON `json:"ref,omitempty"`
-	ID        string   `json:"id,omitempty"`
-	Tool      string   `json:"tool,omitempty"`
-	Args      string   `json:"args,omitempty"`
-	Call      uint64   `json:"call,omitempty"`
-	Done      bool     `json:"done,omitempty"`
-	Output    string   `json:"output,omitempty"`
-	OutputRef *refJSON `json:"output_ref,omitempty"`
-	OutputSeq uint64   `json:"output_seq,omitempty"`
-	Failed    bool     `json:"failed,omitempty"`
-	Duration  int64    `json:"duration_us,omitempty"`
+	Kind      string     `json:"kind"`
+	Text      string     `json:"text,omitempty"`
+	Ref       *event.Ref `json:"ref,omitempty"`
+	ID        string     `json:"id,omitempty"`
+	Tool      string     `json:"tool,omitempty"`
+	Args      string     `json:"args,omitempty"`
+	Call      uint64     `json:"call,omitempty"`
+	Done      bool       `json:"done,omitempty"`
+	Output    string     `json:"output,omitempty"`
+	OutputRef *event.Ref `json:"output_ref,omitempty"`
+	OutputSeq uint64     `json:"output_seq,omitempty"`
+	Failed    bool       `json:"failed,omitempty"`
+	Duration  int64      `json:"duration_us,omitempty"`
 }
 
 // maxShown is how many bytes of a text a page shows.
@@ -55,18 +55,18 @@ const maxShown = 64 << 10
 
 // show returns a text up to what a page shows of it, and where it is whole if that is
 // more.
-func (s *Server) show(ctx context.Context, t event.Text) (string, *refJSON, error) {
+func (s *Server) show(ctx context.Context, t event.Text) (string, *event.Ref, error) {
 	if t.Ref == nil {
 		return t.Text, nil, nil
 	}
 	if t.Ref.Size > 16*maxShown && t.Text != "" {
-		return t.Text, refOf(*t.Ref), nil // what it begins with is there
+		return t.Text, t.Ref, nil // what it begins with is there
 	}
 	data, err := s.rt.Blob(ctx, *t.Ref)
 	if err != nil {
 		return "", nil, err
 	}
-	return strings.ToValidUTF8(event.Cut(string(data), maxShown), "\uFFFD"), refOf(*t.Ref), nil
+	return strings.ToValidUTF8(event.Cut(string(data), maxShown), "\uFFFD"), t.Ref, nil
 }
 
 // window reads which of n things are wanted: from and to, to not included.
@@ -228,7 +228,7 @@ type line struct {
 	Kind    string     `json:"kind"`
 	Command string     `json:"command,omitempty"`
 	Text    string     `json:"text"`
-	Ref     *refJSON   `json:"ref,omitempty"`
+	Ref     *event.Ref `json:"ref,omitempty"`
 	Exit    *int64     `json:"exit,omitempty"`
 	Call    uint64     `json:"call,omitempty"`
 }
@@ -294,7 +294,7 @@ func (s *Server) line(ctx context.Context, e event.Event) (*line, error) {
 	case *event.CliExit:
 		l.Kind, l.Command, l.Call, l.Exit, l.Text = "exit", b.Command, b.Call, &b.Exit, b.End
 		if b.Stdout.Ref != nil {
-			l.Ref = refOf(*b.Stdout.Ref)
+			l.Ref = b.Stdout.Ref
 		}
 	case *event.FileDiff:
 		l.Kind, l.Call = "files", b.Call

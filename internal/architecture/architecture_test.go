@@ -172,6 +172,15 @@ func isPure(path string) bool {
 	return slices.Contains(pure, top)
 }
 
+func parse(t *testing.T, name, source string) *ast.File {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), name, source, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // each parses every source file below internal, tests left out.
 func each(t *testing.T, look func(path string, f *ast.File)) {
 	t.Helper()
@@ -184,10 +193,7 @@ func each(t *testing.T, look func(path string, f *ast.File)) {
 		if err != nil {
 			return err
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), path, data, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
+		f := parse(t, path, string(data))
 		rel, err := filepath.Rel(dir, path)
 		if err != nil {
 			return err

@@ -15,7 +15,6 @@ import (
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/audit"
-	"lyceum/internal/society/contract"
 
 	"github.com/spf13/cobra"
 )
@@ -314,9 +313,9 @@ func (a *app) importCommand() *cobra.Command {
 	return cmd
 }
 
-// printNotes says what nobody vouches for in a contract net that was brought here.
+// printNotes says what nobody vouches for in a quest that was brought here.
 func (a *app) printNotes(ctx context.Context, name string, s *quest.State) error {
-	if contract.Net(s) == nil {
+	if !societyOf(s).noted() {
 		return nil
 	}
 	rep, err := audit.Audit(ctx, a.rt, name, nil)

@@ -28,15 +28,11 @@ import (
 	"lyceum/internal/ledger"
 	"lyceum/internal/ledger/sqlite"
 	"lyceum/internal/model/provider"
-	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/service"
 	"lyceum/internal/search"
 	"lyceum/internal/search/glove"
 	"lyceum/internal/search/remote"
-	"lyceum/internal/society/contract"
-	"lyceum/internal/society/lab"
-	"lyceum/internal/society/solo"
 	"lyceum/internal/strictyaml"
 	"lyceum/internal/tool"
 
@@ -182,7 +178,7 @@ it at any step, take it elsewhere.
 		return usagef("%w\nSee: %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		a.askCommand(), a.createCommand(), a.runCommand(), a.watchCommand(), a.listCommand(), a.showCommand(), a.publicationCommand(),
+		a.askCommand(), a.createCommand(), a.runCommand(), a.watchCommand(), a.listCommand(), a.showCommand(),
 		a.controlCommand("stop", "Stop a quest; lyceum run goes on with it", func() event.Body { return &event.QuestStopped{Reason: "stopped by a person"} }),
 		a.controlCommand("pause", "Pause a quest: what is under way comes in, nothing new begins", func() event.Body { return &event.QuestPaused{Reason: "paused by a person"} }),
 		a.resumeCommand(), a.messageCommand(), a.cleanCommand(),
@@ -190,6 +186,9 @@ it at any step, take it elsewhere.
 		a.exportCommand(), a.importCommand(), a.backupCommand(), a.policyCommand(), a.profileCommand(), a.modelsCommand(), a.versionCommand(), a.licensesCommand(),
 		a.doctorCommand(), a.shellCommand(), a.serveCommand(), a.tokenCommand(),
 	)
+	for _, k := range register {
+		root.AddCommand(k.shown.commands(a)...)
+	}
 	return root
 }
 
@@ -283,11 +282,6 @@ func closeDrivers(all []computer.Driver) (err error) {
 		}
 	}
 	return err
-}
-
-// societies are the rules this binary knows.
-func societies() []quest.Society {
-	return []quest.Society{solo.Society{}, lab.Society{}, contract.Society{}}
 }
 
 // patient returns a context for work that the first interrupt, which ends ctx, does not

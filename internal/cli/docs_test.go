@@ -11,6 +11,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime/audit"
+	"lyceum/internal/view"
 )
 
 // TestEveryFieldIsDocumented holds docs/cli.md against what is printed.
@@ -25,10 +26,13 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 		"": questJSON{}, "a": agentJSON{}, "o": originJSON{}, "l": event.Limits{}, "s": event.Share{}, "r": audit.Report{}, "difference.": audit.Difference{},
 		"b": builtinJSON{}, "c": checkJSON{}, "x": quest.Explanation{}, "xa": quest.AgentExplanation{}, "p": quest.Proposal{}, "d": behavior.Description{}, "by": behavior.Blocker{},
 		"m": modelJSON{}, "mp": priceJSON{}, "doc": doctorJSON{}, "find": findingJSON{},
-		"pa": paperJSON{}, "pc": paperCounts{}, "rv": reviewJSON{}, "rp": reproductionJSON{}, "pr": profileJSON{}, "bk": backup.Report{}, "t": tokenJSON{},
+		"pa": paperJSON{}, "ta": view.Tally{}, "pc": view.PaperCounts{}, "rv": reviewJSON{}, "rp": reproductionJSON{}, "pr": profileJSON{}, "bk": backup.Report{}, "t": tokenJSON{},
 	} {
 		typ := reflect.TypeOf(v)
 		for i := range typ.NumField() {
+			if typ.Field(i).Anonymous {
+				continue // it has a line of its own
+			}
 			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
 			if strings.HasSuffix(prefix, ".") {
 				name = prefix + name

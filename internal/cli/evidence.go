@@ -9,7 +9,6 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime/service"
-	"lyceum/internal/society/contract"
 	"lyceum/internal/view"
 )
 
@@ -95,14 +94,7 @@ type mindJSON struct {
 
 // printBeliefs shows the agents' minds as they are in a state.
 func (a *app) printBeliefs(s *quest.State, asJSON bool) error {
-	minds := []mindJSON{}
-	if contract.Net(s) != nil {
-		for _, ag := range s.Agents {
-			if m := contract.Net(s).Minds[ag.Name]; m != nil {
-				minds = append(minds, mindJSON{ag.Name, m.Beliefs, m.Desires, m.Intentions})
-			}
-		}
-	}
+	minds := societyOf(s).minds(s)
 	if asJSON {
 		return a.printJSON(minds)
 	}

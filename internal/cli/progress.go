@@ -13,7 +13,6 @@ import (
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
-	"lyceum/internal/society/lab"
 	"lyceum/internal/view"
 
 	"golang.org/x/term"
@@ -121,7 +120,7 @@ func (p *progress) line(e event.Event, s *quest.State) string { return p.words(e
 // headline is line for a view of many agents: what each of them says and what its tools
 // gave is left out, where all are seen at once.
 func (p *progress) headline(e event.Event, s *quest.State) string {
-	if lab.Of(s) == nil {
+	if !societyOf(s).crowded() {
 		return p.line(e, s)
 	}
 	return p.words(e, s, view.News)

@@ -207,7 +207,7 @@ func (a *app) create(ctx context.Context, plan runtime.Plan) (*quest.State, erro
 func ownTools(society string) (names []string) {
 	for _, s := range societies() {
 		d, ok := s.(quest.Toolbox)
-		if name, _, _ := strings.Cut(s.Rules(), "/"); !ok || name != society {
+		if !ok || nameOf(s.Rules()) != society {
 			continue
 		}
 		for _, t := range d.Own() {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -18,9 +17,7 @@ import (
 	"lyceum/internal/plain"
 	"lyceum/internal/policy"
 	"lyceum/internal/quest"
-	"lyceum/internal/society/lab"
-	"lyceum/internal/society/lab/paper"
-	"lyceum/internal/tui"
+	"lyceum/internal/view"
 
 	"github.com/spf13/cobra"
 )
@@ -53,17 +50,9 @@ type questJSON struct {
 	Seed     string       `json:"seed"`
 	// Papers and Votes are there for labs. Best is the paper with the most votes, and
 	// Publications are all of them, the latest first; they are there in show.
-	Papers       *paperCounts `json:"papers,omitempty"`
-	Votes        *int         `json:"votes,omitempty"`
+	view.Tally
 	Best         *paperJSON   `json:"best,omitempty"`
 	Publications []*paperJSON `json:"publications,omitempty"`
-}
-
-// paperCounts are a lab's papers by status.
-type paperCounts struct {
-	Published int64 `json:"published"`
-	Submitted int64 `json:"submitted"`
-	Rejected  int64 `json:"rejected"`
 }
 
 type agentJSON struct {
@@ -93,35 +82,25 @@ func (a *app) describe(ctx context.Context, name string, s *quest.State, texts b
 	if err != nil {
 		return nil, err
 	}
-	society, _, _ := strings.Cut(s.Rules, "/")
 	q := &questJSON{
-		Quest: name, Society: society, Status: string(s.Status), Reason: s.Reason, Running: running,
+		Quest: name, Society: nameOf(s.Rules), Status: string(s.Status), Reason: s.Reason, Running: running,
 		Events: s.Seq, Hash: s.Hash.String(), Turns: s.Spent.Turns, Tools: s.Spent.Tools,
 		Tokens: s.Spent.Usage.Input + s.Spent.Usage.Output, CostUSD: quest.USD(s.Spent.Cost).String(), Unpriced: s.Spent.Unpriced,
 		Seconds: float64(s.Elapsed(s.Time)) / 1e6, Created: s.Created, Updated: s.Time, Limits: s.Limits, Warnings: s.Warnings, Seed: fmt.Sprint(s.Seed),
+		Tally: view.Of(s).Tally(s),
 	}
 	for _, ag := range s.Agents {
 		j := agentJSON{Name: ag.Name, Model: ag.Model, Phase: ag.Phase().String(), Turns: ag.Turns, Parked: ag.Parked}
 		if ag.Tree != nil {
 			j.Tree = ag.Tree.Hash.String()
 		}
-		if lab.Of(s) != nil {
-			j.OpenReviews, j.Vote, j.CostUSD = lab.Library(s).Asked[ag.Name], lab.Library(s).Votes[ag.Name], quest.USD(ag.Cost).String()
-		}
 		q.Agents = append(q.Agents, j)
 	}
 	if s.Origin != nil {
 		q.Origin = &originJSON{s.Origin.From, s.Origin.At, s.Origin.Hash.String()}
 	}
-	if lab.Of(s) != nil {
-		q.Papers = &paperCounts{lab.Library(s).Count(event.Published), lab.Library(s).Count(event.Submitted), lab.Library(s).Count(event.Rejected)}
-		q.Votes = new(len(lab.Library(s).Votes))
-	}
-	if !texts {
-		return q, nil
-	}
-	if err := a.describePapers(ctx, q, s); err != nil {
-		return nil, err
+	if err := societyOf(s).describe(ctx, a, q, s, texts); err != nil || !texts {
+		return q, err
 	}
 	read := func(ref event.Ref) ([]byte, error) { return a.rt.Blob(ctx, ref) }
 	if q.Problem, err = agent.Read(s.Problem, read); err != nil {
@@ -135,27 +114,6 @@ func (a *app) describe(ctx context.Context, name string, s *quest.State, texts b
 		q.Answer = &answer
 	}
 	return q, nil
-}
-
-// describePapers adds a lab's papers, and the best one whole.
-func (a *app) describePapers(ctx context.Context, q *questJSON, s *quest.State) error {
-	if lab.Of(s) == nil {
-		return nil
-	}
-	papers, _ := lab.Library(s).List(paper.Latest, "", math.MaxInt64, 0)
-	for _, p := range papers {
-		q.Publications = append(q.Publications, a.paperJSON(q.Quest, s, p))
-	}
-	best := lab.Library(s).Best()
-	if best == nil {
-		return nil
-	}
-	d := tui.NewDocument(lab.Library(s), best, a.rt.QuestDir(q.Quest))
-	if err := d.Load(a.readText(ctx)); err != nil {
-		return err
-	}
-	q.Best = a.wholePaper(q.Quest, s, best, d)
-	return nil
 }
 
 func (a *app) listCommand() *cobra.Command {
@@ -333,20 +291,8 @@ func (a *app) printQuest(ctx context.Context, name string, s *quest.State, asJSO
 		fmt.Fprintf(a.out, " (%s)", printable(q.Reason))
 	}
 	fmt.Fprintf(a.out, "\n\n%s\n\n", indent(printable(strings.TrimSpace(q.Problem))))
-	if lab.Of(s) != nil {
-		if err := a.printLab(ctx, q, s); err != nil {
-			return err
-		}
-	} else {
-		if q.Answer != nil {
-			fmt.Fprintf(a.out, "Answer\n\n%s\n\n", indent(printable(*q.Answer)))
-		}
-		for _, ag := range q.Agents {
-			if ag.Model == "" {
-				continue // it works by rules alone
-			}
-			fmt.Fprintf(a.out, "%-10s %s, %d turns, %s\n", ag.Name, printable(ag.Model), ag.Turns, ag.Phase)
-		}
+	if err := societyOf(s).result(ctx, a, q, s); err != nil {
+		return err
 	}
 	fmt.Fprintf(a.out, "%-10s %d turns, %d tool calls, %d tokens, %s, %.1f s\n", "spent", q.Turns, q.Tools, q.Tokens, q.cost(), q.Seconds)
 	if limits := limitsOf(s); limits != "" {
@@ -357,54 +303,6 @@ func (a *app) printQuest(ctx context.Context, name string, s *quest.State, asJSO
 		fmt.Fprintf(a.out, "%-10s %s at %d\n", "forked", q.Origin.Quest, q.Origin.At)
 	}
 	fmt.Fprintf(a.out, "%-10s %s\n", "folder", a.rt.QuestDir(name))
-	return nil
-}
-
-// printLab says what a lab has found: the best paper first, then all of them and the
-// agents.
-func (a *app) printLab(ctx context.Context, q *questJSON, s *quest.State) error {
-	if best := lab.Library(s).Best(); best != nil {
-		if err := a.printBest(ctx, q.Quest, s, best, true); err != nil {
-			return err
-		}
-	} else {
-		fmt.Fprint(a.out, "No paper is published yet.\n\n")
-	}
-	if papers, _ := lab.Library(s).List(paper.Latest, "", math.MaxInt64, 0); len(papers) > 0 {
-		if err := a.paperTable(papers); err != nil {
-			return err
-		}
-		fmt.Fprintln(a.out)
-	}
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "AGENT\tTURNS\tPHASE\tOPEN REVIEWS\tCOST\tVOTE\tMODEL\tPARKED")
-	for _, ag := range q.Agents {
-		vote, parked := "-", "-"
-		if ag.Vote != "" {
-			vote = ag.Vote[:min(len(ag.Vote), 12)]
-		}
-		if ag.Parked != "" {
-			parked = oneLine(ag.Parked, 80)
-		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%d\t$%s\t%s\t%s\t%s\n", ag.Name, ag.Turns, ag.Phase, len(ag.OpenReviews), ag.CostUSD, vote, oneLine(ag.Model, 60), parked)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintf(a.out, "\n%-10s %d published, %d submitted, %d rejected; %d of %d agents have voted\n", "papers", q.Papers.Published, q.Papers.Submitted, q.Papers.Rejected, *q.Votes, len(q.Agents))
-	return nil
-}
-
-func (a *app) printBest(ctx context.Context, name string, s *quest.State, best *paper.Paper, reviews bool) error {
-	d := tui.NewDocument(lab.Library(s), best, a.rt.QuestDir(name))
-	if !reviews {
-		d.Reviews = nil
-	}
-	if err := d.Load(a.readText(ctx)); err != nil {
-		return err
-	}
-	width, look := a.paperLook(false)
-	fmt.Fprintf(a.out, "Best paper\n\n%s\n", d.Render(width, look))
 	return nil
 }
 
@@ -454,17 +352,11 @@ func (a *app) printEnd(ctx context.Context, name string, s *quest.State) error {
 	if err != nil {
 		return err
 	}
-	if best := lab.Library(s).Best(); lab.Of(s) != nil && best != nil {
-		fmt.Fprintln(a.out)
-		if err := a.printBest(ctx, name, s, best, false); err != nil {
-			return err
-		}
+	if err := societyOf(s).ended(ctx, a, q, s); err != nil {
+		return err
 	}
 	switch s.Status {
 	case quest.Finished:
-		if lab.Of(s) == nil && q.Answer != nil {
-			fmt.Fprintf(a.out, "\n%s\n\n", printable(*q.Answer))
-		}
 	case quest.Exceeded:
 		fmt.Fprintf(a.out, "\nStopped: the limit on %s is reached. Go on with a higher one: lyceum run %s --max-%s …\n", s.Reason, name, s.Reason)
 	case quest.Failed:

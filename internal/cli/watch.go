@@ -16,7 +16,6 @@ import (
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
-	"lyceum/internal/society/lab"
 	"lyceum/internal/tui"
 
 	"github.com/spf13/cobra"
@@ -122,7 +121,7 @@ func (sh *showing) flags(cmd *cobra.Command) {
 
 // wanted reports whether a run is to be shown in a view.
 func (sh *showing) wanted(a *app, s *quest.State, quiet bool) bool {
-	if quiet || sh.plain || lab.Of(s) == nil && !sh.watch {
+	if quiet || sh.plain || !societyOf(s).crowded() && !sh.watch {
 		return false
 	}
 	f, ok := a.out.(*os.File)

@@ -5,10 +5,7 @@ import (
 	"strings"
 
 	"lyceum/internal/agent"
-	"lyceum/internal/event"
 	"lyceum/internal/quest"
-	"lyceum/internal/society/lab"
-	"lyceum/internal/society/lab/paper"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -69,7 +66,7 @@ func (m *Model) agentList(l layout) []string {
 	s := m.state
 	inner := l.left - 2
 	// What is not there at all needs no column, and a narrow list says less.
-	showAsked, showTurns, showCost := m.lab(), inner >= 28, inner >= 36
+	showAsked, showTurns, showCost := m.panel != nil, inner >= 28, inner >= 36
 	numbers := 0
 	if showTurns {
 		numbers += turnsWidth
@@ -105,13 +102,13 @@ func (m *Model) agentList(l layout) []string {
 	for i, a := range s.Agents[from:to] {
 		sign, style := m.sign(a)
 		asked := ""
-		if n := len(lab.Library(s).Asked[a.Name]); n > 0 {
-			asked = fmt.Sprint(n)
+		if showAsked {
+			asked = some(int64(len(m.panel.asked(a.Name))))
 		}
 		does := style.Render(fit(doing(a), what))
 		rows = append(rows, row(m.mark(agentsPane, from+i == m.agent), style.Render(sign), line(a.Name), does, fmt.Sprint(a.Turns), dollars(a.Cost), asked))
 	}
-	return frame(m.agentsTitle(), place(from, to, len(s.Agents)), padded(rows, l.lists-2), l.left, m.focus == agentsPane && m.lab())
+	return frame(m.agentsTitle(), place(from, to, len(s.Agents)), padded(rows, l.lists-2), l.left, m.focus == agentsPane && m.panel != nil)
 }
 
 // agentsTitle counts those that do something, where one cannot see all.
@@ -136,84 +133,10 @@ func (m *Model) agentsTitle() string {
 }
 
 func (m *Model) mark(p pane, chosen bool) string {
-	if chosen && m.focus == p && m.lab() {
+	if chosen && m.focus == p && m.panel != nil {
 		return cyan.Render("▌")
 	}
 	return " "
-}
-
-func statusSign(status string) string {
-	switch status {
-	case event.Published:
-		return "●"
-	case event.Rejected:
-		return "×"
-	}
-	return "◌"
-}
-
-// run is what came of a paper's entry point, as one character.
-func run(p *paper.Paper) string {
-	switch r := p.Reproduction; {
-	case r != nil && r.Status == event.Reproduced:
-		return green.Render("=")
-	case r != nil && r.Status == event.Differs:
-		return yellow.Render("≠")
-	case r != nil:
-		return red.Render("!")
-	case p.Trial != 0:
-		return "…"
-	}
-	return " "
-}
-
-// gradeWidth is room for the signs of as many reviews; more are counted.
-const gradeWidth = 5
-
-func gradeSigns(p *paper.Paper, width int) string {
-	yes, no, open := grades(p)
-	if yes+no+open <= width {
-		return green.Render(strings.Repeat("✓", yes)) + red.Render(strings.Repeat("✗", no)) + faint.Render(strings.Repeat("·", open))
-	}
-	return green.Render(fmt.Sprint(yes)) + "/" + red.Render(fmt.Sprint(no))
-}
-
-func (m *Model) paperList(l layout) []string {
-	papers := lab.Library(m.state).Papers
-	inner := l.right - 2
-	author := 0
-	if inner >= 60 {
-		author = 10
-	}
-	signsWidth := gradeWidth
-	if inner < 40 {
-		signsWidth = 3
-	}
-	numbers := 1 + signsWidth + 2 + 4 + 4 // grades, run, citations, votes
-	title := max(inner-3-numbers, 0)
-	if author > 0 {
-		title -= author + 1
-	}
-	row := func(mark, sign, name, by, signs, ran, cited, votes string) string {
-		out := mark + sign + " " + fit(name, title) + " "
-		if author > 0 {
-			out += fit(by, author) + " "
-		}
-		return out + fit(signs, signsWidth) + " " + ran + right(cited, 4) + right(votes, 4)
-	}
-	rows := []string{faint.Render(row(" ", " ", "paper", "author", "rev", "r", "cit", "vot"))}
-	n, chosen := len(papers), m.chosen()
-	from, to := around(n-1-max(chosen, 0), n, l.rows)
-	for i := from; i < to; i++ {
-		p := papers[n-1-i]
-		style := statusStyle(p.Status)
-		rows = append(rows, row(m.mark(papersPane, n-1-i == chosen), style.Render(statusSign(p.Status)), line(p.Title), line(p.Author),
-			gradeSigns(p, signsWidth), run(p), some(p.Cited), some(p.Votes)))
-	}
-	if n == 0 {
-		rows = append(rows, faint.Render("   Nothing has been handed in yet."))
-	}
-	return frame(bold.Render("Papers"), place(from, to, n), padded(rows, l.lists-2), l.right, m.focus == papersPane)
 }
 
 // some leaves zeros out: what there is should be seen.

@@ -16,8 +16,6 @@ import (
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
-	"lyceum/internal/society/lab"
-	"lyceum/internal/society/lab/paper"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -33,7 +31,7 @@ type pane int
 
 const (
 	agentsPane pane = iota
-	papersPane
+	panelPane
 )
 
 // Model is what the screen shows.
@@ -49,11 +47,10 @@ type Model struct {
 	frame         int // of the spinners
 
 	focus pane
-	// agent and paper are what is chosen, by their numbers. Papers are shown from the
-	// last to the first; their numbers do not change.
-	agent, paper int
-	// latest says that the last paper is chosen, whichever that is.
-	latest bool
+	// agent is the one that is chosen, by its number.
+	agent int
+	// panel is what the quest's society shows beside the agents, nil if it shows nothing.
+	panel panel
 	// told are the last things that happened, the newest last.
 	told []string
 
@@ -79,7 +76,7 @@ const maxTold = 200
 
 // NewModel shows a quest as it stands. From then on it is told by Update.
 func NewModel(src *Source, s *quest.State, look Look) *Model {
-	return &Model{src: src, state: s, claimed: true, look: look, latest: true, now: s.Time, focus: agentsPane}
+	return &Model{src: src, state: s, claimed: true, look: look, panel: panelOf(s), now: s.Time, focus: agentsPane}
 }
 
 // The messages of the world.
@@ -97,10 +94,11 @@ type (
 		text string
 		err  error
 	}
-	// loaded is a paper that has been read.
+	// loaded is a text that has been read, to be shown.
 	loaded struct {
-		doc *Document
-		err error
+		title string
+		text  func(width int, look Look) string
+		err   error
 	}
 	// note is a line that is no event.
 	note string
@@ -143,7 +141,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.notice = line(msg.err.Error())
 			break
 		}
-		m.show(&pager{title: "Paper " + msg.doc.Ref[:min(len(msg.doc.Ref), 8)], text: func(width int) string { return msg.doc.Render(width, m.look) }})
+		m.show(&pager{title: msg.title, text: func(width int) string { return msg.text(width, m.look) }})
 	}
 	return m, nil
 }
@@ -203,7 +201,7 @@ func (m *Model) key(k string) tea.Cmd {
 	case "?":
 		m.show(&pager{title: "Help", text: func(int) string { return help }})
 	case "tab", "shift+tab", "left", "right", "h", "l":
-		if m.lab() {
+		if m.panel != nil {
 			m.focus = 1 - m.focus
 		}
 	case "enter":
@@ -263,17 +261,7 @@ func (m *Model) move(k string) {
 		m.agent = min(max(m.agent+by, 0), max(len(m.state.Agents)-1, 0))
 		return
 	}
-	last := len(lab.Library(m.state).Papers) - 1
-	m.paper = max(min(max(m.chosen()-by, 0), last), 0)
-	m.latest = m.paper == last
-}
-
-// chosen is the number of the paper that is chosen.
-func (m *Model) chosen() int {
-	if last := len(lab.Library(m.state).Papers) - 1; m.latest || m.paper > last {
-		return last
-	}
-	return m.paper
+	m.panel.move(by)
 }
 
 // enter opens what is chosen.
@@ -285,20 +273,16 @@ func (m *Model) enter() tea.Cmd {
 		}
 		return nil
 	}
-	i := m.chosen()
-	if i < 0 {
-		m.notice = "There are no papers yet."
-		return nil
-	}
-	doc, read := NewDocument(lab.Library(m.state), lab.Library(m.state).Papers[i], m.src.Folder), m.src.Read
-	return func() tea.Msg {
-		return loaded{doc, doc.Load(func(t event.Text) (string, error) { return agent.Read(t, read) })}
-	}
+	open, why := m.panel.open(m.src)
+	m.notice = why
+	return open
 }
+
+// fact is something that there is to say, and what it is called.
+type fact struct{ name, value string }
 
 // aboutAgent is what there is to say of an agent, as it stands now.
 func (m *Model) aboutAgent(a *agent.Agent) func(width int) string {
-	type fact struct{ name, value string }
 	facts := []fact{
 		{"model", a.Model}, {"phase", a.Phase().String()}, {"tools", tools(a)}, {"parked", a.Parked}, {"turns", fmt.Sprint(a.Turns)}, {"cost", dollars(a.Cost)},
 		{"tokens", thousands(a.Tokens)}, {"time in calls", span(a.Duration)},
@@ -306,18 +290,8 @@ func (m *Model) aboutAgent(a *agent.Agent) func(width int) string {
 	if a.Failed != nil {
 		facts = append(facts, fact{"model failed", a.Failed.Text})
 	}
-	if m.lab() {
-		vote := "none"
-		if p := lab.Library(m.state).Paper(lab.Library(m.state).Votes[a.Name]); p != nil {
-			vote = p.Ref + "  " + p.Title
-		}
-		facts = append(facts, fact{"vote", vote})
-		for _, p := range lab.Library(m.state).Requests(a.Name) {
-			facts = append(facts, fact{"to review", p.Ref + "  " + p.Title})
-		}
-		for _, p := range lab.Library(m.state).By(a.Name) {
-			facts = append(facts, fact{"paper", p.Ref + "  " + p.Status + "  " + p.Title})
-		}
+	if m.panel != nil {
+		facts = append(facts, m.panel.about(a.Name)...)
 	}
 	return func(width int) string {
 		w := &sheet{width: width, look: m.look}
@@ -351,9 +325,6 @@ func (m *Model) page(k string) {
 	}
 }
 
-// lab reports whether there are papers to show.
-func (m *Model) lab() bool { return lab.Of(m.state) != nil || len(lab.Library(m.state).Papers) > 0 }
-
 // busy reports whether something moves.
 func (m *Model) busy() bool {
 	if m.state.Status != quest.Running || !m.claimed {
@@ -377,26 +348,6 @@ func (m *Model) tick() tea.Cmd {
 		every = 120 * time.Millisecond
 	}
 	return m.src.after(every, func(t time.Time) tea.Msg { return tick(t) })
-}
-
-// grades are the reviews of a paper as signs: those that accept, those that reject,
-// and a point for each that is to come.
-func grades(p *paper.Paper) (accepts, rejects, open int) {
-	for _, r := range p.Reviews {
-		if r.Grade == event.Accept {
-			accepts++
-		} else {
-			rejects++
-		}
-	}
-	if p.Status == event.Submitted {
-		for _, r := range p.Requests {
-			if r.State == paper.Open {
-				open++
-			}
-		}
-	}
-	return accepts, rejects, open
 }
 
 const help = `tab        the other list

@@ -308,15 +308,15 @@ func TestKeys(t *testing.T) {
 		t.Parallel()
 		m := show(newState(3, 5), 100, 30)
 		press(m, "tab", "down", "down")
-		before := m.chosen()
+		before := m.panel.(*papers).chosen()
 		lab.Library(m.state).Papers = append(lab.Library(m.state).Papers, newPaper(5), newPaper(6))
-		if m.chosen() != before || before != 2 {
-			t.Errorf("paper %d was chosen, now it is %d", before, m.chosen())
+		if m.panel.(*papers).chosen() != before || before != 2 {
+			t.Errorf("paper %d was chosen, now it is %d", before, m.panel.(*papers).chosen())
 		}
 		press(m, "home")
 		lab.Library(m.state).Papers = append(lab.Library(m.state).Papers, newPaper(7))
-		if m.chosen() != 7 {
-			t.Errorf("the newest was chosen, now it is %d of 8", m.chosen())
+		if m.panel.(*papers).chosen() != 7 {
+			t.Errorf("the newest was chosen, now it is %d of 8", m.panel.(*papers).chosen())
 		}
 	})
 	t.Run("APaperIsSetAnewForAnotherWidth", func(t *testing.T) {

@@ -5,9 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"lyceum/internal/event"
 	"lyceum/internal/quest"
-	"lyceum/internal/society/lab"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
@@ -32,7 +30,10 @@ func (m *Model) layout() layout {
 	if m.width >= inARow {
 		l.bars = 1
 	}
-	if !m.lab() {
+	listed := 0
+	if m.panel != nil {
+		listed = m.panel.length()
+	} else {
 		l.told = 0
 	}
 	rest := 2 + l.bars // header and keys
@@ -42,7 +43,7 @@ func (m *Model) layout() layout {
 	l.lists = m.height - rest
 	// Short lists leave room for what happened. They take it back at once when they
 	// grow, rather than line by line.
-	need := max(len(m.state.Agents), len(lab.Library(m.state).Papers)) + 3
+	need := max(len(m.state.Agents), listed) + 3
 	if half := max((l.lists+l.told)/2, 7); l.told > 0 && need <= half && half < l.lists {
 		l.told += l.lists - half
 		l.lists = half
@@ -71,8 +72,8 @@ func (m *Model) screen() string {
 	lines := []string{m.header()}
 	left := m.agentList(l)
 	right := m.toldList(l)
-	if m.lab() {
-		right = m.paperList(l)
+	if m.panel != nil {
+		right = m.panel.list(m, l)
 	}
 	for i := range left {
 		lines = append(lines, left[i]+right[i])
@@ -120,10 +121,8 @@ func (m *Model) header() string {
 	society, _, _ := strings.Cut(s.Rules, "/")
 	left := " " + bold.Render(line(s.Name)) + "  " + style.Render(status)
 	facts := []string{line(society), plural(len(s.Agents), "agent")}
-	if m.lab() {
-		lib := lab.Library(s)
-		facts = append(facts, fmt.Sprintf("%d published, %d submitted, %d rejected", lib.Count(event.Published), lib.Count(event.Submitted), lib.Count(event.Rejected)),
-			plural(len(lib.Votes), "vote"))
+	if m.panel != nil {
+		facts = append(facts, m.panel.counts()...)
 	}
 	facts = append(facts, span(m.elapsed()))
 	// What does not fit is left out from the middle: the time is always there.
@@ -228,7 +227,7 @@ func (m *Model) lastTold(n, width int) []string {
 	return padded(out, n)
 }
 
-// toldList is what stands at the right where there are no papers.
+// toldList is what stands at the right where a society shows nothing.
 func (m *Model) toldList(l layout) []string {
 	return frame("Events", "", m.lastTold(l.lists-2, l.right-2), l.right, false)
 }

@@ -74,10 +74,6 @@ func (d *Desks) Take(e event.Event, s *quest.State) {
 		d.hear(e, func(name string) bool { return b.To == "" || b.To == name })
 	case *event.MessageSent:
 		d.hear(e, func(name string) bool { return b.To == name && !b.Quiet })
-	case *event.AdvisorySent:
-		d.hear(e, func(name string) bool {
-			return slices.Contains(b.To, name) || len(b.To) == 0 && name != b.Except
-		})
 	case *event.ToolCall:
 		d.use(e, b.Answer, b.Part)
 	case *event.PolicyBlocked:
@@ -86,10 +82,6 @@ func (d *Desks) Take(e event.Event, s *quest.State) {
 		d.got(e, b.Call)
 	case *event.ToolAnswered:
 		d.got(e, b.Call)
-	case *event.BeliefUpdated, *event.DesireSet, *event.IntentionFormed:
-		if a := d.agents[e.Actor]; a != nil {
-			a.Mind = append(a.Mind, Thought{e.Seq, e.Body})
-		}
 	default:
 		d.act(e)
 	}
@@ -104,6 +96,20 @@ func (d *Desks) hear(e event.Event, told func(name string) bool) {
 	}
 }
 
+// think adds a thought to those of an agent.
+func (d *Desks) think(e event.Event) {
+	if a := d.agents[e.Actor]; a != nil {
+		a.Mind = append(a.Mind, Thought{e.Seq, e.Body})
+	}
+}
+
+// began says that an agent does something else from now on.
+func (d *Desks) began(e event.Event) {
+	if a := d.agents[e.Actor]; a != nil {
+		a.Since, a.Time = e.Seq, e.Time
+	}
+}
+
 // act is for what an agent and its computer do.
 func (d *Desks) act(e event.Event) {
 	a := d.agents[e.Actor]
@@ -114,9 +120,9 @@ func (d *Desks) act(e event.Event) {
 	case *event.ModelResult:
 		a.answers[e.Seq] = len(a.Entries)
 		a.Entries = append(a.Entries, Entry{Seq: e.Seq, Said: true})
-		a.Since, a.Time = e.Seq, e.Time
-	case *event.ModelCall, *event.AgentParked, *event.SearchCall, *event.ComputeCall:
-		a.Since, a.Time = e.Seq, e.Time
+		d.began(e)
+	case *event.ModelCall, *event.AgentParked:
+		d.began(e)
 	case *event.CliRun:
 		a.Commands++
 		a.Log = append(a.Log, e.Seq)

@@ -31,28 +31,23 @@ func (a *Artifacts) tree(e event.Event, kind, name string, ref *event.TreeRef) {
 	}
 }
 
-// Take adds the next event of the ledger.
+// pins adds what a quest pins, after what its society brought along.
+func (a *Artifacts) pins(e event.Event) {
+	if b, ok := e.Body.(*event.QuestCreated); ok {
+		for _, p := range b.Pins {
+			a.blob(e, "pin", p.Name, &p.Ref)
+		}
+	}
+}
+
+// Take adds the next event of the ledger. What belongs to a society, its part of the views
+// adds.
 func (a *Artifacts) Take(e event.Event) {
 	switch b := e.Body.(type) {
 	case *event.QuestCreated:
 		a.blob(e, "spec", "quest.yaml", &b.Spec)
 		a.blob(e, "problem", "problem.md", b.Problem.Ref)
 		a.tree(e, "data", "data", b.Data)
-		if b.Contract != nil {
-			a.tree(e, "corpus", "corpus", b.Contract.Corpus)
-		}
-		for _, p := range b.Pins {
-			a.blob(e, "pin", p.Name, &p.Ref)
-		}
-	case *event.PublicationSubmitted:
-		a.tree(e, "attachments", b.Title, b.Tree)
-	case *event.ReproductionResult:
-		a.blob(e, "output", "reproduction", b.Output)
-	case *event.ComputeCall:
-		a.blob(e, "code", b.Program, b.Code)
-		a.tree(e, "code", b.Program, b.Tree)
-	case *event.ComputeResult:
-		a.blob(e, "output", "computation", b.Printed)
 	case *event.CliExit:
 		a.blob(e, "output", "stdout of "+b.Command, b.Stdout.Ref)
 		a.blob(e, "output", "stderr of "+b.Command, b.Stderr.Ref)

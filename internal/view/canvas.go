@@ -2,13 +2,9 @@ package view
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
-	"lyceum/internal/society/contract"
-	"lyceum/internal/society/lab"
 )
 
 // Canvas is a quest as a graph, which only grows: a node or an edge is there from its
@@ -18,13 +14,6 @@ type Canvas struct {
 	nodes []*Node
 	edges []*Edge
 	byID  map[string]*Node
-	votes map[string]*Edge // the current ones, by agent
-	// sources is how many sources of a contract net have nodes; stand are the claims
-	// that stood when they were last weighed.
-	sources int
-	stand   []int64
-	// calls are the nodes of searches and computations, by their call.
-	calls map[uint64]*Node
 }
 
 // Node is something that came about in a quest.
@@ -79,7 +68,8 @@ const (
 // maxLabel is how many bytes of a text a node shows.
 const maxLabel = 160
 
-// Take adds the next event of the ledger; s is the quest's state after it.
+// Take adds the next event of the ledger; s is the quest's state after it. What belongs to
+// a society, its part of the views adds.
 func (c *Canvas) Take(e event.Event, s *quest.State) {
 	switch b := e.Body.(type) {
 	case *event.QuestCreated:
@@ -87,18 +77,13 @@ func (c *Canvas) Take(e event.Event, s *quest.State) {
 	case *event.UserMessage:
 		c.node(e, Node{ID: id("person", e.Seq), Kind: "person", Label: event.Cut(b.Text.Text, maxLabel)})
 	case *event.QuestFinished:
-		c.finish(e, b, s)
+		c.finish(e, b)
 	case *event.AgentParked:
 		c.become(id("agent", e.Actor), e.Seq, "parked")
 	case *event.ModelCall:
 		if n := c.byID[id("agent", e.Actor)]; n != nil && n.Status == "parked" {
 			c.become(n.ID, e.Seq, "active")
 		}
-	default:
-		c.takePaper(e)
-		c.takeTask(e)
-		c.takeSource(e, s)
-		c.takeClaim(e)
 	}
 }
 
@@ -134,7 +119,7 @@ func (c *Canvas) node(e event.Event, n Node) *Node {
 		return old
 	}
 	if c.byID == nil {
-		c.byID, c.votes, c.calls = map[string]*Node{}, map[string]*Edge{}, map[uint64]*Node{}
+		c.byID = map[string]*Node{}
 	}
 	n.Seq, n.Last = e.Seq, e.Seq
 	if n.Status != "" {
@@ -155,14 +140,21 @@ func (c *Canvas) become(id string, seq uint64, status string) {
 	n.Changes = append(n.Changes, Change{seq, status})
 }
 
-// edge joins two nodes that are there; what names another is left out.
-func (c *Canvas) edge(seq uint64, kind, from, to, label string) *Edge {
+// edge joins two nodes that are there, and returns its number; one that names another
+// node is left out, and has number -1.
+func (c *Canvas) edge(seq uint64, kind, from, to, label string) int {
 	if c.byID[from] == nil || c.byID[to] == nil || from == to {
-		return nil
+		return -1
 	}
-	x := &Edge{ID: fmt.Sprintf("%s:%d:%s:%s", kind, seq, from, to), From: from, To: to, Kind: kind, Seq: seq, Label: label}
-	c.edges = append(c.edges, x)
-	return x
+	c.edges = append(c.edges, &Edge{ID: fmt.Sprintf("%s:%d:%s:%s", kind, seq, from, to), From: from, To: to, Kind: kind, Seq: seq, Label: label})
+	return len(c.edges) - 1
+}
+
+// end says that an edge no longer holds.
+func (c *Canvas) end(number int, seq uint64) {
+	if number >= 0 && number < len(c.edges) { // a saved number may be anything
+		c.edges[number].Until = seq
+	}
 }
 
 func (c *Canvas) begin(e event.Event, s *quest.State) {
@@ -171,159 +163,9 @@ func (c *Canvas) begin(e event.Event, s *quest.State) {
 	}
 }
 
-func (c *Canvas) finish(e event.Event, b *event.QuestFinished, s *quest.State) {
+func (c *Canvas) finish(e event.Event, b *event.QuestFinished) {
 	n := c.node(e, Node{ID: id("answer", e.Seq), Kind: "answer", Label: event.Cut(b.Answer.Text, maxLabel), Status: "finished"})
 	if len(b.Warnings) > 0 {
 		c.become(n.ID, e.Seq, "completed_with_warnings")
-	}
-	for _, claim := range c.stand {
-		c.edge(e.Seq, Supports, id("claim", claim), n.ID, "")
-	}
-	if best := lab.Library(s).Best(); lab.Of(s) != nil && best != nil {
-		c.edge(e.Seq, CausedBy, n.ID, id("paper", best.Ref), "")
-	} else if contract.Net(s) == nil && len(s.Agents) > 0 {
-		c.edge(e.Seq, Wrote, id("agent", s.Agents[0].Name), n.ID, "")
-	}
-}
-
-// takePaper is for what a lab does.
-func (c *Canvas) takePaper(e event.Event) {
-	switch b := e.Body.(type) {
-	case *event.PublicationSubmitted:
-		n := c.node(e, Node{ID: id("paper", b.Ref), Kind: "paper", Label: event.Cut(b.Title, maxLabel), Agent: e.Actor, Ref: b.Ref, Status: event.Submitted})
-		c.edge(e.Seq, Wrote, id("agent", e.Actor), n.ID, "")
-		for _, ref := range b.Citations {
-			c.edge(e.Seq, Cites, n.ID, id("paper", ref), "")
-		}
-		if b.Revises != "" {
-			c.edge(e.Seq, Revises, n.ID, id("paper", b.Revises), "")
-		}
-	case *event.ReviewSubmitted:
-		n := c.node(e, Node{ID: id("review", e.Seq), Kind: "review", Label: strings.ToLower(b.Grade), Agent: e.Actor, Ref: b.Ref, Status: b.Grade, Detail: event.Cut(b.Content.Text, maxLabel)})
-		c.edge(e.Seq, Wrote, id("agent", e.Actor), n.ID, "")
-		c.edge(e.Seq, Reviews, n.ID, id("paper", b.Ref), b.Grade)
-	case *event.PublicationDecided:
-		c.become(id("paper", b.Ref), e.Seq, b.Status)
-	case *event.VoteCast:
-		if old := c.votes[e.Actor]; old != nil {
-			old.Until = e.Seq
-			delete(c.votes, e.Actor)
-		}
-		if x := c.edge(e.Seq, Votes, id("agent", e.Actor), id("paper", b.Ref), ""); b.Ref != "" && x != nil {
-			c.votes[e.Actor] = x
-		}
-	}
-}
-
-// takeTask is for the parts of a plan and who does them.
-func (c *Canvas) takeTask(e event.Event) {
-	switch b := e.Body.(type) {
-	case *event.PlanMade:
-		for _, step := range b.Steps {
-			n := c.node(e, Node{ID: id("task", step.Task), Kind: "task", Label: event.Cut(step.Kind+": "+step.Task, maxLabel), Agent: e.Actor, Status: "planned", Detail: event.Cut(step.Text, maxLabel)})
-			c.edge(e.Seq, Wrote, id("agent", e.Actor), n.ID, "")
-		}
-	case *event.CfpIssued:
-		c.become(id("task", b.Task), e.Seq, "tender")
-	case *event.BidSubmitted:
-		n := c.node(e, Node{ID: id("bid", e.Seq), Kind: "bid", Label: e.Actor, Agent: e.Actor, Status: "offered", Detail: "score " + Decimal(b.Score, 9)})
-		c.edge(e.Seq, Wrote, id("agent", e.Actor), n.ID, "")
-		c.edge(e.Seq, Bids, n.ID, id("task", b.Task), "")
-	case *event.ContractAwarded:
-		c.become(id("bid", b.Bid), e.Seq, "awarded")
-		c.become(id("task", b.Task), e.Seq, "awarded")
-		c.edge(e.Seq, Awards, id("task", b.Task), id("agent", b.To), "")
-		c.edge(e.Seq, Awards, id("task", b.Task), id("bid", b.Bid), "")
-	case *event.TaskCompleted:
-		c.become(id("task", b.Task), e.Seq, "completed")
-	case *event.TaskFailed:
-		c.become(id("task", b.Task), e.Seq, "failed")
-	}
-}
-
-// takeSource is for what was looked up and computed.
-func (c *Canvas) takeSource(e event.Event, s *quest.State) {
-	switch b := e.Body.(type) {
-	case *event.SearchCall:
-		c.call(e, "search", b.Query, b.Task)
-	case *event.ComputeCall:
-		c.call(e, "computation", b.Program, b.Task)
-	case *event.SearchResult:
-		c.result(e, b.Call, b.Error, s)
-	case *event.ComputeResult:
-		c.result(e, b.Call, b.Error, s)
-	}
-}
-
-func (c *Canvas) call(e event.Event, kind, label, task string) {
-	n := c.node(e, Node{ID: id(kind, e.Seq), Kind: kind, Label: event.Cut(label, maxLabel), Agent: e.Actor, Status: "running"})
-	c.calls[e.Seq] = n
-	c.edge(e.Seq, CausedBy, n.ID, id("task", task), "")
-}
-
-func (c *Canvas) result(e event.Event, call uint64, fault string, s *quest.State) {
-	asked := c.calls[call]
-	if asked == nil || contract.Net(s) == nil {
-		return
-	}
-	if fault != "" {
-		asked.Detail = event.Cut(fault, maxLabel)
-		c.become(asked.ID, e.Seq, "failed")
-		return
-	}
-	c.become(asked.ID, e.Seq, "done")
-	for ; c.sources < len(contract.Net(s).Sources); c.sources++ {
-		src := &contract.Net(s).Sources[c.sources]
-		label := "output of " + asked.Label
-		if src.Anchor != nil {
-			label = fmt.Sprintf("%s, paragraph %d", src.Anchor.Doc, src.Anchor.Paragraph)
-		}
-		n := c.node(e, Node{ID: id("source", src.Number), Kind: "source", Label: event.Cut(label, maxLabel), Agent: asked.Agent, Detail: event.Cut(src.Text(), 2*maxLabel)})
-		c.edge(e.Seq, CausedBy, n.ID, asked.ID, "")
-	}
-}
-
-// takeClaim is for what an answer says, and what is said against it.
-func (c *Canvas) takeClaim(e event.Event) {
-	switch b := e.Body.(type) {
-	case *event.ClaimMade:
-		n := c.node(e, Node{ID: id("claim", b.Claim), Kind: "claim", Label: event.Cut(b.Text, maxLabel), Agent: e.Actor, Status: "made", Detail: "confidence " + Decimal(b.Confidence, 3)})
-		for _, src := range b.Sources {
-			c.edge(e.Seq, Supports, id("source", src), n.ID, "")
-		}
-	case *event.ClaimAttacked:
-		c.edge(e.Seq, Attacks, id("claim", b.From), id("claim", b.To), event.Cut(b.Reason, maxLabel))
-	case *event.ChallengeRaised:
-		n := c.node(e, Node{ID: id("challenge", b.Challenge), Kind: "challenge", Label: event.Cut(b.Rule, maxLabel), Agent: e.Actor, Status: "open", Detail: event.Cut(b.Reason, maxLabel)})
-		c.edge(e.Seq, Attacks, n.ID, id("claim", b.Claim), "")
-	case *event.JustificationGiven:
-		n := c.node(e, Node{ID: id("justification", e.Seq), Kind: "justification", Label: event.Cut(b.Reason, maxLabel), Agent: e.Actor})
-		c.edge(e.Seq, Attacks, n.ID, id("challenge", b.Challenge), "")
-		for _, src := range b.Sources {
-			c.edge(e.Seq, Supports, id("source", src), n.ID, "")
-		}
-		c.become(id("challenge", b.Challenge), e.Seq, "justified")
-	case *event.ClaimRetracted:
-		c.become(id("claim", b.Claim), e.Seq, "retracted")
-		c.become(id("challenge", b.Challenge), e.Seq, "accepted")
-	case *event.ReplanTriggered:
-		for _, n := range b.Challenges {
-			c.become(id("challenge", n), e.Seq, "replanned")
-		}
-	case *event.ArgumentsWeighed:
-		c.weigh(e, b)
-	}
-}
-
-func (c *Canvas) weigh(e event.Event, b *event.ArgumentsWeighed) {
-	c.stand = slices.Clone(b.Stand)
-	for _, n := range b.Stand {
-		c.become(id("claim", n), e.Seq, "stands")
-	}
-	for _, n := range b.Undecided {
-		c.become(id("claim", n), e.Seq, "undecided")
-	}
-	for _, d := range b.Defeated {
-		c.become(id("claim", d.Claim), e.Seq, "defeated")
 	}
 }

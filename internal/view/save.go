@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/gob"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -12,7 +13,7 @@ import (
 
 // Format changes whenever what Encode writes, or what it means, does: views that were
 // saved under another are made again.
-const Format = 1
+const Format = 2
 
 // saved is how views are written. It has what the views keep to themselves, and names
 // by number what they point to.
@@ -28,23 +29,20 @@ type saved struct {
 	Sums  map[string]*AgentCost
 	Order []string
 
-	Nodes   []*Node
-	Edges   []*Edge
-	Votes   map[string]int // by their place among the edges
-	Calls   map[uint64]string
-	Sources int
-	Stand   []int64
+	Nodes []*Node
+	Edges []*Edge
 
 	Desks map[string]savedDesk
 	Open  map[uint64]savedPlace
-
-	Papers PaperTrail
-	Trials map[uint64]string
 
 	First    *event.TreeRef
 	Versions map[string][]Version
 
 	Artifacts []Artifact
+
+	// Rules name the society, Society is what it adds.
+	Rules   string
+	Society []byte
 }
 
 type savedDesk struct {
@@ -71,24 +69,15 @@ func (v *Views) Encode() ([]byte, error) {
 		Format:   Format,
 		Timeline: v.Timeline.pack(), Types: v.Timeline.types.list, Actors: v.Timeline.actors.list, Tools: v.Timeline.tools.list,
 		Costs: v.Cost.all, Total: v.Cost.total, Sums: v.Cost.sums, Order: v.Cost.order,
-		Nodes: v.Canvas.nodes, Edges: v.Canvas.edges, Votes: map[string]int{}, Calls: map[uint64]string{},
-		Sources: v.Canvas.sources, Stand: v.Canvas.stand,
+		Nodes: v.Canvas.nodes, Edges: v.Canvas.edges,
 		Desks: map[string]savedDesk{}, Open: map[uint64]savedPlace{},
-		Papers: v.Papers, Trials: v.Papers.trial,
 		First: v.Spaces.first, Versions: v.Spaces.versions,
 		Artifacts: v.Artifacts.List,
+		Rules:     v.rules,
 	}
-	current := map[*Edge]string{}
-	for agent, x := range v.Canvas.votes {
-		current[x] = agent
-	}
-	for i, x := range v.Canvas.edges {
-		if agent, ok := current[x]; ok {
-			out.Votes[agent] = i
-		}
-	}
-	for seq, n := range v.Canvas.calls {
-		out.Calls[seq] = n.ID
+	var err error
+	if out.Society, err = json.Marshal(v.society); err != nil {
+		return nil, fmt.Errorf("save views: %w", err)
 	}
 	for seq, p := range v.Desks.calls {
 		out.Open[seq] = savedPlace{p.agent, p.answer, p.part}
@@ -124,12 +113,11 @@ func DecodeViews(data []byte) (*Views, error) {
 	}
 	v := &Views{
 		Cost:      CostSeries{all: in.Costs, total: in.Total, sums: in.Sums, order: in.Order},
-		Papers:    in.Papers,
 		Spaces:    Workspaces{first: in.First, versions: full(in.Versions)},
 		Artifacts: Artifacts{List: in.Artifacts},
 	}
-	v.Papers.trial = in.Trials
-	err := errors.Join(v.Timeline.unpack(in.Timeline, in.Types, in.Actors, in.Tools), v.Canvas.restore(&in), v.Desks.restore(&in))
+	v.Canvas.restore(&in)
+	err := errors.Join(v.restore(&in), v.Timeline.unpack(in.Timeline, in.Types, in.Actors, in.Tools), v.Desks.restore(&in))
 	if err != nil {
 		return nil, fmt.Errorf("read saved views: %w", err)
 	}
@@ -144,29 +132,23 @@ func full[K comparable, V any](m map[K]V) map[K]V {
 	return m
 }
 
-func (c *Canvas) restore(in *saved) error {
-	*c = Canvas{nodes: in.Nodes, edges: in.Edges, sources: in.Sources, stand: in.Stand}
-	if len(in.Nodes) == 0 {
-		return nil
-	}
-	c.byID, c.votes, c.calls = map[string]*Node{}, map[string]*Edge{}, map[uint64]*Node{}
+func (c *Canvas) restore(in *saved) {
+	*c = Canvas{nodes: in.Nodes, edges: in.Edges}
 	for _, n := range in.Nodes {
+		if c.byID == nil {
+			c.byID = map[string]*Node{}
+		}
 		c.byID[n.ID] = n
 	}
-	for agent, i := range in.Votes {
-		if i < 0 || i >= len(in.Edges) {
-			return errors.New("a vote is no edge")
-		}
-		c.votes[agent] = in.Edges[i]
+}
+
+// restore makes the society's part, of what it was saved as.
+func (v *Views) restore(in *saved) error {
+	if in.Rules == "" {
+		return nil // no event was taken yet
 	}
-	for seq, name := range in.Calls {
-		n := c.byID[name]
-		if n == nil {
-			return errors.New("a call is no node")
-		}
-		c.calls[seq] = n
-	}
-	return nil
+	v.rules, v.society = in.Rules, named(in.Rules).begin()
+	return json.Unmarshal(in.Society, v.society)
 }
 
 func (d *Desks) restore(in *saved) error {

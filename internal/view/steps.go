@@ -83,39 +83,10 @@ func (r *reader) step(e event.Event) error {
 		}
 		return nil
 	}
-	return r.found(e)
-}
-
-// found folds what the world was asked for besides tools, and the rest.
-func (r *reader) found(e event.Event) error {
-	switch b := e.Body.(type) {
-	case *event.ReproductionCall:
-		r.begin(e, Step{Text: r.words(e), Args: sum(b.Entrypoint, b.Tree.Hash.String()), Waiting: true})
-	case *event.ReproductionResult:
-		r.lasted(KindReproduction, b.Duration)
-		r.close(e, b.Call, sum(b.Status, fmt.Sprint(b.Exit), refHash(b.Output), refHash(b.Second)), r.words(e), b.Status != event.Reproduced, b.Duration)
-	case *event.SearchCall:
-		r.begin(e, Step{Tool: b.Method, Text: r.words(e), Args: sum(b.Query, fmt.Sprint(b.Limit)), Waiting: true})
-	case *event.SearchResult:
-		r.lasted(KindSearch, b.Duration)
-		all := []string{b.Error}
-		for _, a := range b.Anchors {
-			all = append(all, a.Doc, fmt.Sprint(a.Paragraph), a.Hash.String(), fmt.Sprint(a.Score))
-		}
-		r.close(e, b.Call, sum(all...), r.words(e), b.Error != "", b.Duration)
-	case *event.ComputeCall:
-		r.begin(e, Step{Tool: b.Engine, Text: r.words(e), Args: sum(b.Program, b.Entrypoint, refHash(b.Code), treeHash(b.Tree)), Waiting: true})
-	case *event.ComputeResult:
-		r.lasted(KindCompute, b.Duration)
-		text, err := r.text(b.Output)
-		if err != nil {
-			return err
-		}
-		r.close(e, b.Call, sum(fmt.Sprint(b.Exit), b.Error, refHash(b.Printed), r.names.plain(text)), line(text), b.Error != "" || b.Exit != 0, b.Duration)
-	default:
-		return r.other(e)
+	if done, err := named(r.run.Rules).read(r, e); done || err != nil {
+		return err
 	}
-	return nil
+	return r.other(e)
 }
 
 // begin adds a step that e is the first event of. If it is a call, its result finds
@@ -243,24 +214,11 @@ func (r *reader) other(e event.Event) error {
 	if w.Kind == "" {
 		return nil
 	}
-	var s Step
-	if b, ok := e.Body.(*event.PublicationSubmitted); ok {
-		text, err := r.text(b.Content)
-		if err != nil {
-			return err
-		}
-		text = r.names.plain(text)
-		r.papers[b.Ref] = &cited{name: r.names.give(b.Ref, "paper", e.Actor), content: sum(b.Title, text)}
-		s.Args, s.Output, s.Text = sum(b.Title), sum(text, treeHash(b.Tree), r.names.plain(b.Revises)), line(b.Title)
-		r.begin(e, s)
-		return nil
-	}
 	body, err := event.EncodeBody(e.Body)
 	if err != nil {
 		return err
 	}
-	said := r.names.plain(lasting(body, true))
-	s.Output, s.Text = sum(said), r.words(e)
+	s := Step{Output: sum(r.names.plain(lasting(body, true))), Text: r.words(e)}
 	if w.about != "" {
 		s.Args = sum(r.names.plain(w.about))
 	}

@@ -134,10 +134,7 @@ func (r *reader) take(e event.Event) error {
 	if err := r.account(e); err != nil {
 		return err
 	}
-	if err := r.step(e); err != nil {
-		return err
-	}
-	return r.evidence(e)
+	return r.step(e)
 }
 
 // account keeps what is not about steps: the spec, the answer, what it took.

@@ -13,9 +13,11 @@ type Views struct {
 	Cost      CostSeries
 	Canvas    Canvas
 	Desks     Desks
-	Papers    PaperTrail
 	Spaces    Workspaces
 	Artifacts Artifacts
+	// society is what the quest's society adds, by its rules.
+	rules   string
+	society part
 }
 
 // Take adds the next event of the ledger; s is the quest's state after it.
@@ -24,7 +26,11 @@ func (v *Views) Take(e event.Event, s *quest.State) {
 	v.Cost.Take(e)
 	v.Canvas.Take(e, s)
 	v.Desks.Take(e, s)
-	v.Papers.Take(e)
 	v.Spaces.Take(e)
 	v.Artifacts.Take(e)
+	if v.society == nil {
+		v.rules, v.society = s.Rules, Of(s).begin()
+	}
+	v.society.take(v, e, s)
+	v.Artifacts.pins(e)
 }

@@ -6,54 +6,54 @@ import (
 	"strings"
 
 	"lyceum/internal/event"
-	"lyceum/internal/quest"
-	"lyceum/internal/society/lab"
 )
 
-// labWords are for what happens among the papers of a lab.
-var labWords = dictionary{
-	word("publication", func(t *Teller, e event.Event, b *event.PublicationSubmitted) Words {
-		return Words{By: e.Actor, Text: "hands in " + t.titled(flat(b.Ref, 64), b.Title), Weight: News}
-	}),
-	word(KindReproduction, func(t *Teller, _ event.Event, b *event.ReproductionCall) Words {
-		return Words{Text: "the lab runs " + t.cut(b.Entrypoint) + " of " + t.thing(b.Ref), Weight: News, concerns: b.Ref}
-	}),
-	word("", func(t *Teller, _ event.Event, b *event.ReproductionResult) Words {
-		return Words{Text: because("a paper's program: "+t.cut(b.Status), t.cut(b.Reason)), Notes: append(outcome(b.Status == event.NotRun, b.Duration), printed(b.Output)...), Weight: News}
-	}),
-	word("review request", func(t *Teller, _ event.Event, b *event.ReviewRequested) Words {
-		return Words{Text: b.Reviewer + " is asked to review " + t.thing(b.Ref), Notes: []string{fmt.Sprintf("until its turn %d", b.Deadline)}, Weight: News, about: b.Ref, concerns: b.Reviewer}
-	}),
-	word("review expired", func(t *Teller, _ event.Event, b *event.ReviewExpired) Words {
-		instead := "nobody"
-		if b.Instead != "" {
-			instead = b.Instead
-		}
-		return Words{Text: b.Reviewer + " has not reviewed " + t.thing(b.Ref) + " in time; " + instead + " is asked instead", Weight: News, concerns: b.Reviewer}
-	}),
-	word("review", func(t *Teller, e event.Event, b *event.ReviewSubmitted) Words {
-		verb := "rejects "
-		if b.Grade == event.Accept {
-			verb = "accepts "
-		}
-		return Words{By: e.Actor, Text: because(verb+t.thing(b.Ref), t.text(b.Content)), Weight: News, about: b.Ref}
-	}),
-	word("decision", func(t *Teller, _ event.Event, b *event.PublicationDecided) Words {
-		return Words{Text: fmt.Sprintf("%s is %s (%d for, %d against)", t.thing(b.Ref), t.cut(b.Status), b.Accepts, b.Rejects), Weight: News, about: b.Ref, concerns: b.Ref}
-	}),
-	word("citation", func(t *Teller, _ event.Event, b *event.CitationMade) Words {
-		return Words{Text: t.thing(b.Ref) + " cites " + t.things(slices.Concat(b.To, b.Self)...), about: b.Ref, concerns: b.Ref}
-	}),
-	word("vote", func(t *Teller, e event.Event, b *event.VoteCast) Words {
-		w := Words{By: e.Actor, Text: "takes its vote back", Weight: News}
-		if b.Ref != "" {
-			w.Text = "votes for " + t.thing(b.Ref)
-		}
-		return w
-	}),
-	word("", func(t *Teller, _ event.Event, b *event.AdvisorySent) Words {
-		return Words{Text: "the lab tells " + told(b) + ": " + t.text(b.Text), Notes: []string{b.Kind}}
-	}),
+// words implements Society: they are for what happens among the papers of a lab.
+func (laboratory) words() dictionary {
+	return dictionary{
+		word("publication", func(t *Teller, e event.Event, b *event.PublicationSubmitted) Words {
+			return Words{By: e.Actor, Text: "hands in " + t.titled(flat(b.Ref, 64), b.Title), Weight: News}
+		}),
+		word(KindReproduction, func(t *Teller, _ event.Event, b *event.ReproductionCall) Words {
+			return Words{Text: "the lab runs " + t.cut(b.Entrypoint) + " of " + t.thing(b.Ref), Weight: News, concerns: b.Ref}
+		}),
+		word("", func(t *Teller, _ event.Event, b *event.ReproductionResult) Words {
+			return Words{Text: because("a paper's program: "+t.cut(b.Status), t.cut(b.Reason)), Notes: append(outcome(b.Status == event.NotRun, b.Duration), printed(b.Output)...), Weight: News}
+		}),
+		word("review request", func(t *Teller, _ event.Event, b *event.ReviewRequested) Words {
+			return Words{Text: b.Reviewer + " is asked to review " + t.thing(b.Ref), Notes: []string{fmt.Sprintf("until its turn %d", b.Deadline)}, Weight: News, about: b.Ref, concerns: b.Reviewer}
+		}),
+		word("review expired", func(t *Teller, _ event.Event, b *event.ReviewExpired) Words {
+			instead := "nobody"
+			if b.Instead != "" {
+				instead = b.Instead
+			}
+			return Words{Text: b.Reviewer + " has not reviewed " + t.thing(b.Ref) + " in time; " + instead + " is asked instead", Weight: News, concerns: b.Reviewer}
+		}),
+		word("review", func(t *Teller, e event.Event, b *event.ReviewSubmitted) Words {
+			verb := "rejects "
+			if b.Grade == event.Accept {
+				verb = "accepts "
+			}
+			return Words{By: e.Actor, Text: because(verb+t.thing(b.Ref), t.text(b.Content)), Weight: News, about: b.Ref}
+		}),
+		word("decision", func(t *Teller, _ event.Event, b *event.PublicationDecided) Words {
+			return Words{Text: fmt.Sprintf("%s is %s (%d for, %d against)", t.thing(b.Ref), t.cut(b.Status), b.Accepts, b.Rejects), Weight: News, about: b.Ref, concerns: b.Ref}
+		}),
+		word("citation", func(t *Teller, _ event.Event, b *event.CitationMade) Words {
+			return Words{Text: t.thing(b.Ref) + " cites " + t.things(slices.Concat(b.To, b.Self)...), about: b.Ref, concerns: b.Ref}
+		}),
+		word("vote", func(t *Teller, e event.Event, b *event.VoteCast) Words {
+			w := Words{By: e.Actor, Text: "takes its vote back", Weight: News}
+			if b.Ref != "" {
+				w.Text = "votes for " + t.thing(b.Ref)
+			}
+			return w
+		}),
+		word("", func(t *Teller, _ event.Event, b *event.AdvisorySent) Words {
+			return Words{Text: "the lab tells " + told(b) + ": " + t.text(b.Text), Notes: []string{b.Kind}}
+		}),
+	}
 }
 
 // told is who hears of an advisory.
@@ -65,12 +65,4 @@ func told(b *event.AdvisorySent) string {
 		return "all but " + b.Except
 	}
 	return "all"
-}
-
-// paperTitle is the title of a paper.
-func paperTitle(s *quest.State, ref string) string {
-	if p := lab.Library(s).Paper(ref); p != nil {
-		return p.Title
-	}
-	return ""
 }

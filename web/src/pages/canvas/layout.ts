@@ -1,4 +1,5 @@
 import type { Edge, Node } from '../../api/types'
+import { smallKinds } from '../../society'
 
 export type Place = { x: number; y: number; width: number; height: number }
 
@@ -7,7 +8,6 @@ const large = 150
 const gapY = 14
 const big = { width: 216, height: 62 }
 const small = { width: 148, height: 32 }
-const smallKinds = new Set(['review', 'bid', 'award', 'agent', 'person'])
 
 export const sizeOf = (node: Pick<Node, 'kind'>) => (smallKinds.has(node.kind) ? small : big)
 

@@ -1,6 +1,7 @@
 import { lazy, Suspense, useEffect, useRef } from 'react'
 import { Follow, useLive } from '../../live/context'
 import { questLink } from '../../route'
+import { societyOf, tabAt } from '../../society'
 import { Broken, Empty, Loading } from '../../ui/states'
 import { StatusBadge } from '../../ui/show'
 import { Controls } from './controls'
@@ -10,11 +11,8 @@ import './quest.css'
 
 const Canvas = lazy(() => import('../canvas/page'))
 const Timeline = lazy(() => import('../timeline/page'))
-const Papers = lazy(() => import('../papers/papers'))
-const Paper = lazy(() => import('../papers/paper'))
 const Agents = lazy(() => import('../agents/agents'))
 const Agent = lazy(() => import('../agents/agent'))
-const Evidence = lazy(() => import('../evidence/page'))
 
 type Place = { name: string; parts: string[]; query: URLSearchParams }
 
@@ -38,12 +36,11 @@ function Inner({ name, parts, query }: Place) {
   }, [page, ready])
   useEffect(() => { document.title = `${name}${page ? ` · ${page}` : ''} · Lyceum` }, [name, page])
   if (!quest.data) return quest.failure ? <Broken failure={quest.failure} again={quest.again} alone /> : <Coming name={name} wide={wide.has(page)} />
-  const { society, papers, agents, events } = quest.data
+  const { society, agents, events } = quest.data
+  const own = (last: boolean): [string, string, number?][] =>
+    societyOf(society).tabs.filter((t) => !t.last === !last).map((t) => [t.path, t.label, quest.data && t.count?.(quest.data)])
   const tabs: [string, string, number?][] = [
-    ['', 'Overview'], ['canvas', 'Canvas'], ['timeline', 'Timeline', events],
-    ...(papers ? [['papers', 'Papers', papers.published + papers.submitted + papers.rejected] as [string, string, number]] : []),
-    ['agents', 'Agents', agents],
-    ...(society === 'contract' ? [['evidence', 'Evidence'] as [string, string]] : []),
+    ['', 'Overview'], ['canvas', 'Canvas'], ['timeline', 'Timeline', events], ...own(false), ['agents', 'Agents', agents], ...own(true),
   ]
   return (
     <>
@@ -85,9 +82,8 @@ function Page({ name, parts, query }: Place) {
     case undefined: return <Overview name={name} />
     case 'canvas': return <Canvas name={name} selected={query.get('node') ?? ''} />
     case 'timeline': return <Timeline name={name} query={query} />
-    case 'papers': return id ? <Paper key={id} name={name} id={id} /> : <Papers name={name} query={query} />
     case 'agents': return id ? <Agent key={id} name={name} agent={id} query={query} /> : <Agents name={name} />
-    case 'evidence': return <Evidence name={name} claim={Number(query.get('claim') ?? 0)} source={Number(query.get('source') ?? 0)} />
-    default: return <Empty title="There is no such page" action={<a className="button" href={questLink(name)}>Back to {name}</a>} />
+    default: return tabAt(page)?.page({ name, id, query })
+      ?? <Empty title="There is no such page" action={<a className="button" href={questLink(name)}>Back to {name}</a>} />
   }
 }

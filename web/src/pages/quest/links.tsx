@@ -1,5 +1,3 @@
-import { useMemo } from 'react'
-import type { Detail } from '../../api/types'
 import { questLink } from '../../route'
 import type { Context } from '../../text/markdown'
 
@@ -17,9 +15,4 @@ export function sourceWords(quest: string): Context['word'] {
     pattern: /\[\d{1,6}\]/g,
     show: (word, key) => <a key={key} href={questLink(quest, 'evidence', { source: word.slice(1, -1) })}>{word}</a>,
   }
-}
-
-export function useAnswerLinks(quest: Detail): Context {
-  const { name, society } = quest
-  return useMemo(() => ({ word: society === 'contract' ? sourceWords(name) : paperWords(name) }), [name, society])
 }

@@ -1,15 +1,16 @@
+import { useMemo } from 'react'
 import { useLive } from '../../live/context'
 import { questPath } from '../../api/client'
 import { useResource } from '../../api/resource'
 import type { Detail, Paper, PaperDetail } from '../../api/types'
 import { questLink } from '../../route'
+import { societyOf } from '../../society'
 import { Markdown, type Context } from '../../text/markdown'
 import { visible, withoutTitle, Words } from '../../text/plain'
 import { Ready } from '../../ui/states'
 import { Badge, count, duration, money, short, When } from '../../ui/show'
 import { Meter } from '../../ui/meter'
 import { Spark } from '../../ui/spark'
-import { useAnswerLinks } from './links'
 import { Team } from './team'
 
 /** Overview is a quest at work: the question, who does what, the best answer so far. */
@@ -50,7 +51,8 @@ function reached(quest: Detail): string {
 }
 
 function Answer({ quest }: { quest: Detail }) {
-  const links = useAnswerLinks(quest)
+  const { name, society } = quest
+  const links = useMemo(() => ({ word: societyOf(society).word(name) }), [name, society])
   const final = quest.status === 'finished' || quest.status === 'completed_with_warnings'
   return (
     <section className="card" aria-labelledby="answer">
@@ -58,7 +60,7 @@ function Answer({ quest }: { quest: Detail }) {
         <h2 id="answer">{final ? 'Answer' : 'Best answer so far'}</h2>
         {quest.best && <a className="small" href={questLink(quest.name,
           `papers/${quest.best.ref}`)}>paper by {quest.best.author}, {quest.best.votes} {quest.best.votes === 1 ? 'vote' : 'votes'}</a>}
-        {quest.society === 'contract' && quest.answer && <a className="small" href={questLink(quest.name, 'evidence')}>with its evidence</a>}
+        {societyOf(society).beside?.(quest)}
       </div>
       {quest.answer ? <Markdown text={final ? withoutTitle(quest.answer, 'Answer') : quest.answer} context={links} />
         : quest.best ? <Best name={quest.name} paper={quest.best} context={links} />
@@ -94,6 +96,7 @@ function Budget({ quest }: { quest: Detail }) {
 }
 
 function Facts({ quest }: { quest: Detail }) {
+  const [term, fact] = societyOf(quest.society).fact?.(quest) ?? []
   return (
     <section className="card" aria-label="Facts">
       <Spark data={quest.activity} />
@@ -101,8 +104,7 @@ function Facts({ quest }: { quest: Detail }) {
         <dt>society</dt><dd>{quest.rules}</dd>
         {quest.models.length > 0 && <><dt>model</dt><dd>{quest.models.join(', ')}</dd></>}
         {quest.computer && <><dt>computer</dt><dd>{quest.computer}</dd></>}
-        {quest.lab && <><dt>review</dt><dd>{quest.lab.reviewers} reviewers, {quest.lab.decision}</dd></>}
-        {quest.contract && <><dt>audit</dt><dd>{quest.contract.audit}{quest.contract.round > 1 && `, round ${quest.contract.round}`}</dd></>}
+        {term && <><dt>{term}</dt><dd>{fact}</dd></>}
         <dt>seed</dt><dd>{quest.seed}</dd>
         <dt>made</dt><dd><When time={quest.created} /></dd>
         {quest.forked_from && <><dt>fork of</dt><dd><a href={questLink(quest.forked_from.quest, 'timeline', { seq: quest.forked_from.at })}>

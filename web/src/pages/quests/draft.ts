@@ -1,4 +1,6 @@
 import type { Options } from '../../api/types'
+import { favourite, societyOf } from '../../society'
+import type { Asking } from '../../society/society'
 
 /** Draft is what stands in the form, as it was typed. */
 export type Draft = {
@@ -6,21 +8,16 @@ export type Draft = {
   society: string
   problem: string
   model: string
-  agents: string
-  reviewers: string
-  decision: string
-  profile: string
-  audit: string
   computer: string
   seed: string
   cost: string
   turns: string
   duration: string
-}
+} & Record<Asking, string>
 
 export function blank(options: Options): Draft {
   return {
-    name: '', society: options.societies.includes('lab') ? 'lab' : (options.societies[0] ?? 'solo'), problem: '',
+    name: '', society: favourite(options.societies), problem: '',
     model: options.default_model || options.demo_model, agents: '3', reviewers: '', decision: '', profile: '', audit: '',
     computer: '', seed: '', cost: '', turns: '', duration: '',
   }
@@ -32,8 +29,7 @@ const figure = (text: string): number | string => (/^\d+$/.test(text.trim()) ? N
 
 /** specOf is the quest.yaml that a draft means; what was left empty is left out. */
 export function specOf(draft: Draft): Record<string, unknown> {
-  const lab = draft.society === 'lab'
-  const contract = draft.society === 'contract'
+  const { question, fields } = societyOf(draft.society)
   const limits: Record<string, unknown> = {}
   if (draft.cost.trim()) limits.cost = draft.cost.trim()
   if (draft.turns.trim()) limits.turns = figure(draft.turns)
@@ -41,13 +37,9 @@ export function specOf(draft: Draft): Record<string, unknown> {
   const spec: Record<string, unknown> = {
     name: draft.name.trim() || undefined,
     society: draft.society,
-    [contract ? 'task' : 'problem']: draft.problem,
+    [question]: draft.problem,
     model: draft.model.trim() || undefined,
-    agents: lab && draft.agents.trim() ? figure(draft.agents) : undefined,
-    reviewers: lab && draft.reviewers.trim() ? figure(draft.reviewers) : undefined,
-    decision: (lab && draft.decision) || undefined,
-    profile: (!contract && draft.profile) || undefined,
-    audit: (contract && draft.audit) || undefined,
+    ...Object.fromEntries(fields.map(({ name, values }) => [name, draft[name].trim() ? (values ? draft[name] : figure(draft[name])) : undefined])),
     computer: draft.computer || undefined,
     seed: draft.seed.trim() ? figure(draft.seed) : undefined,
     limits: Object.keys(limits).length > 0 ? limits : undefined,

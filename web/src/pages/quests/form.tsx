@@ -2,11 +2,11 @@ import { useEffect, useState, type FormEvent } from 'react'
 import { create, Failure, validate } from '../../api/client'
 import type { FieldError, Options, Validation } from '../../api/types'
 import { go, questLink } from '../../route'
+import { fieldNames, societyOf } from '../../society'
 import { Field } from '../../ui/field'
 import { blank, specOf, type Draft } from './draft'
 
-const shown = ['name', 'society', 'problem', 'task', 'model', 'agents', 'reviewers', 'decision', 'profile', 'audit', 'computer', 'seed',
-  'limits.cost', 'limits.turns', 'limits.duration']
+const shown = ['name', 'society', 'model', ...fieldNames, 'computer', 'seed', 'limits.cost', 'limits.turns', 'limits.duration']
 
 /** useValidation asks the server what it thinks of a draft, a moment after the last key. */
 function useValidation(draft: Draft, touched: boolean): Validation | undefined {
@@ -57,8 +57,6 @@ export function QuestForm({ options }: { options: Options }) {
       setBusy(false)
     }
   }
-  const lab = draft.society === 'lab'
-  const contract = draft.society === 'contract'
   return (
     <form className="stack" onSubmit={(e) => void submit(e)} noValidate>
       <div className="form-grid">
@@ -73,13 +71,11 @@ export function QuestForm({ options }: { options: Options }) {
       <Field label="Question" hint="Markdown; say what an answer must have" wrong={wrong('problem', 'problem', 'task')}>
         <textarea {...set('problem')} rows={6} /></Field>
       <div className="form-grid">
-        {lab && <Field label="Agents" wrong={wrong('agents', 'agents')}><input {...set('agents')} inputMode="numeric" /></Field>}
-        {lab && <Field label="Reviewers of a paper" hint="default: 3, or all others" wrong={wrong('reviewers', 'reviewers')}>
-          <input {...set('reviewers')} inputMode="numeric" /></Field>}
-        {lab && <Field label="Decision" wrong={wrong('decision', 'decision')}><Pick set={set('decision')} values={options.decisions} /></Field>}
-        {contract && <Field label="Audit" wrong={wrong('audit', 'audit')}><Pick set={set('audit')} values={options.audits} /></Field>}
-        {!contract && <Field label="Profile" hint="what the agents are good at" wrong={wrong('profile', 'profile')}>
-          <Pick set={set('profile')} values={options.profiles.map((p) => p.name)} /></Field>}
+        {societyOf(draft.society).fields.map(({ name, label, hint, values }) => (
+          <Field key={name} label={label} hint={hint} wrong={wrong(name, name)}>
+            {values ? <Pick set={set(name)} values={values(options)} /> : <input {...set(name)} inputMode="numeric" />}
+          </Field>
+        ))}
         <Field label="Computer" hint="the sandbox of each agent" wrong={wrong('computer', 'computer')}>
           <Pick set={set('computer')} values={options.computers} /></Field>
         <Field label="Seed" wrong={wrong('seed', 'seed')}><input {...set('seed')} inputMode="numeric" /></Field>

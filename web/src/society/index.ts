@@ -1,0 +1,23 @@
+import { contract } from './contract'
+import { lab } from './lab'
+import type { Society, Tab } from './society'
+import { solo } from './solo'
+
+/** societies are all that the page knows, by their names. Nothing else on the page names one. */
+const societies: Record<string, Society> = { lab, contract, solo }
+
+export const societyOf = (name: string): Society => societies[name] ?? solo
+
+/** favourite is the society that a form begins with, of those that the server has. */
+export const favourite = (offered: string[]): string => (offered.includes('lab') ? 'lab' : (offered[0] ?? 'solo'))
+
+const all = Object.values(societies)
+
+/** tabAt finds a page by its address. A link to one may stand in a quest of another society. */
+export const tabAt = (path: string): Tab | undefined => all.flatMap((s) => s.tabs).find((t) => t.path === path)
+
+/** fieldNames are the keys of quest.yaml that some society has. */
+export const fieldNames: string[] = [...new Set(all.flatMap((s) => [s.question, ...s.fields.map((f) => f.name)]))]
+
+/** smallKinds are the kinds of nodes that need little room on a canvas. */
+export const smallKinds: ReadonlySet<string> = new Set(['agent', 'person', ...all.flatMap((s) => s.small)])

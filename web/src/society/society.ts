@@ -1,0 +1,38 @@
+import type { ReactNode } from 'react'
+import type { Detail, Options } from '../api/types'
+import type { Context } from '../text/markdown'
+
+/** What a page of a quest is asked to show: the rest of its address. */
+export type Asked = { name: string; id: string | undefined; query: URLSearchParams }
+
+/** A Tab is a page that a society has besides those of every quest. */
+export type Tab = {
+  path: string
+  label: string
+  /** last says that it stands behind the agents; the others stand before them. */
+  last?: boolean
+  count?: (quest: Detail) => number | undefined
+  page: (asked: Asked) => ReactNode
+}
+
+/** What a form can have besides what every quest has. */
+export type Asking = 'agents' | 'reviewers' | 'decision' | 'profile' | 'audit'
+
+/** A FormField is a key of quest.yaml that a society has: a choice, or a figure. */
+export type FormField = { name: Asking; label: string; hint?: string; values?: (options: Options) => string[] }
+
+/** Society is all that the page knows of one society. */
+export type Society = {
+  tabs: Tab[]
+  /** word makes what an answer refers to into links. */
+  word: (quest: string) => Context['word']
+  /** beside stands beside the heading of an answer. */
+  beside?: (quest: Detail) => ReactNode
+  /** fact is how the society works: what it is called, and what it is. */
+  fact?: (quest: Detail) => [string, string] | undefined
+  fields: FormField[]
+  /** question is the key of quest.yaml that has the question. */
+  question: string
+  /** small are the kinds of nodes that need little room on the canvas. */
+  small: string[]
+}
