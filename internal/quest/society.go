@@ -42,6 +42,12 @@ type Traits struct {
 	// Wakes says that the rules wait for times of their own: they are asked when a timer
 	// fires.
 	Wakes bool
+	// Many says that there are as many agents as a person wants, numbered from 0;
+	// otherwise there is one.
+	Many bool
+	// Computes says that the quest has computers where there can be some, also if nobody
+	// asked for them.
+	Computes bool
 }
 
 // Knower is a society that knows more than its agents do: papers, bids, branches.

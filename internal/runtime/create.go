@@ -147,7 +147,7 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 			return nil, err
 		}
 	}
-	if b.Computer, err = c.computer(ctx, root); err != nil {
+	if b.Computer, err = c.computer(ctx, root, soc); err != nil {
 		return nil, err
 	}
 	if shop, ok := c.rt.Workshop(b.Rules).(Maker); ok {
@@ -192,12 +192,13 @@ func tooMuch(err error) error {
 	return BadPlan("what the quest is made of does not fit its first event (%w): have fewer groups of agents, policies or allowed hosts", err)
 }
 
+// society finds the newest rules of a name. A quest that names none has the first.
 func (r *Runtime) society(name string) (quest.Society, error) {
-	if name == "" {
-		name = "solo"
-	}
 	var best quest.Society
 	for _, s := range r.Societies {
+		if name == "" {
+			name, _, _ = strings.Cut(s.Rules(), "/")
+		}
 		if n, _, _ := strings.Cut(s.Rules(), "/"); n == name {
 			best = s // the last registered version is the newest
 		}

@@ -32,7 +32,7 @@ func (c *creation) agents(ctx context.Context, soc quest.Society, computers bool
 			return nil, err
 		}
 		a.Name = "agent-0"
-		if spec.IsLab() {
+		if soc.Traits().Many {
 			a.Name, a.Count, a.First = "agent", g.Count, first
 		}
 		first += g.Count
@@ -176,7 +176,7 @@ const maxDockerfile = 256 << 10
 
 // computer is what the agents' computers are, pinned whole: neither a binary with
 // other defaults nor a profile that was changed makes it another.
-func (c *creation) computer(ctx context.Context, root *os.Root) (*event.ComputerSpec, error) {
+func (c *creation) computer(ctx context.Context, root *os.Root, soc quest.Society) (*event.ComputerSpec, error) {
 	spec := c.plan.Spec
 	p, err := c.profile(spec.ComputerProfile())
 	if err != nil {
@@ -187,8 +187,7 @@ func (c *creation) computer(ctx context.Context, root *os.Root) (*event.Computer
 	if c.machine.IsZero() && p != nil {
 		c.machine, from = p.Computer, "profile "+p.Name+": computer"
 	}
-	if c.machine.IsZero() && spec.IsContract() {
-		// A contract net computes in a computer where there can be one.
+	if c.machine.IsZero() && soc.Traits().Computes {
 		if _, err := c.rt.driver(ctx, "auto"); err == nil {
 			c.machine = quest.Computer{Driver: "auto"}
 		}

@@ -36,7 +36,7 @@ func (guild) Own() []quest.OwnTool {
 	return []quest.OwnTool{{Tool: model.Tool{Name: "publish", Description: "Publish a paper.", Schema: `{"type":"object"}`}}}
 }
 
-func (guild) Traits() quest.Traits { return quest.Traits{} }
+func (guild) Traits() quest.Traits { return quest.Traits{Many: true} }
 
 func (guild) Use(*quest.State, *agent.Agent, *agent.Use, event.Event) []event.Draft { return nil }
 

@@ -43,10 +43,11 @@ type Known struct {
 // Runtime is what quests run on. All exported fields must be set, but Workshops,
 // Known, Embedder, Secrets and Computers.
 type Runtime struct {
-	Ledger    ledger.Store
-	Blobs     blob.Store // those too large for the ledger's own database
-	Models    Models
-	Tools     *tool.Registry
+	Ledger ledger.Store
+	Blobs  blob.Store // those too large for the ledger's own database
+	Models Models
+	Tools  *tool.Registry
+	// Societies are the rules there are; a quest that names none has the first.
 	Societies []quest.Society
 	// Workshops are what societies need of the world besides, by their names.
 	Workshops map[string]Workshop

@@ -37,8 +37,11 @@ var (
 // Rules implements quest.Society.
 func (Society) Rules() string { return "contract/1" }
 
-// Traits implements quest.Society: a net has few agents, and any may wait for any.
-func (Society) Traits() quest.Traits { return quest.Traits{Couples: true, Wakes: true} }
+// Traits implements quest.Society: a net has few agents, and any may wait for any; its
+// executors compute in a computer where there can be one.
+func (Society) Traits() quest.Traits {
+	return quest.Traits{Couples: true, Wakes: true, Computes: true}
+}
 
 // Policies implements quest.Society.
 func (Society) Policies() []behavior.Thread { return policies() }

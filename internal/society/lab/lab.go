@@ -41,7 +41,7 @@ var (
 func (Society) Rules() string { return "lab/1" }
 
 // Traits implements quest.Society.
-func (Society) Traits() quest.Traits { return quest.Traits{} }
+func (Society) Traits() quest.Traits { return quest.Traits{Many: true} }
 
 // Policies implements quest.Society.
 func (Society) Policies() []behavior.Thread { return policies() }
