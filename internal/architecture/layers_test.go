@@ -24,6 +24,7 @@ var layers = []layer{
 	{"notice", "the licences of all that is linked or bundled", []string{}},
 	{"plain", "strangers' text made safe: the one table of characters, what is done with them for whom; every package may import it", []string{}},
 	{"search", "BM25, an index on disk, vectors, fused; reading a corpus", []string{}},
+	{"starlark/starlarktest", "programs for both dialects, and what they printed and needed before", []string{}},
 	{"strictyaml", "YAML that people write, with limits and line numbers", []string{}},
 	{"behavior", "b-threads: bids, selection, the checker; threads as YAML", []string{"strictyaml"}},
 	{"blob", "content-addressed bytes, trees of folders, snapshots", []string{"event"}},
