@@ -1,4 +1,4 @@
-package compute
+package starlark
 
 import "go.starlark.net/syntax"
 

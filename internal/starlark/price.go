@@ -1,7 +1,6 @@
-package tool
+package starlark
 
 import (
-	"errors"
 	"fmt"
 	"math/bits"
 	"strings"
@@ -10,25 +9,15 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Limits on single values, for what takes more than linear time or recurses.
+// Limits of the full dialect on single values, for what takes more than linear time or recurses.
 const (
 	maxBits   = 1 << 20   // of an integer
 	maxDigits = 256 << 10 // of a number or a JSON text to parse
 	maxDepth  = 1000      // of what is printed or compared as a whole
 	maxTuple  = 1 << 16   // nodes of a tuple of tuples, which is hashed as a whole
 	maxNested = 100       // depth of a tuple of tuples
+	maxCalls  = 1000      // of functions within each other
 )
-
-// spend takes n from the steps that are left.
-func (r *run) spend(n uint64) error {
-	if n > r.left() {
-		return errors.New(r.tooManySteps())
-	}
-	r.thread.Steps += n
-	return nil
-}
-
-func (r *run) left() uint64 { return r.steps - min(r.thread.Steps, r.steps) }
 
 // times is a product that stops at far more than anyone has, and leaves room for
 // sums.
@@ -41,7 +30,7 @@ func times(a, b uint64) uint64 {
 }
 
 // weight is the price of a copy of v, not of what v refers to.
-func weight(v starlark.Value) uint64 {
+func weight(v Value) uint64 {
 	switch v := v.(type) {
 	case starlark.String:
 		return uint64(len(v)) / 16
@@ -71,7 +60,7 @@ func bitLen(i starlark.Int) int {
 }
 
 // span is how many elements come out of v when it is iterated over.
-func span(v starlark.Value) uint64 {
+func span(v Value) uint64 {
 	switch v.(type) {
 	case starlark.String, starlark.Bytes:
 		return weight(v)
@@ -80,7 +69,7 @@ func span(v starlark.Value) uint64 {
 }
 
 // keep pays for a value that was just made and looks whether it may exist.
-func (r *run) keep(v starlark.Value) (starlark.Value, error) {
+func (r *Run) keep(v Value) (Value, error) {
 	if err := r.spend(weight(v)); err != nil {
 		return nil, err
 	}
@@ -89,7 +78,7 @@ func (r *run) keep(v starlark.Value) (starlark.Value, error) {
 
 // check refuses the values that would make a later instruction endless: hashing
 // a tuple goes through all the tuples in it, however often they are shared.
-func (r *run) check(v starlark.Value) error {
+func (r *Run) check(v Value) error {
 	switch v := v.(type) {
 	case starlark.Int:
 		if bitLen(v) > maxBits {
@@ -133,7 +122,7 @@ type measure struct {
 	deep       bool
 }
 
-func (m *measure) add(v starlark.Value, depth int) {
+func (m *measure) add(v Value, depth int) {
 	m.sum++
 	if m.sum > m.limit {
 		return
@@ -185,7 +174,7 @@ func (m *measure) add(v starlark.Value, depth int) {
 }
 
 // text is the price of writing v out.
-func (r *run) text(v starlark.Value) (uint64, error) {
+func (r *Run) text(v Value) (uint64, error) {
 	m := measure{limit: r.left()}
 	m.add(v, maxDepth)
 	if m.deep {
@@ -194,7 +183,7 @@ func (r *run) text(v starlark.Value) (uint64, error) {
 	return m.sum, nil
 }
 
-func (r *run) texts(list []starlark.Value) (uint64, error) {
+func (r *Run) texts(list []Value) (uint64, error) {
 	var sum uint64
 	for _, v := range list {
 		n, err := r.text(v)
@@ -208,7 +197,7 @@ func (r *run) texts(list []starlark.Value) (uint64, error) {
 
 // surface is the price of comparing v with something; Starlark looks no deeper
 // than CompareLimit.
-func (r *run) surface(v starlark.Value, limit uint64) uint64 {
+func (r *Run) surface(v Value, limit uint64) uint64 {
 	switch v.(type) {
 	case *starlark.List, starlark.Tuple, *starlark.Dict, *starlark.Set:
 		m := measure{limit: limit}
@@ -218,28 +207,16 @@ func (r *run) surface(v starlark.Value, limit uint64) uint64 {
 	return 1 + weight(v)
 }
 
-// binary is x op y, paid for before it is done.
-func (r *run) binary(op syntax.Token, x, y starlark.Value) (starlark.Value, error) {
+// payFull pays for x op y.
+func (r *Run) payFull(op syntax.Token, x, y Value) error {
 	cost, err := r.binaryPrice(op, x, y)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := r.spend(cost); err != nil {
-		return nil, err
-	}
-	switch op {
-	case syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE:
-		ok, err := starlark.Compare(op, x, y)
-		return starlark.Bool(ok), err
-	}
-	z, err := starlark.Binary(op, x, y)
-	if err != nil {
-		return nil, err
-	}
-	return z, r.check(z)
+	return r.spend(cost)
 }
 
-func (r *run) binaryPrice(op syntax.Token, x, y starlark.Value) (uint64, error) {
+func (r *Run) binaryPrice(op syntax.Token, x, y Value) (uint64, error) {
 	switch op {
 	case syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE:
 		return r.surface(y, r.surface(x, r.left())), nil
@@ -272,7 +249,7 @@ func (r *run) binaryPrice(op syntax.Token, x, y starlark.Value) (uint64, error) 
 }
 
 // product is the price of x * n: n copies, unless both are numbers.
-func (r *run) product(x starlark.Value, n starlark.Int) (uint64, error) {
+func (r *Run) product(x Value, n starlark.Int) (uint64, error) {
 	if x, ok := x.(starlark.Int); ok {
 		size := bitLen(x) + bitLen(n)
 		if size > maxBits {
@@ -285,7 +262,7 @@ func (r *run) product(x starlark.Value, n starlark.Int) (uint64, error) {
 	}
 	count, ok := n.Uint64()
 	if !ok {
-		return r.steps + 1, nil
+		return r.Steps + 1, nil
 	}
 	switch x := x.(type) {
 	case starlark.String:
@@ -301,12 +278,12 @@ func (r *run) product(x starlark.Value, n starlark.Int) (uint64, error) {
 // operand is the right side of x op= y: it makes the interpreter ask us for the
 // result.
 type operand struct {
-	starlark.Value
-	run *run
+	Value
+	run *Run
 }
 
 // Binary is other op= o, which changes a list or a dict in place.
-func (o operand) Binary(op syntax.Token, other starlark.Value, _ starlark.Side) (starlark.Value, error) {
+func (o operand) Binary(op syntax.Token, other Value, _ starlark.Side) (Value, error) {
 	method := ""
 	switch other.(type) {
 	case *starlark.List:

@@ -1,0 +1,105 @@
+package starlark
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// Value is one that a program works with.
+type Value = starlark.Value
+
+// Function is one that programs can call, and how many arguments it takes. It pays
+// for what it makes.
+type Function struct {
+	Least, Most int
+	Do          action
+}
+
+type action = func(r *Run, args []Value) (Value, error)
+
+// Text is a value as Go has it, if it is a text.
+func Text(v Value) (text string, ok bool) { return starlark.AsString(v) }
+
+// NewText returns a text that is paid for already.
+func NewText(s string) Value { return starlark.String(s) }
+
+// None is the value of what is not there.
+const None = starlark.None
+
+// Texts pays for a list of texts that are there already, and returns it.
+func (r *Run) Texts(list []string) (Value, error) {
+	if err := r.Keep(cells(len(list))); err != nil {
+		return nil, err
+	}
+	return listOf(len(list), slices.Values(list)), nil
+}
+
+func listOf(n int, texts iter.Seq[string]) Value {
+	values := make([]Value, 0, n)
+	for s := range texts {
+		values = append(values, starlark.String(s))
+	}
+	return starlark.NewList(values)
+}
+
+var operators = []syntax.Token{
+	syntax.PLUS, syntax.MINUS, syntax.STAR, syntax.SLASH, syntax.SLASHSLASH, syntax.PERCENT, syntax.AMP, syntax.PIPE,
+	syntax.CIRCUMFLEX, syntax.LTLT, syntax.GTGT, syntax.IN, syntax.NOT_IN,
+	syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE,
+}
+
+// environment is all that a program can name.
+func (r *Run) environment() starlark.StringDict {
+	env := starlark.StringDict{}
+	for _, op := range operators {
+		name := "$" + op.String()
+		env[name] = r.bind(name, Function{2, 2, func(r *Run, args []Value) (Value, error) { return r.binary(op, args[0], args[1]) }})
+	}
+	if r.Shared {
+		r.sharedNames(env)
+	} else {
+		r.fullNames(env)
+	}
+	for name, f := range r.Functions {
+		env[name] = r.bind(name, f)
+	}
+	return env
+}
+
+func (r *Run) bind(name string, f Function) *starlark.Builtin {
+	return starlark.NewBuiltin(name, func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (Value, error) {
+		if len(named) > 0 {
+			return nil, fmt.Errorf("%s takes no named arguments here", strings.TrimLeft(name, "$."))
+		}
+		if len(args) < f.Least || len(args) > f.Most {
+			return nil, fmt.Errorf("%s got %d arguments", strings.TrimLeft(name, "$."), len(args))
+		}
+		return f.Do(r, args)
+	})
+}
+
+// binary is x op y, paid for before it is done.
+func (r *Run) binary(op syntax.Token, x, y Value) (Value, error) {
+	pay := r.payFull
+	if r.Shared {
+		pay = r.payShared
+	}
+	if err := pay(op, x, y); err != nil {
+		return nil, err
+	}
+	switch op {
+	case syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE:
+		ok, err := starlark.Compare(op, x, y)
+		return starlark.Bool(ok), err
+	}
+	z, err := starlark.Binary(op, x, y)
+	if err != nil || r.Shared {
+		return z, err
+	}
+	return z, r.check(z)
+}
