@@ -7,7 +7,8 @@ import (
 )
 
 // TestProgramsSayWhatTheyAlwaysSaid: what a program prints, how it fails and what
-// it needs land in ledgers, and are those of the first release.
+// it needs land in ledgers, and are those of the first release, but
+// where a price was missing.
 func TestProgramsSayWhatTheyAlwaysSaid(t *testing.T) {
 	t.Parallel()
 	more := map[string]string{}

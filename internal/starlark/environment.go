@@ -85,11 +85,15 @@ func (r *Run) bind(name string, f Function) *starlark.Builtin {
 
 // binary is x op y, paid for before it is done.
 func (r *Run) binary(op syntax.Token, x, y Value) (Value, error) {
-	pay := r.payFull
+	var err error
 	if r.Shared {
-		pay = r.payShared
+		err = r.payShared(op, x, y)
+	} else if cost, problem := r.binaryPrice(op, x, y); problem != nil {
+		err = problem
+	} else {
+		err = r.spend(cost)
 	}
-	if err := pay(op, x, y); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	switch op {

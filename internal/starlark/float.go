@@ -1,6 +1,10 @@
 package starlark
 
-import "go.starlark.net/syntax"
+import (
+	"slices"
+
+	"go.starlark.net/syntax"
+)
 
 // floatNames finds the names of a function that only ever hold floats, so that
 // the arithmetic of them needs no guard and runs at full speed. It begins with
@@ -8,23 +12,49 @@ import "go.starlark.net/syntax"
 // and strikes out those whose value may be something else, until none is left to
 // strike out. What remains holds by induction over the assignments that run.
 func floatNames(f *syntax.DefStmt) map[string]bool {
-	c := collecting{values: map[string][]syntax.Expr{}, other: map[string]bool{}}
-	for _, p := range f.Params {
-		c.bound(p)
+	values, floats := map[string][]syntax.Expr{}, map[string]bool{}
+	other := map[string]bool{} // names that get a value by other means
+	bound := func(target syntax.Node) {
+		syntax.Walk(target, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.Ident:
+				other[n.Name] = true
+			case *syntax.ParenExpr, *syntax.TupleExpr, *syntax.ListExpr:
+				return true
+			}
+			return false
+		})
 	}
-	c.stmts(f.Body)
-	floats := map[string]bool{}
-	for name := range c.values {
-		floats[name] = !c.other[name]
+	for _, p := range f.Params {
+		if withDefault, ok := p.(*syntax.BinaryExpr); ok {
+			p = withDefault.X
+		}
+		bound(p)
+	}
+	syntax.Walk(f, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.AssignStmt:
+			id, ok := n.LHS.(*syntax.Ident)
+			if !ok {
+				bound(n.LHS)
+			} else if n.Op == syntax.EQ {
+				values[id.Name] = append(values[id.Name], n.RHS)
+			} else {
+				values[id.Name] = append(values[id.Name], &syntax.BinaryExpr{X: id, Op: n.Op - syntax.PLUS_EQ + syntax.PLUS, Y: n.RHS})
+			}
+		case *syntax.ForStmt:
+			bound(n.Vars)
+		}
+		return true
+	})
+	for name := range values {
+		floats[name] = !other[name]
 	}
 	for again := true; again; {
 		again = false
-		for name, values := range c.values {
-			for _, v := range values {
-				if floats[name] && !isFloat(v, floats) {
-					floats[name] = false
-					again = true
-				}
+		for name, list := range values {
+			if floats[name] && slices.ContainsFunc(list, func(v syntax.Expr) bool { return !isFloat(v, floats) }) {
+				floats[name], again = false, true
 			}
 		}
 	}
@@ -53,55 +83,4 @@ func isFloat(x syntax.Expr, floats map[string]bool) bool {
 		}
 	}
 	return false
-}
-
-// collecting gathers what a function assigns to its names.
-type collecting struct {
-	values map[string][]syntax.Expr
-	other  map[string]bool // names that get a value by other means
-}
-
-func (c *collecting) stmts(list []syntax.Stmt) {
-	for _, s := range list {
-		switch s := s.(type) {
-		case *syntax.AssignStmt:
-			id, ok := s.LHS.(*syntax.Ident)
-			if !ok {
-				c.bound(s.LHS)
-				continue
-			}
-			value := s.RHS
-			if s.Op != syntax.EQ {
-				value = &syntax.BinaryExpr{X: id, Op: s.Op - syntax.PLUS_EQ + syntax.PLUS, Y: s.RHS}
-			}
-			c.values[id.Name] = append(c.values[id.Name], value)
-		case *syntax.ForStmt:
-			c.bound(s.Vars)
-			c.stmts(s.Body)
-		case *syntax.WhileStmt:
-			c.stmts(s.Body)
-		case *syntax.IfStmt:
-			c.stmts(s.True)
-			c.stmts(s.False)
-		}
-	}
-}
-
-func (c *collecting) bound(x syntax.Expr) {
-	switch x := x.(type) {
-	case *syntax.Ident:
-		c.other[x.Name] = true
-	case *syntax.ParenExpr:
-		c.bound(x.X)
-	case *syntax.BinaryExpr: // a parameter with a default
-		c.bound(x.X)
-	case *syntax.TupleExpr:
-		for _, e := range x.List {
-			c.bound(e)
-		}
-	case *syntax.ListExpr:
-		for _, e := range x.List {
-			c.bound(e)
-		}
-	}
 }

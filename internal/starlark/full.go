@@ -2,7 +2,9 @@ package starlark
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
+	"slices"
 	"strings"
 
 	starjson "go.starlark.net/lib/json"
@@ -15,6 +17,7 @@ import (
 // names.
 var guards = map[string]Function{
 	"$keep":    {1, 1, func(r *Run, args []Value) (Value, error) { return r.keep(args[0]) }},
+	"$display": {1, 1, func(r *Run, args []Value) (Value, error) { return r.keep(args[0]) }},
 	"$method":  {1, 1, func(r *Run, args []Value) (Value, error) { return r.method(args[0]), nil }},
 	"$operand": {1, 1, func(r *Run, args []Value) (Value, error) { return operand{args[0], r}, nil }},
 	"$spread":  {1, 1, func(r *Run, args []Value) (Value, error) { return args[0], r.spend(times(4, span(args[0]))) }},
@@ -38,7 +41,7 @@ func (r *Run) fullNames(env starlark.StringDict) {
 		env[name] = r.bind(name, f)
 	}
 	env["sum"] = starlark.NewBuiltin("sum", r.sum)
-	env["round"] = starlark.NewBuiltin("round", round)
+	env["round"] = starlark.NewBuiltin("round", r.round)
 	env["pow"] = starlark.NewBuiltin("pow", r.pow)
 }
 
@@ -47,12 +50,7 @@ func (r *Run) enter(args []Value) (Value, error) {
 	if r.thread.CallStackDepth() > maxCalls {
 		return nil, fmt.Errorf("functions call each other more than %d deep; use a loop", maxCalls)
 	}
-	for _, v := range args {
-		if err := r.check(v); err != nil {
-			return nil, err
-		}
-	}
-	return starlark.True, nil
+	return starlark.True, r.check(first(args))
 }
 
 // show prints the value of the last expression.
@@ -60,11 +58,9 @@ func (r *Run) show(args []Value) (Value, error) {
 	if args[0] == starlark.None {
 		return starlark.None, nil
 	}
-	cost, err := r.text(args[0])
-	if err != nil {
+	if cost, err := r.text(args[0]); err != nil {
 		return nil, err
-	}
-	if err := r.spend(cost); err != nil {
+	} else if err := r.spend(cost); err != nil {
 		return nil, err
 	}
 	r.printed(args[0].String())
@@ -106,10 +102,15 @@ func (r *Run) wrap(b *starlark.Builtin) *starlark.Builtin {
 				return nil, err
 			}
 		}
-		if lookups[name] {
-			return v, r.check(v)
+		if !lookups[name] {
+			return r.keep(v)
 		}
-		return r.keep(v)
+		if t, ok := v.(starlark.Tuple); ok { // checking goes through it
+			if err := r.spend(uint64(len(t)) / 64); err != nil {
+				return nil, err
+			}
+		}
+		return v, r.check(v)
 	})
 	if recv := b.Receiver(); recv != nil {
 		return w.BindReceiver(recv)
@@ -174,12 +175,17 @@ func (r *Run) price(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.
 	for _, kv := range kwargs {
 		values = append(values, kv[1])
 	}
-	var spans uint64
-	for _, v := range values {
-		spans += span(v)
+	spans := func() (sum uint64) {
+		for _, v := range values {
+			if sum += span(v); sum > r.left() {
+				break
+			}
+		}
+		return sum
 	}
 	recv, _ := b.Receiver().(starlark.String)
 	text := string(recv)
+	list, _ := b.Receiver().(*starlark.List)
 	switch name := b.Name(); name {
 	case "print", "str", "repr", "fail", "json.encode":
 		n, err := r.texts(values)
@@ -197,7 +203,7 @@ func (r *Run) price(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.
 	case "split", "rsplit", "splitlines", "elems", "elem_ords", "codepoints", "codepoint_ords":
 		return times(32, weight(b.Receiver())), nil
 	case "int":
-		if s, ok := first(args).(starlark.String); ok && len(s) > maxDigits {
+		if s, ok := argument("x", args, kwargs).(starlark.String); ok && len(s) > maxDigits {
 			return 0, fmt.Errorf("a number of more than %d digits", maxDigits)
 		}
 		return 0, nil
@@ -205,34 +211,93 @@ func (r *Run) price(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.
 		return decodePrice(args)
 	case "zip":
 		return zipPrice(args), nil
-	case "sorted", "min", "max":
-		return r.orderPrice(args, name == "sorted"), nil
+	case "sorted":
+		return r.orderPrice(starlark.Tuple{argument("iterable", args, kwargs)}, true), nil
+	case "min", "max":
+		return r.orderPrice(args, false), nil
 	case "index", "remove":
-		if list, ok := b.Receiver().(*starlark.List); ok {
+		if list != nil {
 			return times(uint64(list.Len()), r.surface(first(args), r.left())), nil
 		}
+		return weight(recv), nil
+	case "insert", "pop": // moves what is behind
+		if list != nil && len(args) > 0 {
+			return uint64(list.Len()) / 64, nil
+		}
 		return 0, nil
+	case "strip", "lstrip", "rstrip": // looks each character up
+		cutset, _ := first(args).(starlark.String)
+		return spans() + times(weight(recv), 1+uint64(len(cutset))/256), nil
 	case "enumerate":
-		return times(6, spans), nil
+		return times(6, spans()), nil
 	case "any", "all", "extend":
-		return spans, nil
+		return spans(), nil
 	case "update":
-		return times(8, spans), nil
+		n := spans()
+		return times(8, n) + r.crowd(b, values, n), nil
 	case "dict", "set", "union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset":
-		return times(8, spans) + weight(b.Receiver()), nil
+		n := spans()
+		return times(8, n) + r.crowd(b, values, n) + weight(b.Receiver()), nil
 	default:
 		if lookups[name] {
 			return 0, nil
 		}
-		return spans + weight(b.Receiver()), nil
+		return spans() + weight(b.Receiver()), nil
 	}
 }
 
-func first(args starlark.Tuple) Value {
-	if len(args) == 0 {
-		return starlark.None
+func first(args starlark.Tuple) Value { return argument("", args, nil) }
+
+// argument is the first one, which may also go by its name.
+func argument(name string, args starlark.Tuple, kwargs []starlark.Tuple) Value {
+	if len(args) > 0 {
+		return args[0]
 	}
-	return args[0]
+	for _, kv := range kwargs {
+		if kv[0] == starlark.String(name) {
+			return kv[1]
+		}
+	}
+	return starlark.None
+}
+
+// crowd is the price of equal hashes: values that share one are compared with
+// each other. Whole numbers are hashed by their last 32 bits, so such are found
+// easily. Few of them do no harm, whatever their hashes.
+func (r *Run) crowd(b *starlark.Builtin, values []Value, n uint64) (price uint64) {
+	if n < 4096 || n > r.left() {
+		return 0
+	}
+	_, ofDict := b.Receiver().(*starlark.Dict)
+	type group struct {
+		first  Value
+		others uint64
+	}
+	groups := map[uint32]group{}
+	for _, list := range values {
+		it, ok := list.(starlark.Iterable)
+		if !ok {
+			continue
+		}
+		for v := range starlark.Elements(it) {
+			if pair, ok := v.(starlark.Indexable); ok && pair.Len() == 2 && (ofDict || b.Name() == "dict") {
+				v = pair.Index(0)
+			}
+			h, err := v.Hash()
+			if err != nil || price > r.left() {
+				return price
+			}
+			g, ok := groups[h]
+			if !ok {
+				g.first = v
+			} else if same, err := starlark.Equal(v, g.first); err == nil && !same {
+				g.others++
+				price += g.others / 16
+			}
+			groups[h] = g
+		}
+	}
+	return price
 }
 
 func (r *Run) joinPrice(sep string, args starlark.Tuple) uint64 {
@@ -260,15 +325,17 @@ func replacePrice(text string, args starlark.Tuple) uint64 {
 	return times(count, uint64(len(made)))/16 + uint64(len(text))/16
 }
 
+// zipPrice is that of the rows that the shortest of the lists makes, or the first
+// if none knows how long it is.
 func zipPrice(args starlark.Tuple) uint64 {
-	if len(args) == 0 {
-		return 0
-	}
-	rows := span(args[0])
+	rows := uint64(math.MaxUint64)
 	for _, v := range args {
-		if starlark.Len(v) >= 0 {
-			rows = min(rows, span(v))
+		if n := starlark.Len(v); n >= 0 {
+			rows = min(rows, uint64(n))
 		}
+	}
+	if rows == math.MaxUint64 {
+		rows = span(first(args))
 	}
 	return times(rows, uint64(len(args))+5)
 }
@@ -306,29 +373,26 @@ func decodePrice(args starlark.Tuple) (uint64, error) {
 
 // orderPrice is that of comparing each element about log n times.
 func (r *Run) orderPrice(args starlark.Tuple, sort bool) uint64 {
-	values := args
-	if len(args) == 1 || sort {
-		list, ok := first(args).(starlark.Iterable)
+	values := slices.Values(args)
+	if len(args) == 1 {
+		list, ok := args[0].(starlark.Iterable)
 		if !ok {
 			return 0
 		}
-		n := span(list)
-		if n > r.left() {
+		if n := span(list); n > r.left() {
 			return n
 		}
-		values = nil
-		for v := range starlark.Elements(list) {
-			values = append(values, v)
-		}
+		values = starlark.Elements(list)
 	}
-	var sum uint64
-	for _, v := range values {
+	var sum, n uint64
+	for v := range values {
+		n++
 		if sum += r.surface(v, r.left()); sum > r.left() {
 			return sum
 		}
 	}
 	if sort {
-		return times(sum, uint64(1+bits.Len(uint(len(values)))/4))
+		return times(sum, uint64(1+bits.Len64(n)/4))
 	}
 	return sum
 }

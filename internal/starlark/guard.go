@@ -256,13 +256,13 @@ func (g *guarding) expr(x syntax.Expr) syntax.Expr {
 		return invoke("$keep", x.Lbrack, x)
 	case *syntax.ListExpr:
 		g.exprs(x.List)
-		return invoke("$keep", x.Lbrack, x)
+		return invoke("$display", x.Lbrack, x)
 	case *syntax.TupleExpr:
 		g.exprs(x.List)
-		return invoke("$keep", syntax.Start(x), x)
+		return invoke("$display", syntax.Start(x), x)
 	case *syntax.DictExpr:
 		g.exprs(x.List)
-		return invoke("$keep", x.Lbrace, x)
+		return invoke("$display", x.Lbrace, x)
 	case *syntax.Comprehension:
 		return g.comprehension(x)
 	case *syntax.LambdaExpr:
@@ -400,11 +400,11 @@ func (g *guarding) binary(x *syntax.BinaryExpr) syntax.Expr {
 // refuses the operators that the dialect does not have.
 func (g *guarding) harmless(x *syntax.BinaryExpr, float bool, right *syntax.Literal) bool {
 	switch x.Op {
-	case syntax.MINUS, syntax.SLASH, syntax.SLASHSLASH:
+	case syntax.SLASH, syntax.SLASHSLASH:
 		return true
 	case syntax.IN, syntax.NOT_IN:
 		return right != nil
-	case syntax.PLUS:
+	case syntax.PLUS, syntax.MINUS:
 		return float || right != nil && isSmall(right)
 	case syntax.STAR:
 		return float

@@ -46,7 +46,7 @@ func (r *Run) sum(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, 
 
 // round rounds half to even, exactly, as Python does: to an int, or to a number
 // of decimals.
-func round(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (Value, error) {
+func (r *Run) round(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (Value, error) {
 	var x, digits Value
 	if err := starlark.UnpackArgs("round", args, kwargs, "x", &x, "digits?", &digits); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func round(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs 
 		if places >= 0 {
 			return x, nil
 		}
-		return starlark.MakeBigInt(roundToTens(x.BigInt(), big.NewInt(1), -places)), nil
+		return r.keep(starlark.MakeBigInt(roundToTens(x.BigInt(), big.NewInt(1), -places)))
 	case starlark.Float:
 		f := float64(x)
 		switch {
@@ -116,6 +116,10 @@ func (r *Run) pow(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, 
 		const limit = 8192
 		if bitLen(base) > limit || bitLen(exp) > limit || bitLen(m) > limit {
 			return nil, fmt.Errorf("pow: with mod, no number may have more than %d bits", limit)
+		}
+		words := uint64(bitLen(m)+63) / 64
+		if err := r.spend(uint64(bitLen(exp)) * words * words / 128); err != nil {
+			return nil, err
 		}
 		return starlark.MakeBigInt(new(big.Int).Exp(base.BigInt(), exp.BigInt(), m.BigInt())), nil
 	}

@@ -65,7 +65,16 @@ func span(v Value) uint64 {
 	case starlark.String, starlark.Bytes:
 		return weight(v)
 	}
-	return uint64(max(0, starlark.Len(v)))
+	if n := starlark.Len(v); n >= 0 {
+		return uint64(n)
+	}
+	n := uint64(0)
+	if it, ok := v.(starlark.Iterable); ok { // codepoints and bytes do not know how many they are
+		for range starlark.Elements(it) {
+			n++
+		}
+	}
+	return n
 }
 
 // keep pays for a value that was just made and looks whether it may exist.
@@ -85,31 +94,46 @@ func (r *Run) check(v Value) error {
 			return fmt.Errorf("an integer of more than %d bits", maxBits)
 		}
 	case starlark.Tuple:
-		nodes := 0
-		if !tupleFits(v, maxNested, &nodes) {
+		var e extent
+		if !e.add(v, maxNested) {
 			return fmt.Errorf("tuples within tuples, more than %d values or %d levels of them; use lists", maxTuple, maxNested)
 		}
-		return r.spend(uint64(nodes) / 4)
+		if e.text > maxTuple<<10 {
+			return fmt.Errorf("a tuple of more than %d MiB of texts and numbers; use a list", maxTuple>>10)
+		}
+		return r.spend(uint64(e.nodes) / 4)
 	}
 	return nil
 }
 
-func tupleFits(t starlark.Tuple, depth int, nodes *int) bool {
+// extent is what a tuple and those within it hold: what is hashed as a whole, and
+// written out if it is a key that is not there.
+type extent struct{ nodes, text int }
+
+func (e *extent) add(t starlark.Tuple, depth int) bool {
 	if depth == 0 {
 		return false
 	}
 	for _, v := range t {
 		switch v := v.(type) {
 		case starlark.Tuple:
-			*nodes++
-			if !tupleFits(v, depth-1, nodes) {
+			e.nodes++
+			if !e.add(v, depth-1) {
 				return false
 			}
 		case starlark.String:
-			*nodes += len(v) >> 10
+			e.nodes += len(v) >> 10
+			e.text += len(v)
+		case starlark.Bytes:
+			e.text += len(v)
+		case starlark.Int:
+			e.text += (bitLen(v) - 64) / 3
 		}
-		if *nodes > maxTuple {
+		if e.nodes > maxTuple {
 			return false
+		}
+		if e.text > maxTuple<<10 {
+			break // enough is known
 		}
 	}
 	return true
@@ -207,15 +231,7 @@ func (r *Run) surface(v Value, limit uint64) uint64 {
 	return 1 + weight(v)
 }
 
-// payFull pays for x op y.
-func (r *Run) payFull(op syntax.Token, x, y Value) error {
-	cost, err := r.binaryPrice(op, x, y)
-	if err != nil {
-		return err
-	}
-	return r.spend(cost)
-}
-
+// binaryPrice is that of x op y in the full dialect.
 func (r *Run) binaryPrice(op syntax.Token, x, y Value) (uint64, error) {
 	switch op {
 	case syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE:

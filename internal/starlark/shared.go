@@ -14,9 +14,10 @@ import (
 // the most bits takes microseconds.
 const (
 	mostBits   = 1 << 14
-	mostReason = 8 << 10 // bytes of a refusal that are kept
-	mostStrip  = 200     // bytes
-	mostParsed = 1000    // bytes of a number as text
+	mostReason = 8 << 10  // bytes of a refusal that are kept
+	mostStrip  = 200      // bytes
+	mostParsed = 1000     // bytes of a number as text
+	mostKey    = 64 << 20 // bytes of texts in a tuple, which is hashed as a whole
 )
 
 // functions are those of the shared dialect, and its guards.
@@ -25,7 +26,7 @@ var functions = map[string]Function{
 	"float": {1, 1, ofScalars("float")}, "int": {1, 1, ofScalars("int")}, "str": {1, 1, ofScalars("str")}, "abs": {1, 1, ofScalars("abs")},
 	"min": {2, 100, ofScalars("min")}, "max": {2, 100, ofScalars("max")},
 	"sorted": {1, 1, (*Run).sorted}, "enumerate": {1, 1, (*Run).enumerate},
-	"$keep": {1, 1, (*Run).kept}, "$cell": {1, 1, (*Run).cell}, "$set": {3, 3, (*Run).set}, "$+=": {2, 2, (*Run).add},
+	"$keep": {1, 1, (*Run).kept}, "$display": {1, 1, (*Run).display}, "$cell": {1, 1, (*Run).cell}, "$set": {3, 3, (*Run).set}, "$+=": {2, 2, (*Run).add},
 }
 
 // methods are those of values; their first argument is the value. They are done
@@ -110,6 +111,34 @@ func (r *Run) kept(args []Value) (Value, error) {
 	return args[0], nil
 }
 
+// display pays for a list, tuple or dict that the program wrote out, with the
+// large whole numbers in it: nobody paid for those yet.
+func (r *Run) display(args []Value) (Value, error) {
+	bits, text := uint64(0), 0
+	count := func(v Value) {
+		bits += max(bitsOf(v), 64) - 64
+		text += lengthOf(v)
+	}
+	switch v := args[0].(type) {
+	case *starlark.Dict:
+		for key, value := range v.Entries() {
+			count(key)
+			count(value)
+		}
+	case starlark.Iterable:
+		for e := range starlark.Elements(v) {
+			count(e)
+		}
+	}
+	if _, ok := args[0].(starlark.Tuple); ok && text > mostKey {
+		return nil, fmt.Errorf("a tuple of more than %d MiB of texts; use a list", mostKey>>20)
+	}
+	if err := r.Keep(bits / 8); err != nil {
+		return nil, err
+	}
+	return r.kept(args)
+}
+
 // flat refuses tuples within tuples: looking one up would go through all of
 // them, however deep and however often they are shared.
 func flat(t starlark.Tuple) error {
@@ -170,6 +199,11 @@ func (r *Run) add(args []Value) (Value, error) {
 // payShared pays for x op y.
 func (r *Run) payShared(op syntax.Token, x, y Value) error {
 	switch op {
+	case syntax.MINUS:
+		// This call is one instruction more than the difference alone, which is what
+		// it shall cost.
+		r.thread.Steps--
+		return fits(max(bitsOf(x), bitsOf(y)))
 	case syntax.PLUS, syntax.STAR, syntax.PERCENT:
 		return r.paySum(op, x, y)
 	case syntax.IN, syntax.NOT_IN:
@@ -198,10 +232,7 @@ func (r *Run) paySum(op syntax.Token, x, y Value) error {
 		if op == syntax.STAR {
 			bits = bitsOf(x) + bitsOf(y)
 		}
-		if bits > mostBits {
-			return fmt.Errorf("a whole number of more than %d bits", mostBits)
-		}
-		return nil
+		return fits(bits)
 	case starlark.String:
 		if y, ok := y.(starlark.String); ok && op == syntax.PLUS {
 			return errors.Join(r.Keep(uint64(len(x)+len(y))), r.work(len(x)+len(y)))
@@ -212,6 +243,13 @@ func (r *Run) paySum(op syntax.Token, x, y Value) error {
 		}
 	}
 	return fmt.Errorf("there is no %s %s %s here", x.Type(), op, y.Type())
+}
+
+func fits(bits uint64) error {
+	if bits > mostBits {
+		return fmt.Errorf("a whole number of more than %d bits", mostBits)
+	}
+	return nil
 }
 
 func isNumber(v Value) bool {

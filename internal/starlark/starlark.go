@@ -17,8 +17,10 @@
 //
 // What is left: instructions that are not charged for what they make hold some 30
 // bytes each, so that the most wasteful program of 10 million steps holds about
-// 300 MB; and hashing or comparing one very long text is one step, so a program
-// may need its context to end it in time, though never to end it at all.
+// 300 MB; a key that is not there is written out once, in up to four times its
+// length; and hashing or comparing one very long text is one step, as is one more
+// key among many with the same hash. So a program may need its context to end it
+// in time, though never to end it at all, and no single instruction lasts.
 package starlark
 
 import (
@@ -160,9 +162,29 @@ func (r *Run) printed(text string) {
 
 func (r *Run) tooMuchPrinted() error { return fmt.Errorf(r.TooMuchPrinted, r.Output>>10) }
 
-// explain puts an error of the interpreter into words for whoever wrote the
-// program. A refusal stays one.
+// explain is short, whatever the error is about: it lands in a ledger. A refusal
+// stays one.
 func (d Dialect) explain(err error) error {
+	err = d.inWords(err)
+	if _, ok := errors.AsType[*Refusal](err); err == nil || ok || len(err.Error()) <= maxError {
+		return err
+	}
+	return errors.New(short(err.Error(), maxError))
+}
+
+// maxError is the most bytes of an error.
+const maxError = 64 << 10
+
+func short(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "..."
+}
+
+// inWords puts an error of the interpreter into words for whoever wrote the
+// program.
+func (d Dialect) inWords(err error) error {
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		return refusal
 	}
@@ -181,7 +203,8 @@ func (d Dialect) explain(err error) error {
 		return fmt.Errorf("line %d, column %d: %s%s", e.Pos.Line, e.Pos.Col, e.Msg, d.hint(e.Msg))
 	}
 	if e, ok := errors.AsType[*starlark.EvalError](err); ok {
-		return errors.New(d.traced(strings.TrimPrefix(e.Msg, "Starlark computation cancelled: "), e.CallStack))
+		text := strings.TrimPrefix(e.Msg, "Starlark computation cancelled: ")
+		return errors.New(d.traced(short(text, maxError/2), e.CallStack))
 	}
 	return err
 }

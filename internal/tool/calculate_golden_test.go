@@ -7,7 +7,8 @@ import (
 )
 
 // TestCalculateSaysWhatItAlwaysSaid: what a calculation prints, how it fails and
-// how many steps it takes land in ledgers, and are those of the first release.
+// how many steps it takes land in ledgers, and are those of the first release, but
+// where a price was missing.
 func TestCalculateSaysWhatItAlwaysSaid(t *testing.T) {
 	t.Parallel()
 	starlarktest.Golden(t, "testdata/calculate.txtar", nil, []starlarktest.Limit{{Name: "steps", Most: 100_000}},
