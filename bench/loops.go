@@ -23,6 +23,7 @@ import (
 	"lyceum/internal/model/script"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/service"
 	"lyceum/internal/society/solo"
 	"lyceum/internal/tool"
 
@@ -213,7 +214,7 @@ func newRuntime(dir string, store ledger.Store, m model.Model) (*runtime.Runtime
 		return nil, err
 	}
 	return &runtime.Runtime{
-		Ledger: store, Blobs: blobs, Tools: tools, Societies: []quest.Society{solo.Society{}}, Clock: runtime.SystemClock, Home: dir,
+		Ledger: store, Blobs: blobs, Tools: tools, Societies: []quest.Society{solo.Society{}}, Workshops: service.Workshops(), Clock: runtime.SystemClock, Home: dir,
 		Models: func(string, func(string) ([]byte, error)) (model.Model, error) { return m, nil },
 	}, nil
 }
