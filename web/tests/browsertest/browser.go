@@ -35,7 +35,13 @@ func Start() (*Browser, error) {
 	if path == "" {
 		return nil, ErrNoChromium
 	}
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Flag("hide-scrollbars", true))
+	// Chromium leaves a folder among the temporary files when it is killed, so it has a
+	// place for them of its own.
+	dir, err := os.MkdirTemp("", "lyceum-browser-")
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", path, err)
+	}
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Env("TMPDIR="+dir), chromedp.Flag("hide-scrollbars", true))
 	if os.Getuid() == 0 {
 		opts = append(opts, chromedp.NoSandbox) // its sandbox refuses root
 	}
@@ -43,7 +49,7 @@ func Start() (*Browser, error) {
 	// What chromedp would log are events of a newer Chromium than it knows; what fails is
 	// returned as an error.
 	ctx, cancel := chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {}))
-	b := &Browser{ctx: ctx, cancel: func() { cancel(); stop() }}
+	b := &Browser{ctx: ctx, cancel: func() { cancel(); stop(); _ = os.RemoveAll(dir) }}
 	if err := chromedp.Run(ctx); err != nil {
 		b.Close()
 		return nil, fmt.Errorf("start %s: %w", path, err)
