@@ -530,5 +530,8 @@ func sleep(args []string) {
 func start(args ...string) (*exec.Cmd, error) {
 	cmd := exec.Command("/proc/self/exe", append([]string{AttemptRole}, args...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	// It is in the folder already. One that begins late would make the folder again, after the
+	// test has removed it.
+	cmd.Env = append(os.Environ(), folder+"=")
 	return cmd, cmd.Start()
 }

@@ -116,7 +116,8 @@ func spawn(t *testing.T, todo chore) *child {
 	// The child is the test function that called the suite; what is below are ours.
 	name, _, _ := strings.Cut(t.Name(), "/")
 	cmd := exec.Command("/proc/self/exe", "-test.run", "^"+name+"$", "-test.count=1")
-	cmd.Env = append(os.Environ(), childEnv+"="+string(text), childEnv+"_TEST="+name)
+	// It is killed, so what it had among its temporary files is ours to remove.
+	cmd.Env = append(os.Environ(), childEnv+"="+string(text), childEnv+"_TEST="+name, "TMPDIR="+t.TempDir())
 	cmd.ExtraFiles = []*os.File{w}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
