@@ -6,8 +6,9 @@ import (
 	"lyceum/internal/event"
 )
 
-// Clock tells the time. This file is the one place where Lyceum looks at the
-// real one; a test over the source holds that.
+// Clock tells the time that events are recorded with. This file is the one place that
+// looks at the real one for them; a test over the source holds that, and names the few
+// others, whose times are only how long something took.
 type Clock func() event.Time
 
 // SystemClock is the real time.
