@@ -18,25 +18,64 @@ import (
 
 // Agent is an actor with a transcript.
 type Agent struct {
-	Name      string
-	Model     string
+	Name  string
+	Model string
+	// Executor is the outside agent that acts, if one does.
+	Executor  string `json:",omitzero"`
 	System    event.Ref
 	Tools     event.Ref
 	ToolNames []string
-	Thinking  bool
+	// Sources are where tools come from that are not Lyceum's own.
+	Sources  map[string]event.ShownTool `json:",omitempty"`
+	Thinking bool
+	// Effort is how much the model is to think, where somebody said so.
+	Effort string `json:",omitzero"`
+	// MaxOutput is how many tokens an answer may have, 0 what the provider takes;
+	// RaisedOutput is what it is raised to when one is cut off, 0 if it is not, and Raised
+	// says that it was.
+	MaxOutput, RaisedOutput int64 `json:",omitzero"`
+	Raised                  bool  `json:",omitzero"`
+	// Strict says that no call may use more than Bound says; Price is what its tokens cost
+	// then, if that is known. Broken counts calls in a row that broke off after they had
+	// cost something.
+	Strict bool         `json:",omitzero"`
+	Price  *event.Price `json:",omitzero"`
+	Broken int64        `json:",omitzero"`
 	// Limit is how many tokens a request may have.
 	Limit int64
+	// Compacts says that the model sums up what its window has no room for any more.
+	Compacts bool `json:",omitzero"`
 
 	Transcript Transcript
-	// Asked is the model.call that has no result yet, 0 for none.
+	// Asked is the model.call or prompt.call that has no result yet, 0 for none.
 	Asked uint64
+	// Compacting is what it asks for, if that is a summary. Uncompacted says that the last
+	// one failed, and the window is to be cut.
+	Compacting  *event.Compaction `json:",omitzero"`
+	Uncompacted bool              `json:",omitzero"`
+	// Stood is the turn before which the agent was last told where it stands, Seen the
+	// computer that it was told of.
+	Stood int64      `json:",omitzero"`
+	Seen  event.Hash `json:",omitzero"`
 	// Open are the tool calls of the last answer, in its order, until all of
 	// them have results.
 	Open []Use
+	// Results are the last long results of its calls, the oldest first.
+	Results []LongResult `json:",omitempty"`
+	// Proposed are the last calls of an outside agent that have their results.
+	Proposed []Proposed `json:",omitempty"`
+	// Gateway is what an outside agent may ask of models besides its own. Requests are those
+	// that it has sent to the gateway and that have no answer, and Requested counts those
+	// that went out: each is a turn as far as limits go.
+	Gateway   *event.GatewaySpec `json:",omitzero"`
+	Requests  []Request          `json:",omitempty"`
+	Requested int64              `json:",omitzero"`
+	// Session is what is known of the executor that the agent is, nil if nobody prompts it.
+	Session *Session `json:",omitzero"`
 	// Queue is what was said to the agent while it was busy.
-	Queue []event.Text
+	Queue []Word
 
-	// Turns counts model calls.
+	// Turns counts model calls, and prompts.
 	Turns int64
 	// Empty counts answers without content in a row, Overflows context errors.
 	Empty, Overflows int64
@@ -48,14 +87,28 @@ type Agent struct {
 	Stop string
 	// Tree is the agent's workspace as last recorded.
 	Tree *event.TreeRef
-	// Computer is the fingerprint of its computer, once that has been started.
-	Computer event.Hash `json:",omitzero"`
+	// Computer is the fingerprint of its computer, once that has been started, and Has what
+	// is in it, if that is known.
+	Computer event.Hash           `json:",omitzero"`
+	Has      *event.ComputerHolds `json:",omitzero"`
+	// Network is where its computer's programs can connect to, if that is not what the
+	// quest asks for: of an imported quest, less may be allowed.
+	Network *event.ComputerNetwork `json:",omitzero"`
+	// Notes is the size of the notes that it keeps for itself, 0 if it has none.
+	Notes int64 `json:",omitzero"`
 	// Commands are those that have begun in it and not ended, by their ids, and
 	// those that have ended while the call they were run for is open.
 	Commands map[string]Command `json:",omitempty"`
 	// Cost, Tokens and Duration are what the agent has used: nanodollars, and
 	// microseconds of its calls.
 	Cost, Tokens, Duration int64
+	// Stored is how many bytes of the disk are taken for it. Full is the limit on that which
+	// was last reached, and Unkept how often in a row its files could not be recorded for it.
+	Stored int64       `json:",omitzero"`
+	Full   *event.Full `json:",omitzero"`
+	Unkept int64       `json:",omitzero"`
+	// Unpriced counts the answers whose cost is unknown.
+	Unpriced int64
 	// Parked says why the agent is not to be asked until somebody speaks to it.
 	// It is empty while it may be. Held says that a policy did it: then only a person
 	// can give it its turn back.
@@ -63,59 +116,49 @@ type Agent struct {
 	Held   bool `json:",omitzero"`
 }
 
-// Use is one use of a tool.
-type Use struct {
-	ID   string
-	Name string
-	// Answer and Part say where the arguments stand.
-	Answer uint64
-	Part   int64
-	Args   event.Text
-	// Outline is what policies see of arguments that are in a blob.
-	Outline string `json:",omitzero"`
-	// Call is the tool.call, or the policy.blocked, 0 until there is one.
-	Call uint64
-	// Refused is what the agent is to be told, if the use was blocked.
-	Refused string `json:",omitzero"`
-	// Changed says that the call has changed the agent's files.
-	Changed bool `json:",omitzero"`
-	// Prepared is what the world found in the arguments, where the rules need that.
-	Prepared *event.ToolPrepared `json:",omitzero"`
-	Done     bool
-	Output   event.Text
-	Error    bool
+// Mind is what decides what an agent does.
+type Mind int
+
+// The minds.
+const (
+	ByRules   Mind = iota // the society's rules alone
+	ByModel               // a model, which is asked turn by turn
+	ByOutside             // an agent of its own, which proposes what it wants to do
+)
+
+// Mind is what decides what the agent does.
+func (a *Agent) Mind() Mind {
+	switch {
+	case a.Executor != "":
+		return ByOutside
+	case a.Model != "":
+		return ByModel
+	}
+	return ByRules
 }
 
-// Place is where a tool call stands: the event that it was made by, and the part of
-// it. It tells whether a call has had its effect, also when it is made again after a
-// fork.
-type Place struct {
-	Answer uint64
-	Part   int64
-}
-
-// Place is where the use stands.
-func (u *Use) Place() Place { return Place{u.Answer, u.Part} }
-
-// Command is one that was begun in an agent's computer.
-type Command struct {
-	// Call is the tool.call it was run for.
-	Call uint64
-	// Keep says that it may outlive its call.
-	Keep bool `json:",omitzero"`
-	// Ended says that it has; it is remembered so that it does not a second time.
-	Ended bool `json:",omitzero"`
-}
+// NotesFile is where agents are advised to keep their notes, in their homes.
+const NotesFile = "notes.md"
 
 // MaxCommands is how many commands of an agent are kept account of.
 const MaxCommands = 256
 
 // New returns an agent as a quest begins with it.
 func New(spec event.AgentSpec, thinking bool) *Agent {
-	return &Agent{
-		Name: spec.Name, Model: spec.Model, System: spec.System, Tools: spec.Tools,
-		ToolNames: spec.ToolNames, Limit: spec.Window, Thinking: thinking,
+	a := &Agent{
+		Name: spec.Name, Model: spec.Model, Executor: spec.Executor, System: spec.System, Tools: spec.Tools,
+		Gateway: spec.Gateway, ToolNames: spec.ToolNames, Limit: spec.Window, Thinking: thinking, MaxOutput: spec.MaxOutput, RaisedOutput: spec.RaisedOutput, Price: spec.Price,
 	}
+	switch spec.Thinking {
+	case "": // as the quest says
+	case model.NoEffort:
+		a.Thinking = false
+	case "true":
+		a.Thinking = true
+	default:
+		a.Thinking, a.Effort = true, spec.Thinking
+	}
+	return a
 }
 
 // Phase is what an agent is about to do.
@@ -146,14 +189,15 @@ func (a *Agent) Phase() Phase {
 	return Ready
 }
 
-// Told adds a person's or the rules' words. A busy agent hears them after the
-// results of its tools.
-func (a *Agent) Told(t event.Text) {
+// Told adds a person's or the rules' words, with the files that come with them. A busy
+// agent hears them after the results of its tools.
+func (a *Agent) Told(t event.Text, attached ...event.Attachment) {
+	w := Word{t, attached}
 	if a.Asked != 0 || len(a.Open) > 0 {
-		a.Queue = append(a.Queue, t)
+		a.Queue = append(a.Queue, w)
 		return
 	}
-	a.Transcript.add(model.User, []Part{{Kind: event.PartText, Text: t}})
+	a.Transcript.add(model.User, []Part{w.part()})
 }
 
 // Called notes that the model was asked, with the window it is shown.
@@ -161,6 +205,9 @@ func (a *Agent) Called(seq uint64, c *event.ModelCall) {
 	a.Asked = seq
 	a.Turns++
 	a.Failed = nil
+	if a.Compacting = c.Compact; c.Compact == nil {
+		a.Uncompacted = false
+	}
 	a.Transcript.moveTo(c.Head, c.First)
 }
 
@@ -170,11 +217,26 @@ func (a *Agent) Heard(seq uint64, r *event.ModelResult) {
 	a.Failed = r.Error
 	a.Stop = r.Stop
 	a.Cost += r.Cost
+	if r.Unpriced {
+		a.Unpriced++
+	}
 	a.Tokens += r.Usage.Input + r.Usage.Output
 	if r.Wasted != nil {
 		a.Tokens += r.Wasted.Input + r.Wasted.Output
 	}
 	a.Duration += r.Duration
+	if r.Untaken() {
+		// Nobody was asked, in the end: the turn, or the summary, is still to be taken.
+		a.Turns--
+		a.Failed, a.Compacting = nil, nil
+		a.flushQueue()
+		return
+	}
+	if a.Compacting != nil {
+		a.compacted(r)
+		return
+	}
+	a.broke(r)
 	if r.Error != nil {
 		if r.Error.Kind == string(model.ContextTooLong) {
 			a.Overflows++
@@ -183,6 +245,9 @@ func (a *Agent) Heard(seq uint64, r *event.ModelResult) {
 		return
 	}
 	a.Overflows = 0
+	if r.Stop == model.StopLength && a.RaisedOutput > a.MaxOutput {
+		a.MaxOutput, a.Raised = a.RaisedOutput, true
+	}
 	if empty(r.Parts) && r.Stop == model.StopRefusal {
 		a.Failed = &event.ModelError{Kind: string(model.Refused), Text: "the model refused to answer"}
 		a.flushQueue()
@@ -202,13 +267,38 @@ func (a *Agent) Heard(seq uint64, r *event.ModelResult) {
 		}
 	}
 	a.Transcript.add(model.Assistant, parts)
-	a.Transcript.measured(r.Usage)
+	if !r.Estimated {
+		a.Transcript.measured(r.Usage)
+	}
 	a.Idle++
 	if len(a.Open) > 0 {
 		a.Idle = 0
 	}
 	if len(a.Open) == 0 {
 		a.flushQueue()
+	}
+}
+
+// Propose notes that an outside agent wants to use a tool.
+func (a *Agent) Propose(seq uint64, b *event.ToolProposed) {
+	if a.Session != nil {
+		a.Session.Used++
+	}
+	a.Open = append(a.Open, Use{ID: b.ID, Name: b.Name, Answer: seq, Args: b.Args, Outline: b.Outline, Outside: true})
+}
+
+// Shown gives the agent another list of tools.
+func (a *Agent) Shown(b *event.ToolsShown) {
+	a.Tools, a.ToolNames, a.Sources = b.Tools, make([]string, len(b.Shown)), nil
+	for i, t := range b.Shown {
+		a.ToolNames[i] = t.Name
+		if t.Source == "" {
+			continue
+		}
+		if a.Sources == nil {
+			a.Sources = map[string]event.ShownTool{}
+		}
+		a.Sources[t.Name] = t
 	}
 }
 
@@ -221,7 +311,8 @@ func (a *Agent) Used(seq uint64, c *event.ToolCall) {
 	}
 }
 
-// Blocked notes that the use of a tool was refused, and what the agent is told.
+// Blocked notes that the use of a tool was refused or is not made, and what the agent is
+// told.
 func (a *Agent) Blocked(seq uint64, answer uint64, part int64, why string) {
 	for i := range a.Open {
 		if u := &a.Open[i]; u.Answer == answer && u.Part == part {
@@ -231,24 +322,39 @@ func (a *Agent) Blocked(seq uint64, answer uint64, part int64, why string) {
 }
 
 // GaveUp reports whether the model has failed for good. A context that was too
-// long is cut and tried again, once; an empty answer is asked for again.
+// long is cut and tried again, once; an empty answer is asked for again, and so is one
+// that broke off, where the call itself could not.
 func (a *Agent) GaveUp() bool {
 	overflow := a.Failed != nil && a.Failed.Kind == string(model.ContextTooLong) && a.Overflows == 1
-	return a.Failed != nil && !overflow || a.Empty >= maxEmpty
+	broken := a.Failed != nil && a.Broken > 0 && a.Broken < maxBroken
+	if a.Session != nil && a.Session.Failed != "" {
+		return true
+	}
+	return a.Failed != nil && !overflow && !broken || a.Empty >= maxEmpty
 }
 
 // maxEmpty is how many answers without content in a row an agent may give.
 const maxEmpty = 3
 
 // Retry gives the agent another chance, because a person wants it.
-func (a *Agent) Retry() { a.Failed, a.Empty, a.Idle, a.Parked, a.Held = nil, 0, 0, "", false }
+func (a *Agent) Retry() {
+	if a.Session != nil {
+		a.Session.Failed = ""
+	}
+	a.Failed, a.Empty, a.Broken, a.Idle, a.Unkept, a.Parked, a.Held = nil, 0, 0, 0, 0, "", false
+}
 
 // Wake gives the agent another chance, because something has happened that concerns
-// it. What a policy has decided stands.
+// it. What a policy has decided stands, and an executor that cannot be used stays so.
 func (a *Agent) Wake() {
-	if !a.Held {
-		a.Retry()
+	if a.Held {
+		return
 	}
+	if a.Session != nil && a.Session.Failed != "" {
+		a.Parked = ""
+		return
+	}
+	a.Retry()
 }
 
 // Prepared notes what the world found in the arguments of a call.
@@ -260,14 +366,27 @@ func (a *Agent) Prepared(b *event.ToolPrepared) {
 	}
 }
 
-// Got takes the result of a tool in. When it is the last one, the agent is told
-// all of them at once, in the order of the calls, and then what waited.
-func (a *Agent) Got(call uint64, output event.Text, failed bool) {
+// Got takes the result of a tool in, the event of that seq, with the files that come with
+// it. When it is the last one, the agent is told all of them at once, in the order of the
+// calls, and then what waited. An outside agent hears each result by itself.
+func (a *Agent) Got(seq, call uint64, output event.Text, failed bool, attached ...event.Attachment) {
 	maps.DeleteFunc(a.Commands, func(_ string, c Command) bool { return c.Ended && c.Call == call })
+	if output.Ref != nil {
+		a.Results = append(a.Results, LongResult{call, *output.Ref})
+		a.Results = a.Results[max(0, len(a.Results)-MaxLong):]
+	}
+	if i := slices.IndexFunc(a.Open, func(u Use) bool { return u.Outside && u.Call == call }); i >= 0 {
+		a.Proposed = append(a.Proposed, Proposed{a.Open[i].ID, seq})
+		a.Proposed = a.Proposed[max(0, len(a.Proposed)-MaxProposed):]
+		if a.Open = slices.Delete(a.Open, i, i+1); len(a.Open) == 0 {
+			a.flushQueue()
+		}
+		return
+	}
 	waiting := false
 	for i := range a.Open {
 		if u := &a.Open[i]; u.Call == call && !u.Done {
-			u.Done, u.Output, u.Error = true, output, failed
+			u.Done, u.Output, u.Error, u.Attached = true, output, failed, attached
 		}
 		waiting = waiting || !a.Open[i].Done
 	}
@@ -276,10 +395,10 @@ func (a *Agent) Got(call uint64, output event.Text, failed bool) {
 	}
 	var parts []Part
 	for _, u := range a.Open {
-		parts = append(parts, Part{Kind: model.PartToolResult, ID: u.ID, Name: u.Name, Text: u.Output, Error: u.Error})
+		parts = append(parts, Part{Kind: model.PartToolResult, ID: u.ID, Name: u.Name, Text: u.Output, Error: u.Error, Attached: u.Attached})
 	}
-	for _, t := range a.Queue {
-		parts = append(parts, Part{Kind: event.PartText, Text: t})
+	for _, w := range a.Queue {
+		parts = append(parts, w.part())
 	}
 	a.Open, a.Queue = nil, nil
 	a.Transcript.add(model.User, parts)
@@ -290,12 +409,20 @@ func (a *Agent) Ran(b *event.CliRun) {
 	if a.Commands == nil {
 		a.Commands = map[string]Command{}
 	}
-	a.Commands[b.Command] = Command{Call: b.Call, Keep: b.Keep}
+	a.Commands[b.Command] = Command{Call: b.Call, Prompt: b.Prompt, Keep: b.Keep}
 }
 
 // Exited notes that a command has ended. One that has outlived its call is
 // forgotten: none can be begun for that call any more.
 func (a *Agent) Exited(b *event.CliExit) {
+	if p := a.Commands[b.Command].Prompt; p != 0 {
+		if p != a.Asked {
+			delete(a.Commands, b.Command)
+			return
+		}
+		a.Commands[b.Command] = Command{Prompt: p, Ended: true}
+		return
+	}
 	if !slices.ContainsFunc(a.Open, func(u Use) bool { return u.Call == b.Call && !u.Done }) {
 		delete(a.Commands, b.Command)
 		return
@@ -307,7 +434,14 @@ func (a *Agent) Exited(b *event.CliExit) {
 
 // Wrote notes that the agent's files are others, and which call did it, if one did.
 func (a *Agent) Wrote(b *event.FileDiff) {
-	a.Tree = &b.After
+	a.Tree, a.Unkept = &b.After, 0
+	for _, c := range b.Changes {
+		if c.Path == NotesFile {
+			if a.Notes = c.Size; c.Kind == event.Removed {
+				a.Notes = 0
+			}
+		}
+	}
 	for i := range a.Open {
 		if u := &a.Open[i]; b.Call != 0 && u.Call == b.Call {
 			u.Changed = true
@@ -318,8 +452,17 @@ func (a *Agent) Wrote(b *event.FileDiff) {
 func (a *Agent) flushQueue() {
 	queue := a.Queue
 	a.Queue = nil
-	for _, t := range queue {
-		a.Told(t)
+	for _, w := range queue {
+		a.Told(w.Text, w.Attached...)
+	}
+}
+
+// Become gives the agent another model. What was known of the one before, such as how
+// long its answers can be, is not known of this one.
+func (a *Agent) Become(model string) {
+	a.Model, a.RaisedOutput = model, 0
+	if a.Raised {
+		a.MaxOutput, a.Raised = 0, false
 	}
 }
 
@@ -328,12 +471,24 @@ func (a *Agent) flushQueue() {
 // that had no result are called for again. The origin's computer, and what runs in
 // it, are the origin's too.
 func (a *Agent) Abandon() {
-	a.Computer, a.Commands = event.Hash{}, nil
+	a.Computer, a.Has, a.Commands = event.Hash{}, nil, nil
 	if a.Asked != 0 {
-		a.Asked = 0
+		a.Asked, a.Compacting = 0, nil
 		a.Turns--
 		a.flushQueue()
 	}
+	// An outside agent is the origin's: what it wanted nobody waits for here.
+	a.Open = slices.DeleteFunc(a.Open, func(u Use) bool { return u.Outside })
+	a.Proposed = nil
+	if a.Session != nil {
+		a.Session = &Session{}
+	}
+	for _, r := range a.Requests {
+		if r.Call != 0 && !r.Count {
+			a.Requested--
+		}
+	}
+	a.Requests = nil
 	for i := range a.Open {
 		if !a.Open[i].Done {
 			a.Open[i].Call, a.Open[i].Refused, a.Open[i].Changed, a.Open[i].Prepared = 0, "", false, nil
@@ -354,20 +509,20 @@ func (a *Agent) Use(call uint64) (Use, error) {
 // NextCall is the model.call that the agent's transcript asks for now. A window
 // that is full is cut first; so is one that the provider refused as too long.
 func (a *Agent) NextCall() *event.ModelCall {
-	t := &a.Transcript
-	head, first := t.Head, t.First
-	total := t.tokens(a.System.Size + a.Tools.Size)
-	switch {
-	case a.Overflows > 0:
-		head, first = t.cut(total, total/2)
-	case total > a.Limit:
-		head, first = t.cut(total, a.Limit/2)
-	}
+	head, first := a.window()
+	c := a.call(head, first, a.Transcript.End()-1)
+	c.Rendering = a.Transcript.rendering(c)
+	return c
+}
+
+func (a *Agent) call(head, first, last int64) *event.ModelCall {
 	c := &event.ModelCall{
-		First: first, Head: head, Last: t.End() - 1, Model: a.Model, Thinking: a.Thinking,
+		First: first, Head: head, Last: last, MaxTokens: a.MaxOutput, Model: a.Model, Thinking: a.Thinking,
 		System: a.System.Hash, Tools: a.Tools.Hash, Turn: a.Turns + 1,
 	}
-	c.Rendering = t.rendering(c)
+	if a.Thinking {
+		c.Effort = a.Effort
+	}
 	return c
 }
 

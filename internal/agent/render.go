@@ -2,8 +2,10 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 
 	"lyceum/internal/event"
+	"lyceum/internal/media"
 	"lyceum/internal/model"
 )
 
@@ -12,10 +14,13 @@ type Blobs func(event.Ref) ([]byte, error)
 
 // Rendering is the messages of an agent's window as a model gets them. It
 // follows the transcript: what has been rendered once is kept, so that a turn
-// costs as much as what is new in it.
+// costs as much as what is new in it. Only the bytes of pictures are not kept: there
+// may be much of that, and it is read again for each request.
 type Rendering struct {
 	head, first, next int64
 	messages          []model.Message
+	// pictures are where those in messages are kept, in the order in which they stand.
+	pictures []event.Ref
 }
 
 // Messages renders what c asks for. The result may share memory with later
@@ -24,10 +29,28 @@ func (r *Rendering) Messages(t *Transcript, c *event.ModelCall, blobs Blobs) ([]
 	if c.Head != t.Head || c.First != t.First || c.Last >= t.End() {
 		return nil, fmt.Errorf("the transcript has moved on from messages %d to %d", c.First, c.Last)
 	}
+	if c.Compact != nil {
+		bare := *c
+		bare.Compact = nil
+		once := Rendering{}
+		if _, err := once.Messages(t, &bare, blobs); err != nil {
+			return nil, err
+		}
+		ask := asked(c.Compact)
+		if err := once.add(&ask, blobs); err != nil {
+			return nil, err
+		}
+		return once.develop(once.messages, blobs)
+	}
 	if r.messages == nil || r.head != c.Head || r.first != c.First {
 		*r = Rendering{head: c.Head, first: c.First, next: c.First, messages: make([]model.Message, 0, c.Last-c.First+16)}
 		if c.Head < c.First {
 			if err := r.add(t.at(c.Head), blobs); err != nil {
+				return nil, err
+			}
+		}
+		if t.Summary != nil {
+			if err := r.add(t.Summary, blobs); err != nil {
 				return nil, err
 			}
 		}
@@ -38,26 +61,138 @@ func (r *Rendering) Messages(t *Transcript, c *event.ModelCall, blobs Blobs) ([]
 		}
 	}
 	n := len(r.messages)
-	return r.messages[:n:n], nil
+	return r.develop(r.messages[:n:n], blobs)
 }
 
 func (r *Rendering) add(m *Message, blobs Blobs) error {
-	out := model.Message{Role: m.Role, Parts: make([]model.Part, len(m.Parts))}
-	for i, p := range m.Parts {
-		out.Parts[i] = model.Part{Kind: p.Kind, ID: p.ID, Name: p.Name, Error: p.Error}
+	out := model.Message{Role: m.Role, Parts: make([]model.Part, 0, len(m.Parts))}
+	var pictures []event.Ref
+	for i := range m.Parts { // in place, both: they are large
+		p := &m.Parts[i]
+		out.Parts = append(out.Parts, model.Part{Kind: p.Kind, ID: p.ID, Name: p.Name, Error: p.Error})
+		shown := &out.Parts[len(out.Parts)-1]
 		for _, t := range []struct {
 			from event.Text
 			to   *string
-		}{{p.Text, &out.Parts[i].Text}, {p.Args, &out.Parts[i].Args}, {p.Opaque, &out.Parts[i].Opaque}} {
+		}{{p.Text, &shown.Text}, {p.Args, &shown.Args}, {p.Opaque, &shown.Opaque}} {
 			s, err := Read(t.from, blobs)
 			if err != nil {
 				return err
 			}
 			*t.to = s
 		}
+		rest, refs, err := attach(shown, p.Attached, blobs)
+		if err != nil {
+			return err
+		}
+		out.Parts = append(out.Parts, rest...)
+		pictures = append(pictures, refs...)
 	}
-	r.messages = append(r.messages, out)
+	if n := len(r.messages) - 1; m.Aside && n >= 0 && r.messages[n].Role == m.Role {
+		// It is said with the message before it. Renderings that were given out keep theirs.
+		out.Parts = slices.Concat(r.messages[n].Parts, out.Parts)
+		r.messages = append(slices.Clone(r.messages[:n]), out)
+	} else {
+		r.messages = append(r.messages, out)
+	}
+	r.pictures = append(r.pictures, pictures...)
 	return nil
+}
+
+// attach shows files with the part that they came with: a line about each of them, then
+// what is in it. Of a result they are part; behind a text they are parts of their own,
+// which attach returns. Pictures have no bytes yet, only places.
+func attach(p *model.Part, files []event.Attachment, blobs Blobs) (rest []model.Part, pictures []event.Ref, err error) {
+	for _, f := range files {
+		line := media.Line(f.Name, f.Media, f.Ref.Size)
+		if f.Media == media.Text {
+			if line, err = quote(line, f.Ref, blobs); err != nil {
+				return nil, nil, err
+			}
+		}
+		picture := model.Part{Kind: model.PartImage, Media: f.Media}
+		shown := media.Showable(f.Media, f.Ref.Size)
+		if shown {
+			pictures = append(pictures, f.Ref)
+		}
+		if p.Kind == model.PartToolResult {
+			p.Text = model.Below(p.Text, line)
+			if shown {
+				p.Pictures = append(p.Pictures, picture)
+			}
+			continue
+		}
+		rest = append(rest, model.Part{Kind: event.PartText, Text: line})
+		if shown {
+			rest = append(rest, picture)
+		}
+	}
+	return rest, pictures, nil
+}
+
+// quote puts the beginning of a text behind the line about it.
+func quote(line string, ref event.Ref, blobs Blobs) (string, error) {
+	if ref.Size > media.MaxBytes {
+		return line, nil // no message brings so much: the ledger was forged
+	}
+	data, err := blobs(ref)
+	if err != nil {
+		return "", fmt.Errorf("read text: %w", err)
+	}
+	return line + "\n" + media.Quote(data) + "\n[end of file]", nil
+}
+
+// develop puts the bytes into the pictures that are shown. Those that came before are
+// only told of: a request has no room for more. The place from which on they are shown
+// moves in steps, so that most requests begin like the one before, which providers make
+// cheaper.
+func (r *Rendering) develop(messages []model.Message, blobs Blobs) ([]model.Message, error) {
+	if len(r.pictures) == 0 {
+		return messages, nil
+	}
+	first, i := firstShown(r.pictures), -1
+	var failed error
+	out := model.EachPicture(messages, func(p *model.Part) string {
+		if i++; i < first {
+			return "(This picture came long ago and is no longer shown.)"
+		}
+		if failed != nil {
+			return model.Unseen
+		}
+		data, err := blobs(r.pictures[i])
+		if err != nil {
+			failed = fmt.Errorf("read picture: %w", err)
+			return model.Unseen
+		}
+		// What a ledger says that came from elsewhere is not believed either.
+		if media.Sniff(data) != p.Media {
+			return model.Unseen
+		}
+		p.Data = data
+		return ""
+	})
+	return out, failed
+}
+
+// firstShown is the number of the first picture that is shown.
+func firstShown(pictures []event.Ref) int {
+	const step = media.MaxShown / 2
+	var size int64
+	for _, p := range pictures {
+		size += p.Size
+	}
+	first := 0
+	for size > media.MaxShownBytes || len(pictures)-first > media.MaxShown {
+		n := 1
+		if len(pictures)-first > step {
+			n = step
+		}
+		for _, p := range pictures[first : first+n] {
+			size -= p.Size
+		}
+		first += n
+	}
+	return first
 }
 
 // Read returns what a model is shown of t.

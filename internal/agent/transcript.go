@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"lyceum/internal/event"
+	"lyceum/internal/media"
 	"lyceum/internal/model"
 
 	"github.com/go-json-experiment/json"
@@ -19,6 +20,9 @@ type Part struct {
 	Opaque event.Text `json:",omitzero"`
 	Text   event.Text `json:",omitzero"`
 	Error  bool       `json:",omitzero"`
+	// Attached are pictures and files that came with a text or a result: their types
+	// and where they are, never their bytes.
+	Attached []event.Attachment `json:",omitempty"`
 }
 
 func partOf(p event.Part) Part {
@@ -42,6 +46,9 @@ type Message struct {
 	Tokens int64
 	// Sum is the hash of role and parts.
 	Sum event.Hash
+	// Aside says that the rules said it by the way: no work begins with it, and a result
+	// before it is still the last thing that happened.
+	Aside bool `json:",omitzero"`
 }
 
 // Transcript is what an agent and its surroundings have said, numbered from 0.
@@ -50,7 +57,10 @@ type Message struct {
 type Transcript struct {
 	Head, First int64
 	// Lead is the message Head when it is not in Messages.
-	Lead     *Message `json:",omitzero"`
+	Lead *Message `json:",omitzero"`
+	// Summary is what the model itself said of the messages before First, shown behind
+	// Lead.
+	Summary  *Message `json:",omitzero"`
 	Messages []Message
 	// Size is the estimate for all of these together.
 	Size int64
@@ -58,6 +68,9 @@ type Transcript struct {
 	// Reported is how many tokens the provider counted for everything up to, but
 	// not including, message Counted.
 	Reported, Counted int64
+	// Most is a number that the tokens up to there do not exceed, 0 if no provider has
+	// counted yet.
+	Most int64 `json:",omitzero"`
 
 	// chain is the hash of the rendering up to message chained-1, for the window
 	// and settings in shown. It only saves work: a fold need not have it.
@@ -72,6 +85,9 @@ type setting struct {
 	system, tools event.Hash
 	thinking      bool
 	head, first   int64
+	effort        string
+	maxTokens     int64
+	summary       event.Hash
 }
 
 // End returns the number that the next message will have.
@@ -92,18 +108,47 @@ func (t *Transcript) lastRole() model.Role {
 }
 
 func (t *Transcript) add(role model.Role, parts []Part) {
-	m := Message{Role: role, Parts: parts, Tokens: 4}
-	for _, p := range parts {
-		m.Tokens += 4 + (p.Text.Len()+p.Args.Len()+p.Opaque.Len()+3)/4
-	}
-	m.Sum = m.sum()
+	m := message(role, parts)
 	t.Messages = append(t.Messages, m)
 	t.Size += m.Tokens
 }
 
+// addAside adds a word of the rules that no work begins with.
+func (t *Transcript) addAside(text event.Text) {
+	t.add(model.User, []Part{{Kind: event.PartText, Text: text}})
+	t.Messages[len(t.Messages)-1].Aside = true
+}
+
+func message(role model.Role, parts []Part) Message {
+	m := Message{Role: role, Parts: parts, Tokens: 4}
+	for _, p := range parts {
+		m.Tokens += 4 + (p.Text.Len()+p.Args.Len()+p.Opaque.Len()+3)/4
+		for _, a := range p.Attached {
+			m.Tokens += Weigh(a)
+		}
+	}
+	m.Sum = m.sum()
+	return m
+}
+
+// Weigh estimates the tokens of a file: what it is said to be, and the picture or the
+// beginning of the text.
+func Weigh(a event.Attachment) int64 {
+	const line = 40
+	switch {
+	case media.Showable(a.Media, a.Ref.Size):
+		return line + media.PictureTokens
+	case a.Media == media.Text:
+		return line + min(max(a.Ref.Size, 0), media.MaxQuote)/4
+	}
+	return line
+}
+
 // sum hashes what a model is shown of m. References stand for their content.
 // Every field is written with its length before it, so that no two messages are
-// the same bytes.
+// the same bytes. What is attached is hashed only where something is, so that
+// messages of before there were attachments have the sums they had: the byte that
+// tells whether a part failed then tells this as well.
 func (m *Message) sum() event.Hash {
 	b := make([]byte, 0, 1024)
 	field := func(s string) {
@@ -126,10 +171,19 @@ func (m *Message) sum() event.Hash {
 		text(p.Args)
 		text(p.Opaque)
 		text(p.Text)
+		mark := byte(0)
 		if p.Error {
-			b = append(b, 1)
-		} else {
-			b = append(b, 0)
+			mark = 1
+		}
+		if len(p.Attached) == 0 {
+			b = append(b, mark)
+			continue
+		}
+		b = binary.AppendUvarint(append(b, mark|2), uint64(len(p.Attached)))
+		for _, a := range p.Attached {
+			field(a.Media)
+			field(a.Name)
+			b = binary.AppendUvarint(append(b, a.Ref.Hash[:]...), uint64(a.Ref.Size))
 		}
 	}
 	return event.HashOf(b)
@@ -139,7 +193,7 @@ func (m *Message) sum() event.Hash {
 func (t *Transcript) measured(u event.Usage) {
 	if u.Input > 0 {
 		// A count far above any estimate is not believed either.
-		t.Reported, t.Counted = min(u.Input+u.Output, 16*t.Size+maxUnseen), t.End()
+		t.Reported, t.Counted, t.Most = min(u.Input+u.Output, 16*t.Size+maxUnseen), t.End(), u.Input+u.Output
 	}
 }
 
@@ -150,6 +204,9 @@ const maxUnseen = 1_000_000
 func (t *Transcript) estimate(head, first, from int64) (sum int64) {
 	if head < first && head >= from {
 		sum += t.at(head).Tokens
+	}
+	if from == 0 {
+		sum += t.summed()
 	}
 	for i := max(first, from); i < t.End(); i++ {
 		sum += t.at(i).Tokens
@@ -168,6 +225,14 @@ func (t *Transcript) tokens(extra int64) int64 {
 	return max(t.Reported+t.estimate(t.Head, t.First, t.Counted), t.Size/4)
 }
 
+// summed is the estimate for the summary alone.
+func (t *Transcript) summed() int64 {
+	if t.Summary == nil {
+		return 0
+	}
+	return t.Summary.Tokens
+}
+
 // moveTo cuts the window to begin at first, led by head, and lets go of the
 // rest. The provider's count shrinks in proportion.
 func (t *Transcript) moveTo(head, first int64) {
@@ -176,6 +241,7 @@ func (t *Transcript) moveTo(head, first int64) {
 	}
 	size := t.estimate(head, first, 0)
 	if t.Reported > 0 {
+		t.Most += t.weight(t.Counted) // what is left of it is no more
 		t.Reported, t.Counted = scaled(size, t.tokens(0), t.Size), t.End()
 	}
 	var lead *Message
@@ -191,11 +257,23 @@ func (t *Transcript) moveTo(head, first int64) {
 // message chained to those before. While the window only grows, a call costs as
 // much as what is new.
 func (t *Transcript) rendering(c *event.ModelCall) event.Hash {
-	show := setting{c.Model, c.System, c.Tools, c.Thinking, c.Head, c.First}
+	if c.Compact != nil { // it stops before the last one did, and ends otherwise
+		bare, rest := *c, *t
+		bare.Compact, rest.shown = nil, setting{}
+		ask := asked(c.Compact)
+		return link(rest.rendering(&bare), ask.Sum)
+	}
+	show := setting{c.Model, c.System, c.Tools, c.Thinking, c.Head, c.First, c.Effort, c.MaxTokens, event.Hash{}}
+	if t.Summary != nil {
+		show.summary = t.Summary.Sum
+	}
 	if show != t.shown || t.chained <= c.First {
 		t.shown, t.chain, t.chained = show, show.sum(), c.First
 		if c.Head < c.First {
 			t.chain = link(t.chain, t.at(c.Head).Sum)
+		}
+		if t.Summary != nil {
+			t.chain = link(t.chain, t.Summary.Sum)
 		}
 	}
 	for ; t.chained <= c.Last; t.chained++ {
@@ -205,7 +283,11 @@ func (t *Transcript) rendering(c *event.ModelCall) event.Hash {
 }
 
 func (s setting) sum() event.Hash {
-	data, err := json.Marshal([]any{"lyceum rendering 1", s.model, s.system, s.tools, s.thinking, s.head, s.first})
+	all := []any{"lyceum rendering 1", s.model, s.system, s.tools, s.thinking, s.head, s.first}
+	if s.effort != "" || s.maxTokens != 0 {
+		all = append(all, s.effort, s.maxTokens)
+	}
+	data, err := json.Marshal(all)
 	if err != nil {
 		panic("agent: settings cannot be encoded: " + err.Error())
 	}

@@ -12,7 +12,15 @@ import (
 
 // startsLoop reports whether m is a user's word alone, not a result.
 func (m *Message) startsLoop() bool {
-	return m.Role == model.User && !m.has(model.PartToolResult)
+	return m.Role == model.User && !m.Aside && !m.has(model.PartToolResult)
+}
+
+// afterResults reports whether the last thing that happened before message i, which is not
+// the first of the window, was the end of tools.
+func (t *Transcript) afterResults(i int64) bool {
+	for i--; i > t.First && t.at(i).Aside; i-- {
+	}
+	return t.at(i).has(model.PartToolResult)
 }
 
 func (m *Message) has(kind string) bool {
@@ -31,7 +39,7 @@ func (t *Transcript) cut(total, target int64) (head, first int64) {
 	head, first = t.Head, t.First
 	size := t.Size
 	loop := t.Head
-	rest := t.Size // tokens of the messages from i on
+	rest := t.Size // tokens of the summary and the messages from i on
 	if t.Head < t.First {
 		rest -= t.at(t.Head).Tokens
 	}
@@ -41,7 +49,7 @@ func (t *Transcript) cut(total, target int64) (head, first int64) {
 		case i == t.First:
 		case m.startsLoop():
 			loop, head, first, size = i, i, i, rest
-		case m.has(event.PartToolCall) && t.at(i-1).has(model.PartToolResult):
+		case m.has(event.PartToolCall) && t.afterResults(i):
 			head, first, size = loop, i, rest+t.at(loop).Tokens
 		}
 		rest -= m.Tokens

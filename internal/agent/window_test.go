@@ -127,7 +127,7 @@ func TestAgentsOfAnyHistoryStayInTheirWindow(t *testing.T) {
 				a.Used(seq, &event.ToolCall{Answer: from, Part: int64(i + 1)})
 			}
 			for i := n; i > 0; i-- { // in any order
-				a.Got(from+uint64(i), event.Text{Text: words(rng, 60)}, false)
+				a.Got(0, from+uint64(i), event.Text{Text: words(rng, 60)}, false)
 			}
 			if len(a.Open) > 0 {
 				t.Fatalf("seed %d: still waiting", seed)
@@ -147,7 +147,7 @@ func TestAWindowDoesNotGrowBecauseAProviderMiscounts(t *testing.T) {
 		a.Called(4*i+1, a.NextCall())
 		a.Heard(4*i+2, &event.ModelResult{Usage: event.Usage{Input: 1, Output: 1}, Parts: []event.Part{{Kind: event.PartToolCall, ID: "x", Name: "tool"}}})
 		a.Used(4*i+3, &event.ToolCall{Answer: 4*i + 2})
-		a.Got(4*i+3, event.Text{Text: "some result of some length"}, false)
+		a.Got(0, 4*i+3, event.Text{Text: "some result of some length"}, false)
 		if n := len(a.Transcript.Messages); n > 1000 {
 			t.Fatalf("%d messages in the window after %d turns", n, i)
 		}
@@ -222,13 +222,13 @@ func TestWhatIsSaidToABusyAgentComesAfterItsResults(t *testing.T) {
 	a.Heard(2, &event.ModelResult{Parts: []event.Part{{Kind: event.PartToolCall, ID: "a"}, {Kind: event.PartToolCall, ID: "b"}}})
 	a.Used(3, &event.ToolCall{Answer: 2, Part: 0})
 	a.Used(4, &event.ToolCall{Answer: 2, Part: 1})
-	a.Got(4, event.Text{Text: "second"}, false)
+	a.Got(0, 4, event.Text{Text: "second"}, false)
 	a.Told(event.Text{Text: "while acting"})
-	a.Got(4, event.Text{Text: "again"}, false)
+	a.Got(0, 4, event.Text{Text: "again"}, false)
 	if a.Phase() != Acting {
 		t.Fatalf("the agent is %s", a.Phase())
 	}
-	a.Got(3, event.Text{Text: "first"}, true)
+	a.Got(0, 3, event.Text{Text: "first"}, true)
 	last := a.Transcript.Messages[2]
 	var got []string
 	for _, p := range last.Parts {

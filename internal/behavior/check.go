@@ -263,6 +263,7 @@ func (c *checker) look(p *Program) (enabled []Event, at place, wrong string) {
 		return nil, at, fmt.Sprintf("thread %s broke down: %s", b.Thread, b.Reason)
 	}
 	for _, r := range p.Requested() {
+		r.Event.Allowed = true // a person who is asked may say yes
 		by := p.Blocked(r.Event)
 		for _, b := range by {
 			if b.Fault != "" {

@@ -28,6 +28,8 @@ type Definition struct {
 // Point is one synchronisation point: what is stated there, until one of the
 // events that are requested or waited for has happened often enough.
 type Point struct {
+	// Ask are events that a person has to allow.
+	Ask       []PatternDef `json:"ask,omitempty"`
 	Block     []PatternDef `json:"block,omitempty"`
 	Interrupt []PatternDef `json:"interrupt,omitempty"`
 	Request   []EventDef   `json:"request,omitempty"`
@@ -43,14 +45,17 @@ type EventDef struct {
 	Detail string `json:"with,omitzero"`
 }
 
-// PatternDef says which events are meant. Later and Reason are for those that
-// block.
+// PatternDef says which events are meant. Reason is for those that block or ask, Later
+// for those that block, Default and Within for those that ask.
 type PatternDef struct {
-	Later  bool     `json:"later,omitzero"`
-	Reason string   `json:"reason,omitzero"`
-	Types  []string `json:"type"`
+	Default string   `json:"default,omitzero"`
+	Later   bool     `json:"later,omitzero"`
+	Reason  string   `json:"reason,omitzero"`
+	Types   []string `json:"type"`
 	// Where is sorted by path, and has each path once.
 	Where []ConditionDef `json:"where,omitempty"`
+	// Within is in microseconds.
+	Within int64 `json:"within,omitzero"`
 }
 
 // ConditionDef is what must hold of the field at a path of names with dots
@@ -76,6 +81,7 @@ const (
 	maxList     = 100
 	maxTimes    = 1_000_000_000
 	maxPriority = 1000
+	maxWithin   = 365 * 24 * 3600 * 1_000_000 // microseconds
 )
 
 // fault is what is wrong with a definition. Its path of members and positions
@@ -159,10 +165,10 @@ func (d *Definition) Check() error {
 func (p Point) passes() bool { return len(p.Request)+len(p.Wait) > 0 }
 
 func (p *Point) check() error {
-	n := len(p.Request) + len(p.Wait) + len(p.Block) + len(p.Interrupt)
+	n := len(p.Request) + len(p.Wait) + len(p.Block) + len(p.Ask) + len(p.Interrupt)
 	switch {
 	case n == 0:
-		return &fault{text: "a step must request, wait for, block or be interrupted by something"}
+		return &fault{text: "a step must request, wait for, block, ask about or be interrupted by something"}
 	case n > maxList:
 		return &fault{text: fmt.Sprintf("the step names %d kinds of events, more than %d", n, maxList)}
 	case p.Times < 0 || p.Times > maxTimes:
@@ -178,9 +184,9 @@ func (p *Point) check() error {
 	for _, l := range []struct {
 		name string
 		list []PatternDef
-	}{{"wait", p.Wait}, {"block", p.Block}, {"interrupt", p.Interrupt}} {
+	}{{"wait", p.Wait}, {"block", p.Block}, {"ask", p.Ask}, {"interrupt", p.Interrupt}} {
 		for i := range l.list {
-			if err := l.list[i].check(l.name == "block"); err != nil {
+			if err := l.list[i].check(l.name); err != nil {
 				return within(err, l.name, i)
 			}
 		}
@@ -214,12 +220,21 @@ func checkType(t string) error {
 	return nil
 }
 
-func (p *PatternDef) check(block bool) error {
+// check says what is wrong with a pattern of a step's list.
+func (p *PatternDef) check(list string) error {
 	switch {
-	case p.Reason != "" && !block:
-		return wrong("reason", "only what is blocked has one")
-	case p.Later && !block:
+	case p.Reason != "" && list != "block" && list != "ask":
+		return wrong("reason", "only what is blocked or asked about has one")
+	case p.Later && list != "block":
 		return wrong("later", "only what is blocked can be so")
+	case (p.Default != "" || p.Within != 0) && list != "ask":
+		return wrong("default", "only what is asked about has default and within")
+	case p.Default != "" && p.Default != "yes" && p.Default != "no":
+		return wrong("default", "%.40q: want yes or no", p.Default)
+	case (p.Default == "") != (p.Within == 0):
+		return wrong("default", "say both default and within, or neither: what counts if nobody answers, and after how long")
+	case p.Within < 0 || p.Within > maxWithin:
+		return wrong("within", "it must be a time from 1s to 8760h")
 	case !utf8.ValidString(p.Reason):
 		return wrong("reason", "it is not UTF-8 text")
 	case len(p.Types) == 0:

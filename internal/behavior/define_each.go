@@ -90,7 +90,10 @@ func (r *each) match(e Event, ask func(*point) Truth) Truth {
 // waited for, because it may end one value and leave the others. Requests do not
 // depend on the value; those of earlier points come first.
 func (r *each) Bids() Bids {
-	b := Bids{Wait: heed{r}, Block: []Ban{{Match: gate{r, false}}, {Match: gate{r, true}, Later: true}}}
+	b := Bids{Wait: heed{r}, Block: []Ban{{Match: gate{r, false, nil}}, {Match: gate{r, true, nil}, Later: true}}}
+	for _, q := range r.asks {
+		b.Block = append(b.Block, Ban{Match: gate{r, false, q}, Ask: q})
+	}
 	for i := range b.Block {
 		b.Block[i].Why = b.Block[i].Match.(gate).why
 	}
@@ -134,18 +137,21 @@ func (h heed) String() string {
 	return all.String()
 }
 
-// gate matches what the run of a value blocks, later or for good.
+// gate matches what the run of a value blocks, later or for good, or asks about.
 type gate struct {
 	*each
 	later bool
+	ask   *Question
 }
+
+func (g gate) has(b *Ban) bool { return b.Later == g.later && b.Ask == g.ask }
 
 // Match implements Matcher.
 func (g gate) Match(e Event) Truth {
 	return g.match(e, func(p *point) Truth {
 		best := No
-		for _, ban := range p.Block {
-			if ban.Later == g.later {
+		for i := range p.Block {
+			if ban := &p.Block[i]; g.has(ban) {
 				best = max(best, ban.Match.Match(e))
 			}
 		}
@@ -155,8 +161,8 @@ func (g gate) Match(e Event) Truth {
 
 func (g gate) why(e Event) (reason string) {
 	g.match(e, func(p *point) Truth {
-		for _, ban := range p.Block {
-			if reason == "" && ban.Later == g.later && ban.Match.Match(e) != No {
+		for i := range p.Block {
+			if ban := &p.Block[i]; reason == "" && g.has(ban) && ban.Match.Match(e) != No {
 				reason = ban.Reason
 			}
 		}
@@ -168,8 +174,8 @@ func (g gate) why(e Event) (reason string) {
 func (g gate) String() string {
 	var all Any
 	for i, p := range g.points {
-		for _, ban := range p.Block {
-			if g.count[i] > 0 && ban.Later == g.later {
+		for j := range p.Block {
+			if ban := &p.Block[j]; g.count[i] > 0 && g.has(ban) {
 				all = append(all, ban.Match)
 			}
 		}

@@ -1,6 +1,7 @@
 package behavior
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -39,6 +40,7 @@ type course struct {
 	repeat bool
 	per    []string
 	points []point
+	asks   []*Question
 }
 
 type point struct {
@@ -60,6 +62,11 @@ func (d *Definition) compile() (*course, error) {
 			return nil, err
 		}
 		c.points = append(c.points, p)
+		for j := range p.Block {
+			if q := p.Block[j].Ask; q != nil {
+				c.asks = append(c.asks, q)
+			}
+		}
 	}
 	return c, nil
 }
@@ -88,17 +95,28 @@ func (p *Point) compile(d *Definition) (out point, err error) {
 		}
 	}
 	for i := range p.Block {
-		m, err := p.Block[i].compile()
+		ban, err := p.Block[i].ban("blocked by the policy " + d.Name)
 		if err != nil {
 			return out, err
 		}
-		ban := Ban{Match: m, Reason: p.Block[i].Reason, Later: p.Block[i].Later}
-		if ban.Reason == "" {
-			ban.Reason = "blocked by the policy " + d.Name
+		out.Block = append(out.Block, ban)
+	}
+	// What a step blocks it does not ask about: the first ban that matches counts.
+	for i := range p.Ask {
+		ban, err := p.Ask[i].ban("the policy " + d.Name + " has a person decide")
+		if err != nil {
+			return out, err
 		}
+		ban.Ask = &Question{Default: p.Ask[i].Default, Within: p.Ask[i].Within}
 		out.Block = append(out.Block, ban)
 	}
 	return out, nil
+}
+
+// ban is what blocks the events that are meant; reason stands for one that is not given.
+func (p *PatternDef) ban(reason string) (Ban, error) {
+	m, err := p.compile()
+	return Ban{Match: m, Reason: cmp.Or(p.Reason, reason), Later: p.Later}, err
 }
 
 func anyOf(list []PatternDef) (Any, error) {

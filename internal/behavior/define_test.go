@@ -210,7 +210,7 @@ func TestDefinitionIsRefusedWithItsLine(t *testing.T) {
 		{"ManyTimes", step("wait: {type: a}\n  times: 1000000001"), 5, "times: it must be a whole number"},
 		{"TimesInHex", step("wait: {type: a}\n  times: 0x10"), 5, "times: 0x10 is not a number"},
 		{"TimesOfNothing", step("block: {type: a}\n  times: 2"), 5, "times: the step neither requests nor waits"},
-		{"AReasonToWait", step("wait:\n    type: a\n    reason: b"), 6, "reason: only what is blocked has one"},
+		{"AReasonToWait", step("wait:\n    type: a\n    reason: b"), 6, "reason: only what is blocked or asked about has one"},
 		{"AnInterruptForLater", step("wait: {type: a}\n  interrupt:\n  - type: a\n  - type: a\n    later: true"), 8, "later: only what is blocked"},
 		{"AReasonToRequest", step("request:\n    type: a\n    reason: b"), 6, `unknown key "reason"`},
 		{"AnEmptyReason", step("block:\n    type: a\n    reason: ''"), 6, "reason: it is empty"},
@@ -363,10 +363,10 @@ func (u unseen) JSON() string { return `{"unseen":true}` }
 func TestFieldThatCannotBeSeenIsBlockedAndNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	p := programOf(t, steps(t, "", "{wait: {type: a, where: {f: 1}}, block: {type: b, where: {f: 1}, reason: no}}"))
-	if o := p.Trigger(Event{"a", unseen{}}, false); !o.Selected {
+	if o := p.Trigger(Event{Type: "a", Detail: unseen{}}, false); !o.Selected {
 		t.Errorf("an event whose member cannot be seen: got %+v, want it selected", o)
 	}
-	if by := p.Blocked(Event{"b", unseen{}}); len(by) != 1 || by[0].Reason != "no" {
+	if by := p.Blocked(Event{Type: "b", Detail: unseen{}}); len(by) != 1 || by[0].Reason != "no" {
 		t.Errorf("blockers of b: got %v, want one that says no", by)
 	}
 }
@@ -543,11 +543,11 @@ func TestEachValueHasItsOwnRun(t *testing.T) {
 	isBlocked(t, p, "act", c, "Think first.")
 	// What nobody can see may be the one who must not.
 	for _, v := range []Value{{Kind: Unknown}, {Kind: List, Items: []Value{TextValue("b")}}, {Kind: Object}} {
-		e := Event{"act", unseen{"agent": v}}
+		e := Event{Type: "act", Detail: unseen{"agent": v}}
 		if len(p.Blocked(e)) != 1 || p.threads[0].bids.Block[0].Match.Match(e) != Maybe {
 			t.Errorf("%v is not blocked", v)
 		}
-		p.Tell(Event{"think", unseen{"agent": v}})
+		p.Tell(Event{Type: "think", Detail: unseen{"agent": v}})
 		isBlocked(t, p, "act", c, "Think first.")
 	}
 	// All think, also those whom nobody has seen yet.

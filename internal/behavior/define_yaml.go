@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"lyceum/internal/strictyaml"
@@ -87,6 +88,7 @@ func readPoint(n ast.Node) (p Point, err error) {
 	err = strictyaml.Fields(n, "a step", map[string]func(ast.Node) error{
 		"wait":      patterns(&p.Wait),
 		"block":     patterns(&p.Block),
+		"ask":       patterns(&p.Ask),
 		"interrupt": patterns(&p.Interrupt),
 		"request": oneOrMore(func(n ast.Node) error {
 			e, err := readEvent(n)
@@ -111,6 +113,11 @@ func readPattern(n ast.Node) (p PatternDef, err error) {
 		"type":   words(&p.Types),
 		"reason": strictyaml.Word(&p.Reason),
 		"later":  strictyaml.Truth(&p.Later),
+		"default": func(n ast.Node) (err error) {
+			p.Default, err = yesOrNo(n)
+			return err
+		},
+		"within": span(&p.Within),
 		"where": func(n ast.Node) error {
 			pairs, ok := strictyaml.Pairs(n)
 			if !ok || len(pairs) == 0 {
@@ -129,6 +136,33 @@ func readPattern(n ast.Node) (p PatternDef, err error) {
 		},
 	})
 	return p, err
+}
+
+// yesOrNo reads yes or no, which YAML may take for true or false.
+func yesOrNo(n ast.Node) (string, error) {
+	switch text := strings.TrimSpace(n.GetToken().Value); text {
+	case "yes", "true":
+		return "yes", nil
+	case "no", "false":
+		return "no", nil
+	}
+	return "", strictyaml.At(n, "it must be yes or no")
+}
+
+// span reads a time such as 90s, 30m or 24h.
+func span(to *int64) func(ast.Node) error {
+	return func(n ast.Node) error {
+		text, err := strictyaml.Scalar(n)
+		if err != nil {
+			return err
+		}
+		d, err := time.ParseDuration(text)
+		if err != nil || d < time.Second || d.Microseconds() > maxWithin {
+			return strictyaml.At(n, "it must be a time from 1s to 8760h, such as 30m")
+		}
+		*to = d.Microseconds()
+		return nil
+	}
 }
 
 func readCondition(p *ast.MappingValueNode, seen map[string]bool) (c ConditionDef, err error) {

@@ -1,13 +1,13 @@
 package behavior
 
-import "strings"
-
 // Event is something that can happen: what kind of thing, and what is known of
-// it. Two events are equal if both are.
+// it. Two events are equal if both of these are.
 type Event struct {
 	Type string
 	// Detail may be nil: nothing is known, and nothing need be.
 	Detail Detail
+	// Allowed says that a person lets it pass, as far as they were to be asked.
+	Allowed bool
 }
 
 // Detail is what is known of an event.
@@ -103,27 +103,4 @@ func (v Value) same(o Value) Truth {
 		}
 	}
 	return No
-}
-
-// CleanPath brings a path to one form: no dots, no doubled or outer slashes, and
-// no way out. Within a workspace, /data, ./data and a/../data are all data.
-func CleanPath(p string) string {
-	var out []string
-	for part := range strings.SplitSeq(p, "/") {
-		switch part {
-		case "", ".":
-		case "..":
-			if len(out) > 0 {
-				out = out[:len(out)-1]
-			}
-		default:
-			out = append(out, part)
-		}
-	}
-	return strings.Join(out, "/")
-}
-
-// Under reports whether a clean path is dir or below it.
-func Under(path, dir string) bool {
-	return dir == "" || path == dir || strings.HasPrefix(path, dir+"/")
 }

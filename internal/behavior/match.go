@@ -3,6 +3,8 @@ package behavior
 import (
 	"slices"
 	"strings"
+
+	"lyceum/internal/workspace"
 )
 
 // Truth is what a matcher says of an event.
@@ -89,8 +91,8 @@ type Condition struct {
 	In []Value
 	// Min and Max bound a number; empty does not.
 	Min, Max string
-	// Prefix are folders that a path must be in. It is compared name by name,
-	// after dots have been taken out.
+	// Prefix are folders that a path must be in. Both are compared as paths of a
+	// workspace, name by name.
 	Prefix []string
 }
 
@@ -149,12 +151,11 @@ func (c *Condition) below(v Value) bool {
 	if v.Kind != Text {
 		return false
 	}
-	for _, dir := range c.Prefix {
-		if Under(CleanPath(v.Text), CleanPath(dir)) {
-			return true
-		}
-	}
-	return false
+	path, _ := workspace.Path(v.Text) // one that no tool takes is judged like any other
+	return slices.ContainsFunc(c.Prefix, func(text string) bool {
+		dir, _ := workspace.Path(text)
+		return workspace.Under(path, dir)
+	})
 }
 
 func (c *Condition) String() string {

@@ -93,6 +93,8 @@ type Blocker struct {
 	Reason string `json:"reason,omitempty"`
 	// Later says that it passes by itself.
 	Later bool `json:"later,omitempty"`
+	// Ask says that a person may let the event pass all the same.
+	Ask *Question `json:"ask,omitempty"`
 	// Fault is set if the thread does so because it broke down just now.
 	Fault string `json:"fault,omitempty"`
 }

@@ -694,7 +694,7 @@ func FuzzJSONDetail(f *testing.F) {
 		if again.JSON() != d.JSON() {
 			t.Fatalf("%q was written as %q and then as %q", text, d.JSON(), again.JSON())
 		}
-		if !(Event{"x", d}).Equal(Event{"x", again}) {
+		if !(Event{Type: "x", Detail: d}).Equal(Event{Type: "x", Detail: again}) {
 			t.Fatalf("%q is not equal to itself", text)
 		}
 	})

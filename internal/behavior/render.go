@@ -90,6 +90,9 @@ func (b *Bids) onward() (out []string) {
 
 func (b *Ban) line() string {
 	out := "blocks " + wording(b.Match)
+	if b.Ask != nil {
+		out = "asks a person about " + wording(b.Match)
+	}
 	if b.Later {
 		out += " for now"
 	}

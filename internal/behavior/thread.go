@@ -28,6 +28,16 @@ type Ban struct {
 	// Later says that the ban passes by itself, once something that is under way
 	// has ended: whoever proposed the event need only wait.
 	Later bool
+	// Ask has a person decide: the ban does not hold for an event that is Allowed.
+	Ask *Question
+}
+
+// Question is how a person is asked about an event.
+type Question struct {
+	// Default is yes or no: what counts if nobody has answered Within so many
+	// microseconds. Without it the question stays.
+	Default string `json:"default,omitempty"`
+	Within  int64  `json:"within,omitempty"`
 }
 
 func (b *Ban) reason(e Event) string {
@@ -246,8 +256,12 @@ func (t *thread) blocks(e Event) (b Blocker, blocked bool) {
 		}
 	}()
 	for i := range t.bids.Block {
-		if ban := &t.bids.Block[i]; ban.Match.Match(e) != No {
-			return Blocker{Thread: t.Name, Reason: ban.reason(e), Later: ban.Later}, true
+		ban := &t.bids.Block[i]
+		if ban.Ask != nil && e.Allowed {
+			continue
+		}
+		if ban.Match.Match(e) != No {
+			return Blocker{Thread: t.Name, Reason: ban.reason(e), Later: ban.Later, Ask: ban.Ask}, true
 		}
 	}
 	t.wants(e)

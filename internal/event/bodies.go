@@ -13,10 +13,15 @@ type QuestCreated struct {
 	Agents []AgentSpec `json:"agents"`
 	// Computer is what each agent works with, if the quest has computers.
 	Computer *ComputerSpec `json:"computer,omitzero"`
+	// Context is compact, if a model sums up what its window has no room for any more;
+	// otherwise that is cut away.
+	Context string `json:"context,omitzero"`
 	// Contract is how a contract net works.
 	Contract *ContractSpec `json:"contract,omitzero"`
 	// Data is the folder that was copied into each agent's home.
 	Data *TreeRef `json:"data,omitzero"`
+	// Executors are the outside agents that agents of the quest are, sorted by name.
+	Executors []ExecutorPin `json:"executors,omitempty"`
 	// Lab is how a lab works.
 	Lab    *LabSpec `json:"lab,omitzero"`
 	Limits Limits   `json:"limits"`
@@ -26,15 +31,38 @@ type QuestCreated struct {
 	// Policies are the rules that every proposal must pass, in the order in which
 	// they are asked.
 	Policies []PolicySpec `json:"policies,omitempty"`
-	Problem  Text         `json:"problem"`
-	// Rules is the society and the version of its rules, such as solo/3.
+	// Prepare is a command that runs once in the home that agents begin with.
+	Prepare string `json:"prepare,omitzero"`
+	Problem Text   `json:"problem"`
+	// Repo are the files that agents work on, if those are of a repository or folder.
+	Repo *RepoSpec `json:"repo,omitzero"`
+	// Rules is the society and the version of its rules, such as solo/4.
 	Rules string `json:"rules"`
 	Seed  uint64 `json:"seed,string"`
+	// Servers are the MCP servers whose tools agents get, sorted by name.
+	Servers []ServerPin `json:"servers,omitempty"`
+	// Settings are how the society works, as JSON, where it has no member of its own.
+	Settings string `json:"settings,omitzero"`
 	// Spec is the quest.yaml as it was given.
 	Spec Ref `json:"spec"`
 	// Texts are what the society says to agents, by name, sorted.
 	Texts    []NamedText `json:"texts,omitempty"`
 	Thinking bool        `json:"thinking,omitzero"`
+	// Tools are what the rules know of the world's tools that agents have, sorted by name.
+	Tools []ToolTraits `json:"tools,omitempty"`
+}
+
+// ToolTraits is what the rules know of a tool of the world besides its name: what it says
+// of itself.
+type ToolTraits struct {
+	Name string `json:"name"`
+	// Parallel says that the tool has an argument parallel, by which a model lets a call
+	// of it run together with those beside it.
+	Parallel bool `json:"parallel,omitzero"`
+	// Paths are the arguments that are paths of the workspace, or lists of some.
+	Paths []string `json:"paths,omitempty"`
+	// Reads says that a call has no effect on any other: such calls of a turn run together.
+	Reads bool `json:"reads,omitzero"`
 }
 
 // LabSpec is how the agents of a lab judge each other's papers.
@@ -52,12 +80,26 @@ type AgentSpec struct {
 	// Count is how many agents there are of the kind, and First the number of the
 	// first: with a count of 2 and a first of 3, agent stands for agent-3 and agent-4.
 	// Without a count there is one, and Name is its whole name.
-	Count int64  `json:"count,omitzero"`
-	First int64  `json:"first,omitzero"`
-	Model string `json:"model"`
-	Name  string `json:"name"`
+	Count int64 `json:"count,omitzero"`
+	// Executor is the outside agent that acts, instead of a model.
+	Executor string `json:"executor,omitzero"`
+	First    int64  `json:"first,omitzero"`
+	// Gateway is what an outside agent may ask of models besides its own.
+	Gateway *GatewaySpec `json:"gateway,omitzero"`
+	// MaxOutput is how many tokens an answer may have, 0 what the provider takes. If an
+	// answer is cut off, it is raised to RaisedOutput, once, if that is set.
+	MaxOutput int64  `json:"max_output,omitzero"`
+	Model     string `json:"model"`
+	Name      string `json:"name"`
+	// Price is what the model's tokens cost when the quest was made, if its limits are
+	// strict and that is known: calls are reserved for by it.
+	Price        *Price `json:"price,omitzero"`
+	RaisedOutput int64  `json:"raised_output,omitzero"`
 	// System is the system prompt, rendered once at creation.
 	System Ref `json:"system"`
+	// Thinking is how much the model thinks: none, low, medium, high, a number of tokens,
+	// or true for what the provider takes; empty is as the quest says.
+	Thinking string `json:"thinking,omitzero"`
 	// ToolNames are the names in Tools, sorted: what the rules need of it.
 	ToolNames []string `json:"tool_names,omitempty"`
 	// Tools is the list of tools with their descriptions and schemas.
@@ -83,8 +125,10 @@ type Share struct {
 	Cost *int64 `json:"cost,omitzero"`
 	// Duration in microseconds, of the time its calls took.
 	Duration *int64 `json:"duration,omitzero"`
-	Tokens   *int64 `json:"tokens,omitzero"`
-	Turns    *int64 `json:"turns,omitzero"`
+	// Storage in bytes, of what is kept of its files and outputs.
+	Storage *int64 `json:"storage,omitzero"`
+	Tokens  *int64 `json:"tokens,omitzero"`
+	Turns   *int64 `json:"turns,omitzero"`
 }
 
 // Limits bound a quest. A limit that is not there does not bind; zero is a
@@ -96,8 +140,14 @@ type Limits struct {
 	Cost *int64 `json:"cost,omitzero"`
 	// Duration in microseconds, of the time the quest was running.
 	Duration *int64 `json:"duration,omitzero"`
-	Tokens   *int64 `json:"tokens,omitzero"`
-	Turns    *int64 `json:"turns,omitzero"`
+	// Storage in bytes, of what is kept of all agents' files and outputs.
+	Storage *int64 `json:"storage,omitzero"`
+	// Strict says that calls under way do not pass the limits on cost and tokens either: the
+	// most that a call can use is reserved before it is made. A quest is made with it, or
+	// never has it.
+	Strict bool   `json:"strict,omitzero"`
+	Tokens *int64 `json:"tokens,omitzero"`
+	Turns  *int64 `json:"turns,omitzero"`
 }
 
 // NamedText is a short text under a name.
@@ -149,6 +199,8 @@ type QuestStopped struct {
 // QuestFinished says that the quest has its answer.
 type QuestFinished struct {
 	Answer Text `json:"answer"`
+	// NotFound says that the answer is that there is none in what was searched.
+	NotFound bool `json:"not_found,omitzero"`
 	// Warnings are what stayed open: the quest is completed with warnings.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -156,6 +208,48 @@ type QuestFinished struct {
 // QuestFailed says that the quest cannot go on, and why.
 type QuestFailed struct {
 	Reason string `json:"reason"`
+}
+
+// BudgetRaised gives a quest other limits, whether it runs or rests: more, as a rule. One
+// that has come to rest at a limit goes on when it is resumed.
+type BudgetRaised struct {
+	Inbox int64 `json:"inbox,omitzero"`
+	// Limits replace those of the quest where they are set.
+	Limits Limits `json:"limits"`
+}
+
+// QuestRested says that the rules have brought the quest to rest without an answer. It is
+// paused: what it lacks can come, and whoever resumes it goes on from here.
+type QuestRested struct {
+	// Kind is outage or no-agreement.
+	Kind string `json:"kind"`
+	// Reason is the same for people.
+	Reason string `json:"reason"`
+}
+
+// The kinds of rest that rules bring a quest to.
+const (
+	// RestOutage: all that is open waits for a provider that was away for longer than
+	// anybody is patient.
+	RestOutage = "outage"
+	// RestNoAgreement: nobody is left who would act, and the society has agreed on nothing.
+	RestNoAgreement = "no-agreement"
+)
+
+// ProviderLost says that a provider of models answers nobody. That is a state of the world
+// and no agent's failure: calls to it stay open and are tried again until it is back.
+type ProviderLost struct {
+	// Models are those of the quest that it has, sorted.
+	Models []string `json:"models"`
+	// Patience is how long the quest waits for it, in microseconds.
+	Patience int64  `json:"patience"`
+	Provider string `json:"provider"`
+	Reason   string `json:"reason"`
+}
+
+// ProviderBack says that a provider that was lost has answered.
+type ProviderBack struct {
+	Provider string `json:"provider"`
 }
 
 // QuestForked ends the copied part of a fork's ledger. From here on the quest
@@ -176,10 +270,24 @@ type QuestForked struct {
 	Seed   uint64 `json:"seed,string,omitzero"`
 }
 
+// Attachment is a picture or another file that goes with a text. Only its name stands
+// in the event; the bytes are a blob.
+type Attachment struct {
+	// Media is what the bytes are, by their own account: image/png, image/jpeg,
+	// image/gif or image/webp of a picture, which models are shown, text/plain of a
+	// text, and some other type of what they are only told about.
+	Media string `json:"media"`
+	// Name is what the file was called, without folders. It may be anything.
+	Name string `json:"name,omitzero"`
+	Ref  Ref    `json:"ref"`
+}
+
 // UserMessage is a person's word to the quest.
 type UserMessage struct {
-	Inbox int64 `json:"inbox,omitzero"`
-	Text  Text  `json:"text"`
+	// Attachments go with the text, which may be empty then.
+	Attachments []Attachment `json:"attachments,omitempty"`
+	Inbox       int64        `json:"inbox,omitzero"`
+	Text        Text         `json:"text"`
 	// To names an agent; empty means all of them.
 	To string `json:"to,omitzero"`
 }
@@ -206,12 +314,19 @@ type MessageSent struct {
 // conversation: it says which part of the transcript to render, and the hash
 // that the rendering must have.
 type ModelCall struct {
+	// Compact says that the model is asked for a summary, and not for a turn's work.
+	Compact *Compaction `json:"compact,omitzero"`
+	// Effort is how much the model is to think: low, medium, high or a number of tokens;
+	// empty leaves it to the provider.
+	Effort string `json:"effort,omitzero"`
 	// First is the message from which on the transcript is sent; Head is the
 	// user message kept in front of it, if that is another one.
 	First int64 `json:"first"`
 	Head  int64 `json:"head"`
 	// Last is the last message sent.
-	Last      int64  `json:"last"`
+	Last int64 `json:"last"`
+	// MaxTokens is how many tokens the answer may have, 0 what the provider takes.
+	MaxTokens int64  `json:"max_tokens,omitzero"`
 	Model     string `json:"model"`
 	Rendering Hash   `json:"rendering"`
 	System    Hash   `json:"system"`
@@ -228,11 +343,17 @@ type ModelResult struct {
 	Cost     int64       `json:"cost,omitzero"`
 	Duration int64       `json:"duration,omitzero"`
 	Error    *ModelError `json:"error,omitzero"`
-	Parts    []Part      `json:"parts,omitempty"`
+	// Estimated says that the provider did not tell all that was used, so that Usage,
+	// Wasted and Cost are an upper bound.
+	Estimated bool   `json:"estimated,omitzero"`
+	Parts     []Part `json:"parts,omitempty"`
 	// Price is what the tokens cost when the call was made.
 	Price *Price `json:"price,omitzero"`
 	// Stop is why the model stopped: end, tools, length, refusal.
 	Stop string `json:"stop,omitzero"`
+	// Stored is how many bytes of the disk the answer took, if it was too long to be kept
+	// with the events.
+	Stored int64 `json:"stored,omitzero"`
 	// Unpriced says that the model has no known price, and Cost means nothing.
 	Unpriced bool  `json:"unpriced,omitzero"`
 	Usage    Usage `json:"usage"`
@@ -250,10 +371,18 @@ type Price struct {
 
 // ModelError is why a model gave no answer.
 type ModelError struct {
-	// Kind is one of context, refused, unavailable, invalid, script.
+	// Kind is one of context, refused, unavailable, invalid, script, away. After away the
+	// turn counts as not taken: the provider answered nobody until the quest came to rest.
 	Kind string `json:"kind"`
 	Text string `json:"text"`
 }
+
+// ErrorAway is the kind of error of a call whose provider answered nobody.
+const ErrorAway = "away"
+
+// Untaken reports whether the turn counts as not taken: the provider answered nobody until
+// the quest came to rest.
+func (b *ModelResult) Untaken() bool { return b.Error != nil && b.Error.Kind == ErrorAway }
 
 // Part is a piece of what a model said.
 type Part struct {
@@ -310,37 +439,79 @@ type ToolCall struct {
 // ToolResult is what the world answered to a tool.call. What the call did to the
 // agent's files, a file.diff before it says.
 type ToolResult struct {
-	Call uint64 `json:"call"`
+	// Attachments are pictures and files that the tool gave besides.
+	Attachments []Attachment `json:"attachments,omitempty"`
+	Call        uint64       `json:"call"`
 	// Computer is the fingerprint of the computer that the result depends on.
 	Computer Hash  `json:"computer,omitzero"`
 	Duration int64 `json:"duration,omitzero"`
 	// Error says that Output tells the agent what went wrong.
-	Error  bool `json:"error,omitzero"`
-	Output Text `json:"output"`
+	Error bool `json:"error,omitzero"`
+	// Full is the limit on storage that kept the agent's files from being recorded after the
+	// call: the agent's tree is still the one of before.
+	Full   *Full `json:"full,omitzero"`
+	Output Text  `json:"output"`
+	// Stored is how many bytes of the disk the call took for files, outputs and results.
+	Stored int64 `json:"stored,omitzero"`
 }
+
+// Full is a limit on storage that left no room for something.
+type Full struct {
+	// Max is the limit in bytes, be it the quest's own or the default; Used is how much of
+	// it was used.
+	Max int64 `json:"max"`
+	// Of is agent or quest: whose limit it is.
+	Of   string `json:"of"`
+	Used int64  `json:"used"`
+}
+
+// Whose limit on storage it is.
+const (
+	FullAgent = "agent"
+	FullQuest = "quest"
+)
 
 // ToolAnswered is what the rules themselves answered to a tool.call: a tool of
 // the quest's own domain, or a refusal. It is another type than tool.result so
 // that a reader can tell inputs from derived events by type.
 type ToolAnswered struct {
-	Call   uint64 `json:"call"`
-	Error  bool   `json:"error,omitzero"`
-	Output Text   `json:"output"`
+	// Attachments are pictures and files that go with the answer.
+	Attachments []Attachment `json:"attachments,omitempty"`
+	Call        uint64       `json:"call"`
+	Error       bool         `json:"error,omitzero"`
+	Output      Text         `json:"output"`
 }
+
+// ToolSkipped says that a tool call of an agent, the actor, is not made: the quest came to
+// rest while calls before it in the same turn were under way. It is answered by a
+// tool.answered that names this event as its call.
+type ToolSkipped struct {
+	// Answer and Part are where the tool call stands, ID is its own.
+	Answer uint64 `json:"answer"`
+	ID     string `json:"id"`
+	Part   int64  `json:"part"`
+	// Reason is what the quest became: paused, stopped or exceeded; or prompt, if the prompt
+	// of an executor was over before.
+	Reason string `json:"reason"`
+}
+
+// SkippedPrompt is the reason of a call that the prompt of an executor left behind.
+const SkippedPrompt = "prompt"
 
 // PolicyBlocked says that a proposal of an agent, the actor, was refused. It takes
 // no effect. A refused tool call is answered by a tool.answered that names this
 // event as its call; a refused answer, by a message; an agent whose model call is
 // refused is parked until somebody speaks to it or the quest is resumed.
 type PolicyBlocked struct {
-	// Answer and Part are where the refused tool call stands, ID is its own.
+	// Answer and Part are where the refused tool call stands, ID is its own. Of a request
+	// to the gateway, Answer is the gateway.asked.
 	Answer uint64 `json:"answer,omitzero"`
 	// By are the policies that refused it.
 	By   []Blocker `json:"by"`
 	ID   string    `json:"id,omitzero"`
 	Part int64     `json:"part,omitzero"`
-	// Proposal is the type of event that was proposed: model.call, tool.call or
-	// quest.finished.
+	// Proposal is the type of event that was proposed: model.call, prompt.call, tool.call, gateway.call
+	// or quest.finished.
 	Proposal Type `json:"proposal"`
 }
 
@@ -372,10 +543,13 @@ type TimerFired struct {
 // BudgetExceeded says that a limit of the quest is reached: no new call starts
 // until the quest is resumed with a higher one.
 type BudgetExceeded struct {
-	// Limit is cost, duration, tokens or turns.
+	// Limit is cost, duration, storage, tokens or turns.
 	Limit string `json:"limit"`
 	Max   int64  `json:"max"`
-	Used  int64  `json:"used"`
+	// Next is what the next call can use at most, where the limits are strict and what is
+	// left is less than that.
+	Next int64 `json:"next,omitzero"`
+	Used int64 `json:"used"`
 }
 
 func (*QuestCreated) Type() Type   { return "quest.created" }
@@ -386,6 +560,10 @@ func (*QuestStopped) Type() Type   { return "quest.stopped" }
 func (*QuestFinished) Type() Type  { return "quest.finished" }
 func (*QuestFailed) Type() Type    { return "quest.failed" }
 func (*QuestForked) Type() Type    { return "quest.forked" }
+func (*BudgetRaised) Type() Type   { return "budget.raised" }
+func (*QuestRested) Type() Type    { return "quest.rested" }
+func (*ProviderLost) Type() Type   { return "provider.lost" }
+func (*ProviderBack) Type() Type   { return "provider.back" }
 func (*UserMessage) Type() Type    { return "user.message" }
 func (*MessageSent) Type() Type    { return "message.sent" }
 func (*ModelCall) Type() Type      { return "model.call" }
@@ -393,6 +571,7 @@ func (*ModelResult) Type() Type    { return "model.result" }
 func (*ToolCall) Type() Type       { return "tool.call" }
 func (*ToolResult) Type() Type     { return "tool.result" }
 func (*ToolAnswered) Type() Type   { return "tool.answered" }
+func (*ToolSkipped) Type() Type    { return "tool.skipped" }
 func (*PolicyBlocked) Type() Type  { return "policy.blocked" }
 func (*PolicyFailed) Type() Type   { return "policy.failed" }
 func (*TimerSet) Type() Type       { return "timer.set" }

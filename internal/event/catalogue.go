@@ -38,6 +38,8 @@ type entry struct {
 	calls    bool
 	answered Type
 	still    bool
+	// gated says that policies are asked before it happens.
+	gated bool
 }
 
 func input[B any, P interface {
@@ -66,6 +68,12 @@ func (e entry) answers(t Type) entry {
 	return e
 }
 
+// proposed is an event that policies may refuse, or have a person decide about.
+func (e entry) proposed() entry {
+	e.gated = true
+	return e
+}
+
 // leadsNowhere is an event that the rules need not be asked about. Of any other they
 // are asked what follows, so that a type nobody thought of cannot leave a quest
 // standing.
@@ -82,19 +90,24 @@ func (e entry) leadsNowhere() entry {
 var catalogue = map[Type]entry{
 	"quest.created":    input[QuestCreated]().leadsNowhere(),
 	"quest.started":    input[QuestStarted](),
-	"quest.paused":     input[QuestPaused]().leadsNowhere(),
+	"quest.paused":     input[QuestPaused](),
 	"quest.resumed":    input[QuestResumed](),
-	"quest.stopped":    input[QuestStopped]().leadsNowhere(),
-	"quest.finished":   derived[QuestFinished]().leadsNowhere(),
+	"quest.stopped":    input[QuestStopped](),
+	"quest.finished":   derived[QuestFinished]().proposed().leadsNowhere(),
 	"quest.failed":     derived[QuestFailed]().leadsNowhere(),
 	"quest.forked":     input[QuestForked]().leadsNowhere(),
+	"budget.raised":    input[BudgetRaised](),
+	"quest.rested":     derived[QuestRested]().leadsNowhere(),
+	"provider.lost":    input[ProviderLost](),
+	"provider.back":    input[ProviderBack](),
 	"user.message":     input[UserMessage](),
 	"message.sent":     derived[MessageSent](),
-	"model.call":       derived[ModelCall]().asks(),
+	"model.call":       derived[ModelCall]().proposed().asks(),
 	"model.result":     input[ModelResult]().answers("model.call"),
-	"tool.call":        derived[ToolCall]().asks(),
+	"tool.call":        derived[ToolCall]().proposed().asks(),
 	"tool.result":      input[ToolResult]().answers("tool.call"),
 	"tool.answered":    derived[ToolAnswered]().answers("tool.call"),
+	"tool.skipped":     derived[ToolSkipped](),
 	"computer.started": input[ComputerStarted](),
 	"cli.run":          input[CliRun](),
 	"cli.stdout":       input[CliStdout](),
@@ -106,7 +119,43 @@ var catalogue = map[Type]entry{
 	"policy.failed":    derived[PolicyFailed](),
 	"timer.set":        derived[TimerSet]().asks().leadsNowhere(),
 	"timer.fired":      input[TimerFired]().answers("timer.set"),
-	"budget.exceeded":  derived[BudgetExceeded]().leadsNowhere(),
+	"budget.exceeded":  derived[BudgetExceeded](),
+
+	"tool.proposed": input[ToolProposed](),
+	"tools.shown":   input[ToolsShown](),
+
+	"mcp.call":    derived[McpCall]().asks(),
+	"mcp.listed":  input[McpListed]().answers("mcp.call"),
+	"mcp.changed": input[McpChanged](),
+	"mcp.asked":   input[McpAsked](),
+	"mcp.replied": derived[McpReplied](),
+
+	"gateway.asked":  input[GatewayAsked](),
+	"gateway.call":   derived[GatewayCall]().proposed().asks(),
+	"gateway.result": input[GatewayResult]().answers("gateway.call"),
+
+	"executor.call":      derived[ExecutorCall]().asks(),
+	"executor.ready":     input[ExecutorReady]().answers("executor.call"),
+	"session.opened":     input[SessionOpened](),
+	"prompt.call":        derived[PromptCall]().proposed().asks(),
+	"prompt.begun":       input[PromptBegun]().leadsNowhere(),
+	"prompt.result":      input[PromptResult]().answers("prompt.call"),
+	"permission.asked":   input[PermissionAsked](),
+	"permission.decided": derived[PermissionDecided]().proposed(),
+	"tool.reported":      input[ToolReported](),
+	"plan.reported":      input[PlanReported](),
+	"said.reported":      input[SaidReported](),
+
+	"prepare.call":   derived[PrepareCall]().asks(),
+	"prepare.result": input[PrepareResult]().answers("prepare.call"),
+
+	"standing.shown": derived[StandingShown](),
+
+	"interaction.opened":   derived[InteractionOpened]().asks(),
+	"interaction.answered": input[InteractionAnswered]().answers("interaction.opened"),
+	"interaction.expired":  derived[InteractionExpired]().answers("interaction.opened"),
+
+	"interaction.withdrawn": derived[InteractionWithdrawn]().answers("interaction.opened"),
 
 	"tool.prepared":         input[ToolPrepared](),
 	"publication.submitted": derived[PublicationSubmitted](),
@@ -172,6 +221,9 @@ func (t Type) Call() bool { return catalogue[t].calls }
 
 // Answered is the type of call that results of type t answer, empty if t is none.
 func (t Type) Answered() Type { return catalogue[t].answered }
+
+// Proposal reports whether policies are asked before an event of type t happens.
+func (t Type) Proposal() bool { return catalogue[t].gated }
 
 // LeadsNowhere reports whether nothing follows from events of type t.
 func (t Type) LeadsNowhere() bool { return catalogue[t].still }

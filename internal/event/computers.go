@@ -1,16 +1,19 @@
 package event
 
-import "fmt"
+import (
+	"fmt"
+	"regexp"
+)
 
 // The events of computers are inputs that tell what happened, in the order in which
 // it did. The rules decide nothing by them; they keep account of them. Their actor is
-// the agent whose computer it is.
+// the agent whose computer it is, or what else owns it, such as server/github.
 
 // ComputerSpec is what a quest's agents have for computers.
 type ComputerSpec struct {
 	// Dockerfile is what the image is built from, where the driver uses images.
 	Dockerfile *Ref `json:"dockerfile,omitzero"`
-	// Driver is auto, bubblewrap or docker.
+	// Driver is auto, namespaces, bubblewrap or docker.
 	Driver  string          `json:"driver"`
 	Limits  ComputerLimits  `json:"limits"`
 	Network ComputerNetwork `json:"network"`
@@ -41,8 +44,8 @@ type ComputerNetwork struct {
 	Open bool `json:"open,omitzero"`
 }
 
-// ComputerStarted says that an agent's computer is up, and what it is. What its
-// commands do depends on that, besides the command and the home.
+// ComputerStarted says that an agent's computer is up, or another owner's, and what it
+// is. What its commands do depends on that, besides the command and the home.
 type ComputerStarted struct {
 	Arch string `json:"arch"`
 	// Base is the digest of the image, or of the toolchain folders.
@@ -51,18 +54,53 @@ type ComputerStarted struct {
 	// or seccomp.
 	Confinement []string `json:"confinement,omitempty"`
 	Driver      string   `json:"driver"`
-	// Fingerprint is the SHA-256 of the canonical form of all other members. Results
-	// that depend on the computer carry it.
-	Fingerprint Hash            `json:"fingerprint,omitzero"`
-	Kernel      string          `json:"kernel"`
-	Limits      ComputerLimits  `json:"limits"`
-	Network     ComputerNetwork `json:"network"`
+	// Fingerprint is the SHA-256 of the canonical form of all other members but what it
+	// holds and the owner. Results that depend on the computer carry it.
+	Fingerprint Hash `json:"fingerprint,omitzero"`
+	// Folders are those of the host that programs read, by what they hold.
+	Folders []ComputerFolder `json:"folders,omitempty"`
+	// Holds is what was found in it, if anybody looked. Its own programs said so.
+	Holds   *ComputerHolds  `json:"holds,omitzero"`
+	Kernel  string          `json:"kernel"`
+	Limits  ComputerLimits  `json:"limits"`
+	Network ComputerNetwork `json:"network"`
+	// Owner is what the computer belongs to if that is no agent: a server, a browser, a
+	// check. It is the actor of all that happens in it.
+	Owner string `json:"owner,omitzero"`
+	// Ports are the names of what programs reach outside, each at an address of its own.
+	Ports []string `json:"ports,omitempty"`
+}
+
+// ComputerHolds is what agents are told of the software of a computer.
+type ComputerHolds struct {
+	// More counts the packages that are not listed.
+	More int64 `json:"more,omitzero"`
+	// Packages are libraries of Python with their versions.
+	Packages []string `json:"packages,omitempty"`
+	// Programs are languages and tools, some with their versions.
+	Programs []string `json:"programs,omitempty"`
+	// System is the name of the operating system.
+	System string `json:"system,omitzero"`
+}
+
+// ComputerFolder is a folder of the host that a computer has.
+type ComputerFolder struct {
+	// Digest is that of all it holds.
+	Digest string `json:"digest"`
+	Name   string `json:"name"`
+}
+
+var ownerRule = regexp.MustCompile(`^[a-z][a-z0-9-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$`)
+
+// ValidOwner reports whether a computer can belong to what has that name.
+func ValidOwner(name string) bool {
+	return len(name) <= 64 && ownerRule.MatchString(name) && name != "core" && name != "person"
 }
 
 // Sum is the fingerprint that the other members give.
 func (b *ComputerStarted) Sum() (Hash, error) {
 	rest := *b
-	rest.Fingerprint = Hash{}
+	rest.Fingerprint, rest.Holds, rest.Owner = Hash{}, nil, ""
 	data, err := encode(&rest)
 	if err != nil {
 		return Hash{}, fmt.Errorf("fingerprint of a computer: %w", err)
@@ -75,15 +113,20 @@ func (b *ComputerStarted) Sum() (Hash, error) {
 type CliRun struct {
 	// Args are the program and its arguments: a JSON array of strings.
 	Args Text `json:"args"`
-	// Call is the tool.call that the command is run for.
+	// Call is the tool.call that the command is run for, 0 in a computer that is no
+	// agent's.
 	Call uint64 `json:"call"`
-	// Command is its id in the agent's computer.
+	// Command is its id in the computer.
 	Command string `json:"command"`
 	// Dir is the folder it starts in, relative to the home, which it is if absent.
 	Dir string `json:"dir,omitzero"`
 	// Keep says that the command may go on when its call has its result, and when
 	// Lyceum goes away.
 	Keep bool `json:"keep,omitzero"`
+	// Prompt is the prompt.call of an executor for which it is run, instead of a tool.call.
+	// Reported says that the executor ran it by itself, and that all of it is what it says.
+	Prompt   uint64 `json:"prompt,omitzero"`
+	Reported bool   `json:"reported,omitzero"`
 	// Timeout in microseconds. Without it only the computer's limit ends it.
 	Timeout int64 `json:"timeout,omitzero"`
 }
@@ -116,8 +159,8 @@ type CliExit struct {
 	Command  string `json:"command"`
 	Duration int64  `json:"duration,omitzero"`
 	// End is why it ended where that was not its own doing: a limit (wall time,
-	// memory, processes, disk), killed, abandoned, stopped, or lost, which means that
-	// nobody can tell.
+	// memory, processes, disk), hidden, which means that what it held could not be
+	// counted, killed, abandoned, stopped, or lost, which means that nobody can tell.
 	End string `json:"end,omitzero"`
 	// Exit is its exit code, or 128 and the number of the signal that ended it.
 	Exit int64 `json:"exit"`
@@ -129,6 +172,9 @@ type CliExit struct {
 	Signal string        `json:"signal,omitzero"`
 	Stderr CommandOutput `json:"stderr"`
 	Stdout CommandOutput `json:"stdout"`
+	// Stored is how many bytes of the disk its outputs took, if it ended after the call it
+	// was run for: until then they count for that call.
+	Stored int64 `json:"stored,omitzero"`
 }
 
 // CommandOutput is what a command wrote to one stream.
@@ -146,9 +192,10 @@ type FileDiff struct {
 	After TreeRef `json:"after"`
 	// Before is what it was, if that is recorded.
 	Before *TreeRef `json:"before,omitzero"`
-	// Call is the tool.call that changed them, if one did.
+	// Call is the tool.call that changed them, or the prompt.call, if one did.
 	Call uint64 `json:"call,omitzero"`
-	// Cause is tool, or outside: nobody knows of a call that did it.
+	// Cause is tool; prompt, the work of an executor; or outside: nobody knows of a call that
+	// did it.
 	Cause string `json:"cause"`
 	// Changes are the first of them, by path; More counts those that are not listed.
 	Changes []Change `json:"changes,omitempty"`
@@ -161,6 +208,8 @@ type FileDiff struct {
 const (
 	CauseTool    = "tool"
 	CauseOutside = "outside"
+	// CausePrompt is the work of an executor: the call is its prompt.call.
+	CausePrompt = "prompt"
 )
 
 // Change is one file, link or empty folder that is not what it was. The path of a
@@ -215,7 +264,7 @@ func (b *FileDiff) Fit() {
 	b.Skipped = b.Skipped[:kept]
 }
 
-// NetConnection says that a program of the agent's computer connected to a host
+// NetConnection says that a program of the actor's computer connected to a host
 // through the proxy, or tried to.
 type NetConnection struct {
 	// Address is where it was connected to.

@@ -56,6 +56,9 @@ func TestTheFingerprintOfAComputerIsOverEverythingElse(t *testing.T) {
 	if got := sum(func(b *event.ComputerStarted) { b.Fingerprint = event.HashOf(nil) }); got != plain {
 		t.Error("the fingerprint is part of itself")
 	}
+	if got := sum(func(b *event.ComputerStarted) { b.Owner = "server/echo" }); got != plain {
+		t.Error("the same computer has another fingerprint with another owner")
+	}
 	if want := event.HashOf([]byte(`{"arch":"amd64","base":"sha256:1","confinement":["seccomp"],"driver":"bubblewrap","kernel":"6.1","limits":{"cpus":2000},"network":{}}`)); plain != want {
 		t.Errorf("the fingerprint is not the hash of the other members in canonical form")
 	}
@@ -63,7 +66,8 @@ func TestTheFingerprintOfAComputerIsOverEverythingElse(t *testing.T) {
 		"arch": func(b *event.ComputerStarted) { b.Arch = "arm64" }, "base": func(b *event.ComputerStarted) { b.Base = "" },
 		"driver": func(b *event.ComputerStarted) { b.Driver = "docker" }, "kernel": func(b *event.ComputerStarted) { b.Kernel = "5" },
 		"limits": func(b *event.ComputerStarted) { b.Limits.Wall = 1 }, "network": func(b *event.ComputerStarted) { b.Network.Open = true },
-		"confinement": func(b *event.ComputerStarted) { b.Confinement = nil },
+		"confinement": func(b *event.ComputerStarted) { b.Confinement = nil }, "ports": func(b *event.ComputerStarted) { b.Ports = []string{"mcp"} },
+		"folders": func(b *event.ComputerStarted) { b.Folders = []event.ComputerFolder{{Name: "tools"}} },
 	} {
 		if sum(change) == plain {
 			t.Errorf("another %s has the same fingerprint", name)

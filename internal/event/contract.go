@@ -52,6 +52,8 @@ type PlanMade struct {
 
 // PlanStep is a part of a plan.
 type PlanStep struct {
+	// Around is the number of a source: the paragraphs around it are to be read.
+	Around int64 `json:"around,omitzero"`
 	// Kind is research, compute, audit or wait.
 	Kind string `json:"kind"`
 	// Limit is how many paragraphs a search may bring.
@@ -112,11 +114,15 @@ type TaskFailed struct {
 
 // SearchCall asks the world to search the corpus.
 type SearchCall struct {
-	Limit int64 `json:"limit"`
-	// Method is lexical or hybrid.
-	Method string `json:"method"`
-	Query  string `json:"query"`
-	Task   string `json:"task"`
+	// Doc and Paragraph are what the method around reads: that paragraph and those beside
+	// it.
+	Doc   string `json:"doc,omitzero"`
+	Limit int64  `json:"limit"`
+	// Method is lexical, hybrid or around.
+	Method    string `json:"method"`
+	Paragraph int64  `json:"paragraph,omitzero"`
+	Query     string `json:"query"`
+	Task      string `json:"task"`
 }
 
 // SearchResult is what a search found, the best first.
@@ -130,11 +136,27 @@ type SearchResult struct {
 	Error      string `json:"error,omitzero"`
 	Paragraphs int64  `json:"paragraphs,omitzero"`
 	Skipped    int64  `json:"skipped,omitzero"`
+	// Words are those of the question that say what it is about.
+	Words []WordWeight `json:"words,omitempty"`
+}
+
+// WordWeight is what a word of a question is worth in a corpus.
+type WordWeight struct {
+	// Unknown says that neither the word nor another one for it is in the corpus.
+	Unknown bool `json:"unknown,omitzero"`
+	// Weight is in thousandths: the rarer a word, the more.
+	Weight int64  `json:"weight"`
+	Word   string `json:"word"`
 }
 
 // Anchor is where in the corpus something stands.
 type Anchor struct {
-	Doc string `json:"doc"`
+	// Context is what stands over the paragraph: the file's name, the title, headings.
+	Context string `json:"context,omitzero"`
+	// Cover is how much of the question the paragraph covers, from 0 to 1, in
+	// billionths: an absolute measure, unlike the relevance.
+	Cover int64  `json:"cover,omitzero"`
+	Doc   string `json:"doc"`
 	// Hash is that of the whole paragraph.
 	Hash Hash `json:"hash"`
 	// Paragraph counts from 1.
@@ -181,7 +203,9 @@ type ComputeResult struct {
 	// Fingerprint is that of the computer it ran in.
 	Fingerprint Hash `json:"fingerprint,omitzero"`
 	Output      Text `json:"output"`
-	// Printed is the whole output.
+	// Plots are the pictures that one of the binary's own programs drew, as SVG.
+	Plots []Ref `json:"plots,omitempty"`
+	// Printed is the whole output but for those.
 	Printed *Ref `json:"printed,omitzero"`
 }
 

@@ -7,7 +7,9 @@ package event
 // answer themselves: they cannot read files or long texts. If it could not be
 // prepared, Error is what the agent is told.
 type ToolPrepared struct {
-	Call uint64 `json:"call"`
+	// Abstract is the first paragraph of Content, on one line, cut if it is long.
+	Abstract string `json:"abstract,omitzero"`
+	Call     uint64 `json:"call"`
 	// Citations are the references that Content names, in the order of their first
 	// mention, each once.
 	Citations []string `json:"citations,omitempty"`
@@ -15,14 +17,24 @@ type ToolPrepared struct {
 	Error     string   `json:"error,omitzero"`
 	// Files are the names in Tree, sorted.
 	Files []string `json:"files,omitempty"`
+	// Loose are the texts in brackets that are no citations, the first of them.
+	Loose []string `json:"loose,omitempty"`
+	// Numbers are those of the abstract, as they were written, each once.
+	Numbers []string `json:"numbers,omitempty"`
+	// Stored is how many bytes of the disk the texts and files took.
+	Stored int64 `json:"stored,omitzero"`
 	// Tree is the folder of the attached files.
 	Tree *TreeRef `json:"tree,omitzero"`
-	// Values are the other arguments that are texts, by name, sorted.
+	// Values are the other arguments that are texts, numbers or truth values, by name,
+	// sorted. Each item of a list stands by itself under the list's name, and each member
+	// of an object as object.member.
 	Values []NamedText `json:"values,omitempty"`
 }
 
 // PublicationSubmitted says that an agent, the actor, has handed in a paper.
 type PublicationSubmitted struct {
+	// Abstract is the first paragraph of the content, on one line, cut if it is long.
+	Abstract string `json:"abstract,omitzero"`
 	// Answer and Part are where the tool call stands that it was handed in with. They
 	// name it for ever: after a fork the call is made again.
 	Answer uint64 `json:"answer"`
@@ -30,12 +42,18 @@ type PublicationSubmitted struct {
 	Attachments []string `json:"attachments,omitempty"`
 	// Citations are the papers it builds on. They count once it is published.
 	Citations []string `json:"citations,omitempty"`
-	Content   Text     `json:"content"`
+	// Claims are the values that the paper stands for: those that its author named, which
+	// Named says, or the numbers of its abstract.
+	Claims  []string `json:"claims,omitempty"`
+	Content Text     `json:"content"`
 	// Entrypoint is the attachment that shows what the paper claims when it is run.
 	Entrypoint string `json:"entrypoint,omitzero"`
+	Named      bool   `json:"named,omitzero"`
 	Part       int64  `json:"part"`
 	// Ref names the paper: 32 hex digits.
 	Ref string `json:"ref"`
+	// Repeats are published papers that seem to say the same.
+	Repeats []string `json:"repeats,omitempty"`
 	// Revises is the rejected paper that this one takes the place of.
 	Revises string   `json:"revises,omitzero"`
 	Title   string   `json:"title"`
@@ -45,9 +63,11 @@ type PublicationSubmitted struct {
 // ReproductionCall asks the world to run a paper's entry point, twice, in a fresh
 // computer without network.
 type ReproductionCall struct {
-	Entrypoint string  `json:"entrypoint"`
-	Ref        string  `json:"ref"`
-	Tree       TreeRef `json:"tree"`
+	// Claims are the values that are looked for in what it prints.
+	Claims     []string `json:"claims,omitempty"`
+	Entrypoint string   `json:"entrypoint"`
+	Ref        string   `json:"ref"`
+	Tree       TreeRef  `json:"tree"`
 }
 
 // ReproductionResult is what a paper's entry point did.
@@ -58,19 +78,23 @@ type ReproductionResult struct {
 	Exit int64 `json:"exit,omitzero"`
 	// Fingerprint is that of the computer it ran in.
 	Fingerprint Hash `json:"fingerprint,omitzero"`
+	// Missing are the claims that are not in what the first run printed.
+	Missing []string `json:"missing,omitempty"`
 	// Output is what the first run printed; Second what the second did, if that is
 	// something else.
 	Output *Ref `json:"output,omitzero"`
+	// Printed is the beginning of Output.
+	Printed string `json:"printed,omitzero"`
 	// Reason says why, where it did not go well.
 	Reason string `json:"reason,omitzero"`
 	Second *Ref   `json:"second,omitzero"`
-	// Status is reproduced, differs or failed.
+	// Status is "same output twice", "differs" or "failed".
 	Status string `json:"status"`
 }
 
 // The outcomes of a reproduction.
 const (
-	Reproduced = "reproduced"
+	SameOutput = "same output twice"
 	Differs    = "differs"
 	NotRun     = "failed"
 )
@@ -97,12 +121,20 @@ type ReviewExpired struct {
 // ReviewSubmitted is an agent's, the actor's, judgement of a paper.
 type ReviewSubmitted struct {
 	// Answer and Part are where the tool call stands.
-	Answer  uint64 `json:"answer"`
-	Content Text   `json:"content"`
+	Answer uint64 `json:"answer"`
+	// Claim is what the paper claims, in the reviewer's words.
+	Claim string `json:"claim,omitzero"`
+	// Confidence is how sure the reviewer is, from 1 to 5.
+	Confidence int64 `json:"confidence,omitzero"`
+	Content    Text  `json:"content"`
+	// Counterexample is the case that the reviewer tried to break the claim with.
+	Counterexample string `json:"counterexample,omitzero"`
 	// Grade is ACCEPT or REJECT.
 	Grade string `json:"grade"`
 	Part  int64  `json:"part"`
-	Ref   string `json:"ref"`
+	// Ran is what the reviewer checked and ran, or why nothing.
+	Ran string `json:"ran,omitzero"`
+	Ref string `json:"ref"`
 }
 
 // The grades of a review.
@@ -149,7 +181,7 @@ type VoteCast struct {
 type AdvisorySent struct {
 	// Except is the one agent that is not told, where To is empty and all others are.
 	Except string `json:"except,omitzero"`
-	// Kind is review-requested, review-received, decided, announced or expired. All
+	// Kind is unshown, review-requested, review-received, decided, announced or expired. All
 	// but the last wake an agent that has been parked for doing nothing, or because
 	// its model failed.
 	Kind string   `json:"kind"`
@@ -172,6 +204,7 @@ const (
 	AdviseDecided   = "decided"
 	AdviseAnnounced = "announced"
 	AdviseExpired   = "expired"
+	AdviseUnshown   = "unshown"
 )
 
 func (*ToolPrepared) Type() Type         { return "tool.prepared" }

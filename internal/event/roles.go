@@ -15,6 +15,15 @@ func (b *ToolAnswered) Answers() uint64 { return b.Call }
 func (b *TimerFired) Answers() uint64 { return b.Call }
 
 // Answers implements Result.
+func (b *InteractionAnswered) Answers() uint64 { return b.Interaction }
+
+// Answers implements Result.
+func (b *InteractionWithdrawn) Answers() uint64 { return b.Interaction }
+
+// Answers implements Result.
+func (b *InteractionExpired) Answers() uint64 { return b.Interaction }
+
+// Answers implements Result.
 func (b *ReproductionResult) Answers() uint64 { return b.Call }
 
 // Answers implements Result.
@@ -57,10 +66,22 @@ func (b *QuestResumed) Number() int64 { return b.Inbox }
 func (b *QuestResumed) SetNumber(n int64) { b.Inbox = n }
 
 // Number implements Order.
+func (b *BudgetRaised) Number() int64 { return b.Inbox }
+
+// SetNumber implements Order.
+func (b *BudgetRaised) SetNumber(n int64) { b.Inbox = n }
+
+// Number implements Order.
 func (b *QuestStopped) Number() int64 { return b.Inbox }
 
 // SetNumber implements Order.
 func (b *QuestStopped) SetNumber(n int64) { b.Inbox = n }
+
+// Number implements Order.
+func (b *InteractionAnswered) Number() int64 { return b.Inbox }
+
+// SetNumber implements Order.
+func (b *InteractionAnswered) SetNumber(n int64) { b.Inbox = n }
 
 // Number implements Order.
 func (b *UserMessage) Number() int64 { return b.Inbox }

@@ -18,6 +18,9 @@
 //     in package cli. It asks here only for Controls: whoever may write anywhere on the
 //     screen needs no mark of direction to mislead.
 //   - Models (Escape): controls and broken bytes as escapes, everything else as it is.
+//   - Models, of what another agent wrote for them (Told): what people are not shown, and
+//     letters that look like nothing, becomes U+FFFD, for a model reads what a person who
+//     watches does not see. Joiners and choices of picture stay where writing has them.
 //   - Errors and logs of computers (Quoted, Bare, ASCII), which models and people read.
 //   - Rules, which refuse or count (the lists).
 //
@@ -67,6 +70,32 @@ func (p *Pieces) Text(s string) string {
 		if r, ok := p.next(r); ok {
 			b.WriteRune(r)
 		}
+	}
+	return b.String()
+}
+
+// Told is a text that an agent wrote for others: a title, a review. The characters of but
+// stay, for who reads on has a rule for them. A flag of a region, whose letters are tags,
+// loses them.
+func Told(s string, but List) string {
+	hidden := func(r rune) bool { on := listed(r); return on&(People|blank) != 0 && on&but == 0 }
+	if s = whole(s); !strings.ContainsFunc(s, hidden) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	var last rune
+	row := 0
+	for _, r := range s {
+		switch {
+		case !hidden(r):
+			last, row = r, 0
+		case listed(r)&shaping != 0 && shaped(last) && row < maxShaping:
+			row++
+		default:
+			r, last, row = unicode.ReplacementChar, 0, 0
+		}
+		b.WriteRune(r)
 	}
 	return b.String()
 }

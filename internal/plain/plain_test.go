@@ -220,3 +220,38 @@ func means(t *testing.T, s string) {
 		t.Errorf("%q as JSON that is shown: got %q, %v, want %q", s, got, err, want)
 	}
 }
+
+func TestToldHidesNothing(t *testing.T) {
+	t.Parallel()
+	// Whatever the Go release calls ignorable, and blank letters, cannot be passed on unseen.
+	ignorable := []*unicode.RangeTable{unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Cf, unicode.Bidi_Control, unicode.Noncharacter_Code_Point}
+	if got := Told("a\x1b\u200b\u00ad", Controls|Papers); got != "a\x1b\u200b\ufffd" {
+		t.Errorf("what others have rules for: got %q", got)
+	}
+	for r := rune(0x80); r <= unicode.MaxRune; r++ {
+		if r >= 0xD800 && r <= 0xDFFF {
+			continue // no text has them
+		}
+		blanks := strings.ContainsRune("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U00016fe4\U0001d159", r)
+		if got := Told("a"+string(r)+"b", 0); (got == "a\ufffdb") != (blanks || unicode.In(r, ignorable...) || People.Has(r) || r == unicode.ReplacementChar) {
+			t.Errorf("behind a Latin letter %U becomes %q", r, got)
+		}
+	}
+	for text, want := range map[string]string{
+		"plain text\n\twith breaks":                             "plain text\n\twith breaks",
+		"heart \u2764\ufe0f, family \U0001f468\u200d\U0001f469": "heart \u2764\ufe0f, family \U0001f468\u200d\U0001f469",
+		"\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645":      "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+		"obey\U000e0041\U000e0042":                              "obey\ufffd\ufffd",
+		"a\ufe0f\ufe0f b\u200d":                                 "a\ufffd\ufffd b\ufffd",
+		"\u2764\ufe0f\ufe0f\ufe0f\ufe0f":                        "\u2764\ufe0f\ufe0f\ufffd\ufffd",
+		"esc\x1b[2J \x9b\xff":                                   "esc\ufffd[2J \ufffd\ufffd",
+		"":                                                      "",
+	} {
+		if got := Told(text, 0); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+		if again := Told(want, 0); again != want {
+			t.Errorf("%q, told again, becomes %q", want, again)
+		}
+	}
+}

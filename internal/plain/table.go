@@ -8,7 +8,7 @@ import (
 
 // List is a list of characters; lists are joined by |. Which characters are on which
 // list is said in the table below and nowhere else.
-type List uint8
+type List uint16
 
 const (
 	// People are the characters that people are not shown: those that a terminal
@@ -40,6 +40,10 @@ const (
 	// character before them looks: the joiners of Persian, Hindi and emoji, and the
 	// choice between a sign and its picture.
 	shaping
+
+	// blank are letters and signs that look like nothing. Those that are not of People are
+	// writing somewhere, and hidden only where agents write for each other.
+	blank
 )
 
 // What many rows have in common.
@@ -71,8 +75,8 @@ var table = []row{
 	{0x070F, 0x070F, cf},
 	{0x0890, 0x0891, cf},
 	{0x08E2, 0x08E2, cf},
-	{0x115F, 0x1160, People},         // Hangul fillers: blank letters
-	{0x17B4, 0x17B5, People},         // Khmer vowels that cannot be seen
+	{0x115F, 0x1160, People | blank}, // Hangul fillers: blank letters
+	{0x17B4, 0x17B5, People | blank}, // Khmer vowels that cannot be seen
 	{0x180B, 0x180D, People | Words}, // Mongolian variation selectors
 	{0x180E, 0x180E, cf},             // Mongolian vowel separator
 	{0x180F, 0x180F, People | Words},
@@ -85,21 +89,24 @@ var table = []row{
 	{0x2065, 0x2065, People | Papers | Output}, // reserved
 	{0x2066, 0x2069, old | Preview},            // isolates of direction
 	{0x206A, 0x206F, old},                      // deprecated format characters
-	{0x3164, 0x3164, People},                   // Hangul filler
+	{0x2800, 0x2800, blank},                    // the Braille pattern without dots
+	{0x3164, 0x3164, People | blank},           // Hangul filler
 	{0xD800, 0xDFFF, People},                   // surrogates: no characters
 	{0xE000, 0xF8FF, People},                   // private use
 	{0xFDD0, 0xFDEF, People},                   // noncharacters
 	{0xFE00, 0xFE0D, People | Words},           // variation selectors
 	{0xFE0E, 0xFE0F, People | Words | shaping}, // as text, as a picture
 	{0xFEFF, 0xFEFF, old},                      // byte-order mark
-	{0xFFA0, 0xFFA0, People},                   // half-width Hangul filler
+	{0xFFA0, 0xFFA0, People | blank},           // half-width Hangul filler
 	{0xFFF0, 0xFFF8, People},                   // reserved
 	{0xFFF9, 0xFFFB, old},                      // annotations between lines
 	{0xFFFE, 0xFFFF, People | Papers},          // noncharacters
 	{0x110BD, 0x110BD, cf},                     // signs of Kaithi
 	{0x110CD, 0x110CD, cf},
 	{0x13430, 0x1343F, cf},              // joiners of hieroglyphs
+	{0x16FE4, 0x16FE4, blank},           // filler of the Khitan small script
 	{0x1BCA0, 0x1BCA3, cf},              // shorthand
+	{0x1D159, 0x1D159, blank},           // a note without a head
 	{0x1D173, 0x1D17A, cf},              // beams of music
 	{0xE0000, 0xE0000, People | Output}, // tags: ASCII that cannot be seen
 	{0xE0001, 0xE0001, cf | Output},

@@ -76,8 +76,11 @@ func (s *analysisFirst) artifact(f *Facts) string {
 	switch {
 	case v.Kind != behavior.Text:
 		return ""
-	case slices.Contains(pathArguments, s.Artifact):
-		return behavior.CleanPath(v.Text)
+	case slices.Contains(pathArguments, s.Artifact), slices.Contains(f.Paths, s.Artifact):
+		if path := pathOf(v.Text); path != "." {
+			return path
+		}
+		return "" // the workspace is nothing in particular
 	case len(v.Text) > maxArtifact:
 		// Longer than any that stands for itself: what a text has passed as is not
 		// to be had by analysing another.

@@ -77,7 +77,7 @@ func (a *Args) field(path []string) behavior.Value {
 }
 
 // raw is the arguments as one text, for comparing.
-func (a *Args) raw() string {
+func (a *Args) Raw() string {
 	switch {
 	case a == nil:
 		return ""

@@ -146,18 +146,18 @@ func TestArgumentsAreSeenAsToolsTakeThem(t *testing.T) {
 func TestFactsHaveTheFieldsTheySay(t *testing.T) {
 	t.Parallel()
 	f := &policy.Facts{
-		Agent: "executor-1", Tool: "exec", To: "x", Text: "y", Refused: "tool.call", Ended: true, Error: true, Turn: 4,
+		Agent: "executor-1", Tool: "exec", Model: "m", Source: "mcp:s", Trust: "stranger", To: "x", Text: "y", Refused: "tool.call", Ended: true, Error: true, Turn: 4, Stop: "length", Calls: 2,
 		Args: &policy.Args{Text: event.Text{Text: `{"a":{"b":"c"}}`}}, Output: &event.Text{Text: `{"ok":false}`},
 		Spent: policy.Spent{Cost: 1_500_000_000, Turns: 2, Tokens: 3, Duration: 1_000_001}, AgentSpent: policy.Spent{Cost: -5},
 		Over: &policy.Over{Of: "agent", Limit: "turns"}, Ref: "r", Author: "agent-2", Status: "PUBLISHED",
 	}
 	for path, want := range map[string]string{
-		"agent": `"executor-1"`, "role": `"executor"`, "tool": `"exec"`, "to": `"x"`, "text": `"y"`, "proposal": `"tool.call"`,
-		"error": "true", "changed": "false", "turn": "4", "args": "{…}", "args.a.b": `"c"`, "args.a.c": "null",
+		"agent": `"executor-1"`, "role": `"executor"`, "tool": `"exec"`, "model": `"m"`, "to": `"x"`, "text": `"y"`, "proposal": `"tool.call"`,
+		"error": "true", "changed": "false", "turn": "4", "stop": `"length"`, "calls": "2", "args": "{…}", "args.a.b": `"c"`, "args.a.c": "null",
 		"output": `"{\"ok\":false}"`, "output.ok": "false", "output.no": "null",
 		"spent.cost": "1.500000000", "spent.turns": "2", "spent.tokens": "3", "spent.duration": "1.000001", "spent": "null", "spent.x": "null",
 		"agent_spent.cost": "-0.000000005", "over.of": `"agent"`, "over.limit": `"turns"`, "over": "null", "tool.x": "null",
-		"ref": `"r"`, "author": `"agent-2"`, "status": `"PUBLISHED"`, "nothing": "null",
+		"source": `"mcp:s"`, "trust": `"stranger"`, "ref": `"r"`, "author": `"agent-2"`, "status": `"PUBLISHED"`, "nothing": "null",
 	} {
 		equal(t, path, f.Field(strings.Split(path, ".")).String(), want)
 	}

@@ -39,23 +39,24 @@ func (b Builtin) Name() string {
 }
 
 // Builtins are all policies that come with Lyceum, the newest version of each.
-func Builtins() []Builtin {
-	return []Builtin{
-		{"budget/1", "No model is called once a limit of the quest or of the agent is reached.", true, func() settings { return &budget{} }},
-		{"repetition/1", "An agent that does the same with the same result is warned, and parked if it goes on.", true, func() settings { return &repetition{Warn: 3, Park: 6} }},
-		{"max-calls/1", "An agent may call tools, or certain of them, so many times for a task.", false, func() settings { return &maxCalls{} }},
-		{"same-error/1", "A tool that gives the same error several times is closed until something else has worked.", false, func() settings { return &sameError{Max: 3} }},
-		{"allowed-tools/1", "Agents of a role may use certain tools only.", false, func() settings { return &allowedTools{} }},
-		{"no-touch/1", "No tool may be given a path in certain folders.", false, func() settings { return &noTouch{} }},
-		{"one-at-a-time/1", "In each of certain folders one tool works at a time; the next waits.", false, func() settings { return &oneAtATime{} }},
-		{"analysis-first/1", "What is to be executed must have passed an analysis since it was last changed.", false, func() settings { return &analysisFirst{Artifact: "path"} }},
-		{"thread/1", "A thread of the quest's own.", false, func() settings { return &own{} }},
-	}
+func Builtins() []Builtin { return slices.Clone(builtins) }
+
+var builtins = []Builtin{
+	{"budget/1", "No model is called once a limit of the quest or of the agent is reached.", true, func() settings { return &budget{} }},
+	{"repetition/1", "An agent that does the same with the same result is warned, and parked if it goes on.", true, func() settings { return &repetition{Warn: 3, Park: 6} }},
+	{"whole-answers/1", "An agent whose answers are cut off is warned; one whose answers are cut off, empty or the same, time and again, is parked.", true, func() settings { return &answers{Warn: 3, Park: 6} }},
+	{"max-calls/1", "An agent may call tools, or certain of them, so many times for a task.", false, func() settings { return &maxCalls{} }},
+	{"same-error/1", "A tool that gives the same error several times is closed until something else has worked.", false, func() settings { return &sameError{Max: 3} }},
+	{"allowed-tools/1", "Agents of a role may use certain tools only.", false, func() settings { return &allowedTools{} }},
+	{"no-touch/1", "No tool may be given a path in certain folders.", false, func() settings { return &noTouch{} }},
+	{"one-at-a-time/1", "In each of certain folders one tool works at a time; the next waits.", false, func() settings { return &oneAtATime{} }},
+	{"analysis-first/1", "What is to be executed must have passed an analysis since it was last changed.", false, func() settings { return &analysisFirst{Artifact: "path"} }},
+	{"thread/1", "A thread of the quest's own.", false, func() settings { return &own{} }},
 }
 
 // settingsOf reads a pinned policy.
 func settingsOf(p event.PolicySpec) (settings, error) {
-	for _, b := range Builtins() {
+	for _, b := range builtins {
 		if b.Use != p.Use {
 			continue
 		}
@@ -90,7 +91,7 @@ const MaxSize = 6 << 10
 // author's settings stand where there are any.
 func Complete(chosen []event.PolicySpec) ([]event.PolicySpec, error) {
 	var out []event.PolicySpec
-	for _, b := range Builtins() {
+	for _, b := range builtins {
 		if !b.Always || slices.ContainsFunc(chosen, func(p event.PolicySpec) bool { return p.Use == b.Use }) {
 			continue
 		}
@@ -104,7 +105,7 @@ func Complete(chosen []event.PolicySpec) ([]event.PolicySpec, error) {
 	size := 0
 	for i, p := range out {
 		if slices.ContainsFunc(out[:i], func(o event.PolicySpec) bool { return o.Name == p.Name }) {
-			return nil, fmt.Errorf("there are two policies named %s: give one of them another name (every quest has budget and repetition)", p.Name)
+			return nil, fmt.Errorf("there are two policies named %s: give one of them another name (every quest has budget, repetition and whole-answers)", p.Name)
 		}
 		size += len(p.Name) + len(p.Use) + 2*len(p.Settings) + 40
 	}
@@ -123,14 +124,14 @@ func (*budget) check() error { return nil }
 func (*budget) thread() (behavior.Thread, error) {
 	over := behavior.Condition{Path: []string{"over", "of"}, In: []behavior.Value{behavior.TextValue("quest"), behavior.TextValue("agent")}}
 	return guard("No model is called once a limit is reached.", behavior.Ban{
-		Match: &behavior.Pattern{Types: []string{"model.call"}, Where: []behavior.Condition{over}},
+		Match: &behavior.Pattern{Types: []string{"model.call", "prompt.call", "gateway.call"}, Where: []behavior.Condition{over}},
 		Why: func(e behavior.Event) string {
 			f := facts(e)
 			who := "The quest"
 			if f.Over.Of == "agent" {
 				who = f.Agent
 			}
-			return fmt.Sprintf("%s has used %s of %s.", who, Amount(f.Over.Limit, f.Over.Used), Amount(f.Over.Limit, f.Over.Max))
+			return fmt.Sprintf("%s has used %s.", who, f.Over.Figures())
 		},
 	}), nil
 }
@@ -142,8 +143,19 @@ func Amount(limit string, n int64) string {
 		return "$" + trimmed(fixed(n, 9), 2)
 	case "duration":
 		return trimmed(fixed(n, 6), 0) + " s"
+	case "storage":
+		return Room(n)
 	}
 	return fmt.Sprintf("%d %s", n, limit)
+}
+
+// Room writes a number of bytes for people, in MiB and tenths of them; less is written out.
+func Room(n int64) string {
+	const tenth = 1 << 20 / 10
+	if n < tenth {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return trimmed(fixed(n/tenth, 1), 0) + " MiB"
 }
 
 // trimmed cuts zeros behind the point, but keeps some places.
@@ -221,17 +233,17 @@ type stepError struct {
 func (e *stepError) Error() string { return fmt.Sprintf("step %d: %v", e.step+1, e.err) }
 
 func checkPoint(p behavior.Point) error {
-	for _, list := range [][]behavior.PatternDef{p.Wait, p.Block, p.Interrupt} {
+	for _, list := range [][]behavior.PatternDef{p.Wait, p.Block, p.Ask, p.Interrupt} {
 		for _, pattern := range list {
 			if err := checkPattern(pattern); err != nil {
 				return err
 			}
 		}
 	}
-	for _, b := range p.Block {
+	for _, b := range slices.Concat(p.Block, p.Ask) {
 		for _, t := range b.Types {
-			if t != "*" && !slices.Contains(Proposals, t) {
-				return fmt.Errorf("%s cannot be blocked: it is not a proposal; those are %s", t, list(Proposals))
+			if t != "*" && !event.Type(t).Proposal() {
+				return fmt.Errorf("%s cannot be blocked: it is not a proposal; those are %s", t, list(Proposals()))
 			}
 		}
 	}
@@ -268,7 +280,7 @@ func checkField(path string) error {
 		return fmt.Errorf("there is no field %.40q; there are %s", name, list(Fields))
 	}
 	inner := map[string][]string{
-		"spent": {"cost", "duration", "tokens", "turns"}, "agent_spent": {"cost", "duration", "tokens", "turns"}, "over": {"limit", "of"},
+		"spent": {"cost", "duration", "storage", "tokens", "turns"}, "agent_spent": {"cost", "duration", "storage", "tokens", "turns"}, "over": {"limit", "of"},
 	}[name]
 	switch {
 	case name == "args" || name == "output":
@@ -293,10 +305,12 @@ func (s *own) thread() (behavior.Thread, error) {
 	d := s.Definition
 	d.Steps = slices.Clone(d.Steps)
 	for i := range d.Steps {
-		d.Steps[i].Block = slices.Clone(d.Steps[i].Block)
-		for j := range d.Steps[i].Block {
-			if b := &d.Steps[i].Block[j]; slices.Contains(b.Types, "*") {
-				b.Types = Proposals
+		for _, list := range []*[]behavior.PatternDef{&d.Steps[i].Block, &d.Steps[i].Ask} {
+			*list = slices.Clone(*list)
+			for j := range *list {
+				if b := &(*list)[j]; slices.Contains(b.Types, "*") {
+					b.Types = Proposals()
+				}
 			}
 		}
 	}

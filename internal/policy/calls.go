@@ -173,7 +173,7 @@ func (w *errorWatch) Next(e behavior.Event) bool {
 	if !w.set.means(f.Tool) || f.Output == nil {
 		return true
 	}
-	key := outcomeOf(&Facts{Tool: f.Tool, Output: f.Output, Error: true})
+	key := outcomeOf(&Facts{Tool: f.Tool, Output: f.Output, Attached: f.Attached, Error: true})
 	errs := w.of(f.Agent)
 	for i := range *errs {
 		l := &(*errs)[i]

@@ -34,7 +34,7 @@ func Check(policies []event.PolicySpec, opts behavior.CheckOptions) (behavior.Ve
 
 // always reports whether a policy is one that every quest has.
 func always(p event.PolicySpec) bool {
-	return slices.ContainsFunc(Builtins(), func(b Builtin) bool { return b.Always && b.Use == p.Use })
+	return slices.ContainsFunc(builtins, func(b Builtin) bool { return b.Always && b.Use == p.Use })
 }
 
 func check(policies []event.PolicySpec, opts behavior.CheckOptions) (behavior.Verdict, error) {
@@ -212,7 +212,7 @@ func (w *words) read(s settings) {
 		}
 	case *own:
 		for _, p := range s.Steps {
-			for _, list := range [][]behavior.PatternDef{p.Wait, p.Block, p.Interrupt} {
+			for _, list := range [][]behavior.PatternDef{p.Wait, p.Block, p.Ask, p.Interrupt} {
 				for _, pattern := range list {
 					w.where(pattern.Where)
 					w.changes = w.changes || slices.Contains(pattern.Types, "file.diff")

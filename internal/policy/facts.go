@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,11 @@ import (
 type Facts struct {
 	Agent string
 	Tool  string
+	// Model is the one that is asked, of a model call or a request to the gateway.
+	Model string
+	// Source is where the tool comes from, empty for Lyceum's own; Trust is own, trusted
+	// or stranger.
+	Source, Trust string
 	// To is who a message is for, Text what was said. Hidden says that it is too
 	// long to be seen.
 	To     string
@@ -22,12 +28,21 @@ type Facts struct {
 	Hidden bool
 	// Call is the seq of the tool.call, once it has been made.
 	Call uint64
-	// Args and Output are those of a tool call.
+	// Args and Output are those of a tool call. Paths are the arguments that are paths of
+	// the workspace; nil means that the tool has not said which are.
 	Args   *Args
+	Paths  []string
 	Output *event.Text
+	// Named are further paths that it is about, as whoever wants it says.
+	Named []string
+	// Attached is what the tool gave besides: two results are the same only if this is.
+	Attached []event.Attachment
 	// Ended says that a result is there; Error, that it is a failure; Changed,
 	// that the call has changed the agent's files.
 	Ended, Error, Changed bool
+	// Stop is why a model ended its answer, Calls how many tools it calls for in it.
+	Stop  string
+	Calls int64
 	// Refused is the type of proposal that was blocked.
 	Refused event.Type
 	Turn    int64
@@ -42,16 +57,34 @@ type Facts struct {
 	// reached, if one is.
 	Spent, AgentSpent Spent
 	Over              *Over
+	// Allowed says that a person was asked about the proposal and lets it pass. Policies
+	// do not see it.
+	Allowed bool
 }
 
 // Spent is what has been used so far.
-type Spent struct{ Cost, Turns, Tokens, Duration int64 }
+type Spent struct{ Cost, Turns, Tokens, Duration, Storage int64 }
 
 // Over is a limit that is reached.
 type Over struct {
-	// Of is quest or agent, Limit cost, turns, tokens or duration.
+	// Of is quest or agent, Limit cost, turns, tokens, duration or storage.
 	Of, Limit string
 	Max, Used int64
+	// Next is what the next call can use at most, if there is something left, but less
+	// than that.
+	Next int64
+}
+
+// Figures say how much of the limit is used.
+func (o *Over) Figures() string {
+	text := fmt.Sprintf("%s of %s", Amount(o.Limit, o.Used), Amount(o.Limit, o.Max))
+	if o.Limit == "storage" {
+		text += " of storage"
+	}
+	if o.Next > 0 {
+		text += ", and the next call can use " + Amount(o.Limit, o.Next)
+	}
+	return text
 }
 
 var _ behavior.Detail = (*Facts)(nil)
@@ -91,6 +124,12 @@ func (f *Facts) Field(path []string) behavior.Value {
 		return text(Role(f.Agent))
 	case "tool":
 		return text(f.Tool)
+	case "model":
+		return text(f.Model)
+	case "source":
+		return text(f.Source)
+	case "trust":
+		return text(f.Trust)
 	case "to":
 		return text(f.To)
 	case "text":
@@ -114,6 +153,12 @@ func (f *Facts) Field(path []string) behavior.Value {
 		if f.Ended {
 			return behavior.BoolValue(f.Changed)
 		}
+	case "stop":
+		return text(f.Stop)
+	case "calls":
+		if f.Stop != "" {
+			return number(f.Calls)
+		}
 	case "turn":
 		return number(f.Turn)
 	}
@@ -121,7 +166,7 @@ func (f *Facts) Field(path []string) behavior.Value {
 }
 
 // Fields are the names that Field knows.
-var Fields = []string{"agent", "role", "tool", "to", "text", "proposal", "error", "changed", "turn", "ref", "author", "status", "args", "output", "spent", "agent_spent", "over"}
+var Fields = []string{"agent", "role", "tool", "model", "source", "trust", "to", "text", "proposal", "error", "changed", "stop", "calls", "turn", "ref", "author", "status", "args", "output", "spent", "agent_spent", "over"}
 
 func text(s string) behavior.Value {
 	if s == "" {
@@ -134,7 +179,7 @@ func number(n int64) behavior.Value {
 	return behavior.Value{Kind: behavior.Number, Text: strconv.FormatInt(n, 10)}
 }
 
-// field returns one of the sums: cost in dollars, duration in seconds.
+// field returns one of the sums: cost in dollars, duration in seconds, storage in bytes.
 func (s Spent) field(path []string) behavior.Value {
 	if len(path) != 1 {
 		return behavior.Value{}
@@ -144,6 +189,8 @@ func (s Spent) field(path []string) behavior.Value {
 		return behavior.Value{Kind: behavior.Number, Text: fixed(s.Cost, 9)}
 	case "duration":
 		return behavior.Value{Kind: behavior.Number, Text: fixed(s.Duration, 6)}
+	case "storage":
+		return behavior.Value{Kind: behavior.Number, Text: strconv.FormatInt(s.Storage, 10)}
 	case "turns":
 		return number(s.Turns)
 	case "tokens":
@@ -199,6 +246,14 @@ func (f *Facts) output(path []string) behavior.Value {
 
 // rawOutput is what a tool put out as one text, for comparing.
 func rawOutput(f *Facts) string {
+	out := outputOf(f)
+	for _, a := range f.Attached {
+		out += "\n" + a.Ref.Hash.String()
+	}
+	return out
+}
+
+func outputOf(f *Facts) string {
 	switch {
 	case f.Output == nil:
 		return ""
@@ -225,7 +280,7 @@ func (f *Facts) JSON() string {
 		To       string     `json:"to,omitzero"`
 		Tool     string     `json:"tool,omitzero"`
 		Turn     int64      `json:"turn,omitzero"`
-	}{f.Agent, f.Args.raw(), f.Author, f.Call, f.Changed, f.Error, rawOutput(f), f.Refused, f.Ref, f.Status, f.Text, f.To, f.Tool, f.Turn})
+	}{f.Agent, f.Args.Raw(), f.Author, f.Call, f.Changed, f.Error, rawOutput(f), f.Refused, f.Ref, f.Status, f.Text, f.To, f.Tool, f.Turn})
 	if err != nil {
 		return "{}" // a text that is not UTF-8, which no event holds
 	}

@@ -21,13 +21,21 @@ import (
 	"lyceum/internal/event"
 )
 
-// Proposals are the types of events that can be refused.
-var Proposals = []string{"model.call", "tool.call", "quest.finished"}
+// Proposals are the types of events that can be refused: those that the catalogue marks.
+func Proposals() (out []string) {
+	for _, t := range event.Types() {
+		if t.Proposal() {
+			out = append(out, string(t))
+		}
+	}
+	return out
+}
 
 // Gate is the policies of a quest and where they stand.
 type Gate struct {
 	program *behavior.Program
 	couples bool
+	closing []*noTouch
 }
 
 // UnknownError says that this binary does not have a policy of a quest.
@@ -57,6 +65,9 @@ func New(policies []event.PolicySpec, more ...behavior.Thread) (*Gate, error) {
 		}
 		if d, ok := s.(interface{ defers() bool }); ok && d.defers() {
 			g.couples = true
+		}
+		if closes, ok := s.(*noTouch); ok {
+			g.closing = append(g.closing, closes)
 		}
 	}
 	for _, t := range more {
@@ -90,12 +101,12 @@ func (g *Gate) Couples() bool { return g.couples }
 
 // Blocked says who refuses a proposal now.
 func (g *Gate) Blocked(t event.Type, f *Facts) []behavior.Blocker {
-	return g.program.Blocked(behavior.Event{Type: string(t), Detail: f})
+	return g.program.Blocked(behavior.Event{Type: string(t), Detail: f, Allowed: f.Allowed})
 }
 
 // Took notes a proposal that was let pass. It fails if it could not have been.
 func (g *Gate) Took(t event.Type, f *Facts) error {
-	return g.program.Select(behavior.Event{Type: string(t), Detail: f}, true)
+	return g.program.Select(behavior.Event{Type: string(t), Detail: f, Allowed: f.Allowed}, true)
 }
 
 // Tell tells the policies what has happened.

@@ -5,44 +5,42 @@ import (
 	"slices"
 
 	"lyceum/internal/behavior"
+	"lyceum/internal/workspace"
 )
 
-// pathArguments are the names under which tools take paths.
+// pathArguments are the names under which tools take paths that do not say which of their
+// arguments are some.
 var pathArguments = []string{"path", "paths", "file", "files", "folder", "dir", "cwd", "from", "to", "source", "target", "destination", "file_path", "filename", "src", "dst", "output", "root"}
-
-// pathFields are the same as paths of fields.
-var pathFields = func() (out [][]string) {
-	for _, name := range pathArguments {
-		out = append(out, []string{name})
-	}
-	return out
-}()
 
 // paths are the paths in the arguments of a call, clean. They are not all if some
 // argument cannot be read.
 func paths(f *Facts) (out []string, all bool) {
 	if f.Args == nil {
-		return nil, true
+		return named(f), true
 	}
 	if !f.Args.looked {
 		f.Args.looked = true
-		f.Args.paths, f.Args.all = findPaths(f.Args)
+		f.Args.paths, f.Args.all = findPaths(f)
 	}
 	return f.Args.paths, f.Args.all
 }
 
-func findPaths(a *Args) (out []string, all bool) {
-	all = true
+func findPaths(f *Facts) (out []string, all bool) {
+	names := f.Paths
+	if names == nil {
+		names = pathArguments
+	}
+	all, out = true, named(f)
 	take := func(v behavior.Value) {
 		switch v.Kind {
 		case behavior.Text:
-			out = append(out, behavior.CleanPath(v.Text))
+			out = append(out, pathOf(v.Text))
 		case behavior.Unknown, behavior.List, behavior.Object:
 			all = false // what is in there, nobody has looked at
 		}
 	}
-	for _, name := range pathFields {
-		v := a.field(name)
+	for _, name := range names {
+		v := f.Args.field([]string{name})
 		if v.Kind != behavior.List {
 			take(v)
 		}
@@ -53,11 +51,25 @@ func findPaths(a *Args) (out []string, all bool) {
 	return out, all
 }
 
+func named(f *Facts) (out []string) {
+	for _, text := range f.Named {
+		out = append(out, pathOf(text))
+	}
+	return out
+}
+
+// pathOf is the file of a workspace that a text names. One that no tool of Lyceum's takes
+// for a path is judged like any other: a stranger's may.
+func pathOf(text string) string {
+	path, _ := workspace.Path(text)
+	return path
+}
+
 // within finds the folders that paths of a call are in.
 func within(f *Facts, folders []string) (in []string, all bool) {
 	ps, all := paths(f)
 	for _, dir := range folders {
-		if slices.ContainsFunc(ps, func(p string) bool { return behavior.Under(p, behavior.CleanPath(dir)) }) {
+		if slices.ContainsFunc(ps, func(p string) bool { return workspace.Under(p, pathOf(dir)) }) {
 			in = append(in, dir)
 		}
 	}
@@ -74,9 +86,10 @@ func checkFolders(key string, folders []string) error {
 	return nil
 }
 
-// noTouch keeps tools away from some files and folders. Paths are compared as
-// they are written, without dots; what a command does by itself, the computer
-// must see to.
+// noTouch keeps tools away from some files and folders. Paths are compared as tools
+// read them, however they are written. What links lead to, and what a tool finds that
+// walks through folders, the tool sees to: it is told what is closed to it. What a
+// program does by itself is a sandbox's affair.
 type noTouch struct {
 	Paths []string `json:"paths" yaml:"paths"`
 	// Tools are those it is for; none means all.
@@ -84,6 +97,25 @@ type noTouch struct {
 }
 
 func (s *noTouch) check() error { return checkFolders("paths", s.Paths) }
+
+// closes reports whether the policy is for a tool.
+func (s *noTouch) closes(tool string) bool {
+	return len(s.Tools) == 0 || slices.Contains(s.Tools, tool)
+}
+
+// Closed are the files and folders of a workspace that are closed to a tool, whoever calls
+// it and with whatever arguments.
+func (g *Gate) Closed(tool string) (out []string) {
+	for _, s := range g.closing {
+		if !s.closes(tool) {
+			continue
+		}
+		for _, text := range s.Paths {
+			out = append(out, pathOf(text))
+		}
+	}
+	return out
+}
 
 func (s *noTouch) thread() (behavior.Thread, error) {
 	who := "No tool may"
@@ -93,7 +125,7 @@ func (s *noTouch) thread() (behavior.Thread, error) {
 	return guard(fmt.Sprintf("%s be given a path in %s.", who, list(s.Paths)), behavior.Ban{
 		Match: when{"tool.call with a path in " + list(s.Paths), func(e behavior.Event) bool {
 			f := facts(e)
-			if e.Type != "tool.call" || len(s.Tools) > 0 && !slices.Contains(s.Tools, f.Tool) {
+			if e.Type != "tool.call" && e.Type != "permission.decided" || !s.closes(f.Tool) {
 				return false
 			}
 			in, all := within(f, s.Paths)

@@ -35,17 +35,21 @@ func (s *repetition) thread() (behavior.Thread, error) {
 	return behavior.Thread{
 		Text:  fmt.Sprintf("An agent that does the same with the same result is warned after %d times and parked after %d.", s.Warn, s.Park),
 		Scope: behavior.Of("model.call"),
-		Start: func() behavior.Behavior { return newCircles(s) },
+		Start: func() behavior.Behavior {
+			return newCircles(s, (*circles).outcome, "tool.result", "tool.answered", "policy.blocked")
+		},
 	}, nil
 }
 
 // maxSeen is how many different outcomes of an agent are remembered.
 const maxSeen = 16
 
-// circles watches for repetitions.
+// circles watches for repetitions: take counts what has happened, which is what tells
+// one policy of this kind from another.
 type circles struct {
 	tally[trail]
 	set  *repetition
+	take func(*circles, behavior.Event)
 	bids behavior.Bids
 	// warn are the agents that are about to be warned, sorted.
 	warn []string
@@ -57,6 +61,8 @@ type trail struct {
 	// Parked says what it was parked for, Warning what it is about to be told.
 	Parked  string `json:"parked,omitzero"`
 	Warning string `json:"warning,omitzero"`
+	// Warned says that it has been told.
+	Warned bool `json:"warned,omitzero"`
 }
 
 // outcome is what has come of something, in how many turns, the last one of which
@@ -67,10 +73,10 @@ type outcome struct {
 	Turn  int64      `json:"turn"`
 }
 
-func newCircles(s *repetition) *circles {
-	c := &circles{set: s}
+func newCircles(s *repetition, take func(*circles, behavior.Event), of ...string) *circles {
+	c := &circles{set: s, take: take}
 	c.bids = behavior.Bids{
-		Wait: behavior.Of("tool.result", "tool.answered", "policy.blocked", "user.message", "quest.resumed"),
+		Wait: behavior.Of(append(of, "user.message", "quest.resumed")...),
 		Block: []behavior.Ban{{
 			Match: when{"model.call of an agent that goes round in circles", func(e behavior.Event) bool {
 				t := c.known(facts(e).Agent)
@@ -122,19 +128,20 @@ func (c *circles) Next(e behavior.Event) bool {
 		c.warn = slices.DeleteFunc(c.warn, func(name string) bool { return all || name == agent })
 		return true
 	}
-	f := facts(e)
-	switch {
-	case e.Type == "message.sent":
-		c.say(f.To, "")
-	case e.Type == "policy.blocked" && f.Refused != "quest.finished":
-		// A refused tool call is counted with its answer.
-	default:
-		c.count(f)
+	if e.Type == "message.sent" {
+		c.say(facts(e).To, "")
+		return true
 	}
+	c.take(c, e)
 	return true
 }
 
-func (c *circles) count(f *Facts) {
+// outcome counts what came of a call or of an answer.
+func (c *circles) outcome(e behavior.Event) {
+	f := facts(e)
+	if e.Type == "policy.blocked" && f.Refused != "quest.finished" {
+		return // a refused tool call is counted with its answer
+	}
 	t := c.of(f.Agent)
 	key := outcomeOf(f)
 	for i := range t.Seen {
@@ -178,7 +185,7 @@ func toolName(f *Facts) string {
 // outcomeOf is equal for the same done with the same result.
 func outcomeOf(f *Facts) event.Hash {
 	b := make([]byte, 0, 512)
-	for _, s := range []string{f.Tool, string(f.Refused), f.Args.raw(), rawOutput(f), f.Text} {
+	for _, s := range []string{f.Tool, string(f.Refused), f.Args.Raw(), rawOutput(f), f.Text} {
 		b = binary.AppendUvarint(b, uint64(len(s)))
 		b = append(b, s...)
 	}

@@ -174,7 +174,7 @@ func located(n ast.Node, err error) error {
 // find returns the built-in policy of that name.
 func find(name string) (Builtin, error) {
 	var names []string
-	for _, b := range Builtins() {
+	for _, b := range builtins {
 		if b.Use == "thread/1" {
 			continue
 		}

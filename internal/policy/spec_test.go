@@ -17,7 +17,7 @@ import (
 )
 
 // names are all policies that a quest.yaml can use.
-const names = "budget, repetition, max-calls, same-error, allowed-tools, no-touch, one-at-a-time, analysis-first"
+const names = "budget, repetition, whole-answers, max-calls, same-error, allowed-tools, no-touch, one-at-a-time, analysis-first"
 
 func TestAListIsRefusedWithItsLine(t *testing.T) {
 	t.Parallel()
@@ -81,7 +81,14 @@ func TestAListIsRefusedWithItsLine(t *testing.T) {
 		"AnUnfinishedList":            {"- use: budget\n- [", 2, "not found"},
 		"AnAnchor":                    {"- use: budget\n- &a {use: budget}", 2, "anchors"},
 		"ASecondDocument":             {"- use: budget\n---\n- use: repetition", 2, "second document"},
-		"ABlockOfAResult":             {own("block: {type: tool.result}"), 3, "tool.result cannot be blocked: it is not a proposal; those are model.call, tool.call, quest.finished"},
+		"ABlockOfAResult":             {own("block: {type: tool.result}"), 3, "tool.result cannot be blocked: it is not a proposal; those are gateway.call, model.call, permission.decided, prompt.call, quest.finished, tool.call"},
+		"AnAskAboutAResult":           {own("ask: {type: tool.result}"), 3, "tool.result cannot be blocked: it is not a proposal"},
+		"AnAskWithADefaultAlone":      {own("ask: {type: tool.call, default: no}"), 3, "say both default and within, or neither"},
+		"AnAskWithATimeAlone":         {own("ask: {type: tool.call, within: 1h}"), 3, "say both default and within, or neither"},
+		"AnAskWithAnotherDefault":     {own("ask: {type: tool.call, default: perhaps, within: 1h}"), 3, "it must be yes or no"},
+		"AnAskWithATimeOfNoUnit":      {own("ask: {type: tool.call, default: no, within: 60}"), 3, "it must be a time from 1s to 8760h"},
+		"AnAskThatComesLater":         {own("ask: {type: tool.call, later: true}"), 3, "only what is blocked can be so"},
+		"ABlockWithADefault":          {own("block: {type: tool.call, default: no, within: 1h}"), 3, "only what is asked about has default and within"},
 		"ABlockOfAPersonsWord":        {own("block: {type: [tool.call, user.message]}"), 3, "user.message cannot be blocked"},
 		"ABlockOfAMessage":            {own("block: {type: message.sent}"), 3, "message.sent cannot be blocked"},
 		"ARequestOfACall":             {own("request: {type: tool.call}"), 3, "a policy can request one thing: a message.sent with a text, and to whom"},
@@ -141,6 +148,8 @@ var settings = map[string]string{
 	"use: repetition": `repetition repetition/1 {"warn":3,"park":6}`,
 	"{use: repetition, name: loops, warn: 0}":                                          `loops repetition/1 {"warn":0,"park":6}`,
 	"{use: repetition, warn: 0x2, park: 1_000}":                                        `repetition repetition/1 {"warn":2,"park":1000}`,
+	"use: whole-answers":                                                               `whole-answers whole-answers/1 {"warn":3,"park":6}`,
+	"{use: whole-answers, warn: 2, park: 0}":                                           `whole-answers whole-answers/1 {"warn":2,"park":0}`,
 	"{use: max-calls, max: 5}":                                                         `max-calls max-calls/1 {"max":5}`,
 	"{use: max-calls, max: 5, tools: [a, 1]}":                                          `max-calls max-calls/1 {"max":5,"tools":["a","1"]}`,
 	"use: same-error":                                                                  `same-error same-error/1 {"max":3}`,
@@ -208,12 +217,12 @@ func TestSettingsThatAreNotThereAreAsTheyAlwaysWere(t *testing.T) {
 func TestEveryQuestHasABudgetAndARuleAgainstRepetition(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"[]":                                 `budget budget/1 {}; repetition repetition/1 {"warn":3,"park":6}`,
-		"[{use: same-error}]":                `budget budget/1 {}; repetition repetition/1 {"warn":3,"park":6}; same-error same-error/1 {"max":3}`,
-		"[{use: repetition, warn: 2}]":       `budget budget/1 {}; repetition repetition/1 {"warn":2,"park":6}`,
-		"[{use: repetition, name: x}]":       `budget budget/1 {}; x repetition/1 {"warn":3,"park":6}`,
-		"[{use: same-error}, {use: budget}]": `repetition repetition/1 {"warn":3,"park":6}; same-error same-error/1 {"max":3}; budget budget/1 {}`,
-		"[{use: repetition}, {use: budget}]": `repetition repetition/1 {"warn":3,"park":6}; budget budget/1 {}`,
+		"[]":                                 `budget budget/1 {}; repetition repetition/1 {"warn":3,"park":6}; whole-answers whole-answers/1 {"warn":3,"park":6}`,
+		"[{use: same-error}]":                `budget budget/1 {}; repetition repetition/1 {"warn":3,"park":6}; whole-answers whole-answers/1 {"warn":3,"park":6}; same-error same-error/1 {"max":3}`,
+		"[{use: repetition, warn: 2}]":       `budget budget/1 {}; whole-answers whole-answers/1 {"warn":3,"park":6}; repetition repetition/1 {"warn":2,"park":6}`,
+		"[{use: repetition, name: x}]":       `budget budget/1 {}; whole-answers whole-answers/1 {"warn":3,"park":6}; x repetition/1 {"warn":3,"park":6}`,
+		"[{use: same-error}, {use: budget}]": `repetition repetition/1 {"warn":3,"park":6}; whole-answers whole-answers/1 {"warn":3,"park":6}; same-error same-error/1 {"max":3}; budget budget/1 {}`,
+		"[{use: repetition}, {use: budget}]": `whole-answers whole-answers/1 {"warn":3,"park":6}; repetition repetition/1 {"warn":3,"park":6}; budget budget/1 {}`,
 	} {
 		var got []string
 		for _, p := range parse(t, text) {
@@ -276,6 +285,7 @@ func TestAPinnedPolicyIsReadOrRefused(t *testing.T) {
 	for use, garbage := range map[string][]string{
 		"budget/1":         {`{"max":1}`, `[]`, `{`, `{}{}`, `x`},
 		"repetition/1":     {`{"warn":1}`, `{"warn":-1}`, `{"warn":9}`, `{"warn":"3"}`, `{"warn":2.5}`, `{"warn":1e99}`, `{"warn":2,"warn":3}`, `{"Warn":2}`},
+		"whole-answers/1":  {`{"warn":1}`, `{"park":3}`, `{"max":3}`},
 		"max-calls/1":      {`{}`, `{"max":0}`, `{"max":1,"tools":[]}`, `{"max":1,"tools":"a"}`},
 		"same-error/1":     {`{"max":0}`, `{"max":null}`},
 		"allowed-tools/1":  {`{}`, `{"role":"agent"}`, `{"role":"","tools":[]}`},
@@ -316,7 +326,7 @@ func TestOnlySomePoliciesCoupleAgents(t *testing.T) {
 func TestABlockOfEverythingIsOneOfEveryProposal(t *testing.T) {
 	t.Parallel()
 	s := play(t, `[{name: wall, steps: [{block: {type: "*", reason: Stop.}}]}, {name: voice, steps: [{request: {type: message.sent, with: {to: agent-0, text: Hi.}}}]}]`)
-	for _, typ := range policy.Proposals {
+	for _, typ := range policy.Proposals() {
 		equal(t, typ, reasons(s.Blocked(event.Type(typ), &policy.Facts{Agent: "agent-0"})), "wall: Stop.")
 	}
 	equal(t, "a message", s.warned(), "agent-0: Hi.")

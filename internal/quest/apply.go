@@ -1,6 +1,7 @@
 package quest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -14,6 +15,9 @@ import (
 // Fold does not.
 func (s *State) Apply(e event.Event) {
 	s.attend(e)
+	if s.still() { // nobody worked since the last event
+		s.Ran, s.Since = s.Elapsed(s.Time), e.Time
+	}
 	switch b := e.Body.(type) {
 	case *event.QuestCreated:
 		s.create(b, e.Time)
@@ -35,13 +39,26 @@ func (s *State) Apply(e event.Event) {
 		s.took(b.Inbox)
 	case *event.QuestFinished:
 		s.rest(Finished, "", e.Time)
-		s.Answer, s.Warnings, s.Ended = &b.Answer, b.Warnings, e.Seq
+		s.Answer, s.Warnings, s.NotFound, s.Ended = &b.Answer, b.Warnings, b.NotFound, e.Seq
 	case *event.QuestFailed:
 		s.rest(Failed, b.Reason, e.Time)
 	case *event.BudgetExceeded:
 		s.rest(Exceeded, b.Limit, e.Time)
+		if b.Next > 0 {
+			s.Lack = b
+		}
 	case *event.QuestForked:
 		s.fork(b)
+	case *event.BudgetRaised:
+		s.raise(b.Limits)
+		s.took(b.Inbox)
+	case *event.QuestRested:
+		s.rest(Paused, b.Reason, e.Time)
+		s.Rested = b.Kind
+	case *event.ProviderLost:
+		s.lost(b, e.Time)
+	case *event.ProviderBack:
+		s.back(b.Provider)
 	case *event.UserMessage:
 		s.told(b)
 		s.Spoken = e.Seq
@@ -55,6 +72,8 @@ func (s *State) Apply(e event.Event) {
 		}
 	case *event.PolicyBlocked:
 		s.blocked(e, b)
+	case *event.ToolSkipped:
+		s.Agent(e.Actor).Blocked(e.Seq, b.Answer, b.Part, notRun(b))
 	case *event.PolicyFailed:
 		s.Broken = append(s.Broken, b.Policy)
 	default:
@@ -63,16 +82,20 @@ func (s *State) Apply(e event.Event) {
 	if s.memory != nil {
 		s.memory.Apply(e)
 	}
+	s.settled(e)
 	s.Seq, s.Hash, s.Time = e.Seq, e.Hash, e.Time
 }
 
 func (s *State) applyCall(e event.Event) {
 	switch b := e.Body.(type) {
 	case *event.ModelCall:
-		s.Calls[e.Seq] = Call{Kind: e.Type, Agent: e.Actor}
+		a := s.Agent(e.Actor)
+		next := s.reserve(a)
+		s.Calls[e.Seq] = Call{Kind: e.Type, Agent: e.Actor, Cost: next.Cost, Tokens: next.Tokens}
 		s.Spent.Turns++
-		s.Agent(e.Actor).Called(e.Seq, b)
+		a.Called(e.Seq, b)
 	case *event.ModelResult:
+		s.stored(e.Actor, b.Stored)
 		s.heard(e, b)
 	case *event.ToolCall:
 		s.Calls[e.Seq] = Call{Kind: e.Type, Agent: e.Actor, Tool: e.Tool}
@@ -82,9 +105,11 @@ func (s *State) applyCall(e event.Event) {
 		if a := s.Agent(s.Calls[b.Call].Agent); a != nil {
 			a.Duration += b.Duration
 		}
-		s.got(e, b.Call, b.Output, b.Error)
+		s.stored(e.Actor, b.Stored)
+		s.full(e.Actor, b)
+		s.got(e, b.Call, b.Output, b.Error, b.Attachments)
 	case *event.ToolAnswered:
-		s.got(e, b.Call, b.Output, b.Error)
+		s.got(e, b.Call, b.Output, b.Error, b.Attachments)
 	case *event.TimerSet:
 		for seq, c := range s.Calls {
 			if c.Timer == b.Purpose { // the new one takes its place
@@ -92,14 +117,43 @@ func (s *State) applyCall(e event.Event) {
 			}
 		}
 		s.Calls[e.Seq] = Call{Kind: e.Type, Timer: b.Purpose, At: b.At}
+	case *event.ToolProposed:
+		s.Agent(e.Actor).Propose(e.Seq, b)
+	case *event.ToolsShown:
+		s.Agent(e.Actor).Shown(b)
+	case *event.McpCall, *event.McpListed, *event.McpChanged:
+		s.applyServer(e)
+	case *event.McpAsked, *event.McpReplied:
+		s.applyForm(e)
+	case *event.GatewayAsked:
+		s.Agent(e.Actor).Requesting(e.Seq, b)
+	case *event.GatewayCall:
+		s.sent(e, b)
+	case *event.GatewayResult:
+		s.received(b)
+	case *event.InteractionOpened:
+		s.opened(e, b)
+	case *event.InteractionAnswered:
+		s.replied(b.Interaction, Reply{Choice: b.Choice, Text: b.Text})
+		s.took(b.Inbox)
+	case *event.InteractionExpired:
+		s.expired(b.Interaction)
 	case *event.ToolPrepared:
+		s.stored(e.Actor, b.Stored)
 		if a := s.Agent(e.Actor); a != nil {
 			a.Prepared(b)
 		}
+	case *event.StandingShown:
+		s.Agent(e.Actor).Stand(b.Text)
 	case *event.AgentParked:
 		s.Agent(e.Actor).Parked = b.Reason
 	case *event.AdvisorySent:
 		s.advise(b)
+	case *event.PrepareResult:
+		s.prepared(b)
+	case *event.ExecutorCall, *event.ExecutorReady, *event.SessionOpened, *event.PromptCall, *event.PromptBegun, *event.PromptResult,
+		*event.PermissionAsked, *event.PermissionDecided, *event.ToolReported, *event.PlanReported, *event.SaidReported:
+		s.applyExecutor(e)
 	case event.Result:
 		delete(s.Calls, b.Answers())
 	default:
@@ -113,16 +167,22 @@ func (s *State) applyCall(e event.Event) {
 func (s *State) create(b *event.QuestCreated, now event.Time) {
 	s.Name, s.Status, s.Rules, s.Seed = b.Name, Created, b.Rules, b.Seed
 	s.Problem, s.Spec, s.Data, s.Pins, s.Limits = b.Problem, b.Spec, b.Data, b.Pins, b.Limits
-	s.Computer = b.Computer
-	s.Policies = b.Policies
+	s.Computer, s.Repo = b.Computer, b.Repo
+	if b.Prepare != "" {
+		s.Preparing = &Preparing{Command: b.Prepare}
+	}
+	s.Policies, s.Tools, s.Servers, s.Executors = b.Policies, b.Tools, b.Servers, b.Executors
 	s.Created = now
 	for _, t := range b.Texts {
 		s.Texts[t.Name] = t.Text
 	}
 	for _, spec := range each(b.Agents) {
 		a := agent.New(spec, b.Thinking)
-		a.Tree = b.Data
-		a.Told(b.Problem)
+		a.Tree, a.Compacts, a.Strict = s.Begun(), b.Context == event.ContextCompact, b.Limits.Strict
+		if slices.ContainsFunc(b.Executors, func(p event.ExecutorPin) bool { return p.Name == a.Executor }) {
+			a.Session = &agent.Session{}
+		}
+		a.Told(s.firstWords(b.Problem))
 		s.Agents = append(s.Agents, a)
 	}
 	s.index()
@@ -137,26 +197,49 @@ func (s *State) run(l event.Limits, noThinking bool, now event.Time) {
 	if s.Status == Running {
 		s.Ran = s.Elapsed(s.Time)
 	}
-	s.Status, s.Reason, s.Since = Running, "", now
-	override(&s.Limits.Cost, l.Cost)
-	override(&s.Limits.Duration, l.Duration)
-	override(&s.Limits.Tokens, l.Tokens)
-	override(&s.Limits.Turns, l.Turns)
-	if l.Agent != nil {
-		share := event.Share{}
-		if s.Limits.Agent != nil {
-			share = *s.Limits.Agent
-		}
-		override(&share.Cost, l.Agent.Cost)
-		override(&share.Duration, l.Agent.Duration)
-		override(&share.Tokens, l.Agent.Tokens)
-		override(&share.Turns, l.Agent.Turns)
-		s.Limits.Agent = &share
+	s.Status, s.Reason, s.Rested, s.Lack, s.Since = Running, "", "", nil, now
+	s.forgetOutages()
+	s.retryServers()
+	if s.Preparing != nil {
+		s.Preparing.Failed = ""
 	}
-	s.Answer, s.Warnings = nil, nil
+	s.Limits = with(s.Limits, l)
+	s.Answer, s.Warnings, s.NotFound = nil, nil, false
 	for _, a := range s.Agents {
 		a.Retry()
 		a.Thinking = a.Thinking && !noThinking
+	}
+}
+
+// with are limits, but for those that others replace. Whether they are strict no other says.
+func with(l, by event.Limits) event.Limits {
+	override(&l.Cost, by.Cost)
+	override(&l.Duration, by.Duration)
+	override(&l.Storage, by.Storage)
+	override(&l.Tokens, by.Tokens)
+	override(&l.Turns, by.Turns)
+	if by.Agent != nil {
+		share := event.Share{}
+		if l.Agent != nil {
+			share = *l.Agent
+		}
+		override(&share.Cost, by.Agent.Cost)
+		override(&share.Duration, by.Agent.Duration)
+		override(&share.Storage, by.Agent.Storage)
+		override(&share.Tokens, by.Agent.Tokens)
+		override(&share.Turns, by.Agent.Turns)
+		l.Agent = &share
+	}
+	return l
+}
+
+// raise takes other limits in. An agent that its share kept from its turn gets it back.
+func (s *State) raise(l event.Limits) {
+	s.Limits = with(s.Limits, l)
+	for _, a := range s.Agents {
+		if l.Agent != nil && a.Held && s.over(a, s.Time) == nil {
+			a.Retry()
+		}
 	}
 }
 
@@ -168,7 +251,8 @@ func override(limit **int64, by *int64) {
 
 func (s *State) rest(to Status, why string, now event.Time) {
 	s.Ran = s.Elapsed(now)
-	s.Status, s.Reason = to, why
+	s.Status, s.Reason, s.Rested, s.Lack = to, why, "", nil
+	s.forgetOutages()
 }
 
 // fork makes the rest of the ledger another quest's. The origin's open calls
@@ -184,22 +268,29 @@ func (s *State) fork(b *event.QuestForked) {
 	}
 	for _, c := range s.Calls {
 		switch c.Kind {
-		case "model.call":
+		case "model.call", "prompt.call":
 			s.Spent.Turns--
 		case "tool.call":
 			s.Spent.Tools--
+		case "gateway.call":
+			if !c.Count {
+				s.Spent.Turns--
+			}
 		}
 	}
 	clear(s.Calls)
+	s.Questions = nil // whoever asked asks again
+	s.abandonServers()
 	if s.memory != nil {
 		s.memory.Abandon()
 	}
 	s.Inbox = 0
-	s.Answer, s.Warnings = nil, nil
+	s.Answer, s.Warnings, s.NotFound = nil, nil, false
+	s.Machines, s.Driver = nil, "" // the origin's, as its agents' are
 	for _, a := range s.Agents {
 		a.Abandon()
 		if b.Model != "" && a.Model != "" {
-			a.Model = b.Model
+			a.Become(b.Model)
 		}
 	}
 }
@@ -218,7 +309,7 @@ func (s *State) told(b *event.UserMessage) {
 	for _, a := range s.Agents {
 		if b.To == "" || b.To == a.Name {
 			a.Retry()
-			a.Told(b.Text)
+			a.Told(b.Text, b.Attachments...)
 		}
 	}
 }
@@ -229,8 +320,14 @@ func (s *State) heard(e event.Event, b *event.ModelResult) {
 	c := s.Calls[b.Call]
 	delete(s.Calls, b.Call)
 	s.Spent.Cost += b.Cost
+	if b.Untaken() {
+		s.Spent.Turns-- // it was not taken
+	}
 	if b.Unpriced {
 		s.Spent.Unpriced++
+	}
+	if b.Estimated {
+		s.Spent.Estimated++
 	}
 	s.Spent.Usage.Add(b.Usage)
 	if b.Wasted != nil {
@@ -238,14 +335,15 @@ func (s *State) heard(e event.Event, b *event.ModelResult) {
 	}
 	if a := s.Agent(c.Agent); a != nil {
 		a.Heard(e.Seq, b)
+		s.order(a)
 	}
 }
 
 // got takes the result of a tool in. Results carry the actor of their call.
-func (s *State) got(e event.Event, call uint64, output event.Text, failed bool) {
+func (s *State) got(e event.Event, call uint64, output event.Text, failed bool, attached []event.Attachment) {
 	delete(s.Calls, call)
 	if a := s.Agent(e.Actor); a != nil {
-		a.Got(call, output, failed)
+		a.Got(e.Seq, call, output, failed, attached...)
 	}
 }
 
@@ -257,8 +355,10 @@ func (s *State) blocked(e event.Event, b *event.PolicyBlocked) {
 	switch b.Proposal {
 	case "tool.call":
 		a.Blocked(e.Seq, b.Answer, b.Part, refusal(b))
-	case "model.call":
+	case "model.call", "prompt.call":
 		a.Parked, a.Held = refusal(b), true
+	case "gateway.call":
+		a.Refuse(b.Answer)
 	case "quest.finished":
 		s.Ended = e.Seq
 	}
@@ -281,6 +381,19 @@ func (s *State) Fold(e event.Event) (err error) {
 	return nil
 }
 
+// Accepts tells whether an input that comes now is taken. It is Check, and refuses what
+// would come to nothing besides: a pause or a stop of a quest that has ended. Ledgers of
+// before may have such events, and fold.
+func (s *State) Accepts(actor string, b event.Body) error {
+	switch b.(type) {
+	case *event.QuestPaused, *event.QuestStopped:
+		if s.Status == Finished || s.Status == Failed {
+			return fmt.Errorf("quest %s is %s: there is nothing to pause or to stop", s.Name, s.Status)
+		}
+	}
+	return s.Check(actor, b)
+}
+
 // Check tells whether an input of an actor may come now. It is what keeps a call
 // from having two results, a command of a computer from having two ends, and one of
 // a person from being taken twice.
@@ -294,6 +407,13 @@ func (s *State) Check(actor string, b event.Body) error {
 		if s.Status != Created {
 			return fmt.Errorf("quest %s has been started before", s.Name)
 		}
+		return s.CheckLimits(b.Limits)
+	case *event.QuestResumed:
+		return errors.Join(s.CheckLimits(b.Limits), s.fresh(b.Inbox))
+	case *event.BudgetRaised:
+		return errors.Join(s.CheckLimits(b.Limits), s.fresh(b.Inbox))
+	case *event.QuestForked:
+		return s.checkFork(b.Model)
 	case *event.UserMessage:
 		if b.To != "" && s.Agent(b.To) == nil {
 			return fmt.Errorf("quest %s has no agent %s", s.Name, b.To)
@@ -302,10 +422,33 @@ func (s *State) Check(actor string, b event.Body) error {
 			return fmt.Errorf("quest %s works by rules alone, and nobody in it would understand a message: make it anew with a model", s.Name)
 		}
 		return s.fresh(b.Inbox)
+	case *event.InteractionAnswered:
+		return s.checkAnswer(b)
+	case *event.ProviderLost:
+		return s.checkLost(b)
+	case *event.ProviderBack:
+		return s.checkBack(b)
 	case event.Order:
 		return s.fresh(b.Number())
 	case *event.ToolPrepared:
 		return s.checkPrepared(actor, b)
+	case *event.ToolProposed:
+		return s.checkProposed(actor, b)
+	case *event.ToolsShown:
+		return s.checkShown(actor, b)
+	case *event.McpListed:
+		return s.checkListed(actor, b)
+	case *event.McpChanged:
+		return s.checkChanged(actor, b)
+	case *event.McpAsked:
+		return s.checkForm(actor, b)
+	case *event.GatewayAsked:
+		return s.checkAsked(actor, b)
+	case *event.PrepareResult:
+		return s.checkResult(b)
+	case *event.ExecutorReady, *event.SessionOpened, *event.PromptBegun, *event.PromptResult,
+		*event.PermissionAsked, *event.ToolReported, *event.PlanReported, *event.SaidReported:
+		return s.checkExecutor(actor, b)
 	case event.Result:
 		if err := s.answers(b); err != nil {
 			return err
@@ -319,9 +462,10 @@ func (s *State) Check(actor string, b event.Body) error {
 	return nil
 }
 
-// Thinks reports whether an agent of the quest has a model.
+// Thinks reports whether an agent of the quest would understand a word: it has a model, or
+// is an outside agent.
 func (s *State) Thinks() bool {
-	return slices.ContainsFunc(s.Agents, func(a *agent.Agent) bool { return a.Model != "" })
+	return slices.ContainsFunc(s.Agents, func(a *agent.Agent) bool { return a.Mind() != agent.ByRules })
 }
 
 // answers tells whether a result is one of a call that is open.

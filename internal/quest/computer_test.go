@@ -17,7 +17,7 @@ func working(t *testing.T, policies string) (s *story, look, write uint64) {
 	t.Helper()
 	s = tell(t, policies, event.Limits{}, nil)
 	s.start()
-	s.calls("look", "write")
+	s.calls("look", `write{"parallel":true}`)
 	open := s.open("tool.call")
 	return s, open[0], open[1]
 }
@@ -190,6 +190,36 @@ func TestAForkHasNothingOfTheOriginsComputer(t *testing.T) {
 	}
 	if a.Open[1].Changed {
 		t.Error("a call that the fork makes again has changed files")
+	}
+}
+
+func TestAQuestKeepsTheDriverOfItsFirstComputer(t *testing.T) {
+	t.Parallel()
+	s, _, _ := working(t, "[]")
+	if s.state.Driver != "" {
+		t.Errorf("the driver of a quest that had no computer yet: got %q, want none", s.state.Driver)
+	}
+	s.take("agent-0", started(t))
+	later := &event.ComputerStarted{Arch: "amd64", Driver: "docker"}
+	var err error
+	later.Fingerprint, err = later.Sum()
+	must(t, err)
+	s.take("agent-0", later)
+	if s.state.Driver != "bubblewrap" {
+		t.Errorf("the driver after a second computer: got %q, want that of the first, bubblewrap", s.state.Driver)
+	}
+	data, err := s.state.Encode()
+	must(t, err)
+	saved, err := quest.Decode(data, []quest.Society{s.society})
+	must(t, err)
+	if saved.Driver != "bubblewrap" {
+		t.Errorf("the driver in a state that was saved: got %q, want bubblewrap", saved.Driver)
+	}
+	e, err := event.Seal("f", s.state.Seq+1, s.state.Hash, event.Draft{Actor: "person", Time: s.now, Body: &event.QuestForked{At: s.state.Seq, From: "q", Hash: s.state.Hash, Name: "f"}})
+	must(t, err)
+	s.record(e)
+	if s.state.Driver != "" {
+		t.Errorf("the driver of a fork: got %q, want none, for it chooses anew", s.state.Driver)
 	}
 }
 

@@ -2,6 +2,7 @@ package quest
 
 import (
 	"fmt"
+	"slices"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
@@ -17,9 +18,32 @@ import (
 func Decide(s *State, e event.Event) []event.Draft {
 	switch b := e.Body.(type) {
 	case *event.QuestStarted, *event.QuestResumed:
+		return slices.Concat(s.setTimer(e), s.questionTimers(e), s.goOn(e))
+	case *event.InteractionOpened:
+		return append(s.questionTimers(e), s.goOn(e)...)
+	case *event.BudgetRaised:
+		if s.Status != Running {
+			return nil
+		}
 		return append(s.setTimer(e), s.goOn(e)...)
+	case *event.ProviderLost:
+		return append(s.outageTimers(e), s.goOn(e)...)
+	case *event.ProviderBack:
+		if s.hasTimer(durationTimer) {
+			return s.goOn(e)
+		}
+		return append(s.setTimer(e), s.goOn(e)...) // there was none while all stood still
 	case *event.PolicyBlocked:
 		return s.afterBlock(e, b)
+	case *event.QuestPaused, *event.QuestStopped, *event.BudgetExceeded:
+		return append(s.skipRest(e), s.windUp(e)...)
+	case *event.QuestFinished, *event.QuestFailed, *event.QuestRested,
+		*event.PromptResult, *event.PermissionAsked, *event.PermissionDecided, *event.ToolAnswered, *event.InteractionWithdrawn:
+		if s.Status != Running {
+			return s.windUp(e)
+		}
+	case *event.ToolSkipped:
+		return s.afterSkip(e)
 	case *event.TimerFired:
 		if s.Status != Running {
 			return nil
@@ -43,26 +67,44 @@ func (s *State) goOn(e event.Event) []event.Draft {
 	if s.Status != Running {
 		return nil
 	}
+	if s.Unprepared() {
+		return s.prepare(e)
+	}
 	if news := s.news(e); news != nil {
+		return news
+	}
+	if late := s.overdue(e); late != nil {
+		return late
+	}
+	if gone := s.outdated(e); gone != nil {
+		return gone
+	}
+	if news := s.changes(e); news != nil {
+		return news
+	}
+	if news := s.forms(e); news != nil {
 		return news
 	}
 	if duty := s.tend(e); duty != nil {
 		return duty
 	}
-	if !s.all {
-		return s.advanceSome(e)
+	if step := s.advanceSome(e); step != nil {
+		return step
 	}
-	for _, a := range s.Agents {
-		if step := s.advance(a, e); step != nil {
-			return step
-		}
-	}
-	return nil
+	return s.outlasted(e)
 }
 
 // advanceSome says the next step of the agent that the last input was about, or of
-// those that have been woken since.
+// those that have been woken since; of any of them, if it concerns them all.
 func (s *State) advanceSome(e event.Event) []event.Draft {
+	if s.all {
+		for _, a := range s.Agents {
+			if step := s.advance(a, e); step != nil {
+				return step
+			}
+		}
+		return nil
+	}
 	if step := s.advance(s.Agent(s.moving), e); step != nil {
 		return step
 	}
@@ -77,8 +119,11 @@ func (s *State) advanceSome(e event.Event) []event.Draft {
 // advance says the next step of an agent, if it is its turn. It follows from the
 // state: asked twice in the same state, it says the same again.
 func (s *State) advance(a *agent.Agent, e event.Event) []event.Draft {
-	if a == nil || a.Model == "" {
-		return nil // an agent without a model moves by rules alone
+	if a == nil || a.Mind() == agent.ByRules {
+		return nil
+	}
+	if step := s.settle(a, e); step != nil {
+		return step
 	}
 	phase := a.Phase()
 	if s.rules.minder != nil && (phase == agent.Ready || phase == agent.Answered) {
@@ -89,12 +134,26 @@ func (s *State) advance(a *agent.Agent, e event.Event) []event.Draft {
 	if a.Parked != "" {
 		return nil
 	}
-	switch phase {
-	case agent.Acting:
+	if phase == agent.Ready && len(s.Servers) > 0 {
+		if step, waits := s.connect(a, e); waits {
+			return step
+		}
+	}
+	switch {
+	case a.Session != nil:
+		return s.lead(a, phase, e)
+	case a.Mind() == agent.ByOutside: // it proposes by itself what it does next
+		if phase == agent.Acting {
+			if step := s.callTools(a, e); step != nil {
+				return step
+			}
+		}
+		return s.passOn(a, e)
+	case phase == agent.Acting:
 		return s.callTools(a, e)
-	case agent.Ready:
+	case phase == agent.Ready:
 		return s.ask(a, e)
-	case agent.Answered:
+	case phase == agent.Answered:
 		return s.submit(a, e, s.rules.Answered(s, a, e))
 	}
 	return nil
@@ -106,10 +165,13 @@ func (s *State) ask(a *agent.Agent, e event.Event) []event.Draft {
 		return s.rules.Failed(s, a, e)
 	}
 	f := s.modelFacts(a, e.Time)
-	v := s.judge(e, "model.call", f)
+	v := s.judge(e, turnOf(a), f)
 	switch {
 	case v.passes:
-		return []event.Draft{After(s.cause(a, e), a.Name, "", a.NextCall())}
+		if o := s.lacks(a); o != nil {
+			return s.scarce(e, o)
+		}
+		return []event.Draft{After(s.cause(a, e), a.Name, "", s.next(a, e))}
 	case v.instead != nil:
 		return v.instead
 	case v.waits:
@@ -121,20 +183,26 @@ func (s *State) ask(a *agent.Agent, e event.Event) []event.Draft {
 }
 
 // callTools takes the next step with the tools of the last answer: it calls for
-// one, refuses one, or answers one that the world need not be asked about.
+// one, refuses one, or answers one that the world need not be asked about. Calls are made
+// in the order in which the model wrote them: see turn.
 func (s *State) callTools(a *agent.Agent, e event.Event) []event.Draft {
+	var t turn
 	for i := range a.Open {
 		u := &a.Open[i]
 		if u.Done {
 			continue
 		}
+		if u.Call == 0 && !t.comes(u) {
+			return nil // nor those behind it
+		}
+		t.pass(u)
 		name := known(a, u.Name) // a stranger's word does not stand in an envelope
 		if u.Call != 0 {
 			if text := s.answer(a, u, name); text != "" {
 				return []event.Draft{After(e, a.Name, name, &event.ToolAnswered{Call: u.Call, Error: true, Output: event.Text{Text: text}})}
 			}
 			if own := s.Own(name); own != nil && own.Step != DeliveredTool {
-				if next := s.rules.toolbox.Use(s, a, u, e); next != nil {
+				if next := s.useOwn(a, u, e); next != nil {
 					return next
 				}
 			}
@@ -142,7 +210,7 @@ func (s *State) callTools(a *agent.Agent, e event.Event) []event.Draft {
 		}
 		from := e
 		from.Seq = u.Answer
-		switch v := s.judge(e, "tool.call", s.toolFacts(a, u)); {
+		switch v := s.judge(e, useOf(a, u), s.toolFacts(a, u)); {
 		case v.passes:
 			return []event.Draft{After(from, a.Name, name, &event.ToolCall{Answer: u.Answer, ID: u.ID, Part: u.Part})}
 		case v.instead != nil:
@@ -181,7 +249,7 @@ func (s *State) pass(e event.Event, drafts []event.Draft, refused func(event.Dra
 		if !ok {
 			continue
 		}
-		switch v := s.judge(e, "quest.finished", s.answerFacts(d.Actor, b)); {
+		switch v := s.judge(e, s.endOf(d.Actor, b), s.answerFacts(d.Actor, b)); {
 		case v.passes:
 		case v.instead != nil:
 			return v.instead
@@ -208,23 +276,28 @@ func (s *State) cause(a *agent.Agent, e event.Event) event.Event {
 }
 
 func exceeded(e event.Event, o *policy.Over) event.Draft {
-	used := min(o.Used, 1<<53) // what an event can hold
-	return After(e, "core", "", &event.BudgetExceeded{Limit: o.Limit, Max: o.Max, Used: used})
+	most := func(n int64) int64 { return min(n, 1<<53) } // what an event can hold
+	return After(e, "core", "", &event.BudgetExceeded{Limit: o.Limit, Max: o.Max, Next: most(o.Next), Used: most(o.Used)})
 }
 
-// woke goes on when a timer has fired and no limit is reached: the clock was set back
-// and there is time left, or somebody waited.
+// woke goes on when a timer has fired and no limit is reached: a question's time is up, the
+// clock was set back or stood still and there is time left, or somebody waited. What still
+// needs a timer gets one.
 func (s *State) woke(e event.Event) []event.Draft {
-	for _, c := range s.Calls {
-		if c.Timer == durationTimer {
-			return s.goOn(e)
-		}
+	timers, ours := append(s.questionTimers(e), s.outageTimers(e)...), !s.hasTimer(durationTimer)
+	if ours && !s.Stalled() {
+		timers = append(timers, s.setTimer(e)...)
 	}
-	timer := s.setTimer(e)
-	if !s.rules.traits.Wakes {
-		return timer
+	if rest := s.outlasted(e); rest != nil {
+		return append(timers, rest...)
 	}
-	return append(timer, s.goOn(e)...)
+	if late := s.overdue(e); late != nil {
+		return append(timers, late...)
+	}
+	if ours && !s.rules.traits.Wakes {
+		return timers
+	}
+	return append(timers, s.goOn(e)...)
 }
 
 const durationTimer = "duration"

@@ -34,7 +34,7 @@ type Proposal struct {
 	Tool     string     `json:"tool,omitempty"`
 	// Args are those of a call that is proposed now; others are told for any.
 	Args string `json:"args,omitempty"`
-	// Verdict is enabled, blocked, waits, or depends: on its arguments.
+	// Verdict is enabled, blocked, waits, asks: a person, or depends: on its arguments.
 	Verdict string             `json:"verdict"`
 	By      []behavior.Blocker `json:"by,omitempty"`
 }
@@ -46,7 +46,9 @@ func (s *State) Explain() Explanation {
 		x := AgentExplanation{Name: a.Name, Phase: a.Phase().String(), Parked: a.Parked}
 		for i := range a.Open {
 			if u := &a.Open[i]; u.Call == 0 && !u.Done {
-				x.Proposals = append(x.Proposals, s.weigh("tool.call", s.toolFacts(a, u), short(policyText(u))))
+				f := s.toolFacts(a, u)
+				f.Allowed = s.allowed(useOf(a, u))
+				x.Proposals = append(x.Proposals, s.weigh("tool.call", f, short(policyText(u))))
 			}
 		}
 		x.Proposals = append(x.Proposals, s.weigh("model.call", s.modelFacts(a, s.Time), ""))
@@ -77,13 +79,22 @@ func policyText(u *agent.Use) string {
 // weigh says what would become of a proposal.
 func (s *State) weigh(t event.Type, f *policy.Facts, args string) Proposal {
 	p := Proposal{Proposal: t, Tool: f.Tool, Args: args, Verdict: "enabled", By: s.gate.Blocked(t, f)}
-	if len(p.By) > 0 {
-		p.Verdict = "waits"
-	}
+	asks, waits := 0, 0
 	for _, b := range p.By {
-		if !b.Later {
-			p.Verdict = "blocked"
+		if b.Ask != nil {
+			asks++
+		} else if b.Later {
+			waits++
 		}
+	}
+	switch len(p.By) {
+	case 0:
+	case asks:
+		p.Verdict = "asks"
+	case asks + waits:
+		p.Verdict = "waits"
+	default:
+		p.Verdict = "blocked"
 	}
 	return p
 }

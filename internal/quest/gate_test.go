@@ -49,8 +49,9 @@ func tell(t *testing.T, policies string, limits event.Limits, threads func() []b
 	ref := event.RefOf([]byte("pinned"))
 	s := &story{t: t, society: guarded{threads: threads}}
 	e, err := event.Seal("q", 1, event.Hash{}, event.Draft{Actor: "person", Body: &event.QuestCreated{
-		Name: "q", Rules: "solo/3", Problem: event.Text{Text: "?"}, Spec: ref, Limits: limits, Policies: all,
+		Name: "q", Rules: "solo/4", Problem: event.Text{Text: "?"}, Spec: ref, Limits: limits, Policies: all,
 		Agents: []event.AgentSpec{{Name: "agent-0", Model: "m", System: ref, Tools: ref, ToolNames: []string{"look", "write"}, Window: 200_000}},
+		Tools:  []event.ToolTraits{{Name: "look", Paths: []string{"path"}, Reads: true}, {Name: "write", Parallel: true, Paths: []string{"path"}}},
 	}})
 	must(t, err)
 	s.state, err = quest.New(e, []quest.Society{s.society})
@@ -207,11 +208,10 @@ func TestARefusedToolCallComesBackAsAnErrorAndTheRestGoesOn(t *testing.T) {
 	t.Parallel()
 	s := tell(t, "[{use: no-touch, paths: [secret]}]", event.Limits{}, nil)
 	s.expect(s.start(), "ask 1")
-	s.expect(s.calls(`look{"path":"a"}`, `write{"path":"x/../secret/y"}`, `look{"path":"b"}`),
-		"use look", "block tool.call by no-touch",
+	s.expect(s.calls(`look{"path":"a"}`, `write{"path":"x/../secret/y"}`, `look{"path":"b"}`), "use look")
+	s.expect(s.gives(0, "a", false), "block tool.call by no-touch",
 		"answer: Refused by the policy no-touch: secret must not be touched. Leave it as it is, and work elsewhere.", "use look")
-	s.expect(s.gives(1, "b", false))
-	s.expect(s.gives(0, "a", false), "ask 2")
+	s.expect(s.gives(0, "b", false), "ask 2")
 	msgs := s.state.Agents[0].Transcript.Messages
 	last := msgs[len(msgs)-1]
 	if len(last.Parts) != 3 || !last.Parts[1].Error || !strings.Contains(last.Parts[1].Text.Text, "no-touch") {
@@ -247,7 +247,7 @@ func TestACallThatIsToWaitIsMadeWhenItsTimeHasCome(t *testing.T) {
 	t.Parallel()
 	s := tell(t, "[{use: one-at-a-time, domains: [a]}]", event.Limits{}, nil)
 	s.start()
-	s.expect(s.calls(`write{"path":"a/1"}`, `write{"path":"a/2"}`, `write{"path":"b"}`), "use write", "use write")
+	s.expect(s.calls(`write{"path":"a/1","parallel":true}`, `write{"path":"a/2","parallel":true}`, `write{"path":"b","parallel":true}`), "use write", "use write")
 	s.expect(s.gives(1, "b is written", false))
 	s.expect(s.gives(0, "1 is written", false), "use write")
 	s.expect(s.gives(0, "2 is written", false), "ask 2")
@@ -450,7 +450,7 @@ func TestExplainSaysWhatIsEnabledAndWhoBlocksTheRest(t *testing.T) {
 		got = append(got, line)
 	}
 	s.expect(got, "model.call : enabled", "tool.call look: depends by no-touch", "tool.call write: blocked by allowed-tools", "quest.finished : blocked by look-first")
-	if len(x.Policies) != 5 || x.Policies[4].Name != "look-first" || len(x.Policies[4].States) != 2 {
+	if len(x.Policies) != 6 || x.Policies[5].Name != "look-first" || len(x.Policies[5].States) != 2 {
 		t.Errorf("policies %+v", x.Policies)
 	}
 }

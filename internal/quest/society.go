@@ -1,6 +1,11 @@
 package quest
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
 	"lyceum/internal/agent"
 	"lyceum/internal/behavior"
 	"lyceum/internal/event"
@@ -13,7 +18,7 @@ import (
 // itself. The core knows of societies what stands in this file, and none of them by
 // its name.
 type Society interface {
-	// Rules is the name and version, such as solo/3. A quest names the version
+	// Rules is the name and version, with a slash between. A quest names the version
 	// it was made with, and only that may decide for it.
 	Rules() string
 	// Traits are what the core does differently for these rules.
@@ -33,6 +38,11 @@ type Society interface {
 	Policies() []behavior.Thread
 }
 
+// Described is a society that says in a few words what it is, for those who choose one.
+type Described interface {
+	About() string
+}
+
 // Traits are what the core does differently for a society's rules. The zero value is
 // what one agent with a model needs.
 type Traits struct {
@@ -45,9 +55,52 @@ type Traits struct {
 	// Many says that there are as many agents as a person wants, numbered from 0;
 	// otherwise there is one.
 	Many bool
+	// ByRules says that a quest works without a model where none is named.
+	ByRules bool
+	// Profile is the one of agents whose quest names none, empty for none.
+	Profile string
 	// Computes says that the quest has computers where there can be some, also if nobody
 	// asked for them.
 	Computes bool
+}
+
+// Cast is a society whose agents have roles of their own.
+type Cast interface {
+	Society
+	// Roles are the agents, in the order in which the rules visit them. model says that
+	// the quest names one, computers that its agents have some.
+	Roles(model, computers bool) []Role
+}
+
+// Role is what an agent of a Cast is.
+type Role struct {
+	Name string
+	// Thinks says that it has the quest's model; without one it moves by rules alone.
+	Thinks bool
+	// Executor is the outside agent that it is, if it is one.
+	Executor string
+	// Gateway is what an outside agent may ask of models, besides the quest's own; nil is
+	// for one that has no gateway.
+	Gateway *event.GatewaySpec
+	// Text is the name of the text that is its system prompt.
+	Text string
+	// Own are the names of the society's tools that it has; World says that it has the
+	// world's as well.
+	Own   []string
+	World bool
+}
+
+// Keyed is a society that has keys of its own in quest.yaml.
+type Keyed interface {
+	// Keys are what a quest.yaml can say to these rules, and to no others.
+	Keys() []Key
+	// Check finds what does not go together in a spec of this society. Each value is
+	// one that its key allows. The error is a Fault, which names the key.
+	Check(s *Spec) error
+	// Settle writes into a quest's first event how the rules will work: what the spec
+	// says, and what they do where it says nothing, so that nobody need know that
+	// later. Record does so for a society without a member of its own there.
+	Settle(s *Spec, b *event.QuestCreated) error
 }
 
 // Knower is a society that knows more than its agents do: papers, bids, branches.
@@ -103,6 +156,14 @@ type Minder interface {
 	Before(s *State, a *agent.Agent, e event.Event) []event.Draft
 }
 
+// Reminder is a society that has something to say when an agent is told where it stands:
+// what it has done, and what is expected of it.
+type Reminder interface {
+	// Standing are lines for the agent, the most important first. They follow from the
+	// state, and are short: what is too much is left out at the end.
+	Standing(s *State, a *agent.Agent) []string
+}
+
 // Host is a society that acts by itself: it asks reviewers, decides, ends the quest.
 type Host interface {
 	// Tend says the next thing that the rules have to do, if there is something. It is
@@ -114,7 +175,48 @@ type Host interface {
 // Scanner is a society that has to know what stands in a long text, such as citations.
 // The runtime calls it, where the text can be read.
 type Scanner interface {
-	Scan(tool, text string) []string
+	Scan(tool, text string) Found
+}
+
+// Found is what stands in a long text, as a tool.prepared tells it to the rules.
+type Found struct {
+	Abstract                  string
+	Citations, Loose, Numbers []string
+}
+
+// Values are the short values of an argument: the one that it is, the items of a list
+// each under the list's name, and the members of an object each as object.member.
+func Values(name string, value any) (out []event.NamedText) {
+	switch v := value.(type) {
+	case nil:
+	case []any:
+		for _, item := range v {
+			out = append(out, Values(name, item)...)
+		}
+	case map[string]any:
+		for _, member := range slices.Sorted(maps.Keys(v)) {
+			out = append(out, Values(name+"."+member, v[member])...)
+		}
+	default:
+		out = append(out, event.NamedText{Name: name, Text: fmt.Sprint(v)})
+	}
+	return out
+}
+
+// Publisher is a society whose work people can read by itself, as files.
+type Publisher interface {
+	// Documents are those files, by their paths below the folder publications, and what
+	// is attached to them.
+	Documents(s *State) ([]DeliveredText, []Attached)
+}
+
+// Documents are the files of a quest that people can read by themselves, by their paths
+// below the folder publications, and what is attached to them.
+func (s *State) Documents() ([]DeliveredText, []Attached) {
+	if p, ok := s.rules.Society.(Publisher); ok {
+		return p.Documents(s)
+	}
+	return nil, nil
 }
 
 // Deliverer is a society whose tools put files into agents' homes.
@@ -131,7 +233,32 @@ type OwnTool struct {
 	// Content is the argument that may be long; Files the one that lists files of the
 	// agent's home. They are for Prepared tools, and empty if there is none.
 	Content, Files string
+	// Paths are all arguments that are paths of the workspace; Reads says that a call has
+	// no effect on any other.
+	Paths []string
+	Reads bool
 }
+
+// traits is what is known of a tool of an agent. Its paths are nil if nobody has said which
+// of the arguments are some.
+func (s *State) traits(a *agent.Agent, name string) event.ToolTraits {
+	if own := s.Own(name); own != nil {
+		return event.ToolTraits{Name: name, Paths: append([]string{}, own.Paths...), Reads: own.Reads}
+	}
+	if from, ok := a.Sources[name]; ok {
+		return event.ToolTraits{Name: name, Paths: from.Paths, Reads: from.Reads}
+	}
+	for _, t := range s.Tools {
+		if t.Name == name {
+			t.Paths = append([]string{}, t.Paths...)
+			return t
+		}
+	}
+	return event.ToolTraits{Name: name}
+}
+
+// Closed are the files and folders of an agent's workspace that are closed to a tool.
+func (s *State) Closed(tool string) []string { return s.gate.Closed(tool) }
 
 // Step is what the world has to do with a call of an own tool.
 type Step int
@@ -142,28 +269,59 @@ const (
 	AnsweredTool Step = iota
 	// Prepared: it reads what the rules cannot, and says so with a tool.prepared.
 	PreparedTool
-	// Delivered: it puts files into the agent's home, and answers the call itself.
+	// Delivered: it puts files into the agent's home, or reads what is recorded, and
+	// answers the call itself.
 	DeliveredTool
 )
 
-// Delivery is a folder to be put into an agent's home.
+// Delivery is a folder to be put into an agent's home, or what was found for it.
 type Delivery struct {
-	// Path is where, relative to the home. What is there is replaced.
+	// Path is where, relative to the home. What is there is replaced. It is empty where
+	// nothing is put there.
 	Path string
-	// Tree are the files to begin with, if any; Texts further ones by name.
-	Tree  *event.TreeRef
-	Texts []DeliveredText
+	// Attached are the files to begin with, if any; Texts further ones by name.
+	Attached *Attached
+	Texts    []DeliveredText
 	// Diff are two texts; what has changed from the first to the second is put into
 	// changes.diff, as a unified diff.
 	Diff *[2]event.Text
-	// Said is what the agent is told.
-	Said string
+	// Said is what the agent is told, and Shown a text that it is shown below that, as far
+	// as there is room.
+	Said  string
+	Shown []event.Text
+	// Find is what the agent looks for, nil for nothing. What is found is told below Said.
+	Find *Finding
+	// Excerpt is a part of a recorded text that the agent is shown instead of all this.
+	Excerpt *Excerpt
+}
+
+// Finding is a search among texts that the state knows of. The order of what is found is
+// the world's word, so it may be by meaning as well.
+type Finding struct {
+	Query string
+	Limit int
+	Among []Findable
+}
+
+// Findable is a text that can be found. Line is what an agent is told of it.
+type Findable struct {
+	Title, Line string
+	Parts       []event.Text
 }
 
 // DeliveredText is a file that is put together from texts.
 type DeliveredText struct {
 	Name  string
-	Parts []event.Text
+	Parts []agent.Passage
+}
+
+// Attached are files that an agent attached to its work: exactly the named ones of a tree,
+// each a plain file.
+type Attached struct {
+	// Path is the folder they stand in, below the folder publications.
+	Path  string
+	Tree  event.TreeRef
+	Files []string
 }
 
 // rules are those of a quest, with what they have besides; what they have not is nil.
@@ -183,13 +341,31 @@ func rulesOf(soc Society) rules {
 	return r
 }
 
+// NameOf is the name of the society that has these rules.
+func NameOf(rules string) string {
+	name, _, _ := strings.Cut(rules, "/")
+	return name
+}
+
+// Society is the name of the quest's.
+func (s *State) Society() string { return NameOf(s.Rules) }
+
 // Memory is what the quest's society knows, nil if it knows nothing beyond its agents.
 // The society it belongs to knows its type.
 func (s *State) Memory() Memory { return s.memory }
 
-// Own returns the society's own tool of that name, nil if it has none.
+// Own returns the tool of that name that the rules answer, the core's or the society's,
+// nil if there is none.
 func (s *State) Own(name string) *OwnTool {
-	if s.rules.toolbox == nil || name == "" {
+	if name == "" {
+		return nil
+	}
+	for i := range coreTools {
+		if coreTools[i].Name == name {
+			return &coreTools[i]
+		}
+	}
+	if s.rules.toolbox == nil {
 		return nil
 	}
 	tools := s.rules.toolbox.Own()
@@ -202,15 +378,19 @@ func (s *State) Own(name string) *OwnTool {
 }
 
 // Scan finds in a text what the rules will need to know of it.
-func (s *State) Scan(tool, text string) []string {
+func (s *State) Scan(tool, text string) (f Found) {
 	if d, ok := s.rules.Society.(Scanner); ok {
-		return d.Scan(tool, text)
+		f = d.Scan(tool, text)
 	}
-	return nil
+	return f
 }
 
 // Deliver says which files a call of a DeliveredTool puts into the agent's home. A
 // society that has such a tool and no way to deliver is a mistake in its code.
 func (s *State) Deliver(a *agent.Agent, u *agent.Use) (*Delivery, error) {
+	if u.Name == ReadResult {
+		x, err := excerpt(a, u)
+		return &Delivery{Excerpt: x}, err
+	}
 	return s.rules.Society.(Deliverer).Deliver(s, a, u)
 }

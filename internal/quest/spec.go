@@ -2,19 +2,21 @@ package quest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"lyceum/internal/event"
+	"lyceum/internal/mcp/setting"
 	"lyceum/internal/policy"
 	"lyceum/internal/strictyaml"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // Spec is a quest.yaml: what a person asks for. Unknown keys are refused.
@@ -22,34 +24,56 @@ type Spec struct {
 	Name        string `yaml:"name,omitempty" json:"name,omitempty" jsonschema:"name of the quest: 1 to 63 of a-z, 0-9 and -, beginning with a letter or a digit; default: the name of the file's folder"`
 	Problem     string `yaml:"problem,omitempty" json:"problem,omitempty" jsonschema:"the question, in Markdown"`
 	ProblemFile string `yaml:"problem_file,omitempty" json:"problem_file,omitempty" jsonschema:"a file with the question, beside quest.yaml or below it; instead of problem"`
-	Task        string `yaml:"task,omitempty" json:"task,omitempty" jsonschema:"the question of a contract net; instead of problem"`
-	Society     string `yaml:"society,omitempty" json:"society,omitempty" jsonschema:"the rules the agents work by: solo (the default), one agent on its own; lab, agents that publish papers, review each other and vote, see docs/lab.md; or contract, a planner, workers that bid, and an auditor, see docs/contract.md"`
-	Corpus      string `yaml:"corpus,omitempty" json:"corpus,omitempty" jsonschema:"a folder beside quest.yaml whose .md and .txt files a contract net searches"`
-	Audit       string `yaml:"audit,omitempty" json:"audit,omitempty" jsonschema:"how strictly the answer of a contract net is audited: lite, standard (the default) or strict"`
-	WaitUntil   string `yaml:"wait_until,omitempty" json:"wait_until,omitempty" jsonschema:"when the work of a contract net begins, such as 2030-01-31T12:00:00Z; default: at once"`
+	Society     string `yaml:"society,omitempty" json:"society,omitempty" jsonschema:"the rules the agents work by"`
 	// Agents is a number or a list, and so read node by node.
-	Agents    Agents   `yaml:"agents,omitempty" json:"agents,omitempty" jsonschema:"how many agents a lab has, or groups of agents that differ"`
-	Reviewers *int64   `yaml:"reviewers,omitempty" json:"reviewers,omitempty" jsonschema:"how many agents review each paper of a lab, less than there are agents; 0 publishes at once; default: 3, or all others if they are fewer"`
-	Decision  string   `yaml:"decision,omitempty" json:"decision,omitempty" jsonschema:"which reviews publish a paper: majority (the default; a tie rejects) or unanimous"`
-	Deadline  *int64   `yaml:"review_deadline_turns,omitempty" json:"review_deadline_turns,omitempty" jsonschema:"within how many of its own turns an agent must give a review before another is asked; default 40"`
-	Profile   string   `yaml:"profile,omitempty" json:"profile,omitempty" jsonschema:"what the agents are good at, and the computer for that: research (the default of a lab), formal-math, security, arc-agi, code, or one of your own; see docs/lab.md"`
-	Model     string   `yaml:"model,omitempty" json:"model,omitempty" jsonschema:"the model, such as script:plan.yaml for a script beside quest.yaml"`
-	Tools     []string `yaml:"tools,omitempty" json:"tools,omitempty" jsonschema:"the tools the agents may use, besides those of the society; default: those of the profile, or all of them"`
-	Data      string   `yaml:"data,omitempty" json:"data,omitempty" jsonschema:"a folder beside quest.yaml that is copied into each agent's home"`
+	Agents  Agents `yaml:"agents,omitempty" json:"agents,omitempty" jsonschema:"how many agents there are, or groups of agents that differ"`
+	Profile string `yaml:"profile,omitempty" json:"profile,omitempty" jsonschema:"what the agents are good at, and the computer for that: research, formal-math, security, arc-agi, code, or one of your own; see lyceum profile list"`
+	Model   string `yaml:"model,omitempty" json:"model,omitempty" jsonschema:"the model, such as script:plan.yaml for a script beside quest.yaml"`
+	// Executor is whom the agents are, instead of their model alone.
+	Executor string   `yaml:"executor,omitempty" json:"executor,omitempty" jsonschema:"the coding agent that acts, in the agents' computers, with the model behind a gateway: builtin, claude, codex, gemini, goose, opencode, qwen, or one of config.yaml; see docs/executors.md; default: Lyceum's own agents"`
+	Tools    []string `yaml:"tools,omitempty" json:"tools,omitempty" jsonschema:"the tools the agents may use, besides those of the society; default: those of the profile, or all of them"`
+	Data     string   `yaml:"data,omitempty" json:"data,omitempty" jsonschema:"a folder beside quest.yaml that is copied into each agent's home"`
+	// Repo, Base, Prepare and Deliver are for what agents work on and what becomes of it.
+	Repo    string `yaml:"repo,omitempty" json:"repo,omitempty" jsonschema:"a git repository or folder that agents work on: quest.yaml's own folder (.) or one below it; each agent's home begins with its files; see docs/deliver.md"`
+	Base    string `yaml:"base,omitempty" json:"base,omitempty" jsonschema:"the commit of repo that agents begin with, by any name that git knows; default HEAD; worktree takes changes that are not committed"`
+	Prepare string `yaml:"prepare,omitempty" json:"prepare,omitempty" jsonschema:"a shell command that runs once, with the network of computer, in the home that every agent begins with"`
+	Deliver string `yaml:"deliver,omitempty" json:"deliver,omitempty" jsonschema:"branch: have what an agent changed made a branch of repo (lyceum/ and the quest's name) when the quest has its answer; default: only lyceum deliver does that"`
+	MayAsk  bool   `yaml:"may_ask,omitempty" json:"may_ask,omitempty" jsonschema:"whether agents may ask you something while they work, with the tool ask_person; see docs/questions.md; default false"`
+	// MCP is read node by node.
+	MCP setting.Servers `yaml:"mcp,omitempty" json:"mcp,omitempty" jsonschema:"MCP servers whose tools the agents get, by name, each with run or url; see docs/protocols.md"`
 	// Computer is a word or a mapping, and so read node by node.
-	Computer Computer `yaml:"computer,omitempty" json:"computer,omitzero" jsonschema:"the sandboxed machine of each agent: none, auto, bubblewrap, docker, or a mapping with more; default: what the profile says, and none without one"`
+	Computer Computer `yaml:"computer,omitempty" json:"computer,omitzero" jsonschema:"the sandboxed machine of each agent: none, auto, namespaces, bubblewrap, docker, or a mapping with more; default: what the profile says, and none without one"`
 	Seed     uint64   `yaml:"seed,omitempty" json:"seed,omitempty" jsonschema:"where the quest's random choices begin; default 0"`
-	Thinking *bool    `yaml:"thinking,omitempty" json:"thinking,omitempty" jsonschema:"whether models may think before they answer; default true"`
-	Window   int64    `yaml:"window,omitempty" json:"window,omitempty" jsonschema:"how many tokens a request may have, at least 2000; default 200000"`
+	// Thinking is a word, a number or a truth, and so read node by node.
+	Thinking Thinking `yaml:"thinking,omitempty" json:"thinking,omitempty" jsonschema:"how much models think before they answer: none, low, medium, high, or a number of tokens; true, the default, leaves it to the provider, and false is none"`
+	// MaxOutput is how many tokens an answer may have, 0 what the provider takes.
+	MaxOutput int64   `yaml:"max_output,omitempty" json:"max_output,omitempty" jsonschema:"how many tokens an answer may have, thoughts included, at least 256; default: what the provider takes, and more once an answer was cut off"`
+	Window    int64   `yaml:"window,omitempty" json:"window,omitempty" jsonschema:"how many tokens a request may have, at least 2000; default: what the model can see, at most 200000"`
+	Context   string  `yaml:"context,omitempty" json:"context,omitempty" jsonschema:"what becomes of the oldest messages when an agent's window is full: cut (the default) takes them away, compact has the model sum them up first"`
+	Prompts   Prompts `yaml:"prompts,omitempty" json:"prompts,omitempty" jsonschema:"texts of your own in the place of those that agents are told, each a file beside quest.yaml or below it, by the names of docs/prompts.md"`
 	// Policies are read node by node, for their form depends on what they are.
 	Policies policy.List `yaml:"policies,omitempty" json:"policies,omitempty" jsonschema:"rules that every proposal of an agent must pass: built-in ones with use, threads of your own with steps, and files with more of both; see docs/policies.md"`
 	Limits   Bounds      `yaml:"limits,omitempty" json:"limits,omitzero" jsonschema:"where the quest stops by itself"`
+	// Keys are those of societies, which know how they are read.
+	Keys Keys `yaml:"-" json:"-"`
+}
+
+// MarshalYAML implements yaml.InterfaceMarshaler: the keys of societies stand beside all
+// others.
+func (s Spec) MarshalYAML() (any, error) {
+	type common Spec // without this method
+	return struct {
+		common `yaml:",inline"`
+		Keys   Keys `yaml:",inline"`
+	}{common(s), s.Keys}, nil
 }
 
 // Bounds are the limits of a Spec, in the units that people use.
 type Bounds struct {
 	Share `yaml:",inline"`
 	Agent *Share `yaml:"agent,omitempty" json:"agent,omitempty" jsonschema:"what each agent may use of it; its duration is the time that its calls take"`
+	// Strict is set when a quest is made, and never again.
+	Strict bool `yaml:"strict,omitempty" json:"strict,omitempty" jsonschema:"whether calls under way may not pass the limits on cost and tokens either: the most that a call can use is reserved before it is made, and agents wait for each other near the limit; default false"`
 }
 
 // Share is a set of limits: a quest's, or those of each agent.
@@ -58,6 +82,7 @@ type Share struct {
 	Turns    *int64    `yaml:"turns,omitempty" json:"turns,omitempty" jsonschema:"model calls"`
 	Tokens   *int64    `yaml:"tokens,omitempty" json:"tokens,omitempty" jsonschema:"tokens read and written by models"`
 	Duration *Duration `yaml:"duration,omitempty" json:"duration,omitempty" jsonschema:"running time, such as 90s, 30m or 2h"`
+	Storage  *Size     `yaml:"storage,omitempty" json:"storage,omitempty" jsonschema:"room on the disk for what is kept of agents' files, outputs and results, such as 500MiB or 4GiB, as it is first stored, large files before they are packed; default 20GiB for the quest and 2GiB for each agent"`
 }
 
 // Override takes over the limits that by sets.
@@ -74,11 +99,15 @@ func (s *Share) Override(by Share) {
 	if by.Duration != nil {
 		s.Duration = by.Duration
 	}
+	if by.Storage != nil {
+		s.Storage = by.Storage
+	}
 }
 
 // Override takes over the limits that by sets.
 func (b *Bounds) Override(by Bounds) {
 	b.Share.Override(by.Share)
+	b.Strict = b.Strict || by.Strict
 	if by.Agent == nil {
 		return
 	}
@@ -121,7 +150,7 @@ func (u USD) String() string {
 // UnmarshalYAML implements yaml.NodeUnmarshaler: a node knows where it stands.
 func (u *USD) UnmarshalYAML(n ast.Node) (err error) {
 	if *u, err = ParseUSD(scalar(n)); err != nil {
-		return &fault{keyOf(n), err.Error()}
+		return Fault(keyOf(n), "%v", err)
 	}
 	return nil
 }
@@ -152,7 +181,7 @@ func (d Duration) String() string { return (time.Duration(d) * time.Microsecond)
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
 func (d *Duration) UnmarshalYAML(n ast.Node) (err error) {
 	if *d, err = ParseDuration(scalar(n)); err != nil {
-		return &fault{keyOf(n), err.Error()}
+		return Fault(keyOf(n), "%v", err)
 	}
 	return nil
 }
@@ -160,40 +189,37 @@ func (d *Duration) UnmarshalYAML(n ast.Node) (err error) {
 // MarshalYAML implements yaml.BytesMarshaler.
 func (d Duration) MarshalYAML() ([]byte, error) { return []byte(d.String()), nil }
 
+// Size is a number of bytes, written as 500MiB or 4GiB.
+type Size int64
+
+func (s Size) String() string { return strictyaml.FormatSize(int64(s)) }
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (s *Size) UnmarshalYAML(n ast.Node) error {
+	v, err := strictyaml.ParseSize(scalar(n))
+	if err != nil {
+		return Fault(keyOf(n), "%v", err)
+	}
+	*s = Size(v)
+	return nil
+}
+
+// MarshalYAML implements yaml.BytesMarshaler.
+func (s Size) MarshalYAML() ([]byte, error) { return []byte(s.String()), nil }
+
 // Limits returns the bounds as the rules count them.
 func (b Bounds) Limits() event.Limits {
-	l := event.Limits{Cost: (*int64)(b.Cost), Duration: (*int64)(b.Duration), Tokens: b.Tokens, Turns: b.Turns}
+	l := event.Limits{Cost: (*int64)(b.Cost), Duration: (*int64)(b.Duration), Storage: (*int64)(b.Storage), Strict: b.Strict, Tokens: b.Tokens, Turns: b.Turns}
 	if a := b.Agent; a != nil {
-		l.Agent = &event.Share{Cost: (*int64)(a.Cost), Duration: (*int64)(a.Duration), Tokens: a.Tokens, Turns: a.Turns}
+		l.Agent = &event.Share{Cost: (*int64)(a.Cost), Duration: (*int64)(a.Duration), Storage: (*int64)(a.Storage), Tokens: a.Tokens, Turns: a.Turns}
 	}
 	return l
 }
 
-// ParseSpec reads a quest.yaml strictly. file is its name in errors, which are
-// *strictyaml.Error; FieldOf knows the key of those that are about the value of one.
-func ParseSpec(file string, data []byte) (*Spec, error) {
-	s := new(Spec)
-	err := strictyaml.Decode(file, data, s)
-	if err == nil {
-		if f := s.check(); f != nil {
-			err = f
-		}
-	}
-	if f, ok := errors.AsType[*fault](err); ok {
-		return nil, &placed{f, &strictyaml.Error{File: file, Line: lineOf(data, f.key), Column: 1, Text: f.text}}
-	}
-	if e, ok := errors.AsType[*strictyaml.Error](err); ok && strings.HasPrefix(e.Text, "unknown field") {
-		e.Text += "; the keys of a quest.yaml are in docs/quest.schema.json"
-	}
-	if err != nil {
-		return nil, strictyaml.InFile(file, err)
-	}
-	return s, nil
-}
-
 // fault is something wrong with the value of a key. A key below others is written with
-// dots, such as limits.agent.turns.
-type fault struct{ key, text string }
+// dots, such as limits.agent.turns. word is what is wrong in the value, if that is one of
+// several things, such as a name in a list.
+type fault struct{ key, word, text string }
 
 func (f *fault) Error() string { return f.text }
 
@@ -207,7 +233,53 @@ func (p *placed) Error() string   { return p.at.Error() }
 func (p *placed) Unwrap() []error { return []error{p.fault, p.at} }
 
 // Fault is what is wrong with the value of a key, for whoever changes a spec.
-func Fault(key, format string, args ...any) error { return &fault{key, fmt.Sprintf(format, args...)} }
+func Fault(key, format string, args ...any) error { return FaultIn(key, "", format, args...) }
+
+// FaultIn is a Fault of one word in the value of a key, such as a name in a list.
+func FaultIn(key, word, format string, args ...any) error {
+	return &fault{key, word, fmt.Sprintf(format, args...)}
+}
+
+// Placed gives a Fault its place in the quest.yaml that it is about. What has a place, and
+// what is no fault of a key, stays as it is.
+func Placed(file string, data []byte, err error) error {
+	f, ok := errors.AsType[*fault](err)
+	if _, has := errors.AsType[*strictyaml.Error](err); !ok || has {
+		return err
+	}
+	return &placed{f, &strictyaml.Error{File: file, Line: lineOf(data, f.key, f.word), Column: 1, Text: f.text}}
+}
+
+// FaultsOf is what an error consists of, in its order.
+func FaultsOf(err error) []error {
+	if all, ok := errors.AsType[strictyaml.Faults](err); ok {
+		return all
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
+}
+
+// InOrder makes one error of faults, each told once, in the order of their lines. Those
+// without one come first.
+func InOrder(faults []error) error {
+	told := map[string]bool{}
+	faults = slices.DeleteFunc(slices.Clone(faults), func(err error) bool {
+		before := told[err.Error()]
+		told[err.Error()] = true
+		return before
+	})
+	slices.SortStableFunc(faults, func(a, b error) int { return cmp.Compare(lineIn(a), lineIn(b)) })
+	return strictyaml.Join(faults)
+}
+
+func lineIn(err error) int {
+	if e, ok := errors.AsType[*strictyaml.Error](err); ok {
+		return e.Line
+	}
+	return 0
+}
 
 // FieldOf returns the key of a quest.yaml whose value ParseSpec, Check or Fault says is
 // wrong, such as window or limits.turns, and nothing for any other error.
@@ -218,79 +290,62 @@ func FieldOf(err error) string {
 	return ""
 }
 
-// Check finds what cannot be meant in a spec that was not read from a file, or has
-// been changed since.
-func (s *Spec) Check() error {
-	if f := s.check(); f != nil {
-		return f
+// check finds what is well-formed and cannot be meant, whatever the society is.
+func (s *Spec) check() (faults []error) {
+	add := func(wrong bool, key, format string, args ...any) {
+		if wrong {
+			faults = append(faults, Fault(key, format, args...))
+		}
 	}
-	return nil
-}
-
-// check finds what is well-formed but cannot be meant.
-func (s *Spec) check() *fault {
-	switch {
-	case s.Name != "" && !event.ValidName(s.Name):
-		return &fault{"name", fmt.Sprintf("name %q: want %s", s.Name, event.NameRule)}
-	case s.Task != "" && (s.Problem != "" || s.ProblemFile != ""):
-		return &fault{"task", "task and problem are both given: keep one"}
-	case s.Problem != "" && s.ProblemFile != "":
-		return &fault{"problem_file", "problem and problem_file are both given: keep one"}
-	case strings.TrimSpace(s.Question()) == "" && s.ProblemFile == "":
-		return &fault{"problem", "no question: give problem or problem_file"}
-	case s.Window != 0 && s.Window < MinWindow:
-		return &fault{"window", fmt.Sprintf("window %d: want at least %d tokens", s.Window, MinWindow)}
-	case s.Window > math.MaxInt32:
-		return &fault{"window", fmt.Sprintf("window %d: no model reads that much", s.Window)}
-	}
-	if f := s.checkSociety(); f != nil {
-		return f
-	}
-	if f := s.checkContract(); f != nil {
-		return f
-	}
-	if f := s.Limits.check(); f != nil {
-		return f
-	}
+	add(s.Name != "" && !event.ValidName(s.Name), "name", "name %q: want %s", s.Name, event.NameRule)
+	add(s.Window != 0 && s.Window < MinWindow, "window", "window %d: want at least %d tokens", s.Window, MinWindow)
+	add(s.Window > math.MaxInt32, "window", "window %d: no model reads that much", s.Window)
+	add(s.Context != "" && !slices.Contains(contexts, s.Context), "context", "context %.40q: want %s", s.Context, spoken(contexts, "or"))
+	add(s.MaxOutput != 0 && (s.MaxOutput < MinOutput || s.MaxOutput > MaxOutput), "max_output", "max_output %d: want from %d to %d tokens", s.MaxOutput, MinOutput, MaxOutput)
+	add(s.Profile != "" && !event.ValidName(s.Profile), "profile", "profile %.80q: want %s", s.Profile, event.NameRule)
+	add(s.Executor != "" && !event.ValidName(s.Executor), "executor", "executor %.80q: want %s", s.Executor, event.NameRule)
+	faults = append(faults, s.checkRepo()...)
+	faults = append(faults, s.Limits.check()...)
 	seen := map[string]bool{}
 	for _, t := range s.Tools {
-		if seen[t] {
-			return &fault{"tools", fmt.Sprintf("tool %s is listed twice", t)}
-		}
+		add(seen[t], "tools", "tool %s is listed twice", t)
 		seen[t] = true
 	}
-	return nil
+	return faults
 }
 
 // Check finds limits that cannot be meant. FieldOf knows their keys.
-func (b Bounds) Check() error {
-	if f := b.check(); f != nil {
-		return f
+func (b Bounds) Check() error { return strictyaml.Join(b.check()) }
+
+func (b Bounds) check() []error {
+	faults := b.Share.check("limits.")
+	if b.Agent != nil {
+		faults = append(faults, b.Agent.check("limits.agent.")...)
 	}
-	return nil
+	return faults
 }
 
-func (b Bounds) check() *fault {
-	f := b.Share.check("limits.")
-	if f == nil && b.Agent != nil {
-		f = b.Agent.check("limits.agent.")
-	}
-	return f
-}
-
-// check finds a limit that cannot be meant; above are the keys that it stands under.
-func (s *Share) check(above string) *fault {
+// check finds limits that cannot be meant; above are the keys that they stand under.
+func (s *Share) check(above string) (faults []error) {
 	if d := s.Duration; d != nil && *d > 1<<52 {
-		return &fault{above + "duration", fmt.Sprintf("limit of %s: nothing runs that long", *d)}
+		faults = append(faults, Fault(above+"duration", "limit of %s: nothing runs that long", *d))
 	}
-	if v := s.Turns; v != nil && (*v < 0 || *v > 1<<53) {
-		return &fault{above + "turns", fmt.Sprintf("limit of %d turns: want 0 or more, up to 2^53", *v)}
+	for _, l := range []struct {
+		name string
+		most *int64
+	}{{"turns", s.Turns}, {"tokens", s.Tokens}} {
+		if l.most != nil && (*l.most < 0 || *l.most > 1<<53) {
+			faults = append(faults, Fault(above+l.name, "limit of %d %s: want 0 or more, up to 2^53", *l.most, l.name))
+		}
 	}
-	if v := s.Tokens; v != nil && (*v < 0 || *v > 1<<53) {
-		return &fault{above + "tokens", fmt.Sprintf("limit of %d tokens: want 0 or more, up to 2^53", *v)}
+	if v := s.Storage; v != nil && (*v < MinStorage || *v > maxSize) {
+		faults = append(faults, Fault(above+"storage", "limit of %s of storage: want 1MiB to 1024TiB", *v))
 	}
-	return nil
+	return faults
 }
+
+// contexts are what can become of a window that is full.
+var contexts = []string{event.ContextCut, event.ContextCompact}
 
 // MinWindow is the smallest window an agent can work in, DefaultWindow what it
 // has if the spec does not say.
@@ -299,83 +354,29 @@ const (
 	DefaultWindow = 200_000
 )
 
-// lineOf finds the line of a key, 1 if it is not there. One at the margin is the
-// file's own; further in, the word may also stand in the question. One below others is
-// looked for behind them.
-func lineOf(data []byte, key string) int {
+// lineOf finds the line of a key, 1 if it is not there, or that of a word behind it. One at
+// the margin is the file's own; further in, the word may also stand in the question. One
+// below others is looked for behind them.
+func lineOf(data []byte, key, word string) int {
 	end := 0
-	for word := range strings.SplitSeq(key, ".") {
-		word = regexp.QuoteMeta(word)
+	for name := range strings.SplitSeq(key, ".") {
+		name = regexp.QuoteMeta(name)
 		var at []int
 		if end == 0 {
-			at = regexp.MustCompile(`(?m)^` + word + `\s*:`).FindIndex(data)
+			at = regexp.MustCompile(`(?m)^` + name + `\s*:`).FindIndex(data)
 		}
 		if at == nil {
-			at = regexp.MustCompile(`(?m)[\s{,]` + word + `\s*:`).FindIndex(data[end:])
+			at = regexp.MustCompile(`(?m)[\s{,]` + name + `\s*:`).FindIndex(data[end:])
 		}
 		if at == nil {
 			break
 		}
 		end += at[1]
 	}
-	return 1 + bytes.Count(data[:end], []byte("\n"))
-}
-
-// Schema returns the JSON Schema of a quest.yaml.
-func Schema() (*jsonschema.Schema, error) {
-	s, err := jsonschema.For[Spec](&jsonschema.ForOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("schema of quest.yaml: %w", err)
-	}
-	s.Schema = "https://json-schema.org/draft/2020-12/schema"
-	s.Title = "quest.yaml"
-	s.Description = "A question for Lyceum, and how to work on it."
-	limits := s.Properties["limits"]
-	for _, l := range []*jsonschema.Schema{limits, limits.Properties["agent"]} {
-		l.Properties["cost"] = &jsonschema.Schema{Types: []string{"number", "string"}, Description: l.Properties["cost"].Description}
-		l.Properties["duration"] = &jsonschema.Schema{Type: "string", Description: l.Properties["duration"].Description}
-	}
-	s.Properties["computer"] = computerSchema(s.Properties["computer"].Description)
-	s.Properties["policies"] = policySchema(s.Properties["policies"].Description)
-	s.Properties["agents"] = agentsSchema(s.Properties["agents"].Description)
-	s.Properties["name"].Pattern = namePattern
-	s.Properties["profile"].Pattern = namePattern
-	s.Properties["society"].Enum = words(Societies)
-	s.Properties["decision"].Enum = words(Decisions)
-	s.Properties["audit"].Enum = words(Audits)
-	reviewers, deadline := s.Properties["reviewers"], s.Properties["review_deadline_turns"]
-	*reviewers = jsonschema.Schema{Type: "integer", Minimum: new(0.0), Maximum: new(MaxAgents - 1.0), Description: reviewers.Description}
-	*deadline = jsonschema.Schema{Type: "integer", Minimum: new(1.0), Maximum: new(maxDeadline * 1.0), Description: deadline.Description}
-	return s, nil
-}
-
-// namePattern is what event.ValidName checks.
-const namePattern = "^[a-z0-9][a-z0-9-]{0,62}$"
-
-func words(list []string) (out []any) {
-	for _, w := range list {
-		out = append(out, w)
-	}
-	return out
-}
-
-// policySchema is the form of a list of policies, as far as a schema can say it:
-// what a built-in policy takes, its documentation says.
-func policySchema(text string) *jsonschema.Schema {
-	var names []any
-	for _, b := range policy.Builtins() {
-		if b.Name() != "thread" {
-			names = append(names, b.Name())
+	if end > 0 && word != "" {
+		if at := regexp.MustCompile(`(?:^|[^\w-])` + regexp.QuoteMeta(word) + `(?:$|[^\w-])`).FindIndex(data[end:]); at != nil {
+			end += at[0] + 1
 		}
 	}
-	builtin := &jsonschema.Schema{
-		Type: "object", Required: []string{"use"}, Description: "a built-in policy and its settings",
-		Properties: map[string]*jsonschema.Schema{"use": {Enum: names}},
-	}
-	own := &jsonschema.Schema{
-		Type: "object", Required: []string{"name", "steps"}, Description: "a thread of your own",
-		Properties: map[string]*jsonschema.Schema{"name": {Type: "string"}, "steps": {Type: "array", Items: &jsonschema.Schema{Type: "object"}}},
-	}
-	file := &jsonschema.Schema{Type: "string", Description: "a file with a list of policies, beside quest.yaml or below it"}
-	return &jsonschema.Schema{Type: "array", Description: text, Items: &jsonschema.Schema{AnyOf: []*jsonschema.Schema{file, builtin, own}}}
+	return 1 + bytes.Count(data[:end], []byte("\n"))
 }

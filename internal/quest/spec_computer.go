@@ -2,7 +2,6 @@ package quest
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +27,11 @@ type Computer struct {
 }
 
 // Drivers are what a quest.yaml can have for a computer.
-var Drivers = []string{"none", "auto", "bubblewrap", "docker"}
+var Drivers = []string{"none", "auto", "namespaces", "bubblewrap", "docker"}
+
+// Imaged reports whether the computers of a driver can be made of an image. The others have
+// the programs of the machine.
+func Imaged(driver string) bool { return driver == "auto" || driver == "docker" }
 
 // The least that a program can work with, and the most that is believed to be meant.
 const (
@@ -94,8 +97,8 @@ func (c *Computer) UnmarshalYAML(n ast.Node) error {
 		return err
 	case c.Driver == "none" && len(pairs) > 1:
 		return strictyaml.At(n, "there is no computer, and more is said of it: leave that out, or choose a driver")
-	case c.Driver == "bubblewrap" && c.Dockerfile != "":
-		return strictyaml.At(n, "bubblewrap uses the programs of this machine and no image: leave dockerfile out, or choose docker")
+	case c.Driver != "none" && !Imaged(c.Driver) && c.Dockerfile != "":
+		return strictyaml.At(n, "%s uses the programs of this machine and no image: leave dockerfile out, or choose docker", c.Driver)
 	}
 	return nil
 }
@@ -116,13 +119,14 @@ func (c *Computer) readNetwork(n ast.Node) error {
 // readAllow reads a list of hosts. What they mean, the proxy knows; here they are
 // only kept from being something else than names.
 func (c *Computer) readAllow(n ast.Node) error {
-	size := 0
+	size, full := 0, false
 	err := strictyaml.Each(n, "allow", func(n ast.Node) error {
 		host, err := strictyaml.Scalar(n)
-		if err != nil {
+		if err != nil || full {
 			return err
 		}
 		size += event.Weight(host) + 3
+		full = len(c.Network.Allow) == maxAllow || size > maxAllowBytes // which is said once
 		switch {
 		case host == "" || len(host) > maxHost || !plain.Printable(host) || strings.Contains(host, " "):
 			return strictyaml.At(n, "%.40q is no host: want 1 to %d bytes that can be printed", host, maxHost)
@@ -140,40 +144,6 @@ func (c *Computer) readAllow(n ast.Node) error {
 		err = strictyaml.At(n, "it is empty: list a host, or say network: none")
 	}
 	return err
-}
-
-// units are those of sizes, and how many times two is in them.
-var units = []struct {
-	name string
-	bits int
-}{{"TiB", 40}, {"GiB", 30}, {"MiB", 20}, {"KiB", 10}}
-
-// ParseSize reads a number of bytes, such as 512MiB, 2GiB or 1500000.
-func ParseSize(s string) (int64, error) {
-	digits, bits := s, 0
-	for _, u := range units {
-		if rest, ok := strings.CutSuffix(s, u.name); ok {
-			digits, bits = rest, u.bits
-		}
-	}
-	n, err := strconv.ParseUint(digits, 10, 63)
-	if err != nil || strings.Contains(digits, "+") || len(digits) > 1 && digits[0] == '0' {
-		return 0, fmt.Errorf("%.40q is not a size, such as 512MiB, 2GiB or 1500000", s)
-	}
-	if n > math.MaxInt64>>bits {
-		return 0, fmt.Errorf("%.40q is more than any machine has", s)
-	}
-	return int64(n) << bits, nil
-}
-
-// formatSize writes a size as ParseSize reads it.
-func formatSize(n int64) string {
-	for _, u := range units {
-		if n > 0 && n%(1<<u.bits) == 0 {
-			return strconv.FormatInt(n>>u.bits, 10) + u.name
-		}
-	}
-	return strconv.FormatInt(n, 10)
 }
 
 // ParseCPUs reads a number of cores, such as 2 or 1.5, in thousandths. It never passes
@@ -198,7 +168,7 @@ func sized(to *int64, least int64, words string) func(ast.Node) error {
 		if err != nil {
 			return err
 		}
-		if *to, err = ParseSize(text); err == nil && (*to < least || *to > maxSize) {
+		if *to, err = strictyaml.ParseSize(text); err == nil && (*to < least || *to > maxSize) {
 			err = fmt.Errorf("%.40s is out of range: want %s to 1024TiB", text, words)
 		}
 		return strictyaml.Wrap(n, err)
@@ -258,7 +228,7 @@ func (c Computer) MarshalYAML() (any, error) {
 		to     *string
 		n      int64
 		format func(int64) string
-	}{{&w.Memory, c.Limits.Memory, formatSize}, {&w.Disk, c.Limits.Disk, formatSize}, {&w.CPUs, c.Limits.CPUs, formatCPUs},
+	}{{&w.Memory, c.Limits.Memory, strictyaml.FormatSize}, {&w.Disk, c.Limits.Disk, strictyaml.FormatSize}, {&w.CPUs, c.Limits.CPUs, formatCPUs},
 		{&w.Wall, c.Limits.Wall, func(n int64) string { return Duration(n).String() }}} {
 		if s.n > 0 {
 			*s.to = s.format(s.n)

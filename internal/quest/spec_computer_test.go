@@ -8,13 +8,15 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
+	"lyceum/internal/society"
+	"lyceum/internal/strictyaml"
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 )
 
 func computerOf(yaml string) (quest.Computer, error) {
-	s, err := quest.ParseSpec("quest.yaml", []byte("problem: x\ncomputer: "+yaml+"\n"))
+	s, err := society.All().ParseSpec("quest.yaml", []byte("problem: x\ncomputer: "+yaml+"\n"))
 	if err != nil {
 		return quest.Computer{}, err
 	}
@@ -31,6 +33,7 @@ var computers = map[string]quest.Computer{
 	"{network: open, cpus: 2, memory: 1500000000}": {
 		Driver: "auto", Limits: event.ComputerLimits{CPUs: 2000, Memory: 1_500_000_000}, Network: event.ComputerNetwork{Open: true},
 	},
+	"namespaces": {Driver: "namespaces"},
 	"{driver: bubblewrap, network: none, wall: 1h}": {Driver: "bubblewrap", Limits: event.ComputerLimits{Wall: 3_600_000_000}},
 	`
   driver: docker
@@ -76,7 +79,7 @@ func TestAComputerIsAWordOrAMapping(t *testing.T) {
 		})
 	}
 	for _, nothing := range []string{"", "computer:\n", "computer: ~\n"} {
-		s, err := quest.ParseSpec("quest.yaml", []byte("problem: x\n"+nothing))
+		s, err := society.All().ParseSpec("quest.yaml", []byte("problem: x\n"+nothing))
 		must(t, err)
 		if !s.Computer.IsZero() || s.Computer.Spec(nil) != nil {
 			t.Errorf("a quest that says nothing has the computer %+v", s.Computer)
@@ -89,7 +92,7 @@ func TestAComputerThatIsWrittenDownIsReadAsTheSame(t *testing.T) {
 	for _, want := range computers {
 		data, err := yaml.Marshal(&quest.Spec{Problem: "x", Computer: want})
 		must(t, err)
-		got, err := quest.ParseSpec("quest.yaml", data)
+		got, err := society.All().ParseSpec("quest.yaml", data)
 		must(t, err)
 		if d := cmp.Diff(want, got.Computer); d != "" {
 			t.Errorf("%s comes back as another (-want +got):\n%s", data, d)
@@ -112,14 +115,15 @@ func TestAFaultOfAComputerIsNamedWithItsLine(t *testing.T) {
 		return "{network: {allow: [" + strings.Join(list, ", ") + "]}}"
 	}
 	for name, c := range map[string]struct{ yaml, want string }{
-		"UnknownWord":         {"chroot", `quest.yaml:2:11: "chroot" is none of none, auto, bubblewrap, docker`},
+		"UnknownWord":         {"chroot", `quest.yaml:2:11: "chroot" is none of none, auto, namespaces, bubblewrap, docker`},
 		"AList":               {"[auto]", "quest.yaml:2:11: computer must be one of"},
 		"ANumber":             {"1", `"1" is none of`},
 		"UnknownKey":          {"\n  colour: red", `quest.yaml:3:3: unknown key "colour"; computer has cpus, disk,`},
 		"AKeyTwice":           {"{memory: 1GiB, memory: 2GiB}", "quest.yaml:2"},
 		"UnknownDriver":       {"\n  driver: host", `quest.yaml:3:11: driver: "host" is none of`},
 		"NoneAndMore":         {"{driver: none, memory: 1GiB}", "there is no computer, and more is said of it"},
-		"BubblewrapImage":     {"{driver: bubblewrap, dockerfile: Dockerfile}", "no image"},
+		"BubblewrapImage":     {"{driver: bubblewrap, dockerfile: Dockerfile}", "bubblewrap uses the programs of this machine and no image"},
+		"NamespacesImage":     {"{driver: namespaces, dockerfile: Dockerfile}", "namespaces uses the programs of this machine and no image"},
 		"EmptyDockerfile":     {`{dockerfile: ""}`, "dockerfile: it is empty"},
 		"NetworkWord":         {"{network: some}", "network: it must be none, open, or a mapping with allow"},
 		"NetworkList":         {"{network: [pypi.org]}", "network: it must be none, open, or a mapping with allow"},
@@ -176,12 +180,12 @@ func TestAFaultOfAComputerIsNamedWithItsLine(t *testing.T) {
 func TestSizesAndCoresNeverPassThroughAFloat(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]int64{"0": 0, "1500000": 1_500_000, "512MiB": 512 << 20, "2GiB": 2 << 30, "3KiB": 3072, "1TiB": 1 << 40, "8191TiB": 8191 << 40} {
-		if got, err := quest.ParseSize(in); err != nil || got != want {
+		if got, err := strictyaml.ParseSize(in); err != nil || got != want {
 			t.Errorf("%s is %d, %v; want %d", in, got, err, want)
 		}
 	}
 	for _, in := range []string{"", "MiB", "-1", "+1", "1 GiB", " 1", "1G", "1gib", "0x10", "1_000", "01", "1.0GiB", "1GiBGiB", "9223372036854775808", "8388608TiB"} {
-		if got, err := quest.ParseSize(in); err == nil {
+		if got, err := strictyaml.ParseSize(in); err == nil {
 			t.Errorf("%q is %d", in, got)
 		}
 	}
@@ -199,7 +203,7 @@ func TestSizesAndCoresNeverPassThroughAFloat(t *testing.T) {
 
 func TestTheSchemaTakesWhatTheParserTakes(t *testing.T) {
 	t.Parallel()
-	s, err := quest.Schema()
+	s, err := society.All().Schema()
 	must(t, err)
 	schema, err := s.Resolve(nil)
 	must(t, err)

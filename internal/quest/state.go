@@ -53,8 +53,17 @@ type State struct {
 	Problem event.Text
 	Spec    event.Ref
 	Data    *event.TreeRef
+	// Repo are the files that agents work on, nil if they have no others than Data.
+	Repo *event.RepoSpec `json:",omitzero"`
+	// Preparing is what is done in the home that agents begin with, nil if nothing is.
+	Preparing *Preparing `json:",omitzero"`
 	// Computer is what each agent works with, nil if there are no computers.
 	Computer *event.ComputerSpec `json:",omitzero"`
+	// Driver is what the first computer was made with, empty if there was none yet. Where
+	// the spec says auto, it is the choice that was made.
+	Driver string `json:",omitzero"`
+	// Machines are the computers that belong to no agent, by their owners.
+	Machines map[string]*Machine `json:",omitempty"`
 	Pins     []event.Pin
 	Texts    map[string]string
 	Limits   event.Limits
@@ -63,15 +72,42 @@ type State struct {
 	Policies []event.PolicySpec
 	Broken   []string `json:",omitempty"`
 	Agents   []*agent.Agent
-	Answer   *event.Text
+	// Tools are what is known of the world's tools, sorted by name.
+	Tools  []event.ToolTraits `json:",omitempty"`
+	Answer *event.Text
 	// Warnings are what stayed open when the quest had its answer.
 	Warnings []string `json:",omitempty"`
+	// NotFound says that the answer is that there is none in what was searched.
+	NotFound bool `json:",omitzero"`
 	// Ended is when the quest last had its answer, or was refused it.
 	Ended uint64 `json:",omitzero"`
 	// Spoken is when a person last said something.
 	Spoken uint64 `json:",omitzero"`
 	// Origin is where a fork came from.
 	Origin *event.QuestForked
+
+	// Outages are the providers that are away, in the order in which that was noticed.
+	Outages []Outage `json:",omitempty"`
+	// Rested is the kind of rest that the rules brought the quest to, if they did.
+	Rested string `json:",omitzero"`
+	// Lack is what the quest ran out of, if there was something left, but less than the next
+	// call can use.
+	Lack *event.BudgetExceeded `json:",omitzero"`
+	// Full is the limit of the quest on storage that was last reached.
+	Full *event.Full `json:",omitzero"`
+
+	// Executors are those that agents of the quest are, sorted by name.
+	Executors []event.ExecutorPin `json:",omitempty"`
+	// Servers are the MCP servers of the quest, sorted by name; Offers are what agents have
+	// of them; Changed are the keys of offers that a person is to be asked about.
+	Servers []event.ServerPin `json:",omitempty"`
+	Offers  map[string]*Offer `json:",omitempty"`
+	Changed []string          `json:",omitempty"`
+	// Forms are what servers want to know of people, the oldest first.
+	Forms []Form `json:",omitempty"`
+
+	// Questions are those to people that are open, or whose answer was not used yet.
+	Questions []Question `json:",omitempty"`
 
 	// Calls are those without a result, by seq.
 	Calls map[uint64]Call
@@ -119,16 +155,30 @@ type Call struct {
 	Tool  string     `json:",omitzero"`
 	Timer string     `json:",omitzero"`
 	At    event.Time `json:",omitzero"`
+	// Model, Count and Most are those of a request to the gateway: which model it is for,
+	// that nothing is generated, and what it uses at most, if anything is known of that. It
+	// is a pointer because a map keeps values of more than 128 bytes in places of their own.
+	Model string       `json:",omitzero"`
+	Count bool         `json:",omitzero"`
+	Most  *event.Usage `json:",omitzero"`
+	// First is the first message that a prompt tells.
+	First int64 `json:",omitzero"`
+	// Cost and Tokens are what is reserved for it, where limits are strict.
+	Cost, Tokens int64 `json:",omitzero"`
 }
 
 // Spent is what a quest has used so far.
 type Spent struct {
-	// Cost in nanodollars. Unpriced counts the calls whose cost is unknown.
-	Cost     int64
-	Unpriced int64
-	Turns    int64
-	Tools    int64
-	Usage    event.Usage
+	// Cost in nanodollars. Unpriced counts the calls whose cost is unknown, Estimated
+	// those of which an upper bound is known.
+	Cost      int64
+	Unpriced  int64
+	Estimated int64
+	Turns     int64
+	Tools     int64
+	Usage     event.Usage
+	// Stored is how many bytes of the disk are taken.
+	Stored int64 `json:",omitzero"`
 }
 
 // UnknownRulesError says that this binary does not have the rules of a quest.
@@ -189,7 +239,7 @@ func (s *State) adopt(rules string, societies []Society) error {
 }
 
 // snapshotFormat changes whenever the meaning of State does.
-const snapshotFormat = 6
+const snapshotFormat = 10
 
 type snapshot struct {
 	Format int
@@ -285,8 +335,28 @@ func each(groups []event.AgentSpec) (out []event.AgentSpec) {
 	return out
 }
 
-// Elapsed is how long the quest has run up to now, in microseconds.
+// Rest is why the quest does not go on by itself and has no answer, in a word; it is
+// empty of one that runs, was never started, or has its answer.
+func (s *State) Rest() string {
+	switch {
+	case s.Waiting():
+		return "waiting"
+	case s.Status == Paused && s.Rested != "":
+		return s.Rested
+	case s.Status == Exceeded:
+		return "budget"
+	case s.Status == Paused, s.Status == Stopped, s.Status == Failed:
+		return string(s.Status)
+	}
+	return ""
+}
+
+// Elapsed is how long the quest has run up to now, in microseconds. While it waits for a
+// person, or for a provider that is away, its clock stands still.
 func (s *State) Elapsed(now event.Time) int64 {
+	if s.still() {
+		now = s.Time
+	}
 	if s.Status == Running && now > s.Since {
 		return s.Ran + int64(now-s.Since)
 	}

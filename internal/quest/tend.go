@@ -22,7 +22,7 @@ func (s *State) tend(e event.Event) []event.Draft {
 // unfinished is what follows when policies do not let a quest end. Whose answer it is
 // hears why and goes on. If it cannot, nobody can.
 func (s *State) unfinished(d event.Draft, b *event.PolicyBlocked) []event.Draft {
-	if a := s.Agent(d.Actor); a != nil && !a.Held && a.Model != "" {
+	if a := s.Agent(d.Actor); a != nil && !a.Held && (a.Mind() == agent.ByModel || a.Session != nil) {
 		d.Body = b
 	} else {
 		d.Actor, d.Body = "core", &event.QuestFailed{Reason: "The quest has an answer that it may not give. " + refusal(b)}

@@ -203,10 +203,11 @@ func (r *Run) price(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.
 	case "split", "rsplit", "splitlines", "elems", "elem_ords", "codepoints", "codepoint_ords":
 		return times(32, weight(b.Receiver())), nil
 	case "int":
-		if s, ok := argument("x", args, kwargs).(starlark.String); ok && len(s) > maxDigits {
+		s, _ := argument("x", args, kwargs).(starlark.String)
+		if len(s) > maxDigits {
 			return 0, fmt.Errorf("a number of more than %d digits", maxDigits)
 		}
-		return 0, nil
+		return reading(len(s)), nil
 	case "json.decode":
 		return decodePrice(args)
 	case "zip":
@@ -350,8 +351,14 @@ func decodePrice(args starlark.Tuple) (uint64, error) {
 		return 0, fmt.Errorf("a text of %d bytes, more than %d", len(s), maxDigits)
 	}
 	var price uint64
-	depth := 0
+	depth, digits := 0, 0
 	for i := range len(s) {
+		if '0' <= s[i] && s[i] <= '9' {
+			digits++
+			continue
+		}
+		price += reading(digits)
+		digits = 0
 		switch s[i] {
 		case '{':
 			price += 40
@@ -368,7 +375,7 @@ func decodePrice(args starlark.Tuple) (uint64, error) {
 			return 0, fmt.Errorf("a text nested more than %d deep", maxDepth)
 		}
 	}
-	return price + uint64(len(s))/4, nil
+	return price + reading(digits) + uint64(len(s))/4, nil
 }
 
 // orderPrice is that of comparing each element about log n times.

@@ -131,6 +131,11 @@ func (r *Run) pow(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, 
 		if b.BitLen() <= 1 { // -1, 0 and 1 to whatever power
 			e.And(e, big.NewInt(1)).Add(e, big.NewInt(2*int64(exp.Sign())))
 		}
+		// The last product is the longest, and all before it together are not longer.
+		half := times(uint64(b.BitLen()), e.Uint64()) / 128
+		if err := r.spend(2 * multiplying(half, half)); err != nil {
+			return nil, err
+		}
 		return r.keep(starlark.MakeBigInt(b.Exp(b, e, nil)))
 	}
 	a, aok := starlark.AsFloat(x)

@@ -2,6 +2,7 @@ package starlark
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"strings"
 
@@ -57,6 +58,35 @@ func bitLen(i starlark.Int) int {
 		return 64
 	}
 	return i.BigInt().BitLen()
+}
+
+// Arithmetic with long integers takes more than linear time. The prices below were measured: a
+// step is worth about a tenth of a microsecond.
+
+// words is the length of an integer.
+func words(i starlark.Int) uint64 { return uint64(bitLen(i)+63) / 64 }
+
+// multiplying is the price of a product of two integers of so many words.
+func multiplying(a, b uint64) uint64 {
+	short := min(a, b)
+	return times(a, b) / (32 * uint64(max(1, math.Sqrt(float64(short)))))
+}
+
+// dividing is that of a quotient or a remainder.
+func dividing(a, b uint64) uint64 {
+	if a < b {
+		return 0
+	}
+	return 2 * multiplying(b, a-b+1)
+}
+
+// writing is that of the digits of an integer, reading that of an integer from its digits, which
+// takes time by their square.
+func writing(a uint64) uint64 { return 20 * multiplying(a/2, a/2) }
+
+func reading(digits int) uint64 {
+	a := uint64(digits) / 19
+	return times(a, a) / 38
 }
 
 // span is how many elements come out of v when it is iterated over.
@@ -161,7 +191,7 @@ func (m *measure) add(v Value, depth int) {
 	case starlark.Bytes:
 		m.sum += uint64(len(v)) / 4
 	case starlark.Int:
-		m.sum += uint64(bitLen(v)-64) / 48
+		m.sum += uint64(bitLen(v)-64)/48 + writing(words(v))
 	case *starlark.List:
 		for i := 0; i < v.Len() && m.sum <= m.limit; i++ {
 			m.add(v.Index(i), depth-1)
@@ -258,8 +288,12 @@ func (r *Run) binaryPrice(op syntax.Token, x, y Value) (uint64, error) {
 			return times(n, 1+uint64(strings.Count(string(format), "%("))) + weight(format), err
 		}
 	}
-	if _, ok := x.(starlark.Int); ok {
-		return max(weight(x), weight(y)), nil
+	if a, ok := x.(starlark.Int); ok {
+		price := max(weight(x), weight(y))
+		if b, ok := y.(starlark.Int); ok && (op == syntax.SLASHSLASH || op == syntax.PERCENT) {
+			price += dividing(words(a), words(b))
+		}
+		return price, nil
 	}
 	return weight(x) + weight(y), nil
 }
@@ -271,7 +305,7 @@ func (r *Run) product(x Value, n starlark.Int) (uint64, error) {
 		if size > maxBits {
 			return 0, fmt.Errorf("an integer of more than %d bits", maxBits)
 		}
-		return uint64(size) / 128, nil
+		return uint64(size)/128 + multiplying(words(x), words(n)), nil
 	}
 	if n.Sign() <= 0 {
 		return 0, nil

@@ -20,7 +20,9 @@
 // 300 MB; a key that is not there is written out once, in up to four times its
 // length; and hashing or comparing one very long text is one step, as is one more
 // key among many with the same hash. So a program may need its context to end it
-// in time, though never to end it at all, and no single instruction lasts.
+// in time, though never to end it at all. A single instruction that makes a dict of many
+// keys with one hash larger may outlast its context: who must answer in time does not wait
+// for it.
 package starlark
 
 import (

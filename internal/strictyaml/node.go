@@ -56,7 +56,7 @@ func Wrap(n ast.Node, err error) error {
 	return At(n, "%v", err)
 }
 
-// InFile names the file in an error that At or Wrap made.
+// InFile names the file in an error that At or Wrap made. Of several it is about the first.
 func InFile(file string, err error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.File != "" {
@@ -95,41 +95,51 @@ func Key(p *ast.MappingValueNode, seen map[string]bool) (string, error) {
 	return name, nil
 }
 
-// Fields reads a mapping whose keys are all known.
+// Fields reads a mapping whose keys are all known. What is wrong under several keys is said
+// of each of them (Faults).
 func Fields(n ast.Node, what string, known map[string]func(ast.Node) error) error {
 	list, ok := Pairs(n)
 	if !ok {
 		return At(n, "%s must be a mapping with some of %s", what, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 	}
 	seen := make(map[string]bool)
+	var faults []error
 	for _, p := range list {
+		if len(faults) >= maxFaults {
+			break
+		}
 		name, err := Key(p, seen)
 		if err != nil {
-			return err
+			faults = append(faults, err)
+			continue
 		}
 		read, ok := known[name]
 		if !ok {
-			return At(p.Key.(ast.Node), "unknown key %.40q; %s has %s", name, what, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			faults = append(faults, At(p.Key.(ast.Node), "unknown key %.40q; %s has %s", name, what, strings.Join(slices.Sorted(maps.Keys(known)), ", ")))
+			continue
 		}
-		if err := read(p.Value); err != nil {
-			return under(name, err)
+		for _, err := range gather(nil, read(p.Value)) {
+			faults = append(faults, under(name, err))
 		}
 	}
-	return nil
+	return Join(faults)
 }
 
-// Each reads a list.
+// Each reads a list. What is wrong with several of its entries is said of each of them
+// (Faults).
 func Each(n ast.Node, what string, read func(ast.Node) error) error {
 	list, ok := n.(*ast.SequenceNode)
 	if !ok {
 		return At(n, "%s must be a list", what)
 	}
+	var faults []error
 	for _, v := range list.Values {
-		if err := read(v); err != nil {
-			return err
+		if len(faults) >= maxFaults {
+			break
 		}
+		faults = gather(faults, read(v))
 	}
-	return nil
+	return Join(faults)
 }
 
 // String returns the value of a node that is a text.

@@ -8,10 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 )
 
@@ -22,6 +26,9 @@ const (
 	maxColumn = 500
 	// maxKeys bounds the keys of one mapping: the parser takes time with their square.
 	maxKeys = 3000
+	// maxFaults is after how many of them reading ends: who wrote the file has enough to mend,
+	// and a hostile one could be nothing else.
+	maxFaults = 100
 )
 
 // Error is a fault in a file, with its place.
@@ -44,13 +51,208 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Text)
 }
 
+// Faults are all that is wrong with a file, in the order of their places.
+type Faults []error
+
+func (f Faults) Error() string {
+	lines := make([]string, len(f))
+	for i, err := range f {
+		lines[i] = err.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap lets each be found; the first is found first.
+func (f Faults) Unwrap() []error { return f }
+
+// Join makes one error of what was found: nil of nothing, and of one just that.
+func Join(faults []error) error {
+	switch len(faults) {
+	case 0:
+		return nil
+	case 1:
+		return faults[0]
+	}
+	return Faults(faults)
+}
+
+// gather adds what an error consists of to the faults of a file.
+func gather(faults []error, err error) []error {
+	if several, ok := err.(Faults); ok {
+		return append(faults, several...)
+	}
+	if err == nil {
+		return faults
+	}
+	return append(faults, err)
+}
+
 // Decode reads one document into v, a pointer to a struct.
 func Decode(file string, data []byte, v any) error {
-	if _, err := Tokens(file, data); err != nil {
+	tokens, err := Tokens(file, data)
+	if err != nil {
 		return err
+	}
+	if parsed, err := parser.Parse(tokens, 0); err == nil {
+		for _, d := range parsed.Docs {
+			if err := sound(d.Body, reflect.TypeOf(v)); err != nil {
+				return InFile(file, err)
+			}
+		}
 	}
 	if err := yaml.UnmarshalWithOptions(data, v, yaml.Strict()); err != nil {
 		return Locate(file, err)
+	}
+	return nil
+}
+
+// DecodeBut reads one document into v, a pointer to a struct, but for those keys at its
+// top that other says are none of v's: it returns what stands under them, for whoever
+// knows what they mean. What is wrong under several keys, at the top or further in, is said of
+// each of them (Faults), and what is right has been read.
+func DecodeBut(file string, data []byte, v any, other func(key string) bool) (map[string]ast.Node, error) {
+	tokens, err := Tokens(file, data)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := parser.Parse(tokens, 0)
+	if err != nil {
+		return nil, Locate(file, err)
+	}
+	i := slices.IndexFunc(parsed.Docs, func(d *ast.DocumentNode) bool { return d.Body != nil })
+	if i < 0 {
+		return nil, nil // an empty file says nothing
+	}
+	m, ok := parsed.Docs[i].Body.(*ast.MappingNode)
+	if !ok {
+		return nil, InFile(file, Value(parsed.Docs[i].Body, v))
+	}
+	taken := map[string]ast.Node{}
+	var faults []error
+	for _, p := range m.Values {
+		if name := p.Key.GetToken().Value; other(name) {
+			taken[name] = p.Value
+			continue
+		}
+		if len(faults) >= maxFaults {
+			continue
+		}
+		right, wrong := sift(ast.Mapping(m.Start, m.IsFlowStyle, p), reflect.TypeOf(v).Elem())
+		if len(right.Values) > 0 {
+			wrong = gather(wrong, Value(right, v))
+		}
+		for _, err := range wrong {
+			faults = append(faults, InFile(file, err))
+		}
+	}
+	return taken, Join(faults)
+}
+
+// sift takes what cannot be read into a struct out of a mapping, entry by entry, so that no
+// fault hides those beside it.
+func sift(m *ast.MappingNode, t reflect.Type) (right *ast.MappingNode, wrong []error) {
+	right = ast.Mapping(m.Start, m.IsFlowStyle)
+	right.SetPath(m.GetPath())
+	for _, p := range m.Values {
+		if len(wrong) >= maxFaults {
+			break
+		}
+		below := member(t, p.Key.GetToken().Value)
+		for below != nil && below.Kind() == reflect.Pointer {
+			below = below.Elem()
+		}
+		if inner, ok := p.Value.(*ast.MappingNode); ok && below != nil && below.Kind() == reflect.Struct && !decodes(below) {
+			some, faults := sift(inner, below)
+			wrong = append(wrong, faults...)
+			if len(faults) > 0 && len(some.Values) == 0 {
+				continue
+			}
+			rest := *p
+			rest.Value = some
+			p = &rest
+		}
+		one := ast.Mapping(m.Start, m.IsFlowStyle, p)
+		err := sound(one, t)
+		if err == nil {
+			err = Value(one, reflect.New(t).Interface())
+		}
+		if err != nil {
+			wrong = gather(wrong, err)
+			continue
+		}
+		right.Values = append(right.Values, p)
+	}
+	return right, wrong
+}
+
+// sound finds what the decoder below would take without a word: keys that are no words, with
+// which it drops their whole mapping (2,50 for 2.50 makes one), and fractions for whole numbers.
+func sound(n ast.Node, t reflect.Type) error {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if list, ok := n.(*ast.SequenceNode); ok {
+		var each reflect.Type
+		if t != nil && t.Kind() == reflect.Slice {
+			each = t.Elem()
+		}
+		for _, v := range list.Values {
+			if err := sound(v, each); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if _, ok := n.(*ast.FloatNode); ok && t != nil && (t.Kind() == reflect.Int64 || t.Kind() == reflect.Uint64) && !decodes(t) {
+		return At(n, "there must be a whole number here, not %.40s", n.GetToken().Value)
+	}
+	entries, _ := Pairs(n)
+	for _, p := range entries {
+		key, ok := p.Key.(ast.Node)
+		name, word := "", false
+		if ok {
+			name, word = String(key)
+		}
+		if !word {
+			return At(p.Key.(ast.Node), "the key %.40s must be a word; a fraction has a point, such as 2.50", strings.TrimSpace(p.Key.String()))
+		}
+		if err := sound(p.Value, member(t, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decodes reports whether a type reads its nodes itself.
+func decodes(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return p.Implements(reflect.TypeFor[yaml.NodeUnmarshaler]()) || p.Implements(reflect.TypeFor[yaml.BytesUnmarshaler]()) || p.Implements(reflect.TypeFor[yaml.InterfaceUnmarshaler]())
+}
+
+// member is the type of what stands under a key, nil if nobody knows.
+func member(t reflect.Type, key string) reflect.Type {
+	if t == nil || t.Kind() != reflect.Struct || decodes(t) {
+		return nil
+	}
+	for f := range t.Fields() {
+		name, rest, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if name == key {
+			return f.Type
+		}
+		if strings.Contains(rest, "inline") {
+			if found := member(f.Type, key); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// Value reads what stands at a node into v. An error has its place, and gets its file
+// from InFile.
+func Value(n ast.Node, v any) error {
+	if err := yaml.NodeToValue(n, v, yaml.Strict()); err != nil {
+		return Locate("", err)
 	}
 	return nil
 }

@@ -5,19 +5,13 @@ import (
 	"fmt"
 	"os"
 
-	"lyceum/internal/quest"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
+	"lyceum/internal/society"
 )
 
 func main() {
-	s, err := quest.Schema()
+	data, err := society.All().SchemaFile()
 	if err == nil {
-		var data []byte
-		if data, err = json.Marshal(s, jsontext.WithIndent("  ")); err == nil {
-			fmt.Println(string(data))
-		}
+		_, err = os.Stdout.Write(data)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

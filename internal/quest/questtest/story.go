@@ -9,7 +9,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 
 	"lyceum/internal/event"
 	"lyceum/internal/model"
@@ -45,8 +44,8 @@ func Created(society quest.Society, agents int64, tools ...string) *event.QuestC
 		Name: "q", Rules: society.Rules(), Policies: policies, Problem: event.Text{Text: "?"}, Spec: ref,
 		Agents: []event.AgentSpec{{Name: "agent", Count: agents, Model: "m", System: ref, Tools: ref, ToolNames: tools, Window: 200_000}},
 	}
-	for _, text := range society.Texts() {
-		if !strings.HasPrefix(text.Name, "system") { // it is pinned as a blob
+	for _, text := range quest.TextsOf(society, event.ContextCompact) {
+		if !quest.IsPrompt(text.Name) { // it is pinned as a blob
 			b.Texts = append(b.Texts, text)
 		}
 	}

@@ -24,18 +24,53 @@ func conclude(s *quest.State, e event.Event) []event.Draft {
 			return nil // the model has more to say
 		}
 	} else {
-		if done == nil {
-			// The model left without an answer of its own.
-			return one(e, Planner, &event.PlanMade{Steps: []event.PlanStep{{Kind: audit, Task: audit + "-1"}}})
+		if rest := left(s); rest != nil {
+			return one(e, Planner, &event.PlanMade{Steps: rest})
 		}
-		if open := openDoubts(n); len(open) > 0 && n.Round < maxRounds && hope(s) {
+		if open := openDoubts(n); len(open) > 0 && n.Round < maxRounds && hope(s) && draft(n).Answer == 0 {
 			return replan(n, open, e)
 		}
 	}
 	if n.Weighed == nil {
 		return one(e, Planner, weigh(n, true))
 	}
-	return one(e, Planner, &event.QuestFinished{Answer: event.Text{Text: answer(s)}, Warnings: warnings(n)})
+	return one(e, Planner, &event.QuestFinished{Answer: event.Text{Text: answer(s)}, NotFound: notFound(n), Warnings: warnings(n)})
+}
+
+// notFound reports whether the corpus was searched and has no answer: nothing was claimed,
+// or nothing that could be kept, and nothing was computed. A search that could not be made
+// tells nothing about the corpus.
+func notFound(n *tender.Net) bool {
+	computed := slices.ContainsFunc(n.Sources, func(src tender.Source) bool { return src.Compute != nil })
+	searched := slices.ContainsFunc(n.Tasks, func(t *tender.Task) bool {
+		return t.Kind == research && t.Done && (t.Worker != "" || t.Failed == nothingFound)
+	})
+	return searched && !computed && len(active(n)) == 0
+}
+
+// left are the parts of a plan for what a model has left behind that stopped, nil if
+// nothing is to be done. What it has claimed stands as far as the audit lets it: the rules
+// answer challenges of it, and add what was computed. Where it has claimed nothing, they
+// search for the task as they would have without it.
+func left(s *quest.State) []event.PlanStep {
+	n := Net(s)
+	own := slices.ContainsFunc(n.Tasks, func(t *tender.Task) bool { return t.Kind == audit && t.Place.Answer == 0 })
+	at := draft(n)
+	if own || audited(n, at) && !uncited(n) && len(unsettled(n)) == 0 {
+		return nil
+	}
+	check := event.PlanStep{Kind: audit, Task: unused(n, nil, audit)}
+	if n.Spec.Corpus == nil || at.Answer != 0 {
+		return []event.PlanStep{check}
+	}
+	return []event.PlanStep{{Kind: research, Limit: searchLimit, Task: unused(n, nil, research), Text: query(s)}, check}
+}
+
+// uncited reports whether something was computed that no claim rests on.
+func uncited(n *tender.Net) bool {
+	return slices.ContainsFunc(n.Sources, func(src tender.Source) bool {
+		return src.Compute != nil && !slices.ContainsFunc(weigh(n, true).Stand, func(number int64) bool { return slices.Contains(n.Claim(number).Sources, src.Number) })
+	})
 }
 
 // writing reports whether the planner is about to hear of its draft, or has been asked
@@ -55,11 +90,11 @@ func hope(s *quest.State) bool {
 	for _, d := range openDoubts(n) {
 		switch d.Rule {
 		case ruleEvidence, ruleRelevance, ruleConfidence:
-			if n.Spec.Corpus != nil {
+			if untried(s) {
 				return true
 			}
 		case ruleNeeds:
-			if t := last(n, research); t != nil && !anyDone(n, research) {
+			if t := last(n, research); t != nil && !anyDone(n, research) && untried(s) {
 				return true
 			}
 		case ruleRecomputed:
@@ -71,6 +106,20 @@ func hope(s *quest.State) bool {
 		}
 	}
 	return false
+}
+
+// untried reports whether somebody could search the corpus who has not: the same search
+// by the same worker finds the same.
+func untried(s *quest.State) bool {
+	n := Net(s)
+	if n.Spec.Corpus == nil {
+		return false
+	}
+	return slices.ContainsFunc(capable(s, &tender.Task{PlanStep: event.PlanStep{Kind: research}}), func(worker string) bool {
+		return !slices.ContainsFunc(n.Tasks, func(t *tender.Task) bool {
+			return t.Kind == research && (t.Worker == worker || slices.ContainsFunc(t.Bids, func(b tender.Bid) bool { return b.Worker == worker && b.Failed != "" }))
+		})
+	})
 }
 
 func replan(n *tender.Net, open []*tender.Doubt, e event.Event) []event.Draft {
@@ -109,10 +158,11 @@ func weigh(n *tender.Net, challenges bool) *event.ArgumentsWeighed {
 			attacks = append(attacks, evidence.Attack{From: from, To: to})
 		}
 	}
+	since := lastAudit(n).Cfp
 	for _, d := range n.Doubts {
 		to, ok := at[d.Claim]
-		if !ok || !challenges {
-			continue
+		if !ok || !challenges || d.Seq < since {
+			continue // the last audit looked at every claim that counts
 		}
 		names = append(names, fmt.Sprintf("challenge %d (%s)", d.Challenge, d.Rule))
 		attacks = append(attacks, evidence.Attack{From: len(names) - 1, To: to})
@@ -144,6 +194,9 @@ const (
 
 // warnings are what stayed open.
 func warnings(n *tender.Net) (out []string) {
+	if notFound(n) {
+		return []string{"not found in the corpus"}
+	}
 	for _, d := range unsettled(n) {
 		about := "the answer"
 		if d.Claim != 0 {
@@ -166,7 +219,12 @@ func answer(s *quest.State) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("## Answer\n")
-	if len(n.Weighed.Stand) == 0 {
+	switch {
+	case notFound(n):
+		line("Not found in the corpus: no passage of it answers the task.%s", unknown(n))
+	case len(n.Weighed.Stand) == 0 && len(n.Weighed.Undecided) > 0:
+		line("The sources contradict each other; what each says is below.")
+	case len(n.Weighed.Stand) == 0:
 		line("No claim could be made that holds.")
 	}
 	for _, number := range n.Weighed.Stand {
@@ -184,18 +242,67 @@ func answer(s *quest.State) string {
 			line("- %s %s Undecided: it and another claim attack each other.", text(c.Text), cite(c.Sources))
 		}
 	}
-	if open := warnings(n); len(open) > 0 {
+	if open := warnings(n); len(open) > 0 && !notFound(n) {
 		line("\n## Open points\n")
 		for _, w := range open {
 			line("- %s", text(w))
 		}
 	}
 	sources(n, line)
+	nearest(n, line)
 	whole := b.String()
 	if event.Weight(whole) > maxAnswer {
 		whole = event.Shorten(whole, maxAnswer) + "\n\nThe rest is shown by: lyceum show --evidence\n"
 	}
 	return strings.TrimRight(whole, "\n")
+}
+
+// maxShown is how many passages an answer shows, those it rests on included; maxNear how
+// much of each that it only shows.
+const (
+	maxShown = 5
+	maxNear  = 400
+)
+
+// nearest shows the passages that come nearest to the task besides those that claims rest
+// on: for a reader to look at, not as claims. Where something was computed, there are
+// none.
+func nearest(n *tender.Net, line func(string, ...any)) {
+	shown := 0
+	var rest []*tender.Source
+	for i := range n.Sources {
+		src := &n.Sources[i]
+		switch {
+		case src.Compute != nil:
+			return
+		case slices.ContainsFunc(active(n), func(c *tender.Claim) bool { return slices.Contains(c.Sources, src.Number) }):
+			shown++
+		default:
+			rest = append(rest, src)
+		}
+	}
+	rest = rest[:min(len(rest), max(maxShown-shown, 0))]
+	if len(rest) == 0 {
+		return
+	}
+	line("\n## Nearest passages\n\nWhat the search found besides. These are passages, not claims.\n")
+	for _, src := range rest {
+		line("- (%d) %s, paragraph %d: “%s”", src.Number, text(src.Anchor.Doc), src.Anchor.Paragraph, text(event.Shorten(strings.Join(strings.Fields(src.Anchor.Snippet), " "), maxNear)))
+	}
+}
+
+// unknown says which words of the task the corpus does not have.
+func unknown(n *tender.Net) string {
+	var words []string
+	for _, w := range n.Words {
+		if w.Unknown {
+			words = append(words, quote(w.Word))
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " It does not have " + text(strings.Join(words[:min(len(words), 8)], ", ")) + "."
 }
 
 // because says why a claim attacked another.
@@ -231,7 +338,7 @@ func sources(n *tender.Net, line func(string, ...any)) {
 // describe says what a source is.
 func describe(src *tender.Source) string {
 	if a := src.Anchor; a != nil {
-		return fmt.Sprintf("%s (%s), paragraph %d, sha256 %s, relevance %s", text(a.Doc), text(a.Title), a.Paragraph, a.Hash, billionths(a.Relevance))
+		return fmt.Sprintf("%s (%s), paragraph %d, sha256 %s, covers %s of what was asked", text(a.Doc), text(a.Title), a.Paragraph, a.Hash, billionths(a.Cover))
 	}
 	c := src.Compute
 	code := ""

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"lyceum/internal/agent"
 	"lyceum/internal/event"
 	"lyceum/internal/evidence"
 	"lyceum/internal/quest"
@@ -28,11 +29,11 @@ type demand struct{ anchors, relevance, confidence int64 }
 func level(n *tender.Net) demand {
 	switch n.Spec.Audit {
 	case Lite:
-		return demand{1, 150_000_000, 450}
+		return demand{1, 700_000_000, 450}
 	case Strict:
-		return demand{3, 350_000_000, 700}
+		return demand{3, 850_000_000, 700}
 	}
-	return demand{2, 300_000_000, 650}
+	return demand{2, 800_000_000, 650}
 }
 
 // The rules of the audit.
@@ -43,6 +44,7 @@ const (
 	ruleCited      = "cited"
 	ruleNumbers    = "numbers"
 	ruleRelated    = "related"
+	ruleOpposite   = "opposite"
 	ruleNeeds      = "needs-met"
 	ruleRecomputed = "recomputed"
 )
@@ -75,7 +77,7 @@ func weaknesses(s *quest.State) (out []weakness) {
 	}
 	switch {
 	case int64(len(cited)) < want.anchors:
-		out = append(out, weakness{0, ruleEvidence, fmt.Sprintf("the claims rest on %d sources; the level %s asks for %d", len(cited), n.Spec.Audit, want.anchors)})
+		out = append(out, weakness{0, ruleEvidence, fmt.Sprintf("the claims rest on %s; the level %s asks for %d", countedSources(len(cited)), n.Spec.Audit, want.anchors)})
 	case relevant < want.anchors:
 		out = append(out, weakness{0, ruleRelevance, fmt.Sprintf("%d of the sources have a relevance of %s or more; the level %s asks for %d", relevant, billionths(want.relevance), n.Spec.Audit, want.anchors)})
 	}
@@ -86,10 +88,13 @@ func weakClaim(n *tender.Net, c *tender.Claim, want demand) (out []weakness) {
 	weak := func(rule, format string, args ...any) {
 		out = append(out, weakness{c.Claim, rule, fmt.Sprintf(format, args...)})
 	}
-	var from []string
+	var from, texts []string
 	for _, number := range c.Sources {
 		if src := n.Source(number); src != nil {
 			from = append(from, src.Text())
+			if src.Anchor != nil {
+				texts = append(texts, src.Text())
+			}
 		}
 	}
 	if len(from) == 0 {
@@ -101,6 +106,9 @@ func weakClaim(n *tender.Net, c *tender.Claim, want demand) (out []weakness) {
 	}
 	if !related(c.Text, from) {
 		weak(ruleRelated, "it has no word in common with the sources that it names")
+	}
+	if why := opposite(c.Text, texts); why != "" {
+		weak(ruleOpposite, "%s", why)
 	}
 	if sure := confidence(n, c.Sources); sure < want.confidence {
 		weak(ruleConfidence, "its confidence is %s; the level %s asks for %s", thousandths(sure), n.Spec.Audit, thousandths(want.confidence))
@@ -162,7 +170,7 @@ func recomputed(n *tender.Net) (out []weakness) {
 // relevance is a source's, in billionths. A computation is about what was asked.
 func relevance(src *tender.Source) int64 {
 	if src.Anchor != nil {
-		return src.Anchor.Relevance
+		return src.Anchor.Cover
 	}
 	return 1_000_000_000
 }
@@ -175,7 +183,7 @@ func confidence(n *tender.Net, sources []int64) (sure int64) {
 		src := n.Source(number)
 		one := int64(900)
 		if src.Anchor != nil {
-			one = 500 + 400*src.Anchor.Relevance/1_000_000_000
+			one = 500 + 350*src.Anchor.Cover/1_000_000_000
 		}
 		sure = max(sure, one)
 	}
@@ -226,18 +234,31 @@ func related(claim string, sources []string) bool {
 // stem is how much of a word counts: energies are energy.
 const stem = 5
 
-// active are the claims that count: of those a model made, the ones of its last draft.
+// active are the claims that count: of those a model made, the ones of its last draft
+// that came before an auditor; and those of the rules.
 func active(n *tender.Net) (out []*tender.Claim) {
-	if len(n.Claims) == 0 {
-		return nil
-	}
-	draft := n.Claims[len(n.Claims)-1].Place()
+	draft := draft(n)
 	for i := range n.Claims {
-		if c := &n.Claims[i]; c.Retracted == "" && c.Place() == draft {
+		if c := &n.Claims[i]; c.Retracted == "" && (c.Place() == draft || c.Answer == 0) {
 			out = append(out, c)
 		}
 	}
 	return out
+}
+
+// draft is the place of the last draft of a model that an auditor has, or has seen. If none
+// has, it is that of the last one, and zero if there is none at all.
+func draft(n *tender.Net) (last agent.Place) {
+	for i := range n.Claims {
+		if p := n.Claims[i].Place(); p.Answer != 0 && (audited(n, p) || !audited(n, last)) {
+			last = p
+		}
+	}
+	return last
+}
+
+func audited(n *tender.Net, at agent.Place) bool {
+	return at.Answer != 0 && slices.ContainsFunc(n.Tasks, func(t *tender.Task) bool { return t.Kind == audit && t.Place == at })
 }
 
 // examine is the work of the auditor: it raises what is weak, hears what the workers
@@ -320,4 +341,11 @@ func openDoubts(n *tender.Net) (out []*tender.Doubt) {
 func thousandths(n int64) string { return fmt.Sprintf("%d.%03d", n/1000, n%1000) }
 func billionths(n int64) string {
 	return fmt.Sprintf("%d.%02d", n/1_000_000_000, n%1_000_000_000/10_000_000)
+}
+
+func countedSources(n int) string {
+	if n == 1 {
+		return "1 source"
+	}
+	return fmt.Sprintf("%d sources", n)
 }

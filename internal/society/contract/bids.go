@@ -3,7 +3,6 @@ package contract
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
@@ -29,7 +28,7 @@ func capable(s *quest.State, t *tender.Task) []string {
 	switch t.Kind {
 	case research:
 		out = []string{Lexical}
-		if Net(s).Spec.Embedder != "" {
+		if Net(s).Spec.Embedder != "" && t.Around == 0 {
 			out = append(out, Hybrid)
 		}
 	case compute:
@@ -128,7 +127,7 @@ func tenders(s *quest.State, t *tender.Task, e event.Event) []event.Draft {
 	case t.Worker == Coder:
 		return one(e, Planner, &event.MessageSent{
 			Performative: event.Request, Reply: t.Award, To: Coder,
-			Text: event.Text{Text: strings.NewReplacer("{{TASK}}", t.Text).Replace(s.Texts["contract"])},
+			Text: event.Text{Text: quest.Fill(s.Texts["contract"], "TASK", t.Text)},
 		})
 	}
 	return tell(e, t.Worker, event.Commit, t.Award, "I do "+t.Task+".")

@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,12 +33,8 @@ type finding struct {
 	by string
 }
 
-// maxQuoted is how many paragraphs an answer quotes, maxLines how many lines of what a
-// program printed a claim has.
-const (
-	maxQuoted = 4
-	maxLines  = 8
-)
+// maxLines is how many lines of what a program printed a claim has.
+const maxLines = 8
 
 // findings are the claims that follow from what was found and computed: the lines that
 // programs printed, and the sentences of the corpus that are closest to the task.
@@ -50,18 +45,12 @@ func findings(s *quest.State) (out []finding) {
 			out = append(out, printed(n, src)...)
 		}
 	}
-	var paragraphs []*tender.Source
-	for i := range n.Sources {
-		if src := &n.Sources[i]; src.Anchor != nil && src.Anchor.Relevance >= level(n).relevance {
-			paragraphs = append(paragraphs, src)
-		}
+	if draft(n).Answer != 0 {
+		return out // a model has said what the texts say
 	}
-	slices.SortStableFunc(paragraphs, func(a, b *tender.Source) int { return cmp.Compare(b.Anchor.Relevance, a.Anchor.Relevance) })
-	about := content(wordsOf(s.Problem.Text))
-	for _, src := range paragraphs[:min(len(paragraphs), maxQuoted)] {
-		text := "“" + closest(src.Anchor.Snippet, about) + "”"
-		if !slices.ContainsFunc(out, func(f finding) bool { return f.Text == text }) {
-			out = append(out, finding{event.ClaimMade{Sources: []int64{src.Number}, Text: text}, workerOf(n, src)})
+	for _, p := range passages(s) {
+		if !slices.ContainsFunc(out, func(f finding) bool { return f.Text == p.text }) {
+			out = append(out, finding{event.ClaimMade{Sources: []int64{p.src.Number}, Text: p.text}, workerOf(n, p.src)})
 		}
 	}
 	return out
@@ -123,24 +112,6 @@ func printed(n *tender.Net, src *tender.Source) (out []finding) {
 	}
 	flush()
 	return out
-}
-
-// closest is the sentence of a text that has the most of some words.
-func closest(text string, words []string) string {
-	best, most := "", -1
-	for _, sentence := range sentences(withoutHeadings(text)) {
-		has := 0
-		own := wordsOf(sentence)
-		for _, w := range words {
-			if slices.Contains(own, w) {
-				has++
-			}
-		}
-		if has > most {
-			best, most = sentence, has
-		}
-	}
-	return event.Shorten(best, 600)
 }
 
 // withoutHeadings leaves out the lines that are headings in Markdown: they are no

@@ -32,15 +32,17 @@ var (
 	_ quest.Minder  = Society{}
 	_ quest.Host    = Society{}
 	_ quest.Cast    = Society{}
+	_ quest.Keyed   = Society{}
 )
 
 // Rules implements quest.Society.
-func (Society) Rules() string { return "contract/1" }
+func (Society) Rules() string { return "contract/2" }
 
 // Traits implements quest.Society: a net has few agents, and any may wait for any; its
-// executors compute in a computer where there can be one.
+// executors compute in a computer where there can be one, and all of it works by rules
+// alone.
 func (Society) Traits() quest.Traits {
-	return quest.Traits{Couples: true, Wakes: true, Computes: true}
+	return quest.Traits{Couples: true, Wakes: true, Computes: true, ByRules: true}
 }
 
 // Policies implements quest.Society.
@@ -79,6 +81,7 @@ func (Society) Roles(model, computers bool) []quest.Role {
 // The kinds of work.
 const (
 	research = "research"
+	read     = "read" // research, of what stands around a source
 	compute  = "compute"
 	audit    = "audit"
 	wait     = "wait"

@@ -22,7 +22,7 @@ func TestATaskIsAnsweredWithCitedClaims(t *testing.T) {
 	t.Parallel()
 	w := open(t, usual(task)).run()
 	got := w.answer()
-	has(t, got.Answer.Text, "Ea = 35.0942 kJ/mol, R² = 0.986754, points n = 5. [", "“The activation energy follows from the slope of the Arrhenius plot.” [1]",
+	has(t, got.Answer.Text, "Ea = 35.0942 kJ/mol, R² = 0.986754, points n = 5. [", "“The activation energy follows from the slope of the Arrhenius plot. It has other parts.” [1]",
 		"## Sources", "a.md", "paragraph 1", "sha256 "+event.HashOf([]byte("The activation energy follows from the slope of the Arrhenius plot. It has other parts.")).String(), "ran by Python")
 	lacks(t, got.Answer.Text, "cooking", "Open points")
 	if len(got.Warnings) > 0 {
@@ -41,12 +41,14 @@ func TestThePlannerReadsWholeWords(t *testing.T) {
 	}{
 		"compute and research": {usual(task), map[string]string{"research": "yes", "compute": "yes", "audit": "yes", "compute words": "determine,activation energy,arrhenius", "research words": "method,explain,how"}},
 		// fitness is not fit, recalculated not calculate, meanwhile not mean, methodist not method.
-		"no substrings":            {usual("Recalculated fitness, meanwhile the methodist whats."), map[string]string{"compute": "no word of the task asks for a computation", "research": "yes", "research words": ""}},
-		"chinese":                  {usual("请计算样品的活化能，并验证结果"), map[string]string{"compute": "yes", "compute words": "计算,活化能", "audit words": "验证", "research": "yes"}},
-		"chinese that is no order": {usual("样品颜色"), map[string]string{"compute": "no word of the task asks for a computation"}},
-		"no data":                  {setting{task: task, audit: contract.Lite, corpus: true}, map[string]string{"compute": "words of the task ask for a computation, but there is no data to compute with"}},
-		"no corpus":                {setting{task: task, audit: contract.Lite, data: true}, map[string]string{"research": "there is no corpus to search", "compute": "yes"}},
-		"no program":               {usual("Compute the entropy."), map[string]string{"compute": "words of the task ask for a computation, but none of the programs here is named by them, and there is no model to write one"}},
+		"no substrings":                    {usual("Recalculated fitness, meanwhile the methodist whats."), map[string]string{"compute": "no word of the task asks for a computation", "research": "yes", "research words": ""}},
+		"chinese":                          {usual("请计算样品的活化能，并验证结果"), map[string]string{"compute": "yes", "compute words": "计算,活化能", "audit words": "验证", "research": "yes"}},
+		"chinese that is no order":         {usual("样品颜色"), map[string]string{"compute": "no word of the task asks for a computation"}},
+		"words that alone ask for nothing": {usual("What does average mean, and how do they determine or estimate it?"), map[string]string{"compute": "no word of the task asks for a computation", "compute words": ""}},
+		"unless the task names data":       {usual("What is the average of the column k?"), map[string]string{"compute": "yes", "compute words": "average"}},
+		"no data":                          {setting{task: task, audit: contract.Lite, corpus: true}, map[string]string{"compute": "words of the task ask for a computation, but there is no data to compute with"}},
+		"no corpus":                        {setting{task: task, audit: contract.Lite, data: true}, map[string]string{"research": "there is no corpus to search", "compute": "yes"}},
+		"no program":                       {usual("Compute the entropy."), map[string]string{"compute": "words of the task ask for a computation, but none of the programs here is named by them, and there is no model to write one"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -159,7 +161,7 @@ func TestNoEvidenceIsNeverApproved(t *testing.T) {
 		w := open(t, set)
 		w.find = func(*event.SearchCall) *event.SearchResult { return &event.SearchResult{} }
 		w.run()
-		if got := w.answer(); len(got.Warnings) == 0 || !strings.Contains(got.Answer.Text, "No claim could be made") {
+		if got := w.answer(); len(got.Warnings) == 0 || !got.NotFound || !strings.Contains(got.Answer.Text, "Not found in the corpus") {
 			t.Errorf("without sources, %s: %+v, want a warning and no claim", level, got)
 		}
 		for _, m := range all[*event.MessageSent](w) {
@@ -170,6 +172,19 @@ func TestNoEvidenceIsNeverApproved(t *testing.T) {
 	}
 }
 
+func TestASearchThatFailedDoesNotSayThatNothingIsThere(t *testing.T) {
+	t.Parallel()
+	w := open(t, setting{task: "Explain how it is.", audit: contract.Standard, corpus: true})
+	w.find = func(*event.SearchCall) *event.SearchResult {
+		return &event.SearchResult{Error: "the corpus cannot be read"}
+	}
+	got := w.run().answer()
+	if got.NotFound || len(got.Warnings) == 0 {
+		t.Errorf("the answer: got %+v, want a warning, and not that the corpus has nothing", got)
+	}
+	has(t, got.Answer.Text, "No claim could be made that holds.", "the corpus cannot be read")
+}
+
 func TestTheLevelsAskForMore(t *testing.T) {
 	t.Parallel()
 	// One source, of a relevance between those that lite and standard ask for.
@@ -177,7 +192,7 @@ func TestTheLevelsAskForMore(t *testing.T) {
 		set := setting{task: "Explain how it is.", audit: level, corpus: true}
 		w := open(t, set)
 		w.find = func(*event.SearchCall) *event.SearchResult {
-			return &event.SearchResult{Anchors: []event.Anchor{anchor("a.md", 1, 200, "It is so.")}}
+			return &event.SearchResult{Anchors: []event.Anchor{anchor("a.md", 1, 720, "It is so.")}}
 		}
 		w.run()
 		if got := len(w.answer().Warnings) == 0; got != approved {
@@ -189,16 +204,16 @@ func TestTheLevelsAskForMore(t *testing.T) {
 		relevance int64
 		approved  bool
 	}{
-		{contract.Lite, 149, false}, {contract.Lite, 150, true},
-		{contract.Standard, 374, false}, {contract.Standard, 375, true}, // from here on a quotation is sure enough
-		{contract.Strict, 499, false}, {contract.Strict, 500, true},
+		{contract.Lite, 699, false}, {contract.Lite, 700, true},
+		{contract.Standard, 799, false}, {contract.Standard, 800, true},
+		{contract.Strict, 849, false}, {contract.Strict, 850, true},
 	} {
 		set := setting{task: "Explain how it is.", audit: tc.level, corpus: true}
 		w := open(t, set)
 		w.find = func(*event.SearchCall) *event.SearchResult {
 			var r event.SearchResult
 			for i := range int64(3) {
-				r.Anchors = append(r.Anchors, anchor("a.md", i+1, tc.relevance, fmt.Sprintf("It is so in way number %c.", 'a'+rune(i))))
+				r.Anchors = append(r.Anchors, anchor(fmt.Sprintf("%d.md", i), 1, tc.relevance, fmt.Sprintf("It is so in way number %c.", 'a'+rune(i))))
 			}
 			return &r
 		}
@@ -209,7 +224,7 @@ func TestTheLevelsAskForMore(t *testing.T) {
 	}
 }
 
-func TestAWeaknessIsChallengedAndTheWorkPlannedAgainAtMostTwice(t *testing.T) {
+func TestAWeaknessIsChallengedAndTheWorkPlannedAgain(t *testing.T) {
 	t.Parallel()
 	w := open(t, setting{task: "Explain how it is.", audit: contract.Standard, corpus: true, vectors: true})
 	searches := 0
@@ -221,10 +236,11 @@ func TestAWeaknessIsChallengedAndTheWorkPlannedAgainAtMostTwice(t *testing.T) {
 	}
 	w.run()
 	k := w.kinds()
-	if k["replan.triggered"] != 2 || k["challenge.raised"] != 3 || searches != 3 {
-		t.Errorf("%v, %d searches", k, searches)
+	// Two researchers have had their turn then, and a third search would find the same.
+	if k["replan.triggered"] != 1 || k["challenge.raised"] != 2 || searches != 2 {
+		t.Errorf("%v, %d searches, want 2", k, searches)
 	}
-	if len(queries) < 2 {
+	if len(queries) != 2 {
 		t.Errorf("it searched for the same again: %v", queries)
 	}
 	for _, c := range all[*event.ChallengeRaised](w) {
@@ -267,7 +283,7 @@ func TestConflictingClaimsAreWeighed(t *testing.T) {
 		return &event.SearchResult{Anchors: []event.Anchor{
 			anchor("old.md", 1, 900, "The activation energy of the sample is 125.34 kJ/mol."),
 			anchor("a.md", 1, 800, "The activation energy follows from the slope."),
-			anchor("b.md", 1, 700, "The activation energy of a similar one is 35.2 kJ/mol."),
+			anchor("b.md", 1, 800, "The activation energy of a similar one is 35.2 kJ/mol."),
 		}}
 	}
 	w.run()
@@ -350,7 +366,8 @@ func TestTheStrictestLevelHasEverythingComputedTwice(t *testing.T) {
 			}
 			w.find = func(*event.SearchCall) *event.SearchResult {
 				return &event.SearchResult{Anchors: []event.Anchor{
-					anchor("a.md", 1, 1000, "The activation energy follows from the slope."), anchor("b.md", 1, 800, "It is a line."), anchor("c.md", 1, 700, "Use kelvin."),
+					anchor("a.md", 1, 1000, "The activation energy follows from the slope."), anchor("b.md", 1, 1000, "How the activation energy follows by the Arrhenius method."),
+					anchor("c.md", 1, 900, "The Arrhenius method gives the activation energy."),
 				}}
 			}
 			w.run()
@@ -450,7 +467,7 @@ func TestAQuestThatIsForkedAnywhereComesToTheSameAnswer(t *testing.T) {
 		if got := w.answer().Answer.Text; got != want {
 			t.Fatalf("forked at %d: %s", at, cmp.Diff(want, got))
 		}
-		if n := w.kinds()["claim.made"]; n != 3 {
+		if n := w.kinds()["claim.made"]; n != 2 {
 			t.Fatalf("forked at %d: %d claims", at, n)
 		}
 	}
@@ -489,15 +506,18 @@ func TestAForgedEventDoesNotFold(t *testing.T) {
 
 func TestAWorkerJustifiesOrTakesBackWhatIsChallenged(t *testing.T) {
 	t.Parallel()
-	set := setting{task: "At which temperature does tin melt?", audit: contract.Standard, corpus: true}
-	w := open(t, set)
+	// The rules answer for a planner that has stopped.
+	w := open(t, setting{task: "At which temperature does tin melt?", audit: contract.Standard, corpus: true, model: "m"})
 	w.find = func(*event.SearchCall) *event.SearchResult {
 		return &event.SearchResult{Anchors: []event.Anchor{
 			anchor("a.md", 1, 900, "Tin melts at 505 K."), anchor("b.md", 1, 900, "Tin is a soft metal."),
 			anchor("c.md", 1, 320, "505 K was read from the curve."), anchor("d.md", 1, 310, "Some say otherwise."),
 		}}
 	}
-	w.run()
+	w.Start()
+	w.does(contract.Planner, "delegate", `{"steps":[{"kind":"research","query":"tin"}]}`)
+	w.does(contract.Planner, "submit_answer", claims("Tin melts at 505 K.", "[1]", "Tin is a soft metal.", "[2]", "505 K was read from the curve.", "[3]", "Some say otherwise.", "[4]"))
+	w.fails()
 	// Both weak claims are challenged. Another source has the number of the one; the other
 	// has nothing to stand on.
 	if got := all[*event.JustificationGiven](w); len(got) != 1 || len(got[0].Sources) != 1 || got[0].Sources[0] != 1 {
@@ -507,8 +527,9 @@ func TestAWorkerJustifiesOrTakesBackWhatIsChallenged(t *testing.T) {
 		t.Errorf("taken back %+v", got)
 	}
 	text := w.answer().Answer.Text
-	has(t, text, "“505 K was read from the curve.” [3][1]")
-	lacks(t, text, "otherwise")
+	has(t, text, "505 K was read from the curve. [3][1]")
+	stands, _, _ := strings.Cut(text, "## Nearest passages")
+	lacks(t, stands, "otherwise", "Defeated")
 	if len(w.answer().Warnings) > 0 {
 		t.Errorf("warnings: got %q, want none", w.answer().Warnings)
 	}

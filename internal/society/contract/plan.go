@@ -2,6 +2,7 @@ package contract
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lyceum/internal/event"
@@ -33,7 +34,7 @@ func begin(s *quest.State, e event.Event) []event.Draft {
 		}
 		return one(e, Planner, &event.PlanMade{Steps: steps(s, need)})
 	}
-	if n.Planned < n.Round {
+	if n.Planned < n.Round && draft(n).Answer == 0 {
 		return again(s, e)
 	}
 	return nil
@@ -74,7 +75,7 @@ func intend(n *tender.Net, m *tender.Mind, e event.Event) []event.Draft {
 // needs decides which kinds of work the task needs, and says why.
 func needs(s *quest.State) []event.IntentionFormed {
 	words := wordsOf(s.Problem.Text)
-	looks, counts, checks := among(words, researchWords), among(words, computeWords), among(words, auditWords)
+	looks, counts, checks := among(words, researchWords), computing(words), among(words, auditWords)
 	out := []event.IntentionFormed{needResearch(s, looks, counts), needCompute(s, words, counts)}
 	why := fmt.Sprintf("every answer is audited; this quest's level is %s", Net(s).Spec.Audit)
 	out = append(out, event.IntentionFormed{Intention: audit, Reason: why, Words: checks})
@@ -83,6 +84,15 @@ func needs(s *quest.State) []event.IntentionFormed {
 		out = append([]event.IntentionFormed{first}, out...)
 	}
 	return out
+}
+
+// computing are the words of a task that ask for a computation.
+func computing(words []string) []string {
+	strong := among(words, computeWords)
+	if len(strong) == 0 && len(among(words, dataWords)) == 0 {
+		return nil
+	}
+	return among(words, slices.Concat(computeWords, weakWords))
 }
 
 func needResearch(s *quest.State, looks, counts []string) event.IntentionFormed {
@@ -135,7 +145,7 @@ func steps(s *quest.State, need []event.IntentionFormed) (out []event.PlanStep) 
 		case wait:
 			step.Until = Net(s).Spec.WaitUntil
 		case research:
-			step.Text, step.Limit = query(s, 0), searchLimit
+			step.Text, step.Limit = query(s), searchLimit
 		case compute:
 			step.Text = event.Shorten(s.Problem.Text, maxQuery)
 		}
@@ -147,47 +157,48 @@ func steps(s *quest.State, need []event.IntentionFormed) (out []event.PlanStep) 
 // searchLimit is how many paragraphs a search may bring, maxQuery how long a query may
 // be.
 const (
-	searchLimit = 6
+	searchLimit = 8
 	maxQuery    = 1000
 )
 
-// query is what to search for. Each further round tries something else: all words of
-// the task, and then only the longer of those that say what it is about.
-func query(s *quest.State, round int64) string {
-	words := content(wordsOf(s.Problem.Text))
-	switch {
-	case round == 1 || len(words) == 0 || round == 0 && strings.ContainsFunc(s.Problem.Text, spaceless):
-		return event.Shorten(s.Problem.Text, maxQuery)
-	case round > 1:
-		var long []string
-		for _, w := range words {
-			if len(w) > 6 {
-				long = append(long, w)
-			}
-		}
-		if len(long) > 0 {
-			words = long
-		}
-	}
-	return event.Shorten(strings.Join(words, " "), maxQuery)
-}
+// query is what to search for: the task as it stands. Whoever searches knows which of its
+// words say something.
+func query(s *quest.State) string { return event.Shorten(s.Problem.Text, maxQuery) }
 
 // again makes the plan of another round: of what could help against the challenges
 // that nobody could answer.
 func again(s *quest.State, e event.Event) []event.Draft {
 	n := Net(s)
 	var out []event.PlanStep
-	name := func(kind string) string { return fmt.Sprintf("%s-%d", kind, count(n, kind)+1) }
+	name := func(kind string) string { return unused(n, out, kind) }
 	if n.Spec.Corpus != nil && doubted(n, ruleEvidence, ruleRelevance, ruleConfidence, ruleNeeds) {
-		out = append(out, event.PlanStep{Kind: research, Task: name(research), Text: query(s, n.Round), Limit: searchLimit * (n.Round + 1), Without: finders(n)})
+		out = append(out, event.PlanStep{Kind: research, Task: name(research), Text: query(s), Limit: searchLimit * (n.Round + 1), Without: finders(n)})
 	}
 	if doubted(n, ruleRecomputed) {
-		for i, text := range once(n) {
-			out = append(out, event.PlanStep{Kind: compute, Task: fmt.Sprintf("%s-%d", compute, count(n, compute)+i+1), Text: text, Without: executors(n, text)})
+		for _, text := range once(n) {
+			out = append(out, event.PlanStep{Kind: compute, Task: name(compute), Text: text, Without: executors(n, text)})
 		}
 	}
 	out = append(out, event.PlanStep{Kind: audit, Task: name(audit)})
 	return one(e, Planner, &event.PlanMade{Steps: out})
+}
+
+// unused is the next name of a part of that kind, beside the parts of a plan that is being
+// made. Parts that a model planned are numbered in another way, so it may be taken.
+func unused(n *tender.Net, made []event.PlanStep, kind string) string {
+	number := count(n, kind) + 1
+	for _, step := range made {
+		if step.Kind == kind {
+			number++
+		}
+	}
+	for {
+		name := fmt.Sprintf("%s-%d", kind, number)
+		if n.Task(name) == nil && !slices.ContainsFunc(made, func(step event.PlanStep) bool { return step.Task == name }) {
+			return name
+		}
+		number++
+	}
 }
 
 // doubted reports whether a rule was broken in the last round.

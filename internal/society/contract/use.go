@@ -81,6 +81,7 @@ func (c *using) delegate() []event.Draft {
 	var args struct {
 		Steps []struct {
 			Kind     string `json:"kind"`
+			Source   int64  `json:"source"`
 			Query    string `json:"query"`
 			Program  string `json:"program"`
 			Describe string `json:"describe"`
@@ -105,6 +106,13 @@ func (c *using) delegate() []event.Draft {
 			if n.Spec.Corpus == nil {
 				return c.wrong("Step %d: this quest has no corpus to search.", i+1)
 			}
+		case read:
+			src := n.Source(step.Source)
+			if src == nil || src.Anchor == nil {
+				return c.wrong("Step %d: there is no paragraph with the number %d among the sources.", i+1, step.Source)
+			}
+			p.Kind, p.Task = research, fmt.Sprintf("%s-%d", research, len(n.Tasks)+i+1)
+			p.Around, p.Limit, p.Text = step.Source, 2*beside+1, fmt.Sprintf("what stands around [%d]", step.Source)
 		case compute:
 			p.Text = event.Shorten(strings.TrimSpace(cmp.Or(step.Program, step.Describe)), maxQuery)
 			if c.s.Data == nil {
@@ -112,12 +120,12 @@ func (c *using) delegate() []event.Draft {
 			}
 		case wait:
 			at, err := time.Parse(time.RFC3339, step.Until)
-			if err != nil || !quest.Believable(at) {
+			if err != nil || !believable(at) {
 				return c.wrong("Step %d: until must be a time such as 2030-01-31T12:00:00Z.", i+1)
 			}
 			p.Until, p.Text = event.Time(at.UnixMicro()), step.Until
 		default:
-			return c.wrong("Step %d: kind must be research, compute or wait.", i+1)
+			return c.wrong("Step %d: kind must be research, read, compute or wait.", i+1)
 		}
 		if p.Text == "" {
 			return c.wrong("Step %d says nothing: give a query, a program or a description.", i+1)
@@ -126,6 +134,9 @@ func (c *using) delegate() []event.Draft {
 	}
 	return c.do(plan)
 }
+
+// beside is how many paragraphs on each side of a source are read with it.
+const beside = 2
 
 // maxTasks is how many parts all plans of a quest may have together.
 const maxTasks = 60

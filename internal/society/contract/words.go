@@ -16,10 +16,14 @@ var (
 		"查找", "搜索", "检索", "研究", "文献", "解释", "说明", "比较", "什么", "为什么", "如何", "哪些", "方法", "资料",
 	}
 	computeWords = []string{
-		"calculate", "compute", "fit", "fitted", "estimate", "determine", "evaluate", "regression", "mean", "average", "median", "deviation",
+		"calculate", "compute", "fit", "fitted", "regression", "median", "deviation",
 		"slope", "statistics", "arrhenius", "kissinger", "activation energy",
 		"计算", "拟合", "估算", "求出", "平均值", "平均", "标准差", "回归", "统计", "活化能",
 	}
+	// weakWords ask for a computation only where another word does, or where the task
+	// names data: what something means, and how it is determined, is mostly written down.
+	weakWords  = []string{"estimate", "determine", "evaluate", "mean", "average"}
+	dataWords  = []string{"data", "dataset", "csv", "tsv", "column", "columns", "measurements", "readings"}
 	auditWords = []string{
 		"audit", "audited", "verify", "verified", "check", "checked", "validate", "confirm", "prove",
 		"验证", "审核", "检查", "核实", "确认", "审计",
@@ -111,7 +115,7 @@ func segment(run []rune) (words []string) {
 const maxHan = 6
 
 func known(word string) bool {
-	for _, list := range [][]string{researchWords, computeWords, auditWords, stopWords} {
+	for _, list := range [][]string{researchWords, computeWords, weakWords, auditWords, stopWords} {
 		if slices.Contains(list, word) {
 			return true
 		}

@@ -21,7 +21,7 @@ func work(s *quest.State, t *tender.Task, e event.Event) []event.Draft {
 	}
 	switch t.Kind {
 	case research:
-		return search(t, e)
+		return search(Net(s), t, e)
 	case compute:
 		return calculate(s, t, e)
 	}
@@ -51,22 +51,29 @@ func waitFor(s *quest.State, t *tender.Task, e event.Event) []event.Draft {
 	return one(e, "core", &event.TimerSet{At: t.Until, Purpose: timerWait})
 }
 
-func search(t *tender.Task, e event.Event) []event.Draft {
+func search(n *tender.Net, t *tender.Task, e event.Event) []event.Draft {
 	switch r := t.Result; {
 	case r == nil:
 		method := "lexical"
 		if t.Worker == Hybrid {
 			method = "hybrid"
 		}
-		return one(e, t.Worker, &event.SearchCall{Limit: t.Limit, Method: method, Query: t.Text, Task: t.Task})
+		call := &event.SearchCall{Limit: t.Limit, Method: method, Query: t.Text, Task: t.Task}
+		if src := n.Source(t.Around); src != nil && src.Anchor != nil {
+			call.Method, call.Doc, call.Paragraph = "around", src.Anchor.Doc, src.Anchor.Paragraph
+		}
+		return one(e, t.Worker, call)
 	case r.Error != "":
 		return failed(t, e, r.Error)
 	case len(r.Sources) == 0:
-		return failed(t, e, "nothing in the corpus has any of the words that were searched for")
+		return failed(t, e, nothingFound)
 	default:
 		return one(e, t.Worker, &event.TaskCompleted{Award: t.Award, Sources: r.Sources, Task: t.Task})
 	}
 }
+
+// nothingFound is why a search failed that went well.
+const nothingFound = "nothing in the corpus has any of the words that were searched for"
 
 func failed(t *tender.Task, e event.Event, reason string) []event.Draft {
 	return one(e, t.Worker, &event.TaskFailed{Award: t.Award, Reason: event.Shorten(reason, 1000), Task: t.Task})

@@ -82,7 +82,7 @@ func open(t testing.TB, set setting) *world {
 }
 
 func anchor(doc string, paragraph, relevance int64, text string) event.Anchor {
-	return event.Anchor{Doc: doc, Paragraph: paragraph, Hash: event.HashOf([]byte(text)), Relevance: relevance * 1_000_000, Score: 1, Snippet: text, Title: doc}
+	return event.Anchor{Doc: doc, Paragraph: paragraph, Hash: event.HashOf([]byte(text)), Cover: relevance * 1_000_000, Relevance: relevance * 1_000_000, Score: 1, Snippet: text, Title: doc}
 }
 
 func printed(engine, text string) *event.ComputeResult {

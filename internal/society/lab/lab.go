@@ -8,7 +8,8 @@
 // what is still to be done stands in the state, never in the order of events.
 //
 // An agent that does nothing, or whose model fails, is parked, and the others go
-// on. The quest ends when nobody is left who would do something, or when all agree.
+// on. The quest ends when all agree, or when nobody is left who would do something and
+// there are votes. Without any it rests, and can be gone on with.
 package lab
 
 import (
@@ -34,14 +35,15 @@ var (
 	_ quest.Host      = Society{}
 	_ quest.Scanner   = Society{}
 	_ quest.Deliverer = Society{}
+	_ quest.Keyed     = Society{}
 	_ quest.Checker   = (*Memory)(nil)
 )
 
 // Rules implements quest.Society.
-func (Society) Rules() string { return "lab/1" }
+func (Society) Rules() string { return "lab/2" }
 
 // Traits implements quest.Society.
-func (Society) Traits() quest.Traits { return quest.Traits{Many: true} }
+func (Society) Traits() quest.Traits { return quest.Traits{Many: true, Profile: DefaultProfile} }
 
 // Policies implements quest.Society.
 func (Society) Policies() []behavior.Thread { return policies() }
@@ -52,18 +54,21 @@ func (Society) Texts() []event.NamedText { return texts }
 // Own implements quest.Toolbox.
 func (Society) Own() []quest.OwnTool { return tools }
 
-// Scan implements quest.Scanner: a publication cites others.
-func (Society) Scan(tool, text string) []string {
+// Scan implements quest.Scanner: a publication has an abstract with numbers, and cites
+// others.
+func (Society) Scan(tool, text string) (f quest.Found) {
 	if tool != submitPublication {
-		return nil
+		return f
 	}
-	refs := paper.References(text)
-	return refs[:min(len(refs), maxCitations+1)] // one too many is enough to refuse them
+	f.Abstract, f.Numbers = paper.Abstract(text)
+	f.Citations, f.Loose = paper.Brackets(text)
+	f.Citations = f.Citations[:min(len(f.Citations), maxCitations+1)] // one too many is enough to refuse them
+	return f
 }
 
 // settings are how the lab works. A quest that does not say has the usual ones.
 func settings(s *quest.State) event.LabSpec {
-	lab := event.LabSpec{Deadline: 40, Decision: Majority, Reviewers: 3}
+	lab := event.LabSpec{Deadline: DefaultDeadline, Decision: Decisions[0], Reviewers: DefaultReviewers}
 	if m := Of(s); m.Spec != nil {
 		lab = *m.Spec
 	}
@@ -100,7 +105,11 @@ func (Society) Failed(_ *quest.State, a *agent.Agent, e event.Event) []event.Dra
 	if a.Failed != nil {
 		reason = event.Shorten(a.Failed.Text, 2000)
 	}
-	return one(e, a.Name, &event.AgentParked{Reason: "The model of " + a.Name + " failed: " + reason})
+	who := "The model"
+	if a.Session != nil {
+		who = "The executor"
+	}
+	return one(e, a.Name, &event.AgentParked{Reason: who + " of " + a.Name + " failed: " + reason})
 }
 
 // Parked implements quest.Society: the others go on. What the agent leaves undone is
@@ -133,7 +142,7 @@ func reviews(s *quest.State, a *agent.Agent) string {
 // request says what an agent is asked.
 func request(p *paper.Paper, a *agent.Agent) string {
 	left := p.Request(a.Name).Deadline - a.Turns
-	return fmt.Sprintf("%s by %s, titled %s: due within %d of your turns", p.Ref, p.Author, title(p), max(left, 0))
+	return fmt.Sprintf("%s by %s, titled %s%s: due within %d of your turns", p.Ref, p.Author, title(p), reproduction(p), max(left, 0))
 }
 
 // papers lists an agent's own publications, the latest first.
@@ -155,27 +164,49 @@ const maxShown = 10
 
 // line describes a paper.
 func line(p *paper.Paper) string {
-	more := ""
-	if shown := p.Shown(); shown != "" {
-		more = ", reproduction " + shown
+	more := reproduction(p)
+	if accepts, rejects := p.Grades(); p.Decided != 0 {
+		more += fmt.Sprintf(", reviews %d accept %d reject", accepts, rejects)
+	} else if n := len(p.Reviews); n > 0 {
+		more += fmt.Sprintf(", reviews %d of %d", n, expected(p))
 	}
 	return fmt.Sprintf("%s %s by %s, titled %s (cited %d, votes %d%s)", p.Ref, p.Status, p.Author, title(p), p.Cited, p.Votes, more)
+}
+
+// reproduction says what became of a paper's program, nothing if it has none.
+func reproduction(p *paper.Paper) string {
+	text := ""
+	if shown := p.Shown(); shown != "" {
+		text = ", reproduction: " + shown
+	}
+	if n := missing(p); n > 0 {
+		text += fmt.Sprintf(", %d of %d claims not in the output", n, len(p.Claims))
+	}
+	return text
+}
+
+// missing is how many of a paper's claims are not in what its program printed.
+func missing(p *paper.Paper) int {
+	if p.Reproduction == nil {
+		return 0
+	}
+	return len(p.Reproduction.Missing)
 }
 
 // title is a paper's title as others are shown it: its author's words, on one line, in
 // quotes that it cannot end.
 func title(p *paper.Paper) string {
-	quoted := paper.Quote(p.Title)
-	if event.Weight(quoted) > maxTitleShown {
-		quoted = paper.Quote(event.Cut(p.Title, maxTitleShown/7) + "…") // a character takes 7 bytes at most
+	return shown(p.Title, maxTitleShown)
+}
+
+// shown is a text in quotes that it cannot end, of at most so many bytes of JSON.
+func shown(text string, most int) string {
+	quoted := paper.Quote(text)
+	if event.Weight(quoted) > most {
+		quoted = paper.Quote(event.Cut(text, most/7) + "…") // a character takes 7 bytes at most
 	}
 	return quoted
 }
 
-// fill puts values in the place of {{NAMES}}, once: what a value says stays as it is.
-func fill(text string, namesAndValues ...string) string {
-	for i := 0; i < len(namesAndValues); i += 2 {
-		namesAndValues[i] = "{{" + namesAndValues[i] + "}}"
-	}
-	return strings.NewReplacer(namesAndValues...).Replace(text)
-}
+// fill puts values in the place of {{NAMES}}.
+var fill = quest.Fill

@@ -162,7 +162,7 @@ func TestPoint4APaperIsDecidedOnceWhenTheLastGradeIsIn(t *testing.T) {
 		w.grades(first, a)
 		second := w.publishes(1, "B", "as in ["+first+"]")
 		who := index(lab.Library(w.State).Paper(second).Requests[0].Reviewer)
-		w.Answer(name(who), questtest.Calls(questtest.Call{Tool: "submit_review", Args: args("ref", second, "grade", a, "content", "x")}))
+		w.Answer(name(who), questtest.Calls(questtest.Call{Tool: "submit_review", Args: judged("ref", second, "grade", a, "content", "x")}))
 		from := len(w.Events)
 		w.settle(w.Open("tool.call", name(who))[0])
 		same(t, w.kinds(from), []string{
@@ -178,9 +178,9 @@ func TestPoint4APaperIsDecidedOnceWhenTheLastGradeIsIn(t *testing.T) {
 		has(t, w.reviews(stranger, ref, a), "review-when-asked", "You are not asked to review "+ref)
 		has(t, w.reviews(0, ref, a), "no-self-review", "your own publication")
 		one := index(p.Requests[0].Reviewer)
-		has(t, w.does(one, "submit_review", args("ref", ref, "grade", "MAYBE", "content", "x")), "ACCEPT or REJECT")
-		has(t, w.does(one, "submit_review", args("ref", ref, "grade", a, "content", " ")), "content is empty")
-		has(t, w.does(one, "submit_review", args("ref", strings.Repeat("0", 32), "grade", a, "content", "x")), "There is no publication")
+		has(t, w.does(one, "submit_review", judged("ref", ref, "grade", "MAYBE", "content", "x")), "ACCEPT or REJECT")
+		has(t, w.does(one, "submit_review", judged("ref", ref, "grade", a, "content", " ")), "content is empty")
+		has(t, w.does(one, "submit_review", judged("ref", strings.Repeat("0", 32), "grade", a, "content", "x")), "There is no publication")
 		has(t, w.reviews(one, ref, a), "is taken")
 		has(t, w.reviews(one, ref, a), "not asked to review")
 		w.grades(ref, a)
@@ -207,7 +207,7 @@ func TestPoint5ReviewsAreBlindAndHaveADeadline(t *testing.T) {
 			said := w.does(i, "get_publication", args("ref", ref)) + w.does(i, "list_publications", "{}") + w.does(i, "list_review_requests", "{}")
 			for _, x := range w.delivered.Texts {
 				for _, part := range x.Parts {
-					said += x.Name + part.Text
+					said += x.Name + part.Text.Text
 				}
 			}
 			for _, word := range []string{"REJECT", "checked by", "reviews.md"} {
@@ -342,7 +342,9 @@ func TestPoint8ListsAndVotes(t *testing.T) {
 	waiting := w.publishes(1, "Waiting", "x")
 	listed := func(args string) (out []string) {
 		for _, line := range strings.Split(w.does(0, "list_publications", args), "\n")[1:] {
-			out = append(out, strings.Fields(line)[1])
+			if strings.HasPrefix(line, "- ") { // the others are first words
+				out = append(out, strings.Fields(line)[1])
+			}
 		}
 		return out
 	}
@@ -402,7 +404,7 @@ func TestPoint10AnEntryPointIsRunBeforeReviewersAreAsked(t *testing.T) {
 	has(t, said, "entry point is run first")
 	p := lab.Library(w.State).Papers[0]
 	same(t, w.kinds(from), []string{"model.result", "tool.call", "tool.prepared", "publication.submitted", "reproduction.call", "tool.answered", "model.call"})
-	has(t, w.does(0, "list_publications", "{}"), "reproduction pending")
+	has(t, w.does(0, "list_publications", "{}"), "reproduction: pending")
 	call := w.Open("reproduction.call", "")[0]
 	if _, err := w.Try("core", &event.ReproductionResult{Call: call, Status: "fine"}); err == nil {
 		t.Error("any outcome is taken")
@@ -558,12 +560,22 @@ func TestPoint24TheBestPaperIsTheAnswer(t *testing.T) {
 				w.Answer(w.State.Calls[call].Agent, questtest.Says("done"))
 			}
 		}
-		same(t, w.State.Status, quest.Finished)
+		same(t, w.State.Status, quest.Paused) // nobody has voted: there is a candidate, no answer
+		same(t, w.State.Rested, event.RestNoAgreement)
+		same(t, w.State.Answer == nil, true)
 		same(t, lab.Library(w.State).Best().Ref, b) // more citations
-		has(t, w.State.Answer.Text, b)
+		has(t, w.State.Reason, b, "Nobody has voted")
+		w.Sound()
 		w.Take("person", &event.QuestResumed{})
 		w.does(2, "vote_solution", args("ref", a))
 		same(t, lab.Library(w.State).Best().Ref, a) // more votes
+		for w.State.Status == quest.Running {
+			for _, call := range w.Open("model.call", "") {
+				w.Answer(w.State.Calls[call].Agent, questtest.Says("done"))
+			}
+		}
+		same(t, w.State.Status, quest.Finished)
+		has(t, w.State.Answer.Text, a, "votes 1")
 	})
 	t.Run("AndThereIsNoneIfNothingWasPublished", func(t *testing.T) {
 		w := open(t, 2, spec)

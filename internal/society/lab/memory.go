@@ -42,8 +42,8 @@ func Library(s *quest.State) *paper.Library {
 // Check implements quest.Checker.
 func (m *Memory) Check(b event.Result) error {
 	r, ok := b.(*event.ReproductionResult)
-	if ok && r.Status != event.Reproduced && r.Status != event.Differs && r.Status != event.NotRun {
-		return fmt.Errorf("a reproduction came out as %.40q: want %s, %s or %s", r.Status, event.Reproduced, event.Differs, event.NotRun)
+	if ok && r.Status != event.SameOutput && r.Status != event.Differs && r.Status != event.NotRun {
+		return fmt.Errorf("a reproduction came out as %.40q: want %s, %s or %s", r.Status, event.SameOutput, event.Differs, event.NotRun)
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func (p *player) call(agent string) questtest.Call {
 		}
 		return questtest.Call{Tool: "submit_publication", Args: args("title", "T", "content", content)}
 	case 2, 3, 4, 5:
-		return questtest.Call{Tool: "submit_review", Args: args("ref", asked(), "grade", []string{"ACCEPT", "ACCEPT", "REJECT", "?"}[p.rnd.IntN(4)], "content", "r")}
+		return questtest.Call{Tool: "submit_review", Args: judged("ref", asked(), "grade", []string{"ACCEPT", "ACCEPT", "REJECT", "?"}[p.rnd.IntN(4)], "content", "r")}
 	case 6:
 		return questtest.Call{Tool: "vote_solution", Args: args("ref", any())}
 	case 7:

@@ -25,7 +25,10 @@ func (Society) Tend(s *quest.State, e event.Event) []event.Draft {
 func duty(s *quest.State, p *paper.Paper, e event.Event) []event.Draft {
 	if p.Status == event.Submitted {
 		if p.Entrypoint != "" && p.Reproduction == nil {
-			return one(e, "core", &event.ReproductionCall{Entrypoint: p.Entrypoint, Ref: p.Ref, Tree: *p.Tree})
+			return one(e, "core", &event.ReproductionCall{Claims: p.Claims, Entrypoint: p.Entrypoint, Ref: p.Ref, Tree: *p.Tree})
+		}
+		if missing(p) > 0 && !p.Warned {
+			return one(e, "core", &event.AdvisorySent{Kind: event.AdviseUnshown, Ref: p.Ref, Text: event.Text{Text: unshown(s, p)}, To: []string{p.Author}})
 		}
 		if ask := askReviewer(s, p, e); ask != nil {
 			return ask
@@ -130,13 +133,46 @@ func reviewed(p *paper.Paper, name string) bool {
 	return p != nil && slices.ContainsFunc(p.Reviews, func(r paper.Review) bool { return r.Reviewer == name })
 }
 
+// unshown tells an author which claims the output of its program does not hold.
+func unshown(s *quest.State, p *paper.Paper) string {
+	return fill(s.Texts["unshown"], "REF", p.Ref, "TITLE", title(p), "ENTRYPOINT", paper.Quote(p.Entrypoint), "STATUS", p.Shown(),
+		"MISSING", paper.Quotes(p.Reproduction.Missing), "PRINTED", printed(p))
+}
+
+// ran tells what became of a paper's program, and what that says to its claims.
+func ran(p *paper.Paper) string {
+	r := p.Reproduction
+	if r == nil {
+		if p.Entrypoint == "" && len(p.Claims) > 0 {
+			return "It claims " + paper.Quotes(p.Claims) + " and has no program that shows it. "
+		}
+		return ""
+	}
+	text := fmt.Sprintf("The lab ran its program %s: %s. It printed %s. ", paper.Quote(p.Entrypoint), r.Status, printed(p))
+	switch {
+	case len(p.Claims) == 0:
+		return text + "The paper claims no values. "
+	case len(r.Missing) > 0:
+		return text + fmt.Sprintf("Of what the paper claims this is NOT in the output: %s. ", paper.Quotes(r.Missing))
+	}
+	return text + fmt.Sprintf("What the paper claims is in the output: %s. That does not make it right. ", paper.Quotes(p.Claims))
+}
+
+// printed is the beginning of what a paper's program printed.
+func printed(p *paper.Paper) string {
+	if p.Reproduction.Printed == "" {
+		return "nothing"
+	}
+	return shown(p.Reproduction.Printed, maxPrinted)
+}
+
 func requested(s *quest.State, p *paper.Paper, old bool) string {
 	revision := ""
 	if old {
 		revision = fill(s.Texts["revision"], "OLD", p.Revises)
 	}
 	return fill(s.Texts["review-requested"], "REF", p.Ref, "AUTHOR", p.Author, "TITLE", title(p),
-		"TURNS", fmt.Sprint(settings(s).Deadline), "REVISION", revision)
+		"TURNS", fmt.Sprint(settings(s).Deadline), "REVISION", revision, "REPRODUCTION", ran(p))
 }
 
 func decided(s *quest.State, p *paper.Paper) string {
@@ -166,7 +202,8 @@ func (Society) Before(s *quest.State, a *agent.Agent, e event.Event) []event.Dra
 }
 
 // end says whether the quest is over: all agents want the same paper and none waits
-// for a review, or nobody would do anything any more.
+// for a review, or nobody would do anything any more. Without a single vote there is no
+// answer then, at best a candidate: the quest rests until somebody has more to say.
 func end(s *quest.State, e event.Event) []event.Draft {
 	if !agreed(s) && !deserted(s) {
 		return nil
@@ -174,6 +211,10 @@ func end(s *quest.State, e event.Event) []event.Draft {
 	best := Library(s).Best()
 	if best == nil {
 		return one(e, "core", &event.QuestFailed{Reason: "Nothing was published. " + excuses(s)})
+	}
+	if best.Votes == 0 {
+		return one(e, "core", &event.QuestRested{Kind: event.RestNoAgreement, Reason: fmt.Sprintf(
+			"Nobody has voted, and nobody is left who would act. The candidate is %s by %s, titled %s. %s", best.Ref, best.Author, title(best), excuses(s))})
 	}
 	return one(e, best.Author, &event.QuestFinished{Answer: answer(best)})
 }
@@ -188,8 +229,8 @@ func agreed(s *quest.State) bool {
 	best := ""
 	for _, a := range s.Agents {
 		vote := Library(s).Votes[a.Name]
-		if slices.ContainsFunc(a.Open, func(u agent.Use) bool { return u.Call != 0 && !u.Done && answers(u.Name) }) {
-			return false // it is about to hear what became of its paper, review or vote
+		if slices.ContainsFunc(a.Open, func(u agent.Use) bool { return !u.Done && answers(u.Name) }) {
+			return false // what becomes of its paper, review or vote is not decided, or it has yet to hear
 		}
 		switch {
 		case a.Held || a.GaveUp():
@@ -240,7 +281,10 @@ func excuses(s *quest.State) string {
 func answer(p *paper.Paper) event.Text {
 	head := fmt.Sprintf("%s\n\nPublication %s by %s, votes %d, cited %d", p.Title, p.Ref, p.Author, p.Votes, p.Cited)
 	if shown := p.Shown(); shown != "" {
-		head += ", reproduction " + shown
+		head += ", reproduction: " + shown
+	}
+	if n := missing(p); n > 0 {
+		head += ", " + p.Unheld()
 	}
 	head += ".\n\n"
 	if p.Content.Ref != nil {

@@ -3,6 +3,8 @@ package lab_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -82,7 +84,7 @@ func (w *world) settle(seq uint64) {
 	w.T.Helper()
 	c := w.State.Calls[seq]
 	if c.Kind == "reproduction.call" {
-		w.Take("core", &event.ReproductionResult{Call: seq, Status: event.Reproduced})
+		w.Take("core", &event.ReproductionResult{Call: seq, Status: event.SameOutput})
 		return
 	}
 	own := w.State.Own(c.Tool)
@@ -114,24 +116,22 @@ func prepare(s *quest.State, own *quest.OwnTool, u agent.Use) *event.ToolPrepare
 		p.Error = "The arguments are no JSON object."
 		return p
 	}
-	for key, v := range args {
-		switch v := v.(type) {
-		case string:
-			if key == own.Content {
-				p.Content = &event.Text{Text: v}
-				p.Citations = s.Scan(u.Name, v)
-				continue
-			}
-			p.Values = append(p.Values, event.NamedText{Name: key, Text: v})
-		case []any:
-			for _, f := range v {
-				p.Files = append(p.Files, f.(string))
+	for _, key := range slices.Sorted(maps.Keys(args)) {
+		text, _ := args[key].(string)
+		switch key {
+		case own.Content:
+			f := s.Scan(u.Name, text)
+			p.Content, p.Abstract, p.Citations, p.Loose, p.Numbers = &event.Text{Text: text}, f.Abstract, f.Citations, f.Loose, f.Numbers
+		case own.Files:
+			for _, f := range args[key].([]any) {
+				p.Files = append(p.Files, path.Base(f.(string)))
 			}
 			slices.Sort(p.Files)
 			p.Tree = &event.TreeRef{Size: 1}
+		default:
+			p.Values = append(p.Values, quest.Values(key, args[key])...)
 		}
 	}
-	slices.SortFunc(p.Values, func(a, b event.NamedText) int { return strings.Compare(a.Name, b.Name) })
 	return p
 }
 
@@ -145,6 +145,11 @@ func args(namesAndValues ...string) string {
 		panic(err)
 	}
 	return string(b)
+}
+
+// judged are the arguments of a review, with what it rests on.
+func judged(namesAndValues ...string) string {
+	return strings.TrimSuffix(args(namesAndValues...), "}") + `,"confidence":4,"checked":{"claim":"that it is so","ran":"run.sh, which printed 42","counterexample":"zero"}}`
 }
 
 // publishes has an agent hand in a paper, and returns its reference.
@@ -175,7 +180,7 @@ func (w *world) grades(ref string, grades ...string) {
 
 func (w *world) reviews(i int, ref, grade string) string {
 	w.T.Helper()
-	return w.does(i, "submit_review", args("ref", ref, "grade", grade, "content", "checked by "+name(i)))
+	return w.does(i, "submit_review", judged("ref", ref, "grade", grade, "content", "checked by "+name(i)))
 }
 
 func index(agent string) (i int) {

@@ -14,13 +14,19 @@ import (
 // Society is the rules of solo.
 type Society struct{}
 
-var _ quest.Society = Society{}
+var (
+	_ quest.Society   = Society{}
+	_ quest.Concluder = Society{}
+)
 
 // Rules implements quest.Society.
-func (Society) Rules() string { return "solo/3" }
+func (Society) Rules() string { return "solo/4" }
 
 // Traits implements quest.Society.
 func (Society) Traits() quest.Traits { return quest.Traits{} }
+
+// About implements quest.Described.
+func (Society) About() string { return "one agent on its own" }
 
 // Policies implements quest.Society: the quest's own are enough.
 func (Society) Policies() []behavior.Thread { return nil }
@@ -69,4 +75,13 @@ func (Society) Failed(_ *quest.State, a *agent.Agent, e event.Event) []event.Dra
 // Parked implements quest.Society: nobody else could go on.
 func (Society) Parked(_ *quest.State, a *agent.Agent, e event.Event) []event.Draft {
 	return []event.Draft{quest.After(e, "core", "", &event.QuestFailed{Reason: a.Name + " is parked. " + a.Parked})}
+}
+
+// Verdict implements quest.Concluder: what the one agent says first, which nobody else has
+// looked at.
+func (Society) Verdict(s *quest.State) *quest.Verdict {
+	if s.Answer == nil {
+		return nil
+	}
+	return &quest.Verdict{Value: quest.InShort(s.Answer.Text), Agree: "one agent's word", Sure: quest.SureUnchecked, Why: "nobody else has looked at it"}
 }

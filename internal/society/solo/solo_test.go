@@ -36,8 +36,9 @@ func begin(t *testing.T, limits event.Limits) *story {
 	}
 	s := &story{t: t}
 	created := event.Draft{Actor: "person", Body: &event.QuestCreated{
-		Name: "q", Rules: "solo/3", Policies: policies, Problem: event.Text{Text: "?"}, Spec: ref, Limits: limits, Texts: texts,
+		Name: "q", Rules: "solo/4", Policies: policies, Problem: event.Text{Text: "?"}, Spec: ref, Limits: limits, Texts: texts,
 		Agents: []event.AgentSpec{{Name: "agent-0", Model: "m", System: ref, Tools: ref, ToolNames: []string{"look"}, Window: 2000}},
+		Tools:  []event.ToolTraits{{Name: "look", Reads: true}},
 	}}
 	e, err := event.Seal("q", 1, event.Hash{}, created)
 	if err != nil {
@@ -176,6 +177,42 @@ func TestSolo(t *testing.T) {
 		r := says("half of it")
 		r.Stop = model.StopLength
 		expect(t, s.model(r), "say: "+s.state.Texts["continue"]+", ask 2")
+	})
+	t.Run("StopsAskingAModelThatIsAlwaysCutOff", func(t *testing.T) {
+		s := started(t)
+		for n := 2; n <= 6; n++ {
+			r := says(fmt.Sprint("part ", n))
+			r.Stop = model.StopLength
+			got, word := s.model(r), "say: "+s.state.Texts["continue"]
+			if n == 4 {
+				word = "say: You have given answers that were cut off"
+			}
+			if !strings.HasPrefix(got, word) || !strings.HasSuffix(got, fmt.Sprint(", ask ", n)) {
+				t.Fatalf("after cut %d: got %s, want %s…, ask %d", n-1, got, word, n)
+			}
+		}
+		r := says("part 7")
+		r.Stop = model.StopLength
+		expect(t, s.model(r), "say: "+s.state.Texts["continue"]+", policy.blocked, failed: agent-0 is parked. Refused by the policy whole-answers: "+
+			"agent-0 has given answers that were cut off at the limit of their length, or had nothing in them, 6 times in a row. The length of answers is max_output in quest.yaml.")
+		expect(t, s.take(&event.QuestResumed{}), "ask 7")
+	})
+	t.Run("RaisesTheLimitOfAnswersOnce", func(t *testing.T) {
+		s := started(t)
+		a := s.state.Agents[0]
+		a.RaisedOutput = 64_000
+		cut := says("half of it")
+		cut.Stop = model.StopLength
+		for _, want := range []int64{64_000, 64_000} {
+			s.model(cut)
+			if got := a.NextCall().MaxTokens; got != want {
+				t.Errorf("the next call after a cut: got at most %d tokens, want %d", got, want)
+			}
+		}
+		a.Become("another")
+		if got := a.NextCall().MaxTokens; got != 0 {
+			t.Errorf("the call of another model: got at most %d tokens, want as many as it takes", got)
+		}
 	})
 	t.Run("FailsWhenTheModelRefuses", func(t *testing.T) {
 		r := says("no")

@@ -55,9 +55,17 @@ func Programs(t testing.TB) map[string]string {
 func Golden(t *testing.T, path string, more map[string]string, limits []Limit, run func(code string, most []int) (string, error)) {
 	all := Programs(t)
 	maps.Copy(all, more)
+	want := map[string]string{}
+	if data, err := os.ReadFile(path); err == nil {
+		for _, f := range txtar.Parse(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))).Files {
+			want[f.Name] = string(f.Data)
+		}
+	} else if !*update {
+		t.Fatal(err)
+	}
 	got := map[string]string{}
 	for name, code := range all {
-		got[name] = record(code, limits, run)
+		got[name] = record(code, want[name], limits, run)
 	}
 	if *update {
 		var a txtar.Archive
@@ -69,22 +77,19 @@ func Golden(t *testing.T, path string, more map[string]string, limits []Limit, r
 		}
 		return
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	if len(want) != len(got) {
+		t.Errorf("%s has %d programs, and %d were run", path, len(want), len(got))
 	}
-	files := txtar.Parse(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))).Files
-	if len(files) != len(got) {
-		t.Errorf("%s has %d programs, and %d were run", path, len(files), len(got))
-	}
-	for _, f := range files {
-		if got[f.Name] != string(f.Data) {
-			t.Errorf("%s\n%s\ncame out as\n%swant\n%s", f.Name, all[f.Name], got[f.Name], f.Data)
+	for name, text := range want {
+		if got[name] != text {
+			t.Errorf("%s\n%s\ncame out as\n%swant\n%s", name, all[name], got[name], text)
 		}
 	}
 }
 
-func record(code string, limits []Limit, run func(string, []int) (string, error)) string {
+// record runs a program with less and less, until it is not enough. before is what was
+// recorded of it: the least that was enough then is tried first.
+func record(code, before string, limits []Limit, run func(string, []int) (string, error)) string {
 	most := make([]int, len(limits))
 	for i, l := range limits {
 		most[i] = l.Most
@@ -102,9 +107,12 @@ func record(code string, limits []Limit, run func(string, []int) (string, error)
 	enough := outcome(0, most[0])
 	text := enough
 	for i, l := range limits {
-		least := l.Most
-		if outcome(i, least-1) == enough { // else it met the limit; do not make it do so again and again
-			least = 1 + sort.Search(l.Most-1, func(n int) bool { return outcome(i, n+1) == enough })
+		least := recorded(before, l)
+		if least > 1 && outcome(i, least-1) == enough || least < l.Most && outcome(i, least) != enough {
+			least = l.Most
+			if outcome(i, least-1) == enough { // else it met the limit; do not make it do so again and again
+				least = 1 + sort.Search(l.Most-1, func(n int) bool { return outcome(i, n+1) == enough })
+			}
 		}
 		text += fmt.Sprintf("%s %d\n", l.Name, least)
 		if least > 1 {
@@ -112,6 +120,17 @@ func record(code string, limits []Limit, run func(string, []int) (string, error)
 		}
 	}
 	return text
+}
+
+// recorded is the least of a limit that was enough before, or all of it.
+func recorded(before string, l Limit) int {
+	for line := range strings.Lines(before) {
+		var n int
+		if _, err := fmt.Sscanf(line, l.Name+" %d\n", &n); err == nil && n >= 1 && n <= l.Most {
+			return n
+		}
+	}
+	return l.Most
 }
 
 // short quotes a text; of a long one only its beginning and what tells it from

@@ -136,21 +136,42 @@ func (n *Net) found(e event.Event, b *event.SearchResult) {
 		return
 	}
 	t.Open, t.Result = false, &Result{Seq: e.Seq, Error: b.Error}
+	if len(b.Words) > 0 {
+		n.Words = b.Words
+	}
 	for i := range b.Anchors {
 		a := &b.Anchors[i]
+		if from := n.Source(t.Around); from != nil && from.Anchor != nil {
+			a = opened(a, from.Anchor)
+		}
 		known := slices.IndexFunc(n.Sources, func(s Source) bool {
 			return s.Anchor != nil && s.Anchor.Doc == a.Doc && s.Anchor.Paragraph == a.Paragraph && s.Anchor.Hash == a.Hash
 		})
 		if known < 0 {
 			known = len(n.Sources)
 			n.Sources = append(n.Sources, Source{Number: int64(known) + 1, Seq: e.Seq, Task: t.Task, Anchor: a})
-		} else if old := *n.Sources[known].Anchor; a.Relevance > old.Relevance {
-			// What was quoted of it stays; that it is about what was asked is new.
-			old.Relevance, old.Score = a.Relevance, a.Score
+		} else if old := *n.Sources[known].Anchor; a.Relevance > old.Relevance || a.Cover > old.Cover || t.Place.Answer == 0 || t.Around != 0 {
+			// What was quoted of it stays; that it is about what was asked is new. What it
+			// covers of the task is what a search for the task says.
+			old.Relevance, old.Score, old.Cover = max(a.Relevance, old.Relevance), max(a.Score, old.Score), max(a.Cover, old.Cover)
+			if t.Place.Answer == 0 {
+				old.Cover = a.Cover
+			}
+			if t.Around != 0 {
+				old.Snippet = a.Snippet
+			}
 			n.Sources[known].Anchor = &old
 		}
 		t.Result.Sources = append(t.Result.Sources, int64(known)+1)
 	}
+}
+
+// opened is a paragraph that was read because it stands around another. It is about what
+// that one is about.
+func opened(a, from *event.Anchor) *event.Anchor {
+	out := *a
+	out.Cover, out.Relevance = from.Cover, from.Relevance
+	return &out
 }
 
 func (n *Net) computed(e event.Event, b *event.ComputeResult) {

@@ -19,9 +19,11 @@ import (
 type Net struct {
 	Spec event.ContractSpec
 	// Plans counts plans; the tasks of the last one are those that Planned counts.
-	Plans    int64
-	Tasks    []*Task
-	Sources  []Source
+	Plans   int64
+	Tasks   []*Task
+	Sources []Source
+	// Words are what the words of the last search are worth.
+	Words    []event.WordWeight `json:",omitempty"`
 	Claims   []Claim
 	Attacks  []event.ClaimAttacked `json:",omitempty"`
 	Doubts   []Doubt
@@ -181,11 +183,17 @@ func (n *Net) Idle() bool {
 	return !slices.ContainsFunc(n.Tasks, func(t *Task) bool { return !t.Done })
 }
 
-// Abandon forgets what the net waits for, as a fork does: it is asked for again.
+// Abandon forgets what the net waits for, as a fork does: it is asked for again. So a tool
+// call that had a program run has had no effect yet.
 func (n *Net) Abandon() {
 	for _, t := range n.Tasks {
-		if t.Open {
-			t.Call, t.Open = 0, false
+		if !t.Open {
+			continue
+		}
+		t.Call, t.Open = 0, false
+		t.Tries--
+		if c := t.Compute; c != nil && c.Answer != 0 {
+			n.Places = slices.DeleteFunc(n.Places, func(p agent.Place) bool { return p == agent.Place{Answer: c.Answer, Part: c.Part} })
 		}
 	}
 }

@@ -6,7 +6,7 @@ import "strings"
 // paragraphs and headings, without the marks of the quotes and lists they are in. Code
 // is left out.
 type blocks struct {
-	leaves []string
+	leaves []leaf
 	// defined are the labels that reference definitions define.
 	defined map[string]bool
 
@@ -17,6 +17,12 @@ type blocks struct {
 	// it stands in.
 	fence  string
 	fenced int
+}
+
+// leaf is a paragraph or heading; note says that it is a footnote.
+type leaf struct {
+	text string
+	note bool
 }
 
 // container is a quote, if its indent is 0, or a list item.
@@ -210,7 +216,7 @@ func (b *blocks) text(s string, matched int, block bool) {
 	if n := run(s, '#'); n > 0 && n <= 6 && (n == len(s) || s[n] == ' ') {
 		b.end()
 		b.inside = b.inside[:min(matched, len(b.inside))]
-		b.leaves = append(b.leaves, s[n:])
+		b.leaves = append(b.leaves, leaf{text: s[n:]})
 		return
 	}
 	if thematic(s) || len(b.para) > 0 && strings.Trim(s, "= ") == "" {
@@ -224,14 +230,20 @@ func (b *blocks) text(s string, matched int, block bool) {
 	b.para = append(b.para, s)
 }
 
-// end ends the paragraph. Reference definitions at its beginning are no text.
+// end ends the paragraph. Reference definitions at its beginning are no text; footnotes
+// are texts of their own, each up to the next.
 func (b *blocks) end() {
 	if len(b.para) == 0 {
 		return
 	}
 	s := strings.Join(b.para, "\n")
 	b.para = b.para[:0]
-	for {
+	for s != "" {
+		if n := footnote(s); n > 0 {
+			b.leaves = append(b.leaves, leaf{text: s[:n], note: true})
+			s = s[n:]
+			continue
+		}
 		name, n := definition(s)
 		if n == 0 {
 			break
@@ -240,8 +252,31 @@ func (b *blocks) end() {
 		s = s[n:]
 	}
 	if s != "" {
-		b.leaves = append(b.leaves, s)
+		b.leaves = append(b.leaves, leaf{text: s})
 	}
+}
+
+// footnote is how long the footnote is that s begins with, [^label]: text; 0 if there is
+// none. It ends where the next one begins.
+func footnote(s string) int {
+	if !noted(s) {
+		return 0
+	}
+	for i := 0; ; {
+		next := strings.Index(s[i:], "\n[^")
+		if next < 0 {
+			return len(s)
+		}
+		if i += next + 1; noted(s[i:]) {
+			return i
+		}
+	}
+}
+
+// noted reports whether a footnote begins with s.
+func noted(s string) bool {
+	name, n := label(s)
+	return n > 0 && strings.HasPrefix(name, "^") && strings.HasPrefix(s[n:], ":")
 }
 
 // definition reads [label]: address "title" up to the end of its line.

@@ -1,25 +1,64 @@
 package paper
 
-import "strings"
+import (
+	"strings"
 
-// References returns the references that a Markdown text cites, in the order of their
-// first mention, each once: [ref], [{ref}], and comma lists of either.
+	"lyceum/internal/event"
+)
+
+// Brackets returns the references that a Markdown text cites, in the order of their
+// first mention, each once: [ref], [{ref}], lists of either by comma or semicolon, with
+// words before as in [see ref]; and what footnotes name. loose are the first of the texts
+// in brackets that are neither citations nor links.
 //
 // What stands in code, in the text of a link or image, or in a reference definition
 // cites nothing, and neither do brackets that hold anything else. It takes time
 // linear in the text.
-func References(markdown string) []string {
+func Brackets(markdown string) (cited, loose []string) {
 	b := &blocks{defined: map[string]bool{}}
 	b.read(markdown)
-	var out []string
 	seen := map[string]bool{}
-	for _, leaf := range b.leaves {
-		for _, ref := range inline(leaf, b.defined) {
-			if !seen[ref] {
-				seen[ref] = true
-				out = append(out, ref)
+	add := func(list *[]string, found []string, most int) {
+		for _, s := range found {
+			if !seen[s] && len(*list) < most {
+				seen[s] = true
+				*list = append(*list, s)
 			}
 		}
+	}
+	for _, leaf := range b.leaves {
+		found, other := inline(leaf.text, b.defined)
+		if leaf.note {
+			found = append(found, bare(leaf.text)...)
+		}
+		add(&cited, found, len(markdown))
+		add(&loose, other, maxLoose)
+	}
+	return cited, loose
+}
+
+// References returns what a Markdown text cites.
+func References(markdown string) []string {
+	cited, _ := Brackets(markdown)
+	return cited
+}
+
+// maxLoose is how many texts in brackets are told of, maxLooseText how much of each.
+const (
+	maxLoose     = 5
+	maxLooseText = 60
+)
+
+// bare returns the references that stand by themselves in a footnote, outside of code and
+// addresses.
+func bare(s string) (out []string) {
+	code := false
+	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \n,;()[]{}", r) }) {
+		ticks := strings.Count(word, "`")
+		if word = strings.Trim(word, ".:^"); !code && ticks == 0 && IsRef(word) {
+			out = append(out, word)
+		}
+		code = code != (ticks%2 == 1)
 	}
 	return out
 }
@@ -29,6 +68,7 @@ type span struct {
 	s       string
 	defined map[string]bool
 	found   []string
+	loose   []string
 	open    []opener
 	// links is how many of the open brackets have a link inside: they cannot be one.
 	links int
@@ -47,10 +87,10 @@ type opener struct {
 	nested bool
 }
 
-// inline returns what a paragraph or heading cites.
-func inline(s string, defined map[string]bool) []string {
+// inline returns what a paragraph or heading cites, and what else it has in brackets.
+func inline(s string, defined map[string]bool) (cited, loose []string) {
 	if !strings.Contains(s, "]") {
-		return nil
+		return nil, nil
 	}
 	p := &span{s: s, defined: defined, runs: map[int][]int{}, comment: strings.LastIndex(s, "-->")}
 	for i := 0; i < len(s); i++ {
@@ -63,7 +103,7 @@ func inline(s string, defined map[string]bool) []string {
 	for i := 0; i < len(s); {
 		i = p.step(i)
 	}
-	return p.found
+	return p.found, p.loose
 }
 
 // step reads what stands at i and returns what comes after it.
@@ -128,8 +168,20 @@ func (p *span) close(i int) int {
 			return end
 		}
 	}
-	p.found = append(p.found, refs(text)...)
+	list := refs(text)
+	if p.found = append(p.found, list...); list == nil && !o.nested && !o.image && len(p.loose) < maxLoose {
+		p.other(text)
+	}
 	return i + 1
+}
+
+// other notes a text in brackets that is no citation. The mark of a footnote and the box
+// of a task are none that anybody took for one.
+func (p *span) other(text string) {
+	text = strings.Join(strings.Fields(text), " ")
+	if text != "" && !strings.EqualFold(text, "x") && text[0] != '^' {
+		p.loose = append(p.loose, event.Shorten(text, maxLooseText))
+	}
 }
 
 // link returns the end of a link whose text ends before i, 0 if it is none.
@@ -154,10 +206,13 @@ func (p *span) link(text string, nested bool, i int) int {
 	return 0
 }
 
-// refs reads the references between two brackets; nil if something else is there.
+// refs reads the references between two brackets; nil if something else is there. Each
+// may have words before it, and the mark of a footnote stands before the first.
 func refs(s string) (out []string) {
+	s = strings.TrimPrefix(s, "^")
 	for {
 		s = strings.TrimLeft(s, " \n")
+		s = s[preface(s):]
 		open := strings.HasPrefix(s, "{")
 		if open {
 			s = s[1:]
@@ -175,11 +230,29 @@ func refs(s string) (out []string) {
 		if s = strings.TrimLeft(s, " \n"); s == "" {
 			return out
 		}
-		if s[0] != ',' {
+		if s[0] != ',' && s[0] != ';' {
 			return nil
 		}
 		s = s[1:]
 	}
+}
+
+// maxPreface is how long the words before a reference may be.
+const maxPreface = 40
+
+// preface is how long the words are that stand before a reference, as in see also, with
+// the space behind them; 0 if something else is there.
+func preface(s string) int {
+	end := 0
+	for i := 0; i < len(s) && i <= maxPreface; i++ {
+		switch c := s[i]; {
+		case c == ' ' || c == '\n':
+			end = i + 1
+		case !letter(c) && c < 0x80 && strings.IndexByte(".:&'-", c) < 0:
+			return end // a reference begins here, if one does
+		}
+	}
+	return end
 }
 
 // maxLabel is how long the label of a link may be, maxParens how deep parentheses in

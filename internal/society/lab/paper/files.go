@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"lyceum/internal/agent"
 	"lyceum/internal/event"
 )
 
@@ -28,7 +29,8 @@ func Reserved(name string) bool {
 
 // ReviewTexts are the reviews of a decided paper, one after another, as its reviews.md
 // has them. There are none before: reviewers do not see each other's.
-func (p *Paper) ReviewTexts() (out []event.Text) {
+// Each review is a quotation: a heading in its text is not that of another.
+func (p *Paper) ReviewTexts() (out []agent.Passage) {
 	if p.Decided == 0 || len(p.Reviews) == 0 {
 		return nil
 	}
@@ -37,9 +39,34 @@ func (p *Paper) ReviewTexts() (out []event.Text) {
 		if i > 0 {
 			head = "\n\n" + head
 		}
-		out = append(out, event.Text{Text: head}, r.Content)
+		out = append(out, agent.Passage{Text: event.Text{Text: head + r.rubric()}}, agent.Passage{Text: r.Content, Quoted: true})
 	}
-	return append(out, event.Text{Text: "\n"})
+	return append(out, agent.Passage{Text: event.Text{Text: "\n"}})
+}
+
+// rubric is what a review rests on, as a list before its text.
+func (r *Review) rubric() string {
+	var b strings.Builder
+	if r.Confidence > 0 {
+		fmt.Fprintf(&b, "- confidence: %d of 5\n", r.Confidence)
+	}
+	for _, x := range r.Rubric() {
+		fmt.Fprintf(&b, "- %s: %s\n", x[0], Quote(x[1]))
+	}
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Rubric is what a review says besides its text, by name, without what it leaves out.
+func (r *Review) Rubric() (out [][2]string) {
+	for _, x := range [][2]string{{"claim", r.Claim}, {"checked, ran", r.Ran}, {"tried against", r.Counterexample}} {
+		if x[1] != "" {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // Output is what a run of a paper's entry point printed, and the file that has it.

@@ -54,6 +54,7 @@ func (l *Library) submit(e event.Event, b *event.PublicationSubmitted) {
 	p := &Paper{
 		Ref: b.Ref, Title: b.Title, Author: e.Actor, Status: event.Submitted,
 		Content: b.Content, Tree: b.Tree, Attachments: b.Attachments, Entrypoint: b.Entrypoint,
+		Abstract: b.Abstract, Claims: b.Claims, Named: b.Named, Repeats: b.Repeats,
 		Revises: b.Revises, Cites: b.Citations, Place: agent.Place{Answer: b.Answer, Part: b.Part}, Seq: e.Seq, Time: e.Time,
 	}
 	if b.Revises != "" {
@@ -119,7 +120,8 @@ func (l *Library) expire(b *event.ReviewExpired) {
 func (l *Library) review(e event.Event, b *event.ReviewSubmitted) {
 	p := l.must(b.Ref)
 	l.closeRequest(p, e.Actor, Done)
-	r := Review{Reviewer: e.Actor, Grade: b.Grade, Content: b.Content, Place: agent.Place{Answer: b.Answer, Part: b.Part}, Seq: e.Seq}
+	r := Review{Reviewer: e.Actor, Grade: b.Grade, Content: b.Content, Confidence: b.Confidence,
+		Claim: b.Claim, Ran: b.Ran, Counterexample: b.Counterexample, Place: agent.Place{Answer: b.Answer, Part: b.Part}, Seq: e.Seq}
 	p.Reviews = append(p.Reviews, r)
 	l.at().places[r.Place] = p
 	l.see(p)
@@ -187,6 +189,8 @@ func (l *Library) told(b *event.AdvisorySent) {
 		if i := slices.IndexFunc(p.Reviews, func(r Review) bool { return !r.Told }); i >= 0 {
 			p.Reviews[i].Told = true
 		}
+	case event.AdviseUnshown:
+		p.Warned = true
 	case event.AdviseDecided:
 		p.Told = true
 	case event.AdviseAnnounced:

@@ -152,15 +152,27 @@ func (l *Library) Count(status string) int64 {
 	return int64(len(l.at().lists[listKey{status, Latest}]))
 }
 
-// Best returns the published paper with the most votes; ties go to more citations,
-// then to the earlier. It is nil while nothing is published.
+// Best returns the published paper with the most votes. Ties go to more citations, then
+// to what its output says to its claims, then to better reviews, then to the earlier. It
+// is nil while nothing is published.
 func (l *Library) Best() (best *Paper) {
 	for _, p := range l.at().lists[listKey{event.Published, Latest}] {
-		if best == nil || cmp.Or(cmp.Compare(p.Votes, best.Votes), cmp.Compare(p.Cited, best.Cited)) > 0 {
+		if best == nil || p.rank(best) > 0 {
 			best = p
 		}
 	}
 	return best
+}
+
+// rank is above zero if p stands before o.
+func (p *Paper) rank(o *Paper) int {
+	return cmp.Or(cmp.Compare(p.Votes, o.Votes), cmp.Compare(p.Cited, o.Cited), cmp.Compare(p.Held(), o.Held()), cmp.Compare(p.favour(), o.favour()))
+}
+
+// favour is by how many the reviews that accept are more.
+func (p *Paper) favour() int64 {
+	accepts, rejects := p.Grades()
+	return accepts - rejects
 }
 
 // Clone returns a paper of its own, for those who read it while the quest goes on.

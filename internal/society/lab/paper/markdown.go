@@ -29,6 +29,11 @@ func (p *Paper) Header() string {
 			fmt.Fprintf(&b, "  - %s\n", Quote(s))
 		}
 	}
+	list("claims", p.Claims)
+	if p.Reproduction != nil {
+		list("claims_not_in_output", p.Reproduction.Missing)
+	}
+	list("repeats", p.Repeats)
 	list("citations", p.Cites)
 	list("attachments", p.Attachments)
 	b.WriteString("---\n\n")
@@ -45,13 +50,16 @@ func (p *Paper) evidence(b *strings.Builder) {
 	if r.Reason != "" {
 		fmt.Fprintf(b, "reproduction_reason: %s\n", Quote(r.Reason))
 	}
+	if r.Printed != "" {
+		fmt.Fprintf(b, "reproduction_printed: %s\n", Quote(r.Printed))
+	}
 	for _, o := range Outputs(r) {
 		name := strings.ReplaceAll(strings.TrimSuffix(o.File, ".txt"), "-", "_")
 		fmt.Fprintf(b, "%s_sha256: %s\n", name, Quote(o.Ref.Hash.String()))
 	}
 }
 
-// Shown is what a reader is told of the reproduction: reproduced, differs, failed, or
+// Shown is what a reader is told of the reproduction: same output twice, differs, failed, or
 // pending; nothing, if the paper has no entry point.
 func (p *Paper) Shown() string {
 	switch {

@@ -41,6 +41,13 @@ type Paper struct {
 	Tree        *event.TreeRef `json:",omitzero"`
 	Attachments []string       `json:",omitempty"`
 	Entrypoint  string         `json:",omitzero"`
+	// Abstract is the first paragraph. Claims are the values it stands for: those its
+	// author named, which Named says, or the numbers of the abstract.
+	Abstract string   `json:",omitzero"`
+	Claims   []string `json:",omitempty"`
+	Named    bool     `json:",omitzero"`
+	// Repeats are published papers that seem to say the same.
+	Repeats []string `json:",omitempty"`
 	// Revises is the paper it takes the place of, RevisedBy those that take its own.
 	Revises   string   `json:",omitzero"`
 	RevisedBy []string `json:",omitempty"`
@@ -63,8 +70,10 @@ type Paper struct {
 	Reviews  []Review  `json:",omitempty"`
 	// Votes are how many agents it has the current vote of.
 	Votes int64 `json:",omitzero"`
-	// Counted says that its citations have been counted; Told, that its author knows
+	// Warned says that its author knows which claims its output does not hold; Counted,
+	// that its citations have been counted; Told, that its author knows
 	// what became of it; Announced, that the others know.
+	Warned    bool `json:",omitzero"`
 	Counted   bool `json:",omitzero"`
 	Told      bool `json:",omitzero"`
 	Announced bool `json:",omitzero"`
@@ -115,8 +124,13 @@ type Review struct {
 	Reviewer string
 	Grade    string
 	Content  event.Text
-	Place    agent.Place
-	Seq      uint64
+	// Confidence is from 1 to 5. Claim is what the paper claims in the reviewer's words,
+	// Ran what was checked and run, Counterexample the case that was tried against it.
+	Confidence                 int64  `json:",omitzero"`
+	Claim, Ran, Counterexample string `json:",omitzero"`
+
+	Place agent.Place
+	Seq   uint64
 	// Told says that the author knows of it.
 	Told bool `json:",omitzero"`
 }

@@ -1,4 +1,4 @@
-package quest_test
+package lab_test
 
 import (
 	"encoding/json"
@@ -7,13 +7,29 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
+	"lyceum/internal/society"
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 )
 
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// settled is what the first event says of how papers are judged in a quest of a spec.
+func settled(t *testing.T, s *quest.Spec) *event.LabSpec {
+	t.Helper()
+	b := &event.QuestCreated{}
+	must(t, society.All().Settle(s, b))
+	return b.Lab
+}
+
 func labOf(more string) (*quest.Spec, error) {
-	return quest.ParseSpec("quest.yaml", []byte("problem: x\nsociety: lab\n"+more+"\n"))
+	return society.All().ParseSpec("quest.yaml", []byte("problem: x\nsociety: lab\n"+more+"\n"))
 }
 
 func TestTheAgentsOfALabAreANumberOrGroups(t *testing.T) {
@@ -29,7 +45,7 @@ func TestTheAgentsOfALabAreANumberOrGroups(t *testing.T) {
 	} {
 		s, err := labOf(text)
 		must(t, err)
-		if d := cmp.Diff(want, s.Groups()); d != "" {
+		if d := cmp.Diff(want, society.All().Groups(s)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", text, d)
 		}
 	}
@@ -37,12 +53,13 @@ func TestTheAgentsOfALabAreANumberOrGroups(t *testing.T) {
 
 func TestAgentsThatAreWrittenDownAreReadAsTheSame(t *testing.T) {
 	t.Parallel()
+	said := quest.Keys{"reviewers": int64(0), "review_deadline_turns": int64(9), "decision": "unanimous"}
 	for _, want := range []quest.Agents{{{Count: 7}}, {{Count: 2, Model: "script:a: b.yaml"}}, {{Count: 1, Profile: "code"}, {Count: 3}}} {
-		data, err := yaml.Marshal(&quest.Spec{Problem: "x", Society: "lab", Agents: want, Reviewers: new(int64(0)), Deadline: new(int64(9)), Decision: "unanimous", Profile: "code"})
+		data, err := yaml.Marshal(&quest.Spec{Problem: "x", Society: "lab", Agents: want, Keys: said, Profile: "code"})
 		must(t, err)
-		got, err := quest.ParseSpec("quest.yaml", data)
+		got, err := society.All().ParseSpec("quest.yaml", data)
 		must(t, err)
-		if d := cmp.Diff(want, got.Agents); d != "" || *got.Reviewers != 0 || *got.Deadline != 9 || got.Decision != "unanimous" || got.Profile != "code" {
+		if d := cmp.Diff(want, got.Agents) + cmp.Diff(said, got.Keys); d != "" || got.Profile != "code" {
 			t.Errorf("%s comes back as another (-want +got):\n%s", data, d)
 		}
 	}
@@ -60,7 +77,7 @@ func TestALabHasASettingForWhatIsNotSaid(t *testing.T) {
 	} {
 		s, err := labOf(text)
 		must(t, err)
-		if d := cmp.Diff(&want, s.Lab()); d != "" {
+		if d := cmp.Diff(&want, settled(t, s)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", text, d)
 		}
 	}
@@ -69,10 +86,10 @@ func TestALabHasASettingForWhatIsNotSaid(t *testing.T) {
 func TestSoloKeepsOneAgentWithoutAProfile(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "society: solo\n", "agents: 1\n", "society: solo\nagents: [{count: 1}]\n"} {
-		s, err := quest.ParseSpec("quest.yaml", []byte("problem: x\nmodel: m\n"+text))
+		s, err := society.All().ParseSpec("quest.yaml", []byte("problem: x\nmodel: m\n"+text))
 		must(t, err)
-		if d := cmp.Diff([]quest.Group{{Count: 1, Model: "m"}}, s.Groups()); d != "" || s.Lab() != nil {
-			t.Errorf("%q: a lab %+v, agents (-want +got):\n%s", text, s.Lab(), d)
+		if d := cmp.Diff([]quest.Group{{Count: 1, Model: "m"}}, society.All().Groups(s)); d != "" || settled(t, s) != nil {
+			t.Errorf("%q: a lab %+v, agents (-want +got):\n%s", text, settled(t, s), d)
 		}
 	}
 }
@@ -81,7 +98,7 @@ func TestAFaultOfALabIsNamedWithItsLine(t *testing.T) {
 	t.Parallel()
 	groups := func(n int) string { return "agents: [" + strings.Repeat("{count: 1}, ", n-1) + "{count: 1}]" }
 	for name, c := range map[string]struct{ yaml, want string }{
-		"NoAgents":            {"seed: 1", "quest.yaml:2:1: a lab without agents: say how many, such as agents: 4"},
+		"NoAgents":            {"seed: 1", "quest.yaml:2:1: the society lab without agents: say how many, such as agents: 4"},
 		"ZeroAgents":          {"agents: 0", "quest.yaml:3:9: agents must be a whole number from 1 to 1024"},
 		"NegativeAgents":      {"agents: -3", "quest.yaml:3:9: agents must be"},
 		"ManyAgents":          {"agents: 1025", "quest.yaml:3:9: agents must be a whole number from 1 to 1024"},
@@ -90,18 +107,18 @@ func TestAFaultOfALabIsNamedWithItsLine(t *testing.T) {
 		"AgentsAsAMapping":    {"agents: {count: 2}", "quest.yaml:3:"},
 		"AnEmptyList":         {"agents: []", "quest.yaml:3:9: agents is an empty list"},
 		"AnEmptyGroup":        {"agents:\n  - count: 0\n", "quest.yaml:4:12: count: it must be a whole number from 1 to 1024"},
-		"AGroupThatIsNone":    {"agents: [2, 3]", "quest.yaml:3:10: a group of agents must be a mapping with some of count, model, profile"},
-		"AnUnknownKey":        {"agents:\n  - count: 1\n  - {count: 2, modle: m}", `quest.yaml:5:16: unknown key "modle"; a group of agents has count, model, profile`},
+		"AGroupThatIsNone":    {"agents: [2, 3]", "quest.yaml:3:10: a group of agents must be a mapping with some of count, executor, max_output, model, profile, thinking"},
+		"AnUnknownKey":        {"agents:\n  - count: 1\n  - {count: 2, modle: m}", `quest.yaml:5:16: unknown key "modle"; a group of agents has count, executor, max_output, model, profile, thinking`},
 		"AModelWithoutAName":  {`agents: [{model: ""}]`, "model: it is empty"},
 		"AProfileElsewhere":   {"agents: [{profile: ../up}]", `quest.yaml:3:20: profile: "../up" names no profile`},
 		"ManyInGroups":        {"agents:\n  - {count: 1000}\n  - {count: 24}\n  - {count: 1}", "quest.yaml:6:5: with this group there are 1025 agents"},
 		"ManyGroups":          {groups(17), "there are more than 16 groups"},
 		"ManyReviewers":       {"agents: 3\nreviewers: 3", "quest.yaml:4:1: 3 reviewers and 3 agents: nobody reviews a paper of their own, so there can be 2"},
 		"AReviewerOfNobody":   {"reviewers: 1\nagents: 1", "quest.yaml:3:1: 1 reviewers and 1 agents"},
-		"NegativeReviewers":   {"agents: 3\nreviewers: -1", "quest.yaml:4:1: -1 reviewers: want 0 or more"},
+		"NegativeReviewers":   {"agents: 3\nreviewers: -1", "quest.yaml:4:1: reviewers -1: want 0 to 1023"},
 		"ReviewersInWords":    {"agents: 3\nreviewers: all", "quest.yaml:4:12:"},
 		"AnUnknownDecision":   {"agents: 3\ndecision: dictator", `quest.yaml:4:1: decision "dictator": want majority or unanimous`},
-		"NoTimeForAReview":    {"agents: 3\nreview_deadline_turns: 0", "quest.yaml:4:1: a review within 0 turns: want 1 to 1000000"},
+		"NoTimeForAReview":    {"agents: 3\nreview_deadline_turns: 0", "quest.yaml:4:1: review_deadline_turns 0: want 1 to 1000000"},
 		"MuchTimeForAReview":  {"agents: 3\nreview_deadline_turns: 1000001", "want 1 to 1000000"},
 		"AnotherPath":         {"agents: 3\nprofile: a/b", `quest.yaml:4:1: profile "a/b": want 1 to 63`},
 		"TheWordInTheProblem": {"agents: 2\ndata: |\n  and the reviewers: say\nreviewers: 2", "quest.yaml:6:1: 2 reviewers"},
@@ -120,9 +137,9 @@ func TestAFaultOfALabIsNamedWithItsLine(t *testing.T) {
 	must(t, func() error { _, err := labOf(groups(16)); return err }())
 	for key, want := range map[string]string{
 		"agents: 2": "there are 2 agents, and the society solo has one: say society: lab", "agents: [{}, {}]": "society: lab",
-		"reviewers: 0": "reviewers are those of a lab", "decision: majority": "the papers of a lab", "review_deadline_turns: 4": "reviews are those of a lab",
+		"reviewers: 0": "reviewers is a key of lab: say society: lab, or leave it out", "decision: majority": "decision is a key of lab", "review_deadline_turns: 4": "review_deadline_turns is a key of lab",
 	} {
-		_, err := quest.ParseSpec("quest.yaml", []byte("problem: x\n"+key+"\n"))
+		_, err := society.All().ParseSpec("quest.yaml", []byte("problem: x\n"+key+"\n"))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "quest.yaml:2:") {
 			t.Errorf("%s without a lab: %v, want something with %q", key, err, want)
 		}
@@ -133,13 +150,13 @@ func TestASpecThatFlagsHaveChangedIsCheckedAgain(t *testing.T) {
 	t.Parallel()
 	s, err := labOf("agents: 9\nreviewers: 5")
 	must(t, err)
-	must(t, s.Check())
+	must(t, society.All().Check(s))
 	s.Agents = quest.Agents{{Count: 5}}
-	if err := s.Check(); err == nil || !strings.Contains(err.Error(), "5 reviewers and 5 agents") {
+	if err := society.All().Check(s); err == nil || !strings.Contains(err.Error(), "5 reviewers and 5 agents") {
 		t.Errorf("got %v", err)
 	}
 	s.Agents = quest.Agents{{Count: 1025}}
-	if err := s.Check(); err == nil || !strings.Contains(err.Error(), "there can be 1024") {
+	if err := society.All().Check(s); err == nil || !strings.Contains(err.Error(), "there can be 1024") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -147,7 +164,7 @@ func TestASpecThatFlagsHaveChangedIsCheckedAgain(t *testing.T) {
 // TestTheSchemaOfALabAgreesWithTheReader holds both against the same examples.
 func TestTheSchemaOfALabAgreesWithTheReader(t *testing.T) {
 	t.Parallel()
-	schema, err := quest.Schema()
+	schema, err := society.All().Schema()
 	must(t, err)
 	resolved, err := schema.Resolve(nil)
 	must(t, err)
