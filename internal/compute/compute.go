@@ -16,6 +16,8 @@
 //	fail(text)   ends the program: this is why there is no result
 //	print, math  as in Python
 //
+// A fit also prints a line "plot: " with an SVG, which Split takes out.
+//
 // A program that fails says why; it never prints a figure that the data does not
 // hold. What it read is hostile: the interpreter ends a program that takes too
 // many steps or too much memory, whatever the data made it do.
@@ -24,6 +26,7 @@ package compute
 import (
 	"embed"
 	"slices"
+	"strings"
 )
 
 //go:embed programs
@@ -64,4 +67,18 @@ func Python(text string) string {
 		panic(err) // it is embedded
 	}
 	return string(prelude) + text
+}
+
+// Split takes the pictures out of what one of these programs printed: a line that begins
+// with "plot: " holds an SVG.
+func Split(output string) (text string, plots []string) {
+	var b strings.Builder
+	for line := range strings.Lines(output) {
+		if svg, ok := strings.CutPrefix(line, "plot: <svg "); ok {
+			plots = append(plots, "<svg "+strings.TrimSuffix(svg, "\n"))
+			continue
+		}
+		b.WriteString(line)
+	}
+	return b.String(), plots
 }

@@ -38,6 +38,8 @@ type capture struct {
 
 	mu      sync.Mutex
 	streams [2]stream
+	changed chan struct{} // closed when there is more; nil if nobody waits
+	had     int64         // bytes of stdout that a reader has
 	log     *logFile
 	exit    *link.Exit
 	err     error
@@ -64,10 +66,11 @@ func (s *stream) add(b []byte) {
 
 // newCapture prepares to take a command's output, going on with its log if an
 // earlier Lyceum had begun one.
-func newCapture(c *Computer, q link.Request) (*capture, error) {
+func newCapture(c *Computer, q link.Request, ahead int64) (*capture, error) {
 	k := &capture{c: c, done: make(chan struct{}), head: logHead{ID: q.ID, Started: now().UnixMilli()}}
 	if q.Command != nil {
 		k.head.Args, k.keep, k.before = q.Command.Args, q.Command.Keep, c.meters()
+		k.head.Ahead = ahead
 	}
 	l, err := openLog(c.logPath(q.ID), true, func(s Stream, b []byte) { k.streams[s-1].add(b) })
 	if errors.Is(err, os.ErrNotExist) {
@@ -130,6 +133,7 @@ func (k *capture) take(r *link.Reader) {
 		} else if over, err = k.frame(kind, b); err != nil {
 			k.err, over = err, true
 		}
+		k.stir()
 		k.mu.Unlock()
 		if over {
 			return
@@ -203,10 +207,7 @@ func (k *capture) flush(last bool) error {
 			continue
 		}
 		s.pending = append(s.pending[:0], s.pending[n:]...)
-		if k.conn != nil {
-			// Whoever is gone need not be told.
-			_ = link.WriteAck(k.conn, link.Kind(i+1), s.size-int64(len(s.pending)))
-		}
+		k.acknowledge(Stream(i + 1))
 	}
 	limit := k.c.saved.Fingerprint.Limits.Disk
 	if k.log.size > limit && !k.flooded {
@@ -373,7 +374,7 @@ func (k *capture) close() {
 // fromLog finds a command that no helper knows any more by its log. If it had not
 // ended when its computer did, it ended then.
 func (c *Computer) fromLog(id string) (*capture, error) {
-	k, err := newCapture(c, link.Request{ID: id})
+	k, err := newCapture(c, link.Request{ID: id}, 0)
 	if err != nil {
 		return nil, err
 	}

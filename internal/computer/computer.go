@@ -24,20 +24,47 @@ import (
 	"time"
 
 	"lyceum/internal/plain"
+	"lyceum/internal/workspace"
 )
 
 // HomeDir is where an agent finds its home, in every computer.
-const HomeDir = "/home/agent"
+const HomeDir = workspace.Home
+
+// Program is where programs of a computer find this one, Lyceum, if the computer is to have
+// it: see Spec. It is there to be read and executed, with the rights of whoever does.
+const Program = "/run/lyceum-program"
 
 // Spec is what a quest says of its agents' computers.
 type Spec struct {
-	// Driver is auto, bubblewrap or docker.
+	// Driver is auto, namespaces, bubblewrap or docker.
 	Driver string
 	Limits Limits
 	// Network is where programs can connect to.
 	Network Network
+	// Ports are names of what programs find outside at addresses of their own: see
+	// Port.
+	Ports []string
+	// Folders of the host are there to be read: see Folder.
+	Folders []Folder
+	// Digests is a folder of the host in which the digests of Folders are kept for the next
+	// process; without it they are kept in memory.
+	Digests string
+	// Program shows this program inside, at Program: for agents that are one of its roles,
+	// or start one. With docker it is there in any case.
+	Program bool
 	// Dockerfile is what an image is built from, where the driver uses images.
 	Dockerfile []byte
+	// Build is how.
+	Build Build
+}
+
+// Build says how an image is made that is not there yet. One that is there is used,
+// whoever built it: it was made from the same Dockerfile.
+type Build struct {
+	// Refused says why none may be built, in words for a person; empty if one may.
+	Refused string
+	// Offline has it built without a network, and of images that are there.
+	Offline bool
 }
 
 // check finds what cannot work, whatever the driver.
@@ -64,7 +91,7 @@ func (s Spec) check(driver string, filtered bool) error {
 	case mode == "allow" && !filtered:
 		return errors.New("the network of a computer is to be filtered, and there is no filter")
 	}
-	return nil
+	return s.checkPorts()
 }
 
 // Limits hold for a computer as a whole, apart from Files and Wall. A limit that
@@ -146,6 +173,11 @@ type Command struct {
 	Keep bool
 	// Terminal gives it a terminal of that size. Its output is then all stdout.
 	Terminal *Size
+	// Ahead is how many bytes its standard output may be ahead of whoever reads it by
+	// ReadAt; then the command waits, until that reader has come further. Such a
+	// command does not end before its output is read, or it is killed. Zero is as far
+	// as the disk goes.
+	Ahead int64
 }
 
 // Size is that of a terminal.
@@ -182,6 +214,8 @@ const (
 	EndMemory    = "memory"
 	EndProcesses = "processes"
 	EndDisk      = "disk"
+	// It held what nobody could look at, so that no limit could be held against it.
+	EndHidden = "hidden"
 	// Killed on request.
 	EndKilled = "killed"
 	// Lyceum went away while it ran, and it was not one to be kept.
@@ -278,6 +312,11 @@ type Fingerprint struct {
 	Arch    string  `json:"arch"`
 	Limits  Limits  `json:"limits"`
 	Network Network `json:"network"`
+	// Ports are sorted.
+	Ports   []string      `json:"ports,omitempty"`
+	Folders []FolderPrint `json:"folders,omitempty"`
+	// Program says that this program is shown inside.
+	Program bool `json:"program,omitempty"`
 }
 
 // Errors.
@@ -287,6 +326,11 @@ var (
 	ErrUnknown = errors.New("no such command")
 	// ErrStopped says that the computer was stopped or has died.
 	ErrStopped = errors.New("the computer has stopped")
+	// ErrGap says that an offset is behind the end: of what a command was given to
+	// read, or of what one that has ended wrote.
+	ErrGap = errors.New("there is a gap in the stream")
+	// ErrEarlier says that a computer that was found cannot do what a new one can.
+	ErrEarlier = errors.New("the computer was started by an earlier Lyceum: stop it, or let it end, and it is started anew")
 )
 
 // Unusable says why something cannot work on this machine, and what to do.

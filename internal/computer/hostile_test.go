@@ -3,9 +3,12 @@ package computer_test
 import (
 	"context"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,6 +28,8 @@ import (
 type impostor struct {
 	// answer has each connection to itself, after its request.
 	answer func(q link.Request, c net.Conn)
+	// report is what it says of itself.
+	report link.Answer
 	mu     sync.Mutex
 	up     net.Listener
 }
@@ -57,7 +62,7 @@ func (d *impostor) Boot(_ context.Context, b *computer.Boot) (string, error) {
 					return
 				}
 				if q.Op == link.OpPing || q.Op == link.OpHold {
-					_ = link.WriteJSON(c, link.KindAnswer, link.Answer{})
+					_ = link.WriteJSON(c, link.KindAnswer, d.report)
 					_, _ = io.Copy(io.Discard, c)
 					return
 				}
@@ -80,8 +85,13 @@ func (d *impostor) Kill(context.Context, string) error {
 // visit opens a computer with such a helper.
 func visit(t *testing.T, s computer.Spec, o computer.Options, answer func(link.Request, net.Conn)) (*computer.Computer, computer.Place) {
 	t.Helper()
+	return visitWith(t, s, o, &impostor{answer: answer})
+}
+
+func visitWith(t *testing.T, s computer.Spec, o computer.Options, d *impostor) (*computer.Computer, computer.Place) {
+	t.Helper()
 	p := computer.Place{Home: t.TempDir(), Dir: t.TempDir()}
-	c, err := computer.Open(t.Context(), &impostor{answer: answer}, p, s, o)
+	c, err := computer.Open(t.Context(), d, p, s, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,5 +322,78 @@ func TestHostileHelperWantsTheNetwork(t *testing.T) {
 	case <-served:
 		t.Fatalf("after one connection has ended, more than %d are served at a time", share)
 	case <-time.After(300 * time.Millisecond):
+	}
+}
+
+// TestHostileHelperLiesAboutInput has a helper say that it took what it did not.
+func TestHostileHelperLiesAboutInput(t *testing.T) {
+	t.Parallel()
+	for name, a := range map[string]link.Answer{
+		"Less": {Taken: 3}, "Nothing": {}, "Negative": {Taken: -1 << 63}, "AGap": {Gap: true, Taken: 1 << 62},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _ := visitWith(t, computer.Spec{}, computer.Options{}, &impostor{report: link.Answer{Version: link.Version}, answer: func(q link.Request, conn net.Conn) {
+				_ = link.WriteJSON(conn, link.KindAnswer, a)
+				_, _ = io.Copy(io.Discard, conn)
+			}})
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			if taken, err := c.WriteAt(ctx, "x", 0, []byte("hello"), false); err == nil || taken < 0 || ctx.Err() != nil {
+				t.Errorf("input that the helper answers with %+v: got %d, %v, want an error", a, taken, err)
+			}
+		})
+	}
+}
+
+// TestHostileHelperLiesAboutPorts has a helper name ports that are none.
+func TestHostileHelperLiesAboutPorts(t *testing.T) {
+	t.Parallel()
+	for name, ports := range map[string][]link.Port{
+		"None": nil, "Another": {{Name: "gateway", Address: "127.0.0.1:3129"}}, "OutThere": {{Name: "mcp", Address: "192.0.2.1:80"}},
+		"AName": {{Name: "mcp", Address: "example.org:80"}}, "NoNumber": {{Name: "mcp", Address: "127.0.0.1:0"}}, "Nonsense": {{Name: "mcp", Address: "\x1b[2J"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := computer.Place{Home: t.TempDir(), Dir: t.TempDir()}
+			d := &impostor{report: link.Answer{Version: link.Version, Ports: ports}, answer: func(link.Request, net.Conn) {}}
+			defer d.Kill(t.Context(), "")
+			o := computer.Options{Ports: map[string]computer.Port{"mcp": {Handler: http.NotFoundHandler()}}}
+			if c, err := computer.Open(t.Context(), d, p, computer.Spec{Ports: []string{"mcp"}}, o); !errors.Is(err, computer.ErrEarlier) {
+				t.Errorf("a helper with the ports %q: got %v, %v, want ErrEarlier", ports, c, err)
+			}
+		})
+	}
+}
+
+// TestTheFingerprintOfBefore is that of a computer which a Lyceum without ports booted:
+// it must be found again.
+func TestTheFingerprintOfBefore(t *testing.T) {
+	t.Parallel()
+	f := computer.Fingerprint{
+		Driver: "bubblewrap", Base: "b", Kernel: "Linux 6", Arch: "amd64", Limits: computer.DefaultLimits, Network: computer.Network{Allow: []string{"example.org"}},
+	}
+	const want = "d2758dcda57d098f1b0d9ccf1fc23841dadcbcedf844d66fd432a695eee8118f"
+	if got := fmt.Sprintf("%x", f.Hash()); got != want {
+		t.Errorf("the fingerprint is %s, want %s: no computer that is up would be found", got, want)
+	}
+}
+
+// TestAnEarlierHelperTakesNoOffsets finds a helper that would write everything twice.
+func TestAnEarlierHelperTakesNoOffsets(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 10)
+	c, _ := visit(t, computer.Spec{}, computer.Options{}, func(q link.Request, conn net.Conn) {
+		asked <- q.Op
+		_ = link.WriteJSON(conn, link.KindAnswer, link.Answer{})
+	})
+	if _, err := c.WriteAt(t.Context(), "x", 0, []byte("hello"), false); !errors.Is(err, computer.ErrEarlier) {
+		t.Errorf("input at an offset for an earlier helper: got %v, want ErrEarlier", err)
+	}
+	if err := c.Write(t.Context(), "x", []byte("hello"), false); err != nil {
+		t.Errorf("input for an earlier helper: %v", err)
+	}
+	if op := <-asked; op != link.OpInput {
+		t.Errorf("an earlier helper was asked to %q, want only what it knows", op)
 	}
 }

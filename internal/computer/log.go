@@ -35,6 +35,7 @@ type logHead struct {
 	ID      string   `json:"id"`
 	Args    []string `json:"args"`
 	Started int64    `json:"started"`
+	Ahead   int64    `json:"ahead,omitempty"`
 }
 
 // logFile is an open log. Its owner's lock guards it.
@@ -51,8 +52,12 @@ type logFile struct {
 	index []mark
 }
 
-// mark says that the record at a place begins with a line.
-type mark struct{ at, line int64 }
+// mark says that the record at a place begins with a line, and how much of each stream
+// comes before it.
+type mark struct {
+	at, line int64
+	streams  [2]int64
+}
 
 // createLog makes a log, whole with its head or not at all: it is made under a name
 // that no command can have.
@@ -180,7 +185,7 @@ func (l *logFile) learn(r record, each func(Stream, []byte)) error {
 
 func (l *logFile) count(at int64, kind byte, lines, size int64) {
 	if len(l.index) == 0 || at >= l.index[len(l.index)-1].at+indexEvery {
-		l.index = append(l.index, mark{at, l.last + 1})
+		l.index = append(l.index, mark{at, l.last + 1, l.streams})
 	}
 	l.streams[kind-1] += size
 	l.last += lines
@@ -297,6 +302,32 @@ func (l *logFile) read(from int64, limit int) ([]Line, error) {
 
 // maxRead is how many bytes of lines are read at once.
 const maxRead = 1 << 20
+
+// readAt fills p with what a stream has from an offset on, as far as it is in the log.
+func (l *logFile) readAt(s Stream, offset int64, p []byte) (n int, err error) {
+	if offset >= l.streams[s-1] {
+		return 0, nil
+	}
+	i := sort.Search(len(l.index), func(i int) bool { return l.index[i].streams[s-1] > offset }) - 1
+	at := l.index[i].streams[s-1]
+	err = l.scan(l.index[i].at, func(r record) error {
+		if r.kind != byte(s) {
+			return nil
+		}
+		if skip := offset + int64(n) - at; skip < int64(len(r.data)) {
+			n += copy(p[n:], r.data[skip:])
+		}
+		at += int64(len(r.data))
+		if n == len(p) {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return n, err
+}
 
 // open reads one stream from the beginning, as far as it has been written by now.
 func (l *logFile) open(s Stream) (io.ReadCloser, error) {

@@ -2,6 +2,7 @@ package computer
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -39,6 +41,9 @@ type Options struct {
 	// Serve is given each connection that a program inside makes to its proxy. It is
 	// needed where the network is to be filtered.
 	Serve func(ctx context.Context, c io.ReadWriteCloser)
+	// Ports answer what programs ask at the spec's ports, by their names. Each must be
+	// there, unless Found is set: then those that are not wait for somebody who has them.
+	Ports map[string]Port
 	// Linger is how long the computer stays up with commands that are to be kept
 	// when Lyceum is gone, an hour if zero; Idle without any, ten seconds if zero.
 	Linger, Idle time.Duration
@@ -74,6 +79,8 @@ type saved struct {
 	Driver      string      `json:"driver"`
 	Handle      string      `json:"handle"`
 	Fingerprint Fingerprint `json:"fingerprint"`
+	// Key is what tokens for its ports are made with, of each boot another.
+	Key []byte `json:"key,omitempty"`
 }
 
 // Open finds the computer of a place, with the commands that were kept in it, or
@@ -82,7 +89,11 @@ func Open(ctx context.Context, d Driver, p Place, s Spec, opts Options) (*Comput
 	if err := s.check(d.Name(), opts.Serve != nil || opts.Found); err != nil {
 		return nil, err
 	}
+	if err := opts.checkPorts(s.Ports); err != nil {
+		return nil, err
+	}
 	s.Limits = s.Limits.OrDefault()
+	s.Ports = slices.Sorted(slices.Values(s.Ports))
 	if opts.Progress == nil {
 		opts.Progress = func(string) {}
 	}
@@ -100,7 +111,11 @@ func Open(ctx context.Context, d Driver, p Place, s Spec, opts Options) (*Comput
 	if err != nil {
 		return nil, err
 	}
-	print := Fingerprint{Driver: d.Name(), Base: base, Kernel: kernel(), Arch: runtime.GOARCH, Limits: s.Limits, Network: s.Network}
+	folders, err := s.prints()
+	if err != nil {
+		return nil, err
+	}
+	print := Fingerprint{Driver: d.Name(), Base: base, Kernel: kernel(), Arch: runtime.GOARCH, Limits: s.Limits, Network: s.Network, Ports: s.Ports, Folders: folders, Program: s.Program}
 	if !c.find(ctx, print) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -119,12 +134,15 @@ func Open(ctx context.Context, d Driver, p Place, s Spec, opts Options) (*Comput
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	_, size := c.countLogs()
 	c.logs.Store(size)
-	if c.held, _, _, err = c.ask(ctx, link.Request{Op: link.OpHold}); err != nil {
+	if c.held, _, _, err = c.ask(ctx, link.Request{Op: link.OpHold, New: true}); err != nil {
 		c.Close()
 		return nil, err
 	}
 	if s.Network.Mode() == "allow" && opts.Serve != nil {
-		c.spawn(c.serveTunnels)
+		c.spawn(func() { c.serveTunnels(link.ProxyPort, opts.Serve) })
+	}
+	if err := c.servePorts(); err != nil {
+		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
@@ -172,13 +190,16 @@ func (c *Computer) boot(ctx context.Context, s Spec, print Fingerprint) error {
 		Config: link.Config{
 			Home: HomeDir, Files: s.Limits.Files, Disk: s.Limits.Disk, Wall: s.Limits.Wall.Milliseconds(),
 			Idle: orElse(c.opts.Idle, 10*time.Second).Milliseconds(), Linger: orElse(c.opts.Linger, time.Hour).Milliseconds(),
-			Open: s.Network.Open,
+			Open: s.Network.Open, Ports: s.listeners(),
 		},
 	}
-	if s.Network.Mode() == "allow" {
-		b.Config.Proxy = ProxyAddress
-	}
 	c.saved = saved{Driver: c.driver.Name(), Fingerprint: print}
+	if len(s.Ports) > 0 {
+		c.saved.Key = make([]byte, sha256.Size)
+		if _, err := rand.Read(c.saved.Key); err != nil {
+			return err
+		}
+	}
 	if c.saved.Handle, err = c.driver.Boot(ctx, b); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path"
@@ -72,11 +73,18 @@ func (c *Computer) begin(ctx context.Context, cmd Command) (*capture, error) {
 	c.attaching.Lock()
 	defer c.attaching.Unlock()
 	if k := c.ours(cmd.ID); k != nil {
+		if k.attached && k.fed.Load() == nil {
+			c.nourish(k, cmd)
+		}
 		return k, nil
 	}
 	if _, err := os.Lstat(c.logPath(cmd.ID)); err == nil {
 		// It has run. If the helper does not know it any more, it is over.
-		return c.attach(ctx, cmd.ID)
+		k, err := c.attach(ctx, cmd.ID)
+		if err == nil {
+			c.nourish(k, cmd)
+		}
+		return k, err
 	}
 	spec := &link.Command{
 		Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Env, Input: cmd.Input || len(cmd.Stdin) > 0,
@@ -91,21 +99,33 @@ func (c *Computer) begin(ctx context.Context, cmd Command) (*capture, error) {
 	// Once it is asked for we must hear whether it runs, or nobody would end it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), launchTime)
 	defer cancel()
-	k, err := c.capture(ctx, link.Request{Op: link.OpRun, ID: cmd.ID, Command: spec})
+	k, err := c.capture(ctx, link.Request{Op: link.OpRun, ID: cmd.ID, Command: spec}, cmd.Ahead)
 	if err != nil {
 		return nil, err
 	}
-	if len(cmd.Stdin) > 0 && !k.attached {
-		// A command that does not read what it is given may still do its work.
-		fed := make(chan struct{})
-		if c.spawn(func() {
-			defer close(fed)
-			_ = c.write(c.ctx, link.Request{Op: link.OpInput, ID: cmd.ID, End: !cmd.Input, Patient: true}, cmd.Stdin)
-		}) {
-			k.fed.Store(&fed)
-		}
-	}
+	c.nourish(k, cmd)
 	return k, nil
+}
+
+// nourish gives a command what it is to read first. One that was there already may
+// have a part of it: whoever started it was killed. An earlier helper would give it
+// that part twice, so there it stays as it is.
+func (c *Computer) nourish(k *capture, cmd Command) {
+	q := link.Request{Op: link.OpInput, ID: cmd.ID, End: !cmd.Input, Patient: true}
+	if k.attached {
+		q.Op = link.OpFeed
+	}
+	if len(cmd.Stdin) == 0 || k.over() || k.attached && c.report.Version < link.Version {
+		return
+	}
+	// A command that does not read what it is given may still do its work.
+	fed := make(chan struct{})
+	if c.spawn(func() {
+		defer close(fed)
+		_, _ = c.put(c.ctx, q, cmd.Stdin)
+	}) {
+		k.fed.Store(&fed)
+	}
 }
 
 // launchTime is how long it may take to start a command, at the worst.
@@ -119,6 +139,8 @@ func (cmd *Command) check() error {
 	switch {
 	case !ValidID(cmd.ID):
 		return fmt.Errorf("%q is not an id for a command", cmd.ID)
+	case cmd.Ahead < 0:
+		return fmt.Errorf("the output of a command cannot be %d bytes ahead", cmd.Ahead)
 	case len(cmd.Args) == 0:
 		return errors.New("there is nothing to run")
 	}
@@ -145,8 +167,8 @@ func (cmd *Command) check() error {
 
 // capture sends a request that makes a command ours, and begins to take what it
 // writes.
-func (c *Computer) capture(ctx context.Context, q link.Request) (*capture, error) {
-	k, err := newCapture(c, q)
+func (c *Computer) capture(ctx context.Context, q link.Request, ahead int64) (*capture, error) {
+	k, err := newCapture(c, q, ahead)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +242,7 @@ func (c *Computer) known(ctx context.Context, id string) (*capture, error) {
 // attach goes on with a command that an earlier Lyceum started, or finds how it
 // ended. attaching is held.
 func (c *Computer) attach(ctx context.Context, id string) (*capture, error) {
-	k, err := c.capture(ctx, link.Request{Op: link.OpAttach, ID: id})
+	k, err := c.capture(ctx, link.Request{Op: link.OpAttach, ID: id}, 0)
 	if errors.Is(err, ErrUnknown) {
 		return c.fromLog(id)
 	}
@@ -269,7 +291,7 @@ func (p *Process) ended(x *link.Exit) {
 // endWord lets only our own words pass.
 func endWord(s string) string {
 	switch s {
-	case "", EndTimeout, EndMemory, EndProcesses, EndDisk, EndKilled, EndAbandoned, EndStopped:
+	case "", EndTimeout, EndMemory, EndProcesses, EndDisk, EndHidden, EndKilled, EndAbandoned, EndStopped:
 		return s
 	}
 	return EndKilled
@@ -282,13 +304,15 @@ func (c *Computer) Write(ctx context.Context, id string, data []byte, end bool) 
 			return err
 		}
 	}
-	return c.write(ctx, link.Request{Op: link.OpInput, ID: id, End: end}, data)
+	_, err := c.put(ctx, link.Request{Op: link.OpInput, ID: id, End: end}, data)
+	return err
 }
 
-func (c *Computer) write(ctx context.Context, q link.Request, data []byte) error {
+// put sends a request that data follows, and returns the answer to it.
+func (c *Computer) put(ctx context.Context, q link.Request, data []byte) (a link.Answer, err error) {
 	conn, err := c.dial(ctx)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrStopped, err)
+		return a, fmt.Errorf("%w: %w", ErrStopped, err)
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
@@ -300,22 +324,26 @@ func (c *Computer) write(ctx context.Context, q link.Request, data []byte) error
 		data = data[n:]
 	}
 	// If the helper has closed on us, its answer says why.
-	var a link.Answer
 	if readErr := (&link.Reader{R: conn}).JSON(link.KindAnswer, &a); readErr != nil {
-		return errors.Join(ctx.Err(), ErrStopped, err, readErr)
+		return a, errors.Join(ctx.Err(), ErrStopped, err, readErr)
 	}
 	switch {
 	case a.Unknown:
-		return ErrUnknown
+		return a, ErrUnknown
+	case a.Gap:
+		return a, ErrGap
 	case a.Error != "":
-		return errors.New(plain.Quoted(a.Error, 500))
+		return a, errors.New(plain.Quoted(a.Error, 500))
 	}
-	return nil
+	return a, nil
 }
 
 // Kill ends a command and all it started. One that has ended already stays as it
 // is.
 func (c *Computer) Kill(ctx context.Context, id string) error {
+	if k := c.ours(id); k != nil {
+		k.unbind()
+	}
 	_, err := c.tell(ctx, link.Request{Op: link.OpKill, ID: id})
 	return err
 }
@@ -343,15 +371,14 @@ func (c *Computer) Forget(ctx context.Context, id string) error {
 	return err
 }
 
-// serveTunnels keeps one connection ready for the next program that wants the
-// network.
+// serveTunnels keeps one connection ready for the next program that comes to a port.
 //
 // Each costs descriptors; beyond maxTunnels programs wait.
-func (c *Computer) serveTunnels() {
+func (c *Computer) serveTunnels(port string, serve func(context.Context, io.ReadWriteCloser)) {
 	turns := make(chan struct{}, maxTunnels)
 	for c.ctx.Err() == nil {
 		turns <- struct{}{}
-		conn, _, _, err := c.ask(c.ctx, link.Request{Op: link.OpTunnel})
+		conn, _, _, err := c.ask(c.ctx, link.Request{Op: link.OpTunnel, Port: port})
 		if err != nil {
 			return
 		}
@@ -359,7 +386,7 @@ func (c *Computer) serveTunnels() {
 			defer func() { <-turns }()
 			defer conn.Close()
 			defer context.AfterFunc(c.ctx, func() { conn.Close() })()
-			c.opts.Serve(c.ctx, conn)
+			serve(c.ctx, conn)
 		})
 	}
 }

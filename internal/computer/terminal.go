@@ -160,7 +160,7 @@ func (v *visit) feed(ctx context.Context) {
 		}
 		q := link.Request{Op: link.OpInput, ID: v.cmd.ID, Patient: true, End: err != nil}
 		// A command that reads no more may still do its work.
-		if v.c.write(ctx, q, buf[:n]) != nil || err != nil {
+		if _, failed := v.c.put(ctx, q, buf[:n]); failed != nil || err != nil {
 			return
 		}
 	}

@@ -5,9 +5,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"syscall"
+
+	"lyceum/internal/computer/tree"
+
+	"golang.org/x/sys/unix"
 )
 
 // The users that agents have when Lyceum is root: a range that no system gives out.
@@ -40,12 +43,7 @@ func HomeUser(home string) (int, error) {
 		}
 		user = firstUser + int(binary.BigEndian.Uint32(b[:])%users)
 	}
-	root, err := os.OpenRoot(home)
-	if err != nil {
-		return 0, err
-	}
-	defer root.Close()
-	if err := hand(root, user); err != nil {
+	if err := hand(home, user); err != nil {
 		return 0, fmt.Errorf("give the home of a computer to its user: %w", err)
 	}
 	return user, nil
@@ -53,23 +51,24 @@ func HomeUser(home string) (int, error) {
 
 // hand gives everything in a home to a user, the folder itself last: until then it
 // counts as not given. Links are not followed, and nothing runs in it meanwhile.
-func hand(root *os.Root, user int) error {
-	err := fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
-		if err != nil || path == "." {
-			return err
-		}
-		info, err := e.Info()
-		if errors.Is(err, fs.ErrNotExist) {
+func hand(home string, user int) error {
+	err := tree.Walk(home, tree.Visitor{Visit: func(dir int, name string, s *unix.Stat_t) error {
+		if int(s.Uid) == user {
 			return nil
 		}
-		if err != nil || int(info.Sys().(*syscall.Stat_t).Uid) == user {
+		if err := unix.Fchownat(dir, name, user, user, unix.AT_SYMLINK_NOFOLLOW); err != nil && !errors.Is(err, unix.ENOENT) {
 			return err
 		}
-		return root.Lchown(path, user, user)
-	})
+		return nil
+	}})
 	if err != nil {
 		return err
 	}
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
 	if err := root.Chmod(".", 0o700); err != nil {
 		return err
 	}

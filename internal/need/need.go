@@ -23,6 +23,8 @@ const (
 	All = "LYCEUM_ALL"
 	// LeftOut names the variable with the file that tells which tests were left out.
 	LeftOut = "LYCEUM_LEFT_OUT"
+	// Faults names the variable that asks for every repetition: make faults sets it.
+	Faults = "LYCEUM_FAULTS"
 )
 
 // packages are those of Debian, by the program that a test asks for. scripts/setup
@@ -50,6 +52,7 @@ var packages = map[string]string{
 	"setpriv":              "",
 	"sh":                   "",
 	"sha256sum":            "",
+	"sleep":                "",
 	"sort":                 "",
 	"strace":               "strace",
 	"tmux":                 "tmux",
@@ -106,6 +109,26 @@ func Time(t testing.TB, what string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skipf("%s takes seconds: run without -short", what)
+	}
+}
+
+// Times is how often a test repeats what goes wrong only by chance, such as kills at random
+// moments: a few times in make test, all times in make faults. scripts/packages finds the tests
+// that ask, so they call it themselves.
+func Times(few, all int) int {
+	if os.Getenv(Faults) != "" {
+		return all
+	}
+	return few
+}
+
+// NoDetector leaves a test to the run without the race detector: it does one thing after the
+// other, for long, and has nothing for the detector to find. scripts/packages finds the tests
+// that say so, and make test runs them.
+func NoDetector(t testing.TB) {
+	t.Helper()
+	if Detector {
+		t.Skip("it is run without the race detector")
 	}
 }
 

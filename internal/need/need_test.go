@@ -102,3 +102,50 @@ func TestPackagesAreThoseOfTheSetup(t *testing.T) {
 		}
 	}
 }
+
+// Not parallel: the environment is the process's.
+func TestTimes(t *testing.T) {
+	t.Setenv(Faults, "")
+	if n := Times(3, 100); n != 3 {
+		t.Errorf("how often in make test: got %d, want the few times, 3", n)
+	}
+	t.Setenv(Faults, "1")
+	if n := Times(3, 100); n != 100 {
+		t.Errorf("how often in make faults: got %d, want all times, 100", n)
+	}
+}
+
+// TestTimesAreAskedForByTests: make faults finds tests by their own call. One that asks
+// through another function would never be repeated in full.
+func TestTimesAreAskedForByTests(t *testing.T) {
+	t.Parallel()
+	function := regexp.MustCompile(`(?m)^func (\([^)]*\) )?(\w+)`)
+	const call = "need" + ".Times(" // in two, or scripts/packages would take this for one
+	found := 0
+	err := filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || filepath.Dir(path) == filepath.Join("..", "need") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		text := string(data)
+		for at, next := 0, 0; ; at += next + 1 {
+			if next = strings.Index(text[at:], call); next < 0 {
+				return nil
+			}
+			found++
+			all := function.FindAllStringSubmatch(text[:at+next], -1)
+			if len(all) == 0 || !strings.HasSuffix(path, "_test.go") || !strings.HasPrefix(all[len(all)-1][2], "Test") {
+				t.Errorf("%s asks need.Times outside of a test: make faults would not find it; ask in the test itself", path)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found == 0 {
+		t.Error("nobody asks need.Times: this test looks in the wrong place")
+	}
+}

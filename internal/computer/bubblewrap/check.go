@@ -3,35 +3,16 @@ package bubblewrap
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"lyceum/internal/computer"
+	"lyceum/internal/computer/local"
 )
 
 // Check implements computer.Driver: it starts a computer and runs a program in it.
 func (d *Driver) Check(ctx context.Context) error {
-	dir, err := os.MkdirTemp("", "lyceum-check-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	home := filepath.Join(dir, "home")
-	if err := os.Mkdir(home, 0o700); err != nil {
-		return err
-	}
-	c, err := computer.Open(ctx, d, computer.Place{Home: home, Dir: filepath.Join(dir, "computer")}, computer.Spec{}, computer.Options{})
-	if err != nil {
+	if err := local.Try(ctx, d); err != nil {
 		return advise(err)
-	}
-	defer c.Stop(ctx)
-	r, err := c.Run(ctx, computer.Command{ID: "check", Args: []string{"true"}})
-	if err != nil {
-		return advise(err)
-	}
-	if r.Exit != 0 {
-		return &computer.Unusable{What: "bubblewrap", Why: "a program in a computer did not run: " + strings.TrimSpace(string(r.Stderr.Head))}
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"lyceum/internal/computer"
+	"lyceum/internal/computer/tree"
 	"lyceum/internal/need"
 
 	"golang.org/x/sys/unix"
@@ -107,8 +108,9 @@ type attempt struct {
 type target struct {
 	// inside says that the program runs in a computer.
 	inside bool
-	// secret is what the files hold, name what is in the names of files and processes.
-	secret, name string
+	// secret is what the files hold, name what is in their names; called is what the process on
+	// the host is called, and no attempt says that in words of its own.
+	secret, name, called string
 	// user is a folder like a user's home.
 	user string
 	// victim and own are the places of computers.
@@ -131,7 +133,7 @@ func random() string {
 }
 
 func newTarget(t *testing.T) *target {
-	g := &target{secret: "secret-" + random(), name: "name-" + random(), user: t.TempDir()}
+	g := &target{secret: "secret-" + random(), name: "name-" + random(), called: "called-" + random(), user: t.TempDir()}
 	g.hostname, _ = os.Hostname()
 	g.pattern, _ = os.ReadFile("/proc/sys/kernel/core_pattern")
 	for _, f := range g.files() {
@@ -143,7 +145,7 @@ func newTarget(t *testing.T) *target {
 		}
 	}
 	g.listen(t)
-	g.process = exec.Command("/proc/self/exe", AttemptRole, "sleep", "5m", g.name)
+	g.process = exec.Command("/proc/self/exe", AttemptRole, "sleep", "5m", g.called)
 	if err := g.process.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -276,6 +278,7 @@ type station struct {
 }
 
 func newRange(t *testing.T, d computer.Driver, o EscapeOptions) *shootingRange {
+	letGo(t, d)
 	r := &shootingRange{driver: d, options: o, target: newTarget(t)}
 	for name := range o.Open {
 		if !slices.ContainsFunc(rough(), func(a roughAttempt) bool { return a.name == name }) &&
@@ -310,7 +313,11 @@ func (r *shootingRange) station(t *testing.T, s computer.Spec, o computer.Option
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = exec.Command("chmod", "-R", "u+rwx", dir).Run(); os.RemoveAll(dir) })
+	t.Cleanup(func() {
+		if err := tree.Remove(dir); err != nil {
+			t.Errorf("remove the place of a computer: %v", err)
+		}
+	})
 	p := computer.Place{Home: filepath.Join(dir, "home"), Dir: filepath.Join(dir, "computer")}
 	if err := os.Mkdir(p.Home, 0o700); err != nil {
 		t.Fatal(err)

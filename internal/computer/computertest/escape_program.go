@@ -70,9 +70,10 @@ func programs() map[string]func([]string) {
 	return map[string]func([]string){
 		"read": each(readAll), "open": each(openRead), "open-write": each(openWrite), "walk": walkFor, "writable": writable,
 		"links": links, "swap": swap, "hard-links": hardLinks, "setuid-bit": setuidBit, "lock": lockFile, "watch": watchFile,
-		"processes": processes, "environ": environ, "descriptors": descriptors, "privileges": privileges,
+		"processes": processes, "mount-table": mountTable, "environ": environ, "descriptors": descriptors, "privileges": privileges,
 		"interfaces": interfaces, "dial": each(dial), "send": each(send), "connect": each(connect), "socket": socket,
 		"link-add": linkAdd, "meet": meet, "flood-proxy": floodProxy,
+		"raw": rawRequests, "twice": twice, "huge-head": hugeHeader, "hold-requests": holdRequests,
 		"mount": mounts, "umount": umounts, "new-mount": newMounts, "pivot": pivot, "chroot": chroot, "namespaces": namespaces,
 		"mknod": mknod, "cgroup": cgroups, "release-agent": releaseAgent,
 		"trace": each(trace), "peek": each(peek), "take-descriptor": each(takeDescriptor), "write-memory": each(writeMemory),
@@ -82,6 +83,10 @@ func programs() map[string]func([]string) {
 		"type": typeInto, "terminal": openTerminal, "core": core, "int80": func([]string) { int80() }, "x32": func([]string) { x32() },
 		"fill": fill, "inodes": inodes, "forks": forks, "memory-file": memoryFile, "shared-memory": sharedMemory,
 		"deleted-files": deletedFiles, "closed-folder": closedFolder, "sparse": sparse, "output": output, "burst": reserve,
+		"deep-files": deepFiles, "hidden-files": hiddenFiles, "unreadable": unreadable, "mapped-files": mappedFiles, "sent-files": sentFiles,
+		"headless": headless, "deleted-folders": deletedFolders, "left-folders": leftFolders, "program-files": programFiles, "own-files": ownFiles,
+		"mapped-memory": mappedMemory, "sent-memory": sentMemory, "shared-anonymous": sharedAnonymous, "page-tables": pageTables,
+		"semaphores": semaphores, "messages": messages, "sockets": manySockets, "secret-memory": secretMemory, "headless-memory": headlessMemory,
 		"priority": priority, "affinity": affinity, "oom": oom, "inotify": exhaustInotify,
 		"lower-mark": lowerMark, "daemon": leave, "daemon-child": leftBehind, "sleep": sleep,
 	}
@@ -270,6 +275,21 @@ func processes(args []string) {
 			if b, err := os.ReadFile(dir + "/" + file); err == nil && bytes.Contains(b, want) {
 				won("see %s/%s", dir, file)
 			}
+		}
+	}
+}
+
+// mountTable looks for a path that holds args[0], which is written backwards, in every table
+// of mounts that can be read.
+func mountTable(args []string) {
+	want := []byte(backwards(args[0]))
+	names, _ := filepath.Glob("/proc/[0-9]*/mount*")
+	more, _ := filepath.Glob("/proc/*self/mount*")
+	for _, name := range append(append(names, more...), "/proc/mounts") {
+		b, err := os.ReadFile(name)
+		fmt.Printf("%s: %d bytes %v\n", name, len(b), err)
+		if bytes.Contains(b, want) {
+			won("see it in %s", name)
 		}
 	}
 }

@@ -46,6 +46,10 @@ func Prove(t *testing.T) {
 	}
 	for name, args := range map[string][]string{
 		"memory-file": {"8", "1ms"}, "shared-memory": {"16", "1ms"}, "deleted-files": {"8", "1ms"}, "closed-folder": {"8", "1ms"},
+		"deep-files": {"8", "1ms"}, "hidden-files": {"8", "1ms"}, "unreadable": {"8", "1ms"}, "mapped-files": {"8", "1ms"},
+		"sent-files": {"8", "1ms"}, "headless": {"8", "1ms"}, "own-files": {"8", "1ms"}, "program-files": {"8", "1ms"},
+		"mapped-memory": {"8", "1ms"}, "sent-memory": {"8", "1ms"}, "shared-anonymous": {"8", "1ms"}, "page-tables": {"8", "1ms"},
+		"semaphores": {"8", "1ms"}, "messages": {"8", "1ms"}, "sockets": {"8", "1ms"}, "headless-memory": {"8", "1ms"},
 		"inodes": {"8", ".", "1ms"}, "sparse": {"8", "1ms"}, "forks": {"8"}, "fill": {"8", "."},
 	} {
 		t.Run("hog/"+name, func(t *testing.T) {

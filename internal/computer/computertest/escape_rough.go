@@ -39,7 +39,7 @@ const (
 )
 
 func rough() []roughAttempt {
-	return []roughAttempt{
+	return append(portAttempts(), []roughAttempt{
 		{"LinksOutOfTheHome", "Lyceum follows a link out of a home", linksOut, inTheTest},
 		{"LinksSwappedWhileRead", "Lyceum is made to by a race", swapped, inTheTest},
 		{"SetuidFileInTheHome", "a file that root left in the home gives its rights", setuidFile, "run on the host by an ordinary user it gives them"},
@@ -56,14 +56,34 @@ func rough() []roughAttempt {
 		{"OutlivesTheComputer", "a process outlives its computer", outlivesStop, inTheTest},
 		{"MeetsAnotherComputer", "two computers meet, and could pass each other files", meets, inTheTest},
 		{"MemoryInFolders", "folders in memory hold more than the limit", hog(memoryLimit, []string{"fill", "512", "/dev/shm", "/tmp", "/dev", "/run", "/", "/var", "/etc"}, 256), byHog},
-		{"MemoryInFiles", "files in memory hold more than the limit", hog(memoryLimit, []string{"memory-file", "512", "2s"}, 256), byHog},
-		{"MemoryInSegments", "shared memory holds more than the limit", hog(memoryLimit, []string{"shared-memory", "512", "2s"}, 256), byHog},
-		{"MemoryInInodes", "empty files hold more than the limit", hog(memoryLimit, []string{"inodes", "600000", "/tmp", "2s"}, 300000), byHog},
+		{"MemoryInFiles", "files in memory hold more than the limit", hog(memoryLimit, []string{"memory-file", "512", "15s"}, 256), byHog},
+		{"MemoryInSegments", "shared memory holds more than the limit", hog(memoryLimit, []string{"shared-memory", "512", "15s"}, 256), byHog},
+		{"MemoryInInodes", "empty files hold more than the limit", hog(memoryLimit, []string{"inodes", "600000", "/tmp", "15s"}, 300000), byHog},
+		{"MemoryInMappedFiles", "files in memory of which a page is mapped hold more than the limit", hog(smallMemory, []string{"mapped-memory", "800", "15s"}, 128), byHog},
+		{"MemoryInSentFiles", "files in memory that were sent and not received hold more than the limit", hog(smallMemory, []string{"sent-memory", "800", "15s"}, 128), byHog},
+		{"MemoryInManyFiles", "files in memory hold more than the limit", hog(smallMemory, []string{"memory-file", "800", "15s"}, 128), byHog},
+		{"MemoryUnmapped", "shared memory of which the rest was unmapped holds more than the limit", hog(smallMemory, []string{"shared-anonymous", "800", "15s"}, 128), byHog},
+		{"MemoryInPageTables", "the kernel's tables hold more than the limit", hog(smallMemory, []string{"page-tables", "400", "15s"}, 128), byHog},
+		{"MemoryInSemaphores", "semaphores hold more than the limit", hog(smallMemory, []string{"semaphores", "400", "15s"}, 128), byHog},
+		{"MemoryInMessages", "messages that nobody reads hold more than the limit", hog(smallMemory, []string{"messages", "200", "15s"}, 128), byHog},
+		{"MemoryInSockets", "data that nobody reads holds more than the limit", hog(smallMemory, []string{"sockets", "400", "15s"}, 128), byHog},
+		{"MemoryOfAHeadlessProcess", "a process whose first thread has ended holds more than the limit", hog(smallMemory, []string{"headless-memory", "240", "15s"}, 128), byHog},
+		{"MemoryInSecret", "memory that nothing counts holds more than the limit", hog(smallMemory, []string{"secret-memory", "400", "15s"}, 128), "there is no such memory on the host either, unless its kernel was told"},
 		{"Processes", "there are more processes than the limit", hog(computer.Limits{Processes: 64}, []string{"forks", "200"}, 64), byHog},
 		{"Processors", "more processors are used than the limit", processors, "the program says so"},
-		{"DiskInDeletedFiles", "files without a name hold more than the limit", hog(diskLimit, []string{"deleted-files", "64", "2s"}, 16), byHog},
-		{"DiskInAClosedFolder", "a folder that cannot be looked into holds more than the limit", hog(diskLimit, []string{"closed-folder", "64", "2s"}, 16), byHog},
-		{"DiskByHoles", "files with holes fill the host's disk when they are copied", hog(diskLimit, []string{"sparse", "64", "2s"}, 16), byHog},
+		{"DiskInDeletedFiles", "files without a name hold more than the limit", hog(diskLimit, []string{"deleted-files", "64", "15s"}, 16), byHog},
+		{"DiskInAClosedFolder", "a folder that cannot be looked into holds more than the limit", hog(diskLimit, []string{"closed-folder", "64", "15s"}, 16), byHog},
+		{"DiskInDeepFolders", "a tree that is deeper than a path is long holds more than the limit", hog(diskLimit, []string{"deep-files", "64", "15s"}, 16), byHog},
+		{"DiskOfAHiddenProcess", "a process that cannot be dumped holds more than the limit", hog(diskLimit, []string{"hidden-files", "64", "15s"}, 16), byHog},
+		{"DiskOfAnUnreadableProgram", "a program that cannot be read holds more than the limit", hog(largerDisk, []string{"unreadable", "160", "15s"}, 80), byHog},
+		{"DiskOfAHeadlessProcess", "a process whose first thread has ended holds more than the limit", hog(diskLimit, []string{"headless", "64", "15s"}, 16), byHog},
+		{"DiskOfAThread", "a thread with files of its own holds more than the limit", hog(diskLimit, []string{"own-files", "64", "15s"}, 16), byHog},
+		{"DiskInMappedFiles", "deleted files of which a page is mapped hold more than the limit", hog(diskLimit, []string{"mapped-files", "64", "15s"}, 16), byHog},
+		{"DiskInSentFiles", "deleted files that were sent and not received hold more than the limit", hog(diskLimit, []string{"sent-files", "64", "15s"}, 16), byHog},
+		{"DiskInPrograms", "deleted programs that run hold more than the limit", hog(largerDisk, []string{"program-files", "160", "15s"}, 80), byHog},
+		{"DiskInDeletedFolders", "deleted folders hold more than the limit", hog(computer.Limits{Disk: 17 * mib}, []string{"deleted-folders", "12", "15s"}, 4), byHog},
+		{"DiskInLeftFolders", "deleted folders that processes stand in hold more than the limit", hog(computer.Limits{Disk: 17 * mib}, []string{"left-folders", "12", "15s"}, 4), byHog},
+		{"DiskByHoles", "files with holes fill the host's disk when they are copied", hog(diskLimit, []string{"sparse", "64", "15s"}, 16), byHog},
 		{"DiskInABurst", "a disk is full before anybody looks", burst, "the home is measured"},
 		{"DiskByOutput", "what commands write fills the host's disk", diskByOutput, "the host's folder is measured"},
 		{"FloodsTheProxy", "Lyceum runs out of descriptors", floods, "Lyceum's descriptors are counted"},
@@ -72,12 +92,15 @@ func rough() []roughAttempt {
 		{"LocksAHostFile", "a program of the host waits for one inside", locks, inTheTest},
 		{"WatchesAHostFile", "it is seen what the host runs", watches, inTheTest},
 		{"UsersQuota", "what a user may have is used up for the host's programs", quota, "the host tries to use it"},
-	}
+	}...)
 }
 
 var (
 	memoryLimit = computer.Limits{Memory: 256 * mib}
+	smallMemory = computer.Limits{Memory: 64 * mib}
 	diskLimit   = computer.Limits{Disk: 16 * mib}
+	// Where copies of the hostile program are a part of it.
+	largerDisk = computer.Limits{Disk: 80 * mib}
 )
 
 // sums keeps what is stored in it, to be searched.

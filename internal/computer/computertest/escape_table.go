@@ -71,7 +71,8 @@ func aSocket(family, kind, protocol int) func(*target) []string {
 	return fixed("socket", strconv.Itoa(family), strconv.Itoa(kind), strconv.Itoa(protocol))
 }
 
-// table lists the attempts that leave the computer as it is.
+// table lists the attempts that leave the computer as it is. It is long because there
+// are many.
 func table() []attempt {
 	list := []attempt{
 		// Files.
@@ -126,7 +127,14 @@ func table() []attempt {
 			file := filepath.Join(g.user, ".netrc")
 			return []string{"read", "/proc/" + pid + "/root" + file, "/proc/" + pid + "/cwd" + file, "/proc/self/root" + file, "/proc/self/cwd/../../../../../.." + file, "/proc/self/task/1/root" + file}
 		}, proof: onHost},
-		{name: "SeesProcesses", want: "a process of the host is seen", args: func(g *target) []string { return []string{"processes", backwards(g.name)} }, proof: onHost},
+		{name: "SeesProcesses", want: "a process of the host is seen", args: func(g *target) []string { return []string{"processes", backwards(g.called)} }, proof: onHost},
+		{name: "MountTable", want: "a table of mounts tells where on the host the home is", args: func(g *target) []string {
+			where := "/proc"
+			if g.inside {
+				where = filepath.Base(filepath.Dir(g.own.Home))
+			}
+			return []string{"mount-table", backwards(where)}
+		}, proof: onHost},
 		{name: "SignalsProcesses", want: "a process of the host is ended", args: func(g *target) []string {
 			return []string{"signal", strconv.Itoa(g.process.Process.Pid)}
 		}, proof: onHost},

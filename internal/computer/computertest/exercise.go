@@ -45,6 +45,7 @@ func Exercise(t *testing.T, open func(t *testing.T) computer.Driver, o Options) 
 	t.Run("Home", l.home)
 	t.Run("Command", l.commands)
 	t.Run("LongCommand", l.longCommands)
+	t.Run("Stream", l.streams)
 	t.Run("Lyceum", l.crashes)
 	t.Run("Limit", l.limits)
 	t.Run("Network", l.network)
@@ -64,7 +65,19 @@ func newLab(t *testing.T, open func(t *testing.T) computer.Driver, o Options) *l
 	if err := d.Check(t.Context()); err != nil {
 		need.Missing(t, "%v", err) // it says how to change that
 	}
+	letGo(t, d)
 	return &lab{open: open, driver: d, opts: o}
+}
+
+// letGo has a driver take away what it made for itself, when the test ends.
+func letGo(t *testing.T, d computer.Driver) {
+	if c, ok := d.(io.Closer); ok {
+		t.Cleanup(func() {
+			if err := c.Close(); err != nil {
+				t.Errorf("close the driver: %v", err)
+			}
+		})
+	}
 }
 
 // place is a new one.
@@ -260,21 +273,35 @@ func eventually(t *testing.T, what string, so func() bool) {
 }
 
 // inhabitants are the processes of the host that belong to the computer of a place.
-// Where the computer has a user of its own they are that user's; otherwise they are
-// those that see the home where an agent does, and those around them.
 func inhabitants(t *testing.T, p computer.Place) []int {
 	t.Helper()
-	home, err := os.Stat(p.Home)
-	if err != nil {
-		t.Fatal(err)
+	return inhabitantsOf(t, p)[0]
+}
+
+// inhabitantsOf are those of several places, found in one look at all processes.
+// Where a computer has a user of its own they are that user's; otherwise they are
+// those that see the home where an agent does, and those around them.
+func inhabitantsOf(t *testing.T, places ...computer.Place) [][]int {
+	t.Helper()
+	homes := make([]os.FileInfo, len(places))
+	owners := make([]uint32, len(places))
+	shared := false // some have no user of their own
+	for i, p := range places {
+		var err error
+		if homes[i], err = os.Stat(p.Home); err != nil {
+			t.Fatal(err)
+		}
+		owners[i] = homes[i].Sys().(*syscall.Stat_t).Uid
+		shared = shared || int(owners[i]) == os.Geteuid()
 	}
-	owner := home.Sys().(*syscall.Stat_t).Uid
-	own := int(owner) != os.Geteuid()
 	names, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		t.Fatal(err)
 	}
-	parents, found := map[int]int{}, map[int]bool{}
+	parents, found := map[int]int{}, make([]map[int]bool, len(places))
+	for i := range found {
+		found[i] = map[int]bool{}
+	}
 	for _, dir := range names {
 		pid, _ := strconv.Atoi(filepath.Base(dir))
 		state, parent := stateOf(pid)
@@ -282,24 +309,33 @@ func inhabitants(t *testing.T, p computer.Place) []int {
 			continue // gone, or as good as
 		}
 		parents[pid] = parent
-		if own {
-			found[pid] = uidOf(pid) == owner
-			continue
+		user := uidOf(pid)
+		var cmdline []byte
+		var inside os.FileInfo
+		if shared {
+			cmdline, _ = os.ReadFile(dir + "/cmdline")
+			inside, _ = os.Stat(dir + "/root" + computer.HomeDir)
 		}
-		cmdline, _ := os.ReadFile(dir + "/cmdline")
-		inside, err := os.Stat(dir + "/root" + computer.HomeDir)
-		found[pid] = strings.Contains(string(cmdline), p.Home+"\x00") || err == nil && os.SameFile(inside, home)
-	}
-	var out []int
-	for pid := range parents {
-		for at := pid; at > 1; at = parents[at] {
-			if found[at] {
-				out = append(out, pid)
-				break
+		for i, p := range places {
+			if int(owners[i]) != os.Geteuid() {
+				found[i][pid] = user == owners[i]
+			} else {
+				found[i][pid] = strings.Contains(string(cmdline), p.Home+"\x00") || inside != nil && os.SameFile(inside, homes[i])
 			}
 		}
 	}
-	slices.Sort(out)
+	out := make([][]int, len(places))
+	for i := range places {
+		for pid := range parents {
+			for at := pid; at > 1; at = parents[at] {
+				if found[i][at] {
+					out[i] = append(out[i], pid)
+					break
+				}
+			}
+		}
+		slices.Sort(out[i])
+	}
 	return out
 }
 

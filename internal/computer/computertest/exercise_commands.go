@@ -90,6 +90,7 @@ sh -c '(trap "" TERM HUP INT; while :; do sleep 1000; done) & ' >/dev/null 2>&1
 (cd /; exec sleep 1000) >/dev/null 2>&1 &
 `
 
+// commands is long: it is a list of short tests, each on its own.
 func (l *lab) commands(t *testing.T) {
 	t.Parallel()
 	t.Run("ThatMakesNoSenseIsRefused", func(t *testing.T) {

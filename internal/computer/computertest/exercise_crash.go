@@ -36,6 +36,11 @@ type chore struct {
 	// argument too.
 	Loop []computer.Command
 	Name string
+	// Interrupted says that the computer is opened and nothing else done, until a signal
+	// comes.
+	Interrupted bool
+	// Talk is a conversation to go on with, before anything is reported.
+	Talk *talk
 }
 
 // asChild does a child's chore, if this is one.
@@ -53,6 +58,9 @@ func asChild(t *testing.T, open func(t *testing.T) computer.Driver, o Options) b
 	}
 	report := os.NewFile(3, "report")
 	say := func(words ...any) { _, _ = io.WriteString(report, fmt.Sprintln(words...)) }
+	if todo.Interrupted {
+		beInterrupted(t, open, o, todo, say)
+	}
 	ctx := t.Context()
 	c, err := computer.Open(ctx, open(t), todo.Place, o.Spec, computer.Options{Idle: todo.Idle, Linger: todo.Linger})
 	if err != nil {
@@ -77,6 +85,12 @@ func asChild(t *testing.T, open func(t *testing.T) computer.Driver, o Options) b
 			got, err := c.Read(ctx, cmd.ID, 1, 1)
 			return err == nil && len(got.Lines) > 0
 		})
+	}
+	if todo.Talk != nil {
+		if err := todo.Talk.goOn(ctx, c, say); err != nil {
+			say("error", err)
+		}
+		select {}
 	}
 	say("ready")
 	for i := 0; ; i++ {
@@ -152,7 +166,7 @@ func (l *lab) crashes(t *testing.T) {
 	t.Run("IsKilledAndKeptCommandsGoOn", l.keptGoOn)
 	t.Run("LetsGoAndTheComputerEndsByItself", func(t *testing.T) {
 		t.Parallel()
-		m := l.bootWith(t, l.opts.Spec, computer.Options{Idle: 200 * time.Millisecond, Linger: time.Second})
+		m := l.bootWith(t, l.opts.Spec, computer.Options{Idle: 500 * time.Millisecond, Linger: time.Second})
 		m.sh("true")
 		if n := len(inhabitants(t, m.place)); n == 0 {
 			t.Fatal("no process is seen of a computer that is up")
@@ -161,7 +175,7 @@ func (l *lab) crashes(t *testing.T) {
 			t.Fatal(err)
 		}
 		eventually(t, "a computer that nobody holds to end", func() bool { return len(inhabitants(t, m.place)) == 0 })
-		m = l.at(t, m.place, l.opts.Spec, computer.Options{Idle: 100 * time.Millisecond, Linger: 1500 * time.Millisecond})
+		m = l.at(t, m.place, l.opts.Spec, computer.Options{Idle: 500 * time.Millisecond, Linger: 1500 * time.Millisecond})
 		kept := shell("sleep 1000")
 		kept.Keep = true
 		m.start(kept)
@@ -219,7 +233,7 @@ func (l *lab) crashes(t *testing.T) {
 // more than Idle.
 func (l *lab) resultWaits(t *testing.T, lines int64) {
 	t.Helper()
-	m := l.bootWith(t, l.opts.Spec, computer.Options{Idle: 50 * time.Millisecond, Linger: time.Minute})
+	m := l.bootWith(t, l.opts.Spec, computer.Options{Idle: 500 * time.Millisecond, Linger: time.Minute})
 	cmd := shell("while ! test -e go; do sleep 0.02; done; seq 1 $1; touch over; exit 9", strconv.FormatInt(lines, 10))
 	cmd.Keep = true
 	id := m.start(cmd)
@@ -233,7 +247,7 @@ func (l *lab) resultWaits(t *testing.T, lines int64) {
 		_, err := os.Stat(filepath.Join(m.place.Home, "over"))
 		return err == nil
 	})
-	idle := time.Now().Add(300 * time.Millisecond)
+	idle := time.Now().Add(1500 * time.Millisecond)
 	eventually(t, "a while", func() bool { return time.Now().After(idle) })
 	m = l.reopen(m)
 	r := m.wait(id)
@@ -286,13 +300,10 @@ func (l *lab) keptGoOn(t *testing.T) {
 
 // Rounds lets a Lyceum in a process of its own use a computer and kills it at a
 // random moment, n times. Each command must have one outcome and no more, and no
-// line may be lost or doubled. LYCEUM_ROUNDS says another n.
+// line may be lost or doubled.
 func Rounds(t *testing.T, open func(t *testing.T) computer.Driver, o Options, n int) {
 	if asChild(t, open, o) {
 		return
-	}
-	if s, err := strconv.Atoi(os.Getenv("LYCEUM_ROUNDS")); err == nil {
-		n = s
 	}
 	l := newLab(t, open, o)
 	r := &rounds{lab: l, t: t, place: place(t), opts: computer.Options{Idle: 5 * time.Second, Linger: time.Minute}}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -53,6 +54,7 @@ func during(t *testing.T, m, neighbour *machine, cmd computer.Command) *computer
 	return r
 }
 
+// limits is long: it is a list of short tests, each on its own.
 func (l *lab) limits(t *testing.T) {
 	t.Parallel()
 	t.Run("OfMemoryIsNamed", func(t *testing.T) {
@@ -218,11 +220,13 @@ func Many(t *testing.T, open func(t *testing.T) computer.Driver, o Options, n in
 	})
 	ran := time.Since(began) - up
 	var memory, processes int64
-	for _, m := range machines {
-		for _, pid := range inhabitants(t, m.place) {
-			processes++
-			memory += proportional(pid)
-		}
+	places := make([]computer.Place, n)
+	for i, m := range machines {
+		places[i] = m.place
+	}
+	for _, pid := range slices.Concat(inhabitantsOf(t, places...)...) {
+		processes++
+		memory += proportional(pid)
 	}
 	looked := time.Since(began)
 	inTurns(n, 16, func(i int) {
@@ -231,9 +235,7 @@ func Many(t *testing.T, open func(t *testing.T) computer.Driver, o Options, n in
 		}
 	})
 	t.Logf("%d computers: up in %v, a command in each in %v, stopped in %v; %d processes of together %d MB", n, up, ran, time.Since(began)-looked, processes, memory>>20)
-	for _, m := range machines {
-		eventually(t, "all to be gone", func() bool { return len(inhabitants(t, m.place)) == 0 })
-	}
+	eventually(t, "all to be gone", func() bool { return len(slices.Concat(inhabitantsOf(t, places...)...)) == 0 })
 }
 
 // inTurns does something for 0 to n-1, some at a time.

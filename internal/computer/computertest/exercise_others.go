@@ -17,6 +17,7 @@ import (
 	"lyceum/internal/need"
 )
 
+// others is long: it is a list of short tests, each on its own.
 func (l *lab) others(t *testing.T) {
 	t.Parallel()
 	t.Run("OfAWrongSpecIsRefused", func(t *testing.T) {
@@ -34,6 +35,14 @@ func (l *lab) others(t *testing.T) {
 			"no time":                 {computer.Spec{Limits: computer.Limits{Wall: -time.Second}}, computer.Options{}, "wall"},
 			"two networks":            {computer.Spec{Network: computer.Network{Open: true, Allow: []string{"example.org"}}}, computer.Options{Serve: serve}, "network"},
 			"a filter without filter": {computer.Spec{Network: computer.Network{Allow: []string{"example.org"}}}, computer.Options{}, "network"},
+			"a port of no name":       {computer.Spec{Ports: []string{""}}, computer.Options{}, "port"},
+			"a port with a bad name":  {computer.Spec{Ports: []string{"Gate=Way"}}, computer.Options{}, "Gate=Way"},
+			"a port named proxy":      {computer.Spec{Ports: []string{"proxy"}}, answering("proxy"), "proxy"},
+			"a port twice":            {computer.Spec{Ports: []string{"mcp", "mcp"}}, answering("mcp"), "mcp"},
+			"too many ports":          {computer.Spec{Ports: make([]string, 17)}, computer.Options{}, "17"},
+			"a port without answer":   {computer.Spec{Ports: []string{"mcp"}}, computer.Options{}, "mcp"},
+			"a port with no handler":  {computer.Spec{Ports: []string{"mcp"}}, computer.Options{Ports: map[string]computer.Port{"mcp": {}}}, "handler"},
+			"an answer without port":  {computer.Spec{}, answering("mcp"), "mcp"},
 		} {
 			s := c.spec
 			s.Dockerfile = l.opts.Spec.Dockerfile
@@ -85,7 +94,9 @@ func (l *lab) others(t *testing.T) {
 		print := func(change func(*computer.Spec)) computer.Fingerprint {
 			s := l.opts.Spec
 			change(&s)
-			return l.bootWith(t, s, computer.Options{Serve: func(context.Context, io.ReadWriteCloser) {}}).Fingerprint()
+			o := answering(s.Ports...)
+			o.Serve = func(context.Context, io.ReadWriteCloser) {}
+			return l.bootWith(t, s, o).Fingerprint()
 		}
 		first := print(func(*computer.Spec) {})
 		if first.Driver != l.driver.Name() || first.Base == "" || first.Kernel == "" || first.Arch == "" || first.Limits != l.opts.Spec.Limits.OrDefault() {
@@ -100,6 +111,7 @@ func (l *lab) others(t *testing.T) {
 			"some network":   func(s *computer.Spec) { s.Network.Allow = []string{"example.org"} },
 			"other network":  func(s *computer.Spec) { s.Network.Allow = []string{"example.com"} },
 			"all of network": func(s *computer.Spec) { s.Network.Open = true },
+			"a port":         func(s *computer.Spec) { s.Ports = []string{"mcp"} },
 		} {
 			if other := print(change); other.Hash() == first.Hash() {
 				t.Errorf("%s does not change it: %+v", what, other)
@@ -107,6 +119,8 @@ func (l *lab) others(t *testing.T) {
 		}
 	})
 	t.Run("HasTheTools", l.tools)
+	t.Run("HasFoldersToRead", l.folders)
+	t.Run("ShowsThisProgram", l.shows)
 	t.Run("IsSnapshotAndRestored", l.snapshots)
 }
 
@@ -243,6 +257,9 @@ for family, address in [(socket.AF_INET, '127.0.0.1'), (socket.AF_INET, 'localho
 		}
 	})
 	t.Run("IsThroughTheProxyOnly", l.proxied)
+	t.Run("HasPortsWithTokens", l.ports)
+	t.Run("HasPortsBesideTheProxy", l.portsBesideProxy)
+	t.Run("IsOpenAndPortsNeedTokens", l.openPorts)
 }
 
 func python(script string) computer.Command {

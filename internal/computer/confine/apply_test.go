@@ -1,5 +1,7 @@
 package confine
 
+// No race detector: what it tries are processes that confine themselves.
+
 import (
 	"encoding/binary"
 	"fmt"

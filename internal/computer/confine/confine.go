@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -96,11 +97,26 @@ func confinedBefore() (abi int, done bool, err error) {
 	return abi, true, nil
 }
 
-// restart returns only if it fails. The thread it runs on is confined and executes the
-// program again; nobody else gets it if that fails, for it is never unlocked.
+// restart returns only if it fails.
 func restart(o Options, abi int) error {
+	return execute(o, abi, "/proc/self/exe", os.Args, os.Environ())
+}
+
+// Execute puts the calling thread, which must be locked, into the domain that Apply would
+// begin anew for, and executes a program in it that calls Apply: so it need not. It
+// returns only if it fails; the thread must then not be used for anything else.
+func Execute(o Options, program string, args, env []string) error {
+	abi, err := landlockVersion()
+	if err != nil {
+		return err
+	}
+	return execute(o, abi, program, args, env)
+}
+
+// execute is on a thread that nobody else gets if it fails, for it is never unlocked.
+func execute(o Options, abi int, program string, args, env []string) error {
 	runtime.LockOSThread()
-	self, err := unix.Open("/proc/self/exe", unix.O_PATH|unix.O_CLOEXEC, 0)
+	self, err := unix.Open(program, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("find the helper's own program: %w; the sandbox needs /proc", err)
 	}
@@ -108,12 +124,14 @@ func restart(o Options, abi int) error {
 	if err := noNewPrivileges(); err != nil {
 		return err
 	}
-	if err := restrict(o, abi, self); err != nil {
-		return err
+	if abi > 0 {
+		if err := restrict(o, abi, self); err != nil {
+			return err
+		}
+		env = append(slices.Clone(env), marker+"="+strconv.Itoa(abi))
 	}
-	env := append(os.Environ(), marker+"="+strconv.Itoa(abi))
-	err = syscall.Exec("/proc/self/exe", os.Args, env)
-	return fmt.Errorf("start the helper again inside its Landlock domain: %w", err)
+	err = syscall.Exec(program, args, env)
+	return fmt.Errorf("start the helper inside its Landlock domain: %w", err)
 }
 
 func noNewPrivileges() error {

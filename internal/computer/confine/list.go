@@ -21,13 +21,14 @@ var refused = []string{
 	"mount", "umount", "umount2", "mount_setattr", "move_mount", "pivot_root", "chroot",
 	"open_tree", "open_tree_attr", "fsopen", "fsconfig", "fsmount", "fspick",
 	"setns", "unshare", // clone with a new namespace is refused by its flags, clone3 altogether
+	"memfd_secret",      // memory that nothing counts once it is unmapped
 	"sched_setaffinity", // where there are no control groups, it is what limits processors
 	"kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot",
 }
 
 // replaced have rules of our own.
 var replaced = []string{
-	"socket", "socketpair", "ioctl",
+	"socket", "socketpair", "ioctl", "prctl", "clone", "close_range",
 	"prlimit64", "setpriority", "ioprio_set", "sched_setscheduler", "sched_setparam", "sched_setattr",
 	"chmod", "fchmod", "fchmodat", "fchmodat2", "open", "openat", "openat2", "creat", "mknod", "mknodat", "fallocate",
 }
@@ -61,6 +62,7 @@ func allowlist() *seccomp.Seccomp {
 	p.Syscalls = append(p.Syscalls, allow("socketpair", equal32(0, unix.AF_UNIX)))
 	p.Syscalls = append(p.Syscalls, selfish()...)
 	p.Syscalls = append(p.Syscalls, plainModes()...)
+	p.Syscalls = append(p.Syscalls, visible()...)
 	p.Syscalls = append(p.Syscalls,
 		// Room that is taken without being written is taken faster than anybody looks.
 		deny("fallocate", unix.EOPNOTSUPP),
@@ -140,6 +142,25 @@ func plainModes() []*seccomp.Syscall {
 	}
 	// Where nothing is made, the mode is not looked at, and may be anything.
 	return append(list, allow("open", masked(1, makes, 0)), allow("openat", masked(2, makes, 0)))
+}
+
+// visible keeps what a process holds where the helper can see it, which counts by /proc. A
+// process that cannot be dumped shows nothing there, and a thread that has files or a
+// working directory of its own is not looked at by itself.
+func visible() []*seccomp.Syscall {
+	const spaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER |
+		unix.CLONE_NEWPID | unix.CLONE_NEWNET
+	const thread = unix.CLONE_THREAD | unix.CLONE_FILES | unix.CLONE_FS
+	list := []*seccomp.Syscall{
+		allow("clone", masked(0, spaces|unix.CLONE_THREAD, 0)),
+		allow("clone", masked(0, spaces|thread, thread)),
+		allow("close_range", masked(2, unix.CLOSE_RANGE_UNSHARE, 0)),
+		allow("prctl", equal32(0, unix.PR_SET_DUMPABLE), specs.LinuxSeccompArg{Index: 1, Op: specs.OpEqualTo, Value: 1}),
+	}
+	for _, c := range except([]uint32{unix.PR_SET_DUMPABLE}) {
+		list = append(list, allow("prctl", masked(0, c.mask, c.value)))
+	}
+	return list
 }
 
 func deny(name string, errno unix.Errno) *seccomp.Syscall {

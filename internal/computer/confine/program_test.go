@@ -235,7 +235,21 @@ func TestFilterLooksAtArguments(t *testing.T) {
 		{"ioctl", []uint64{0, unix.TIOCSETD}, retPerm},
 		{"clone", []uint64{uint64(unix.SIGCHLD)}, retAllow},
 		{"clone", []uint64{unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_PIDFD | uint64(unix.SIGCHLD)}, retAllow},
-		{"clone", []uint64{unix.CLONE_THREAD | unix.CLONE_VM | unix.CLONE_SIGHAND | unix.CLONE_SETTLS}, retAllow},
+		{"clone", []uint64{unix.CLONE_THREAD | unix.CLONE_VM | unix.CLONE_SIGHAND | unix.CLONE_SETTLS | unix.CLONE_FILES | unix.CLONE_FS}, retAllow},
+		{"clone", []uint64{unix.CLONE_THREAD | unix.CLONE_VM | unix.CLONE_SIGHAND | unix.CLONE_SETTLS | unix.CLONE_FS}, retPerm},
+		{"clone", []uint64{unix.CLONE_THREAD | unix.CLONE_VM | unix.CLONE_SIGHAND | unix.CLONE_SETTLS | unix.CLONE_FILES}, retPerm},
+		{"clone", []uint64{unix.CLONE_THREAD | unix.CLONE_FILES | unix.CLONE_FS | unix.CLONE_NEWNS}, retPerm},
+		{"close_range", []uint64{3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC}, retAllow},
+		{"close_range", []uint64{3, math.MaxUint32, unix.CLOSE_RANGE_UNSHARE}, retPerm},
+		{"close_range", []uint64{3, math.MaxUint32, unix.CLOSE_RANGE_UNSHARE | unix.CLOSE_RANGE_CLOEXEC}, retPerm},
+		{"prctl", []uint64{unix.PR_SET_DUMPABLE, 1}, retAllow},
+		{"prctl", []uint64{unix.PR_SET_DUMPABLE, 0}, retPerm},
+		{"prctl", []uint64{unix.PR_SET_DUMPABLE | high, 0}, retPerm},
+		{"prctl", []uint64{unix.PR_SET_DUMPABLE, 1 | high}, retPerm},
+		{"prctl", []uint64{unix.PR_GET_DUMPABLE, 0}, retAllow},
+		{"prctl", []uint64{unix.PR_SET_NAME, 0}, retAllow},
+		{"prctl", []uint64{unix.PR_SET_NO_NEW_PRIVS, 1}, retAllow},
+		{"memfd_secret", nil, retPerm},
 		{"clone", []uint64{unix.CLONE_NEWUSER | uint64(unix.SIGCHLD)}, retPerm},
 		{"clone", []uint64{unix.CLONE_NEWNS}, retPerm},
 		{"clone", []uint64{unix.CLONE_NEWPID | high}, retPerm},
@@ -369,7 +383,7 @@ func TestFilterIsShort(t *testing.T) {
 		}
 		_, tcgets := run(t, m.program, call{arch: m.audit, nr: m.table["ioctl"], args: [6]uint64{0, unix.TCGETS}})
 		t.Logf("%d instructions; steps: mean %.1f, ioctl(TCGETS) %d", len(m.program), float64(total)/float64(len(m.table)), tcgets)
-		if len(m.program) > 700 || total > 16*len(m.table) {
+		if len(m.program) > 800 || total > 16*len(m.table) {
 			t.Errorf("%d instructions, %d steps for %d calls", len(m.program), total, len(m.table))
 		}
 	})

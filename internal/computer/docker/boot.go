@@ -34,7 +34,7 @@ func (d *Driver) Boot(ctx context.Context, b *computer.Boot) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	program, err := d.program()
+	program, err := d.program.Path()
 	if err != nil {
 		return "", err
 	}
@@ -45,6 +45,7 @@ func (d *Driver) Boot(ctx context.Context, b *computer.Boot) (string, error) {
 	if err := fit(image); err != nil {
 		return "", err
 	}
+	b.Config.Weak = d.opts.WeakLimits
 	w := &launch{engine: e, boot: b, program: program, env: image.Config.Env}
 	if w.home, err = filepath.Abs(b.Home); err != nil {
 		return "", err
@@ -122,21 +123,37 @@ func (w *launch) create(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	options := client.ContainerCreateOptions{Name: w.boot.Name, Config: config, HostConfig: host}
+	return w.claim(ctx, client.ContainerCreateOptions{Name: w.boot.Name, Config: config, HostConfig: host})
+}
+
+// claimAgain is how long to wait before a name is asked for again.
+const claimAgain = 20 * time.Millisecond
+
+// claim makes the container once its name is free. For a moment nobody can be found
+// who has it: an engine that makes or removes a container, as for one of us that was
+// killed in the middle of it, keeps the name from before to after.
+func (w *launch) claim(ctx context.Context, options client.ContainerCreateOptions) (string, error) {
 	// Were it broken off, there might be a container that nobody knows of.
 	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), bootTime)
 	defer cancel()
-	r, err := w.engine.ContainerCreate(whole, options)
-	if errdefs.IsConflict(err) {
+	again := time.NewTicker(claimAgain)
+	defer again.Stop()
+	for {
+		r, err := w.engine.ContainerCreate(whole, options)
+		if err == nil {
+			return r.ID, nil
+		}
+		if !errdefs.IsConflict(err) || ctx.Err() != nil {
+			return "", fmt.Errorf("make a container: %w", inWords(err))
+		}
 		if err := w.replace(ctx); err != nil {
 			return "", err
 		}
-		r, err = w.engine.ContainerCreate(whole, options)
+		select {
+		case <-ctx.Done():
+		case <-again.C:
+		}
 	}
-	if err != nil {
-		return "", fmt.Errorf("make a container: %w", inWords(err))
-	}
-	return r.ID, nil
 }
 
 // replace removes the container that has our name.
@@ -221,9 +238,9 @@ func explain(err error) error {
 	switch {
 	case strings.Contains(text, "bind source path does not exist") || strings.Contains(text, "statfs"):
 		advice = "the engine does not see this machine's folders, as one from a snap or in a virtual machine: use one that does, or move the laboratory below your home and set TMPDIR there"
-	case strings.Contains(text, helperPath+": no such file"):
+	case strings.Contains(text, computer.Program+": no such file"):
 		advice = "this Lyceum is not statically linked, so it needs libraries that the image lacks: build it with CGO_ENABLED=0"
-	case strings.Contains(text, "lyceum-helper") && strings.Contains(text, "permission denied"):
+	case strings.Contains(text, computer.Program) && strings.Contains(text, "permission denied"):
 		advice = "the folder for temporary files may not hold programs: set TMPDIR to one that may"
 	case strings.Contains(text, "eccomp") && strings.Contains(text, "not"):
 		advice = "the engine's seccomp profile refuses what the helper needs: update the engine, or give dockerd its standard profile"

@@ -14,11 +14,8 @@ import (
 	"github.com/moby/moby/api/types/mount"
 )
 
-// Where the container finds what is ours.
-const (
-	helperPath = "/run/lyceum-helper"
-	doorPath   = "/run/lyceum"
-)
+// doorPath is where the container finds the folder of its door.
+const doorPath = "/run/lyceum"
 
 // standardPath is where commands are looked for if the image does not say.
 const standardPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -37,7 +34,7 @@ func (w *launch) describe() (*container.Config, *container.HostConfig, error) {
 	}
 	return &container.Config{
 		Image: b.Base, User: strconv.Itoa(w.user) + ":" + strconv.Itoa(w.group), WorkingDir: computer.HomeDir, Hostname: "lyceum",
-		Entrypoint: []string{helperPath}, Cmd: []string{helper.Role, string(text)},
+		Entrypoint: []string{computer.Program}, Cmd: []string{helper.Role, string(text)},
 		// Of the image's variables, these would be for the helper.
 		Env:    []string{"GODEBUG=", "GOGC=", "GOMEMLIMIT=", "GOMAXPROCS=", "GOTRACEBACK="},
 		Labels: map[string]string{labelComputer: b.Name},
@@ -61,9 +58,12 @@ func (w *launch) host() *container.HostConfig {
 		Tmpfs:         map[string]string{"/tmp": "rw,exec,nosuid,nodev,mode=1777,size=" + strconv.FormatInt(l.Memory/2, 10)},
 		ShmSize:       l.Memory / 4,
 		Mounts: []mount.Mount{
-			bind(w.home, computer.HomeDir, false), bind(w.program, helperPath, true), bind(w.door.dir, doorPath, true),
+			bind(w.home, computer.HomeDir, false), bind(w.program, computer.Program, true), bind(w.door.dir, doorPath, true),
 			bind(w.door.passwd, "/etc/passwd", true), bind(w.door.groups, "/etc/group", true),
 		},
+	}
+	for _, f := range b.Spec.Folders {
+		h.Mounts = append(h.Mounts, bind(f.Path, f.Inside(), true))
 	}
 	h.MaskedPaths = hidden
 	h.Ulimits = []*container.Ulimit{

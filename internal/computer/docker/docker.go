@@ -28,6 +28,7 @@ import (
 
 	"lyceum/internal/computer"
 	"lyceum/internal/computer/cgroup"
+	"lyceum/internal/computer/self"
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
@@ -49,6 +50,8 @@ type Options struct {
 	// Temp is the folder for the helper's program, which the engine must see: that of
 	// the system if empty.
 	Temp string
+	// WeakLimits is as in link.Config.
+	WeakLimits bool
 }
 
 // Driver makes computers. Its helper is a copy of this program: it must be one that
@@ -59,14 +62,15 @@ type Driver struct {
 	// building is held by who builds, so that nobody builds the same image beside it.
 	building chan struct{}
 
-	mu     sync.Mutex // guards what is below, which is made when it is first needed
+	program self.Copy
+
+	mu     sync.Mutex // guards engine, which is made when it is first needed
 	engine *engine
-	copied *program
 }
 
 // New returns a driver. Whether it works, Check tells.
 func New(o Options) *Driver {
-	return &Driver{opts: o, building: make(chan struct{}, 1)}
+	return &Driver{opts: o, building: make(chan struct{}, 1), program: self.Copy{Temp: o.Temp}}
 }
 
 // Name implements computer.Driver.
@@ -82,11 +86,7 @@ func (d *Driver) Close() error {
 		err = d.engine.Close()
 		d.engine = nil
 	}
-	if d.copied != nil {
-		err = errors.Join(err, d.copied.remove())
-		d.copied = nil
-	}
-	return err
+	return errors.Join(err, d.program.Close())
 }
 
 // sandbox is what the handle says.

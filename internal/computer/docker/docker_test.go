@@ -20,6 +20,7 @@ import (
 	"lyceum/internal/computer"
 	"lyceum/internal/computer/computertest"
 	"lyceum/internal/computer/docker"
+	"lyceum/internal/computer/link"
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
@@ -153,7 +154,7 @@ func TestComputer(t *testing.T) {
 		l := newLab(t)
 		c := l.open(l.place(), computer.Spec{}, computer.Options{})
 		l.sh(c, "yes", "echo x >/tmp/x && cp /bin/busybox /tmp/true && /tmp/true && echo x >/home/agent/x")
-		got := l.sh(c, "no", `for f in /x /etc/x /bin/x /run/x /run/lyceum/x /dev/x /etc/passwd /run/lyceum-helper /etc/hosts /etc/resolv.conf /proc/sys/kernel/core_pattern /sys/x; do
+		got := l.sh(c, "no", `for f in /x /etc/x /bin/x /run/x /run/lyceum/x /dev/x /etc/passwd /run/lyceum-program /etc/hosts /etc/resolv.conf /proc/sys/kernel/core_pattern /sys/x; do
 			(echo x >>$f) 2>/dev/null && echo wrote $f; done; true`)
 		if got != "" {
 			t.Errorf("places outside of home and /tmp could be written to: %s", got)
@@ -372,7 +373,7 @@ func TestBoot(t *testing.T) {
 		l := newLab(t)
 		p := l.place()
 		b := bootFor(l, p)
-		b.Config.Proxy = "not an address"
+		b.Config.Ports = []link.Port{{Name: "gateway", Address: "not an address"}}
 		h, err := l.driver.Boot(t.Context(), b)
 		if err != nil {
 			t.Fatal(err)
@@ -392,7 +393,7 @@ func TestBoot(t *testing.T) {
 			t.Fatal(err)
 		}
 		said, err := os.ReadFile(filepath.Join(p.Dir, "boot.log"))
-		if err != nil || !strings.Contains(string(said), "listen for programs that want the network") {
+		if err != nil || !strings.Contains(string(said), "listen for programs that want the port gateway") {
 			t.Errorf("boot.log: %s %v", said, err)
 		}
 		l.none(b.Name)

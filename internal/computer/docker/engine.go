@@ -30,6 +30,11 @@ type engine struct {
 	host, version    string
 	podman, rootless bool
 	info             system.Info
+
+	// disk tells how much of a folder's disk is free, and is asked so often while an image
+	// is built.
+	disk func(dir string) (int64, bool)
+	look time.Duration
 }
 
 // String names it for people.
@@ -152,7 +157,7 @@ func dial(ctx context.Context, host string) (*engine, error) {
 	if err != nil {
 		return nil, &computer.Unusable{What: "docker", Why: err.Error(), Fix: "set DOCKER_HOST to where an engine listens"}
 	}
-	e := &engine{Client: c, host: host}
+	e := &engine{Client: c, host: host, disk: room, look: buildLook}
 	if err := e.introduce(ctx); err != nil {
 		_ = c.Close()
 		return nil, err

@@ -1,7 +1,6 @@
 package docker
 
 import (
-	"archive/tar"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -19,7 +18,6 @@ import (
 	"lyceum/internal/plain"
 
 	"github.com/containerd/errdefs"
-	"github.com/moby/moby/api/types/build"
 	"github.com/moby/moby/api/types/jsonstream"
 	"github.com/moby/moby/client"
 )
@@ -47,6 +45,9 @@ func (d *Driver) Prepare(ctx context.Context, s computer.Spec, progress func(str
 	if id, err := e.built(ctx, tag, digest); err != nil || id != "" {
 		return id, err
 	}
+	if s.Build.Refused != "" {
+		return "", errors.New(s.Build.Refused)
+	}
 	select {
 	case d.building <- struct{}{}:
 		defer func() { <-d.building }()
@@ -57,7 +58,12 @@ func (d *Driver) Prepare(ctx context.Context, s computer.Spec, progress func(str
 	if id, err := e.built(ctx, tag, digest); err != nil || id != "" {
 		return id, err
 	}
-	if err := e.build(ctx, text, tag, digest, progress); err != nil {
+	if s.Build.Offline {
+		if err := e.offline(ctx, text); err != nil {
+			return "", err
+		}
+	}
+	if err := e.build(ctx, text, tag, digest, s.Build.Offline, progress); err != nil {
 		return "", err
 	}
 	id, err := e.built(ctx, tag, digest)
@@ -92,37 +98,6 @@ func fit(image client.ImageInspectResult) error {
 		if strings.HasPrefix(v, "LYCEUM_") {
 			return fmt.Errorf("the image sets %s, and names that begin with LYCEUM_ are Lyceum's own: take that ENV out of the Dockerfile", plain.Bare(v, 200))
 		}
-	}
-	return nil
-}
-
-// build has the engine make an image. The Dockerfile is all there is to build from:
-// nothing of the host gets in.
-func (e *engine) build(ctx context.Context, text []byte, tag, digest string, progress func(string)) error {
-	var files bytes.Buffer
-	w := tar.NewWriter(&files)
-	err := w.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(text))})
-	if err == nil {
-		_, err = w.Write(text)
-	}
-	if err = errors.Join(err, w.Close()); err != nil {
-		return err
-	}
-	progress("building the image " + tag + " with " + e.String())
-	r, err := e.ImageBuild(ctx, &files, client.ImageBuildOptions{
-		Tags: []string{tag}, Dockerfile: "Dockerfile", Labels: map[string]string{labelDockerfile: digest},
-		Remove: true, ForceRemove: true, Version: build.BuilderV1,
-	})
-	if err != nil {
-		return fmt.Errorf("build the image from the Dockerfile: %w", inWords(err))
-	}
-	defer r.Body.Close()
-	n := narrator{progress: progress}
-	if err := n.follow(r.Body); err != nil {
-		if ctx.Err() != nil {
-			return fmt.Errorf("build the image: %w", ctx.Err())
-		}
-		return n.explain(err)
 	}
 	return nil
 }

@@ -2,15 +2,18 @@ package docker
 
 import (
 	"context"
-	"errors"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lyceum/internal/computer"
+
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
 )
 
 func TestDoor(t *testing.T) {
@@ -151,36 +154,6 @@ func TestGroupOf(t *testing.T) {
 	})
 }
 
-func TestProgram(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	one, two := New(Options{Temp: dir}), New(Options{Temp: dir})
-	path, err := one.program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// What a process left that died before it could clean up.
-	dead := filepath.Join(dir, programFolder+"dead")
-	if err := errors.Join(os.Mkdir(dead, 0o700), os.WriteFile(filepath.Join(dead, "helper"), nil, 0o700)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := two.program(); err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o755 {
-		t.Errorf("the first driver's: %v %v", info, err)
-	}
-	if _, err := os.Stat(dead); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("what was left behind is there: %v", err)
-	}
-	if err := errors.Join(one.Close(), two.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if left, _ := os.ReadDir(dir); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
-	}
-}
-
 func TestLimitsThatTheEngineLacksAreTheHelpers(t *testing.T) {
 	t.Parallel()
 	b := &computer.Boot{Spec: computer.Spec{Limits: computer.Limits{CPUs: 1500}.OrDefault()}}
@@ -217,5 +190,28 @@ func TestHosts(t *testing.T) {
 	}
 	if got := hosts("unix:///b.sock"); !slices.Equal(got, []string{"unix:///b.sock"}) {
 		t.Errorf("the host that was named: got %q", got)
+	}
+}
+
+// TestClaim is for an engine that holds a name of which nobody knows a container, as
+// while it makes one for somebody who was killed.
+func TestClaim(t *testing.T) {
+	t.Parallel()
+	d, b := engineOf(t)
+	e, err := d.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &launch{engine: e, boot: &computer.Boot{Name: "lyceum-1"}}
+	options := client.ContainerCreateOptions{Name: "lyceum-1", Config: &container.Config{Image: "base"}}
+	b.hold(3)
+	if id, err := w.claim(t.Context(), options); err != nil || id != "made" {
+		t.Errorf("a name that is free after a while: got %q, %v, want the container", id, err)
+	}
+	b.hold(1 << 30)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if id, err := w.claim(ctx, options); err == nil {
+		t.Errorf("a name that is never free: got %q, %v, want an error when the time is over", id, err)
 	}
 }

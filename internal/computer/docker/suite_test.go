@@ -4,11 +4,13 @@ package docker_test
 
 import (
 	"context"
+	"maps"
 	"testing"
 
 	"lyceum/internal/computer"
 	"lyceum/internal/computer/computertest"
 	"lyceum/internal/computer/docker"
+	"lyceum/internal/need"
 )
 
 // imaged is a driver whose computers have the tests' image, where nothing is said of
@@ -36,17 +38,30 @@ var options = computertest.Options{Tools: []string{"sh", "git", "python3"}}
 
 func TestDocker(t *testing.T) { computertest.Exercise(t, open, options) }
 
-func TestDockerRounds(t *testing.T) { computertest.Rounds(t, open, options, 3) }
+func TestDockerRounds(t *testing.T) { computertest.Rounds(t, open, options, need.Times(3, 100)) }
+
+func TestDockerInterrupts(t *testing.T) {
+	computertest.Interrupts(t, open, options, need.Times(1, 67))
+}
+
+func TestDockerConversations(t *testing.T) {
+	computertest.Conversations(t, open, options, need.Times(3, 100))
+}
+
+// openWays are those out of a container that are known.
+var openWays = map[string]string{
+	"MountTable": "the table of mounts tells where on the host the home is, and an engine has no way to hide it",
+}
 
 func TestEscape(t *testing.T) {
-	computertest.Escape(t, open, computertest.EscapeOptions{})
+	computertest.Escape(t, open, computertest.EscapeOptions{Open: openWays})
 }
 
 func TestEscapeAsUser(t *testing.T) {
 	computertest.Engine(t)
 	if computertest.AsUser(t) {
-		computertest.Escape(t, open, computertest.EscapeOptions{Open: map[string]string{
-			"UsersQuota": "the kernel counts what a user has of some things, such as watches of files, and the agent is that user",
-		}})
+		ways := maps.Clone(openWays)
+		maps.Copy(ways, computertest.OpenToUsers)
+		computertest.Escape(t, open, computertest.EscapeOptions{Open: ways})
 	}
 }

@@ -24,8 +24,13 @@ type command struct {
 	started time.Time
 	input   *os.File // the end to write to, nil if the command has no input
 	tty     *os.File // the terminal's master side, if it has one
+	// feeding holds one token: whoever has it may write to the input. Only they add to
+	// taken.
+	feeding chan struct{}
 
 	mu      sync.Mutex
+	taken   int64 // bytes that were written to the input
+	fed     bool  // nothing more will be
 	streams [2]spool
 	changed chan struct{}
 	end     string // why it is being killed
@@ -52,10 +57,15 @@ func (h *helper) run(q *link.Request, owner net.Conn, turn uint64) (*command, bo
 	if c := h.lookup(q.ID); c != nil {
 		return c, true, nil
 	}
+	if turn < h.since {
+		// Whoever asked has died, and the one that came after was told that there is no such
+		// command.
+		return nil, false, errors.New("another Lyceum has come since")
+	}
 	if len(h.commands) >= link.MaxKnown {
 		return nil, false, fmt.Errorf("the computer has %d commands already; end and forget some first", link.MaxKnown)
 	}
-	c := &command{id: q.ID, spec: *q.Command, changed: make(chan struct{}), started: now(), owner: owner, turn: turn}
+	c := &command{id: q.ID, spec: *q.Command, changed: make(chan struct{}), feeding: make(chan struct{}, 1), started: now(), owner: owner, turn: turn}
 	if err := h.launch(c); err != nil {
 		return nil, false, err
 	}
@@ -361,7 +371,7 @@ func (c *command) acknowledge(r *link.Reader) {
 			c.mu.Unlock()
 		case link.KindInput:
 			if c.input != nil {
-				_, _ = c.input.Write(b)
+				_, _ = c.put(b, -1, true)
 			}
 		case link.KindResize:
 			c.resize(b)
@@ -409,48 +419,3 @@ func (c *command) send(conn net.Conn, left <-chan struct{}, at [2]int64) error {
 		}
 	}
 }
-
-// patience is how long a command may take to read what is written to it.
-const patience = 5 * time.Second
-
-// input writes to a command what the connection brings.
-func (h *helper) input(q *link.Request, r *link.Reader) error {
-	c, err := h.find(q.ID)
-	if err != nil {
-		return err
-	}
-	if c.input == nil {
-		return errors.New("the command was started without input")
-	}
-	for left := q.Size; left > 0; {
-		_, b, err := r.Next()
-		if err != nil {
-			return err
-		}
-		deadline := now().Add(patience)
-		if q.Patient {
-			deadline = time.Time{}
-		}
-		_ = c.input.SetWriteDeadline(deadline)
-		n, err := c.input.Write(b)
-		left -= int64(n)
-		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			return fmt.Errorf("the command does not read its input: %d of %d bytes were written", q.Size-left, q.Size)
-		case err != nil:
-			return errEnded
-		}
-	}
-	switch {
-	case !q.End:
-	case c.tty != nil:
-		// A terminal has no end, but a key for it.
-		_, _ = c.input.Write([]byte{4})
-	default:
-		// If the command has ended by now, so has its input.
-		_ = c.input.Close()
-	}
-	return nil
-}
-
-var errEnded = errors.New("the command's input has ended")

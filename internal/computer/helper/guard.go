@@ -3,11 +3,9 @@ package helper
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"net"
 	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -141,75 +139,6 @@ func roomOf(dir string) room {
 // tight reports whether that is less than the host needs.
 func (r room) tight() bool {
 	return r.bytes < hostReserve && r.allBytes > 4*hostReserve || r.files < r.allFiles/50
-}
-
-// closedUsage is what a folder takes that its owner, who we are too, has closed. It is
-// opened for as long as that takes.
-func closedUsage(path string, d fs.DirEntry, limit int64) int64 {
-	info, err := d.Info()
-	if err != nil || info.Mode().Perm()&0o500 == 0o500 || os.Chmod(path, info.Mode().Perm()|0o500) != nil {
-		return 0
-	}
-	defer os.Chmod(path, info.Mode().Perm())
-	return usage(path, limit)
-}
-
-// unnamed is how much disk is held by files of the home that have no name any more,
-// as far as their holders let that be seen.
-func unnamed(home string) (sum int64) {
-	var h unix.Stat_t
-	if unix.Stat(home, &h) != nil {
-		return 0
-	}
-	nameless(func(s *unix.Stat_t) {
-		if s.Dev == h.Dev {
-			sum += s.Blocks * 512
-		}
-	})
-	return sum
-}
-
-// detached is how much memory is held by what is mapped nowhere: files in memory and
-// shared segments.
-func detached() (sum int64) {
-	known := map[uint64]bool{}
-	for _, dir := range []string{"/", "/tmp", "/dev/shm", "/home/agent"} {
-		var s unix.Stat_t
-		if unix.Stat(dir, &s) == nil {
-			known[uint64(s.Dev)] = true // counted as a file system, or no memory
-		}
-	}
-	nameless(func(s *unix.Stat_t) {
-		if !known[uint64(s.Dev)] {
-			sum += s.Blocks * 512
-		}
-	})
-	for _, f := range segments("shm") {
-		if len(f) >= 16 && f[6] == "0" { // how many have it mapped
-			rss, _ := strconv.ParseInt(f[14], 10, 64)
-			swap, _ := strconv.ParseInt(f[15], 10, 64)
-			sum += rss + swap
-		}
-	}
-	return sum
-}
-
-// nameless shows each open file without a name once.
-func nameless(show func(*unix.Stat_t)) {
-	seen := map[[2]uint64]bool{}
-	for _, pid := range pids() {
-		links, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/fd/*")
-		for _, l := range links {
-			var s unix.Stat_t
-			if unix.Stat(l, &s) != nil || s.Nlink != 0 || s.Mode&unix.S_IFMT != unix.S_IFREG {
-				continue
-			}
-			if key := [2]uint64{uint64(s.Dev), s.Ino}; !seen[key] {
-				seen[key] = true
-				show(&s)
-			}
-		}
-	}
 }
 
 // segments are the lines of a table of shared memory, queues or semaphores.

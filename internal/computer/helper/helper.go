@@ -15,6 +15,7 @@
 package helper
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ import (
 	"syscall"
 	"time"
 
+	"lyceum/internal/computer/cell"
 	"lyceum/internal/computer/confine"
 	"lyceum/internal/computer/link"
 
@@ -49,6 +51,9 @@ func Main(args []string) int {
 }
 
 func run(args []string) error {
+	if len(args) > 0 && args[0] == cell.Word {
+		return cell.Main(args)
+	}
 	if len(args) != 1 {
 		return errors.New("the helper of a computer is started by Lyceum, not by hand")
 	}
@@ -94,14 +99,14 @@ func run(args []string) error {
 		return err
 	}
 	defer listener.Close()
-	h := &helper{config: c, report: report, changed: make(chan struct{}), tunnels: make(chan loan)}
-	if c.Proxy != "" {
-		if h.proxy, err = net.Listen("tcp", c.Proxy); err != nil {
-			return fmt.Errorf("listen for programs that want the network: %w", err)
-		}
-		go h.serveProxy()
+	h := &helper{config: c, report: report, changed: make(chan struct{}), ports: map[string]*port{}}
+	if err := h.openPorts(); err != nil {
+		return err
 	}
 	if err := h.limit(); err != nil {
+		return err
+	}
+	if err := mayWatch(c, "/proc"); err != nil {
 		return err
 	}
 	go h.reap(children)
@@ -157,16 +162,16 @@ func fetchListener(path string) (*os.File, error) {
 
 // helper is the state of a computer. mu guards what is below it.
 type helper struct {
-	config  link.Config
-	report  confine.Report
-	proxy   net.Listener
-	tunnels chan loan
-	walk    atomic.Int64 // how long it took to look through the home, in nanoseconds
+	config link.Config
+	report confine.Report
+	ports  map[string]*port // they do not change once it serves
+	walk   atomic.Int64     // how long it took to look through the home, in nanoseconds
 
 	mu       sync.Mutex
 	commands []*command
 	marks    uint64 // how many marks were given out
 	holders  int    // connections that keep the computer up
+	since    uint64 // the turn of the last Lyceum that came
 	changed  chan struct{}
 }
 
@@ -235,6 +240,8 @@ func (h *helper) handle(c net.Conn, turn uint64) {
 		}
 	case link.OpInput:
 		answer(link.Answer{}, h.input(&q, r))
+	case link.OpFeed:
+		answer(h.feed(&q, r))
 	case link.OpKill:
 		answer(link.Answer{}, h.killID(q.ID))
 	case link.OpForget:
@@ -242,14 +249,24 @@ func (h *helper) handle(c net.Conn, turn uint64) {
 	case link.OpList:
 		answer(link.Answer{Known: h.list()}, nil)
 	case link.OpHold:
+		if q.New {
+			h.mu.Lock()
+			h.since = max(h.since, turn)
+			h.mu.Unlock()
+		}
 		defer h.hold()()
 		if answer(link.Answer{}, nil) {
 			_, _ = io.Copy(io.Discard, c)
 		}
 	case link.OpTunnel:
-		h.lend(c)
+		p := h.ports[cmp.Or(q.Port, link.ProxyPort)]
+		if p == nil {
+			answer(link.Answer{}, fmt.Errorf("the computer has no port %q", q.Port))
+			return
+		}
+		p.lend(c)
 	case link.OpPing:
-		answer(link.Answer{Seccomp: h.report.Seccomp, Landlock: h.report.Landlock}, nil)
+		answer(link.Answer{Seccomp: h.report.Seccomp, Landlock: h.report.Landlock, Version: link.Version, Ports: h.config.Ports}, nil)
 	case link.OpStop:
 		answer(link.Answer{}, nil)
 		os.Exit(0)

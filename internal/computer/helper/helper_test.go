@@ -143,19 +143,54 @@ func talk(t *testing.T, h *helper, q link.Request) (net.Conn, *link.Reader) {
 }
 
 func newHelper() *helper {
-	return &helper{changed: make(chan struct{}), tunnels: make(chan loan)}
+	return &helper{changed: make(chan struct{})}
 }
 
 func TestWhatCannotBeIsAnswered(t *testing.T) {
 	t.Parallel()
 	for op, unknown := range map[string]bool{
-		link.OpAttach: true, link.OpInput: true, link.OpKill: true, link.OpForget: true, "nonsense": false, link.OpRun: false,
+		link.OpAttach: true, link.OpInput: true, link.OpFeed: true, link.OpKill: true, link.OpForget: true, "nonsense": false, link.OpRun: false, link.OpTunnel: false,
 	} {
 		_, r := talk(t, newHelper(), link.Request{Op: op, ID: "missing", Size: 1})
 		var a link.Answer
 		if err := r.JSON(link.KindAnswer, &a); err != nil || a.Error == "" || a.Unknown != unknown {
 			t.Errorf("an operation on what is not there, %s: %+v (%v)", op, a, err)
 		}
+	}
+}
+
+// A Lyceum that was killed may have asked for a command that nobody has read yet. The next one
+// hears that there is none, and tells so: it must not begin afterwards.
+func TestWhatADeadLyceumAskedForDoesNotBegin(t *testing.T) {
+	t.Parallel()
+	h := newHelper()
+	ours, theirs := net.Pipe()
+	defer ours.Close()
+	turn := turns.Add(1)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer theirs.Close()
+		h.handle(theirs, turn)
+	}()
+	var a link.Answer
+	_, held := talk(t, h, link.Request{Op: link.OpHold, New: true})
+	if err := held.JSON(link.KindAnswer, &a); err != nil || a.Error != "" {
+		t.Fatalf("the next Lyceum cannot hold the computer: %+v (%v)", a, err)
+	}
+	// Nothing that could run: a helper that is not alone in its computer must not start anything.
+	run := link.Request{Op: link.OpRun, ID: "late", Command: &link.Command{Args: []string{"/nowhere"}, Dir: "/"}}
+	if err := link.WriteJSON(ours, link.KindRequest, run); err != nil {
+		t.Fatal(err)
+	}
+	a = link.Answer{}
+	if err := (&link.Reader{R: ours}).JSON(link.KindAnswer, &a); err != nil || !strings.Contains(a.Error, "another Lyceum") {
+		t.Errorf("a command that a dead Lyceum had asked for: %+v (%v), want it refused", a, err)
+	}
+	ours.Close()
+	<-done
+	if len(h.commands) > 0 {
+		t.Errorf("it has begun: %+v", h.commands[0].spec)
 	}
 }
 
@@ -335,7 +370,14 @@ func TestKeptCommandsKeepTheComputerUp(t *testing.T) {
 func TestUsageCountsWhatIsOnDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	before := usage(dir, 1<<30)
+	used := func() int64 {
+		n, err := usage(dir, 1<<30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := used()
 	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -346,14 +388,14 @@ func TestUsageCountsWhatIsOnDisk(t *testing.T) {
 	if err := os.Symlink("/usr", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	if n := usage(dir, 1<<30) - before; n < 1<<20 || n > 2<<20 {
+	if n := used() - before; n < 1<<20 || n > 2<<20 {
 		t.Errorf("a megabyte takes %d bytes", n)
 	}
 	// A hole is counted as the copy of it that a snapshot makes.
 	if err := os.Truncate(filepath.Join(dir, "sub/file"), 100<<20); err != nil {
 		t.Fatal(err)
 	}
-	if n := usage(dir, 1<<30) - before; n < 100<<20 || n > 101<<20 {
+	if n := used() - before; n < 100<<20 || n > 101<<20 {
 		t.Errorf("a hole of 99 megabytes after one takes %d bytes", n)
 	}
 	h := newHelper()
@@ -368,12 +410,12 @@ func TestUsageCountsWhatIsOnDisk(t *testing.T) {
 
 func TestProcessesAreCountedWithTheirThreads(t *testing.T) {
 	t.Parallel()
-	rss, threads := stat(os.Getpid())
-	if rss < 100 || threads < 2 {
-		t.Errorf("this process has %d pages and %d threads", rss, threads)
+	st, ok := statusOf("/proc/self", make([]byte, 8<<10))
+	if !ok || st.ended || st.memory < 400<<10 || st.threads < 2 {
+		t.Errorf("this process: got %+v, %v", st, ok)
 	}
-	if rss, threads := stat(1 << 30); rss != 0 || threads != 0 {
-		t.Errorf("no process has %d pages and %d threads", rss, threads)
+	if n := threads("/proc/0"); n != 0 {
+		t.Errorf("no process has %d threads", n)
 	}
 	h := newHelper()
 	if h.fills(1 << 40) {

@@ -1,17 +1,15 @@
 package helper
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
+
+	"lyceum/internal/computer/tree"
 
 	"golang.org/x/sys/unix"
 )
@@ -108,28 +106,21 @@ func pinTo(n int) error {
 	return nil
 }
 
-// How often the watchdog looks. Disk is looked at less often the longer that takes.
+// How often the watchdog looks: less often the longer that takes.
 const (
 	watchEvery  = 50 * time.Millisecond
+	watchShare  = 8
+	watchSeldom = 500 * time.Millisecond
 	diskShare   = 20
 	diskEvery   = 250 * time.Millisecond
 	maxEntries  = 2_000_000
+	maxFailed   = 4
 	hostReserve = 512 << 20
 )
 
 // watch holds the limits that nothing else holds, while commands run.
 func (h *helper) watch() {
-	diskDue := now()
-	before, roomThen := int64(-1), int64(0)
-	look := func() (used int64) {
-		began := now()
-		used = h.used() + unnamed(h.config.Home)
-		diskDue = now().Add(max(diskEvery, diskShare*now().Sub(began)))
-		return used
-	}
-	last := roomOf(h.config.Home)
-	var then []*command // those that ran at the last look
-	var begun uint64    // how many had begun by then
+	w := &watcher{helper: h, diskDue: now(), before: -1, last: roomOf(h.config.Home)}
 	for {
 		h.mu.Lock()
 		running, changed, marks := h.running(), h.changed, h.marks
@@ -137,71 +128,96 @@ func (h *helper) watch() {
 		if len(running) == 0 {
 			// What a command finds is what the one before it left: what it does before it is
 			// first looked at counts as its own.
-			if h.config.Disk > 0 && (before < 0 || !now().Before(diskDue)) {
-				before, roomThen, then, begun = look(), roomOf(h.config.Home).bytes, nil, marks
+			if h.config.Disk > 0 && (w.before < 0 || !now().Before(w.diskDue)) {
+				w.lookAtDisk(h.survey().deepen(), nil, marks)
 			}
+			// No process is left that could hold anything. The first look at the next command
+			// finds out what the host has by then.
+			w.memory, w.mapped, w.resident, w.deepDue = dark{}, 0, 0, time.Time{}
 			<-changed
 			continue
 		}
-		if h.config.Memory > 0 || h.config.Processes > 0 {
-			h.watchProcesses(running)
-		}
-		room := roomOf(h.config.Home)
-		// What the host needs is looked at each time, and whoever it was that took it.
-		if room.tight() && (room.bytes < last.bytes || room.files < last.files) {
-			for _, c := range running {
-				h.kill(c, "disk")
-			}
-		}
-		last = room
-		// Looking through the home takes time. A disk that fills up faster than the home
-		// may is a reason not to wait.
-		hasty := before >= 0 && roomThen-room.bytes > max(h.config.Disk-before, hostReserve)/2
-		if h.config.Disk > 0 && (hasty || !now().Before(diskDue)) {
-			used := look()
-			// What shrinks may go on: that is how one gets below the limit again.
-			if used > h.config.Disk && before >= 0 && used > before {
-				// If others have come and gone since the last look, it may have been they; only who
-				// was there at both is to blame for sure.
-				stayed := slices.DeleteFunc(slices.Clone(running), func(c *command) bool { return !slices.Contains(then, c) })
-				blamed := stayed
-				if len(stayed) == len(then) && marks-begun == uint64(len(running)-len(stayed)) {
-					blamed = running // nobody else was there
-				}
-				for _, c := range blamed {
-					h.kill(c, "disk")
-				}
-			}
-			before, roomThen, then, begun = used, room.bytes, running, marks
-		}
-		time.Sleep(watchEvery)
+		began := now()
+		w.look(running, marks)
+		time.Sleep(max(watchEvery, min(watchShare*now().Sub(began), watchSeldom)))
 	}
 }
 
-// watchProcesses looks at memory and at the number of tasks. The command that uses
-// the most memory is the one that is killed.
-func (h *helper) watchProcesses(running []*command) {
-	pages := map[uint64]int64{}
-	var all, tasks int64
-	for _, pid := range pids() {
-		mark, _ := markOf(pid)
-		rss, threads := stat(pid)
-		pages[mark] += rss
-		all += rss
-		tasks += threads
+// watcher is what the watchdog knows from one look to the next. Only its goroutine uses it.
+type watcher struct {
+	*helper
+	diskDue  time.Time
+	before   int64 // what the home took at the last look, or -1
+	roomThen int64 // and what the disk had left
+	last     room
+	then     []*command // those that ran at the last look at the disk
+	begun    uint64     // how many had begun by then
+	failed   int        // looks at the home in a row that came to no end
+	disk     dark
+	memory   dark
+	deepDue  time.Time
+	mapped   int64 // bytes of shared memory that is only mapped, at the last deep look
+	resident int64 // and what processes had mapped then
+}
+
+// look is one of the watchdog's.
+func (w *watcher) look(running []*command, marks uint64) {
+	room := roomOf(w.config.Home)
+	// What the host needs is looked at each time, and whoever it was that took it.
+	if room.tight() && (room.bytes < w.last.bytes || room.files < w.last.files) {
+		for _, c := range running {
+			w.kill(c, "disk")
+		}
 	}
-	size := int64(os.Getpagesize())
+	w.last = room
+	// Looking through the home takes time. A disk that fills up faster than the home
+	// may is a reason not to wait.
+	hasty := w.before >= 0 && w.roomThen-room.bytes > max(w.config.Disk-w.before, hostReserve)/2
+	atDisk := w.config.Disk > 0 && (hasty || !now().Before(w.diskDue))
+	if !atDisk && w.config.Memory == 0 && w.config.Processes == 0 {
+		return
+	}
+	s := w.survey()
+	if atDisk || !now().Before(w.deepDue) || s.resident-w.resident > w.config.Memory/8 {
+		s.deepen()
+		w.deepDue, w.resident = now().Add(diskEvery), s.resident
+	}
+	hidden := s.unseen()
+	for _, c := range running {
+		if hidden[c.mark] {
+			w.kill(c, "hidden")
+		}
+	}
+	if w.config.Memory > 0 || w.config.Processes > 0 {
+		w.lookAtMemory(s, running)
+	}
+	if atDisk {
+		w.lookAtDisk(s, running, marks)
+	}
+}
+
+// lookAtMemory looks at memory and at the number of tasks. The command that uses
+// the most memory is the one that is killed.
+func (w *watcher) lookAtMemory(s *survey, running []*command) {
+	all := w.sum(s)
+	if all > w.config.Memory && w.config.Memory > 0 && !s.deep {
+		// What was mapped at the last deep look may be gone.
+		s.deepen()
+		all = w.sum(s)
+	}
+	for mark := range s.dark {
+		s.held[mark] += w.memory.sum + w.mapped
+	}
 	var worst *command
 	for _, c := range running {
-		if worst == nil || pages[c.mark] > pages[worst.mark] {
+		if worst == nil || s.held[c.mark] > s.held[worst.mark] {
 			worst = c
 		}
 	}
-	held := all*size + occupied("/tmp") + occupied("/dev/shm") + detached()
-	if h.config.Memory > 0 && held > h.config.Memory {
-		h.kill(worst, "memory")
+	if w.config.Memory > 0 && all > w.config.Memory {
+		w.kill(worst, "memory")
 	}
-	if h.fills(tasks) {
+	if w.fills(s.tasks) {
 		for _, c := range running {
 			c.mu.Lock()
 			c.met = "processes"
@@ -210,11 +226,58 @@ func (h *helper) watchProcesses(running []*command) {
 	}
 }
 
+// sum is all the memory that is held.
+func (w *watcher) sum(s *survey) int64 {
+	held, seen := s.shared()
+	if s.deep {
+		w.mapped = s.sharedOnly()
+		w.memory.add(hostShared()-seen-w.mapped, s.sharedDark())
+	}
+	all := held + w.mapped + w.memory.sum + kernelObjects() + max(0, s.queues()-w.config.Memory/4)
+	for _, bytes := range s.held {
+		all += bytes
+	}
+	return all
+}
+
+// lookAtDisk looks through the home.
+func (w *watcher) lookAtDisk(s *survey, running []*command, marks uint64) {
+	began, room := now(), roomOf(w.config.Home)
+	used, err := w.used()
+	if err != nil {
+		// Somebody may have moved what was looked at. Whoever does so all the time has
+		// something to hide.
+		if w.failed++; w.failed >= maxFailed {
+			for _, c := range running {
+				w.kill(c, "hidden")
+			}
+		}
+		return
+	}
+	w.failed = 0
+	used += s.onDisk(w.config.Home)
+	used += w.disk.add(-room.bytes-used, s.diskDark())
+	w.diskDue = now().Add(max(diskEvery, diskShare*now().Sub(began)))
+	// What shrinks may go on: that is how one gets below the limit again.
+	if used > w.config.Disk && w.before >= 0 && used > w.before {
+		// If others have come and gone since the last look, it may have been they; only who
+		// was there at both is to blame for sure.
+		stayed := slices.DeleteFunc(slices.Clone(running), func(c *command) bool { return !slices.Contains(w.then, c) })
+		blamed := stayed
+		if len(stayed) == len(w.then) && marks-w.begun == uint64(len(running)-len(stayed)) {
+			blamed = running // nobody else was there
+		}
+		for _, c := range blamed {
+			w.kill(c, "disk")
+		}
+	}
+	w.before, w.roomThen, w.then, w.begun = used, room.bytes, running, marks
+}
+
 // fills reports whether that many tasks are all there can be. A few may just have
 // ended, and this process has some threads of its own that count as well.
 func (h *helper) fills(tasks int64) bool {
-	_, own := stat(os.Getpid())
-	return h.config.Processes > 0 && tasks+own+2 >= h.config.Processes
+	return h.config.Processes > 0 && tasks+threads("/proc/self")+2 >= h.config.Processes
 }
 
 // crowded looks whether there are as many tasks as there can be.
@@ -224,75 +287,53 @@ func (h *helper) crowded() bool {
 	}
 	var tasks int64
 	for _, pid := range pids() {
-		_, threads := stat(pid)
-		tasks += threads
+		tasks += threads("/proc/" + strconv.Itoa(pid))
 	}
 	return h.fills(tasks)
 }
 
-// stat returns how many pages of its own a process holds, and its threads.
-func stat(pid int) (rss, threads int64) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return 0, 0
-	}
-	// The second field is the program's name, in brackets, and may hold anything.
-	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
-	if len(f) < 22 {
-		return 0, 0
-	}
-	threads, _ = strconv.ParseInt(f[17], 10, 64)
-	threads = max(threads, 1) // one that waits to be reaped counts as well
-	rss, _ = strconv.ParseInt(f[21], 10, 64)
-	return rss, threads
+// threads is how many a process has. One that waits to be reaped counts as well.
+func threads(dir string) int64 {
+	st, _ := statusOf(dir, make([]byte, 8<<10))
+	return st.threads
 }
 
-// occupied is how many bytes a file system in memory holds.
-func occupied(dir string) int64 {
-	var s unix.Statfs_t
-	if unix.Statfs(dir, &s) != nil || s.Type != unix.TMPFS_MAGIC {
-		return 0
-	}
-	// A file takes memory of the kernel's as well, also an empty one.
-	return int64(s.Blocks-s.Bfree)*s.Bsize + int64(s.Files-s.Ffree)<<10
-}
-
-// used is how many bytes the home takes, and remembers how long it took to look.
-func (h *helper) used() int64 {
+// used is how many bytes the files in the home take, and remembers how long it took to
+// look.
+func (h *helper) used() (int64, error) {
 	began := now()
-	n := usage(h.config.Home, h.config.Disk)
+	n, err := usage(h.config.Home, h.config.Disk)
 	h.walk.Store(int64(now().Sub(began)))
-	return n
+	return n, err
 }
 
 // ranFull reports whether the home is full, for a command that ended badly: most
 // programs end by themselves when they may not write any more. It does not look
 // where that takes long.
 func (h *helper) ranFull() bool {
-	return h.config.Disk > 0 && time.Duration(h.walk.Load()) < watchEvery && h.used() >= h.config.Disk
+	if h.config.Disk == 0 || time.Duration(h.walk.Load()) >= watchEvery {
+		return false
+	}
+	used, err := h.used()
+	return err == nil && used >= h.config.Disk
 }
 
+// errFull ends a walk that has gone through enough.
+var errFull = errors.New("there are too many files")
+
 // usage is how many bytes of disk a folder takes. Too many files are too much.
-func usage(dir string, limit int64) (sum int64) {
-	n := 0
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			if errors.Is(err, fs.ErrPermission) && d != nil && d.IsDir() {
-				sum += closedUsage(path, d, limit)
-			}
-			return nil // or gone
-		}
+func usage(dir string, limit int64) (sum int64, err error) {
+	n := int64(0)
+	err = tree.Walk(dir, tree.Visitor{Visit: func(_ int, _ string, s *unix.Stat_t) error {
 		if n++; n > maxEntries {
-			sum = limit + int64(n)
-			return fs.SkipAll
+			return errFull
 		}
-		if info, err := d.Info(); err == nil {
-			if s, ok := info.Sys().(*syscall.Stat_t); ok {
-				// A hole takes no room here, and does in every copy that Lyceum makes.
-				sum += max(s.Blocks*512, info.Size())
-			}
-		}
+		// A hole takes no room here, and does in every copy that Lyceum makes.
+		sum += max(s.Blocks*512, s.Size)
 		return nil
-	})
-	return sum
+	}})
+	if errors.Is(err, errFull) {
+		return limit + n, nil
+	}
+	return sum, err
 }

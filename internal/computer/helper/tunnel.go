@@ -1,8 +1,10 @@
 package helper
 
 import (
+	"fmt"
 	"io"
 	"net"
+	"strings"
 	"time"
 
 	"lyceum/internal/computer/link"
@@ -14,29 +16,59 @@ type loan struct {
 	back chan struct{} // closed when it is no longer needed
 }
 
+// port is where programs inside find somebody outside, by the connections that Lyceum
+// lends.
+type port struct {
+	net.Listener
+	loans chan loan
+}
+
+// openPorts listens on all ports, and has commands told where they are.
+func (h *helper) openPorts() error {
+	for i := range h.config.Ports {
+		at := &h.config.Ports[i]
+		l, err := net.Listen("tcp", at.Address)
+		if err != nil {
+			return fmt.Errorf("listen for programs that want the port %s: %w", at.Name, err)
+		}
+		at.Address = l.Addr().String()
+		if at.Name != link.ProxyPort {
+			h.config.Env = append(h.config.Env, variable(at.Name)+"="+at.Address)
+		}
+		p := &port{Listener: l, loans: make(chan loan)}
+		h.ports[at.Name] = p
+		go p.serve()
+	}
+	return nil
+}
+
+// variable names the address of a port to commands.
+func variable(port string) string {
+	return "LYCEUM_PORT_" + strings.ToUpper(strings.ReplaceAll(port, "-", "_"))
+}
+
 // lend keeps a connection until a program wants one. One that has died meanwhile is
 // found out then.
-func (h *helper) lend(c net.Conn) {
+func (p *port) lend(c net.Conn) {
 	l := loan{c, make(chan struct{})}
-	h.tunnels <- l
+	p.loans <- l
 	<-l.back
 }
 
-// serveProxy takes connections of programs inside, and gives each one of
-// Lyceum's.
+// serve takes connections of programs inside, and gives each one of Lyceum's.
 //
 // Each costs Lyceum descriptors too. More than a hundred at a time wait to be
 // accepted, which costs only whoever makes them.
-func (h *helper) serveProxy() {
+func (p *port) serve() {
 	turns := make(chan struct{}, 100)
 	for {
 		turns <- struct{}{}
-		c, err := accept(h.proxy)
+		c, err := accept(p)
 		if err != nil {
 			return
 		}
 		go func() {
-			h.tunnel(c)
+			p.tunnel(c)
 			<-turns
 		}()
 	}
@@ -44,9 +76,9 @@ func (h *helper) serveProxy() {
 
 // tunnel passes bytes between a program and Lyceum. The helper does not look at
 // them: what may be reached is decided outside.
-func (h *helper) tunnel(program net.Conn) {
+func (p *port) tunnel(program net.Conn) {
 	defer program.Close()
-	out, ok := h.borrow()
+	out, ok := p.borrow()
 	if !ok {
 		_, _ = io.WriteString(program, "HTTP/1.1 503 Lyceum is away\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 		return
@@ -62,12 +94,12 @@ func (h *helper) tunnel(program net.Conn) {
 }
 
 // borrow waits for a connection that lives.
-func (h *helper) borrow() (loan, bool) {
+func (p *port) borrow() (loan, bool) {
 	wait := time.NewTimer(10 * time.Second)
 	defer wait.Stop()
 	for {
 		select {
-		case l := <-h.tunnels:
+		case l := <-p.loans:
 			if link.WriteJSON(l, link.KindAnswer, link.Answer{}) == nil {
 				return l, true
 			}

@@ -9,7 +9,11 @@
 // For a command, the helper sends what it writes with the offset in its stream,
 // and keeps it until it is acknowledged: what a Lyceum that died had not made safe
 // is sent again to the next one. It never holds more than a window of each stream;
-// a command that writes faster than it is read waits.
+// a command that writes faster than it is read waits. The other way the helper
+// counts what it has given a command to read: input that comes with its offset can be
+// sent again, and is taken once.
+//
+// A helper may be older than the Lyceum that finds it. Version tells.
 //
 // The helper is only as trustworthy as the computer. Lyceum bounds and checks all
 // that it says.
@@ -56,18 +60,26 @@ const (
 	OpAttach = "attach"
 	// OpInput writes what follows to a command's input.
 	OpInput = "input"
-	OpKill  = "kill"
+	// OpFeed writes what follows at an offset of a command's input. What the command
+	// has of it already is left out, and a gap is refused. The answer says how far the
+	// input is.
+	OpFeed = "feed"
+	OpKill = "kill"
 	// OpForget drops a command that has ended.
 	OpForget = "forget"
 	OpList   = "list"
 	// OpHold keeps the computer up for as long as the connection lasts.
 	OpHold = "hold"
-	// OpTunnel lends the connection to the next program that connects to the proxy.
+	// OpTunnel lends the connection to the next program that connects to a port.
 	OpTunnel = "tunnel"
 	OpPing   = "ping"
 	// OpStop ends the computer.
 	OpStop = "stop"
 )
+
+// Version is what a helper of this program says when it is asked. One of an earlier
+// program says nothing, and has neither OpFeed nor ports.
+const Version = 2
 
 // Request is the first frame of a connection.
 type Request struct {
@@ -79,10 +91,17 @@ type Request struct {
 	Err int64 `json:"err,omitempty"`
 	// End says that the input ends after what follows.
 	End bool `json:"end,omitempty"`
-	// Size is how many bytes of input follow.
+	// Size is how many bytes of input follow, and At where in the input they begin.
 	Size int64 `json:"size,omitempty"`
+	At   int64 `json:"at,omitempty"`
 	// Patient waits with input for as long as the command runs, not only a moment.
 	Patient bool `json:"patient,omitempty"`
+	// New says that who holds the computer has come anew. What was asked for on connections
+	// from before, and has not been heard yet, came of a Lyceum that has died: it is void.
+	New bool `json:"new,omitempty"`
+	// Port is the name of the one that a connection is lent to. An earlier helper has
+	// the proxy alone, and does not look at it.
+	Port string `json:"port,omitempty"`
 }
 
 // Command is what to run.
@@ -108,10 +127,27 @@ type Answer struct {
 	// of it. To a list, Known is all commands.
 	Attached bool    `json:"attached,omitempty"`
 	Known    []Known `json:"known,omitempty"`
-	// Seccomp and Landlock tell how the helper is confined.
+	// Taken is how much of its input a command has been given. Gap says that what comes
+	// before the bytes of a feed is missing.
+	Taken int64 `json:"taken,omitempty"`
+	Gap   bool  `json:"gap,omitempty"`
+	// Seccomp and Landlock tell how the helper is confined, Version what it can do.
 	Seccomp  bool `json:"seccomp,omitempty"`
 	Landlock int  `json:"landlock,omitempty"`
+	Version  int  `json:"version,omitempty"`
+	// Ports are where programs find them.
+	Ports []Port `json:"ports,omitempty"`
 }
+
+// Port is a place inside the computer where programs find somebody outside.
+type Port struct {
+	Name string `json:"name"`
+	// Address is where the helper listens for it; with the number 0 it picks one.
+	Address string `json:"address"`
+}
+
+// ProxyPort is the port by which programs get to the network.
+const ProxyPort = "proxy"
 
 // Known is a command that the helper knows.
 type Known struct {
@@ -151,6 +187,9 @@ type Config struct {
 	Disk      int64 `json:"disk,omitempty"`
 	Memory    int64 `json:"memory,omitempty"`
 	Processes int64 `json:"processes,omitempty"`
+	// Weak lets the helper hold a limit on memory also where the kernel does not show all
+	// that it has to count. Otherwise it does not start.
+	Weak bool `json:"weak,omitempty"`
 	// CPUs is how many processors may be used.
 	CPUs int `json:"cpus,omitempty"`
 	// Wall is the longest a command may take, in milliseconds.
@@ -159,8 +198,9 @@ type Config struct {
 	// milliseconds: with nothing running, and with commands that are to be kept.
 	Idle   int64 `json:"idle"`
 	Linger int64 `json:"linger"`
-	// Proxy is the address to listen on for programs that want the network.
-	Proxy string `json:"proxy,omitempty"`
+	// Ports are where to listen for programs. Commands are told of each but the proxy,
+	// for which they have variables of its own.
+	Ports []Port `json:"ports,omitempty"`
 	// Bootstrap is a socket from which the helper gets its listener, where it could
 	// not inherit it.
 	Bootstrap string `json:"bootstrap,omitempty"`

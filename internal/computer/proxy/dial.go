@@ -143,3 +143,37 @@ func reason(err error) string {
 	}
 	return "the connection broke"
 }
+
+// Connect connects to a host and port from here, as a program of a computer would be let: by
+// the rules, and to no address that they do not open. The error is as that of open.
+func (p *Proxy) Connect(ctx context.Context, address string) (net.Conn, error) {
+	name, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, &Refused{address, 0, "it is no address"}
+	}
+	port, ok := parsePort(text)
+	if !ok {
+		return nil, &Refused{name, 0, "its port is not a number from 1 to 65535"}
+	}
+	h, err := parseHost(name)
+	if err != nil {
+		return nil, &Refused{name, port, err.Error()}
+	}
+	if err := p.Rules.Allows(name, port); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.Limits.orDefault().Dial)
+	defer cancel()
+	addrs, err := p.resolve(ctx, h, port)
+	if err != nil {
+		return nil, err
+	}
+	var made net.Conn
+	for _, addr := range addrs {
+		target := netip.AddrPortFrom(addr, uint16(port))
+		if made, err = p.dial(ctx, h, target, p.Limits.orDefault().Dial/time.Duration(len(addrs))); err == nil {
+			return made, nil
+		}
+	}
+	return nil, err
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,7 +17,8 @@ type Rules struct{ rules []rule }
 
 // rule is one entry: a name, or addresses.
 type rule struct {
-	// name is exact, or begins with a dot and stands for all names below it.
+	// name is exact, or begins with a dot and stands for all names below it; a star
+	// alone stands for every name.
 	name string
 	net  netip.Prefix
 	// port is 0 for the two of the web.
@@ -38,6 +40,7 @@ func (r *Refused) Error() string {
 //
 //	pypi.org             that name
 //	*.example.com        all names below it, but not example.com itself
+//	*                    every name
 //	93.184.215.14        an address, IPv4 or IPv6
 //	10.1.0.0/16          a range of addresses
 //
@@ -75,6 +78,10 @@ func parseRule(entry string) (rule, error) {
 	if net, ok := parseNet(text); ok {
 		r.net = net
 		return r, checkNet(net)
+	}
+	if text == "*" {
+		r.name = "*"
+		return r, nil
 	}
 	below, wild := strings.CutPrefix(text, "*.")
 	name, err := parseName(below)
@@ -186,6 +193,29 @@ func parsePort(s string) (int, bool) {
 	return int(n), err == nil && n > 0 && s == strconv.FormatUint(n, 10)
 }
 
+// Public are entries that open every host of the public internet, and none besides: a name
+// leads to no other address, and a range as wide as these opens no other.
+var Public = []string{"*", "0.0.0.0/0", "::/0"}
+
+// WithoutPrivate leaves out the entries that open addresses which are not of the public
+// internet: private ones, loopback, metadata services. What is no entry at all stays, for
+// Parse to refuse.
+func WithoutPrivate(allow []string) []string {
+	var out []string
+	for _, entry := range allow {
+		if r, err := parseRule(entry); err == nil && r.net.IsValid() && private(r.net) {
+			continue
+		}
+		out = append(out, entry)
+	}
+	return out
+}
+
+// private reports whether a range opens addresses of a block: it lies wholly within it.
+func private(net netip.Prefix) bool {
+	return slices.ContainsFunc(blocks, func(b block) bool { return b.net.Bits() <= net.Bits() && b.net.Contains(net.Addr()) })
+}
+
 // Allows reports whether a program may ask for that host, by a *Refused if not. Of
 // a name this is the first half: the address that it has must pass as well.
 func (r *Rules) Allows(hostname string, port int) error {
@@ -240,7 +270,7 @@ func (r *Rules) lists(h host, port int) (listed, other bool) {
 
 func (r rule) matches(h host) bool {
 	if h.name != "" {
-		return h.name == r.name || strings.HasPrefix(r.name, ".") && strings.HasSuffix(h.name, r.name)
+		return h.name == r.name || r.name == "*" || strings.HasPrefix(r.name, ".") && strings.HasSuffix(h.name, r.name)
 	}
 	if !r.net.Contains(h.addr) {
 		return false

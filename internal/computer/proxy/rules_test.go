@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,7 +28,7 @@ func TestParseTakesHosts(t *testing.T) {
 		"10.0.0.5": {"10.0.0.5", 80}, "10.0.0.5:81": {"10.0.0.5", 81}, "10.0.0.0/8": {"10.255.0.1", 443},
 		"10.0.0.0/8:5000": {"10.2.3.4", 5000}, "::1": {"::1", 443}, "[::1]:9": {"0:0::1", 9}, "fd00::/8": {"fd12::1", 80},
 		"[fd00::/8]:5": {"fd12::1", 5}, "169.254.169.254": {"169.254.169.254", 80}, "1.1.1.1": {"::ffff:1.1.1.1", 443},
-		"0.0.0.0/0": {"93.184.215.14", 443}, "1.example": {"1.example", 80}, "0x7f.example": {"0x7f.example", 80},
+		"0.0.0.0/0": {"93.184.215.14", 443}, "*": {"any.example", 443}, "*:8080": {"any.example", 8080}, "1.example": {"1.example", 80}, "0x7f.example": {"0x7f.example", 80},
 	} {
 		if err := parse(t, entry).Allows(probe.host, probe.port); err != nil {
 			t.Errorf("what the entry itself names was refused, %s: %v", entry, err)
@@ -38,13 +39,13 @@ func TestParseTakesHosts(t *testing.T) {
 func TestParseRefusesWhatIsNoHost(t *testing.T) {
 	t.Parallel()
 	for _, entry := range []string{
-		"", ".", "*", "*.", "**.example.com", "*example.com", "a.*.example.com", "*.*.com", "https://example.com", "example.com/",
+		"", ".", "*.", "**.example.com", "*example.com", "a.*.example.com", "*.*.com", "https://example.com", "example.com/",
 		"example.com/path", "user@example.com", "user:pw@example.com", "example.com:", "example.com:0", "example.com:65536", "example.com:+80",
 		"example.com:080", "example.com:http", "example.com:80:80", " example.com", "example.com ", "exa mple.com", "example..com",
 		".example.com", "example.com..", "-a.example", "a-.example", "bücher.example", "ⓔxample.com", "exam\u212Ale.com", "a\x00.example", "a\nb.example",
 		"127.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.0.0.01", "1.2.3.4.5", "10.0.0.5/8", "10.0.0.0/33", "10.0.0.0/08", "10/8", "fe80::1%eth0",
 		"[::1]", "[10.0.0.1]:80", "[example.com]:80", "[::1]:0", "[::1:80", "fd00::/8:443", "::ffff:10.0.0.1", "::ffff:10.0.0.0/104",
-		"*.1", "*.0x7f", "foo.0x", strings.Repeat("a", 64) + ".example", strings.Repeat("a.", 127) + "example", "*:443", "*.10.0.0.1",
+		"*.1", "*.0x7f", "foo.0x", strings.Repeat("a", 64) + ".example", strings.Repeat("a.", 127) + "example", "*:0", "*.10.0.0.1",
 	} {
 		_, err := Parse([]string{"pypi.org", entry})
 		if err == nil {
@@ -199,6 +200,12 @@ func FuzzParse(f *testing.F) {
 			port = 443
 		}
 		probe := strings.TrimPrefix(name, ".")
+		if name == "*" {
+			if s != "*" && !strings.HasPrefix(s, "*:") {
+				t.Errorf("%q allows every name", s)
+			}
+			probe = "any.example"
+		}
 		if strings.HasPrefix(name, ".") {
 			if r.Allows(probe, port) == nil {
 				t.Errorf("%q allows the bare %q", s, probe)
@@ -212,4 +219,48 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q opens loopback", s)
 		}
 	})
+}
+
+// Whatever is asked for, through the public entries nobody comes to an address that is not of
+// the public internet, by its number or by a name that leads there.
+func TestPublicOpensNothingPrivate(t *testing.T) {
+	t.Parallel()
+	r := parse(t, Public...)
+	for _, b := range blocks {
+		a := b.net.Addr()
+		if err := r.Allows(a.String(), 80); err == nil {
+			t.Errorf("%s, which is %s, may be asked for", a, b.what)
+		}
+		if err := r.reaches(host{name: "any.example"}, a, 80); err == nil {
+			t.Errorf("a name leads to %s, which is %s", a, b.what)
+		}
+	}
+	for _, public := range []string{"any.example", "93.184.215.14", "2606:4700::1"} {
+		if err := r.Allows(public, 443); err != nil {
+			t.Errorf("%s is refused: %v", public, err)
+		}
+		if err := r.Allows(public, 22); err == nil {
+			t.Errorf("%s is open at port 22", public)
+		}
+	}
+}
+
+func TestWithoutPrivateKeepsWhatIsPublic(t *testing.T) {
+	t.Parallel()
+	kept := []string{"pypi.org", "*.example.com:8080", "localhost", "93.184.215.14", "0.0.0.0/0", "100.0.0.0/8", "2606:4700::/32", "no host"}
+	private := []string{
+		"10.0.0.5", "10.0.0.0/8", "127.0.0.1:8080", "169.254.169.254", "169.254.169.254/31", "192.168.0.0/16:5000", "100.100.100.200",
+		"168.63.129.16", "::1", "[::1]:9", "fd00::/8", "[fe80::/10]:5", "0.0.0.0", "224.0.0.1", "64:ff9b::7f00:1",
+	}
+	got := WithoutPrivate(slices.Concat(private, kept))
+	if !slices.Equal(got, kept) {
+		t.Errorf("got %q, want %q", got, kept)
+	}
+	// What is left opens no block, however it is asked.
+	r := parse(t, WithoutPrivate(slices.Concat(private, kept[:len(kept)-1]))...)
+	for _, b := range blocks {
+		if err := r.reaches(host{name: "localhost"}, b.net.Addr(), 80); err == nil {
+			t.Errorf("a name leads to %s, which is %s", b.net.Addr(), b.what)
+		}
+	}
 }

@@ -1,0 +1,93 @@
+package computertest
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"lyceum/internal/computer"
+)
+
+// bundle is a folder with a program, as somebody installed it.
+func bundle(t *testing.T, says string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "bundle")
+	err := errors.Join(
+		os.MkdirAll(filepath.Join(dir, "bin"), 0o755),
+		os.WriteFile(filepath.Join(dir, "bin", "speak"), []byte("#!/bin/sh\necho "+says+"\n"), 0o755),
+		os.Symlink("bin/speak", filepath.Join(dir, "link")),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func (l *lab) folders(t *testing.T) {
+	t.Parallel()
+	with := func(folders ...computer.Folder) computer.Spec {
+		s := l.opts.Spec
+		s.Folders = folders
+		return s
+	}
+	one, two := bundle(t, "one"), bundle(t, "two")
+	m := l.bootWith(t, with(computer.Folder{Name: "tools", Path: one}, computer.Folder{Name: "more", Path: two}), computer.Options{})
+	if got := m.sh("/opt/tools/bin/speak; /opt/tools/link; /opt/more/bin/speak"); got != "one\none\ntwo\n" {
+		t.Errorf("programs of folders say %q", got)
+	}
+	if got := m.sh("for f in /opt/tools/new /opt/tools/bin/speak /opt/more/bin/speak; do (echo x > $f) 2>/dev/null && echo wrote $f; done; rm -rf /opt/tools/bin 2>/dev/null; rm -f /opt/tools/link 2>/dev/null; chmod 777 /opt/tools 2>/dev/null && echo changed; ls /opt/tools"); got != "bin\nlink\n" {
+		t.Errorf("a program changed a folder that is only there to be read: %q", got)
+	}
+	if b, err := os.ReadFile(filepath.Join(one, "bin", "speak")); err != nil || string(b) != "#!/bin/sh\necho one\n" {
+		t.Errorf("a folder of the host was changed: %q, %v", b, err)
+	}
+	print := m.Fingerprint()
+	if len(print.Folders) != 2 || print.Folders[0].Digest == print.Folders[1].Digest {
+		t.Errorf("the fingerprint has %+v, want the digests of both folders", print.Folders)
+	}
+	// The same files elsewhere are the same folder, and others are not.
+	same := l.bootWith(t, with(computer.Folder{Name: "tools", Path: bundle(t, "one")}, computer.Folder{Name: "more", Path: two}), computer.Options{})
+	if same.Fingerprint().Hash() != print.Hash() {
+		t.Errorf("a folder with the same files: got %+v, want %+v", same.Fingerprint(), print)
+	}
+	if err := os.WriteFile(filepath.Join(one, "bin", "speak"), []byte("#!/bin/sh\necho other\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m = l.at(t, m.place, with(computer.Folder{Name: "tools", Path: one}, computer.Folder{Name: "more", Path: two}), computer.Options{})
+	if m.Fingerprint().Hash() == print.Hash() {
+		t.Error("a folder with other files has the same fingerprint")
+	}
+	l.wrongFolders(t, one, with)
+}
+
+func (l *lab) wrongFolders(t *testing.T, good string, with func(...computer.Folder) computer.Spec) {
+	t.Helper()
+	secret, pipe := bundle(t, "secret"), bundle(t, "pipe")
+	if err := errors.Join(os.Chmod(filepath.Join(secret, "bin", "speak"), 0o700), syscall.Mkfifo(filepath.Join(pipe, "fifo"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	for what, f := range map[string][]computer.Folder{
+		"one that is not there": {{Name: "tools", Path: filepath.Join(good, "missing")}},
+		"a file":                {{Name: "tools", Path: filepath.Join(good, "bin", "speak")}},
+		"one from nowhere":      {{Name: "tools", Path: "bundle"}},
+		"a bad name":            {{Name: "../usr", Path: good}},
+		"the same name twice":   {{Name: "tools", Path: good}, {Name: "tools", Path: good}},
+		"one with a pipe":       {{Name: "tools", Path: pipe}},
+	} {
+		c, err := computer.Open(soon(t), l.driver, place(t), with(f...), computer.Options{})
+		refused(t, "a folder, "+what, err)
+		if err == nil {
+			_ = c.Stop(soon(t))
+		}
+	}
+	if os.Geteuid() != 0 {
+		return // whoever runs it can read their own
+	}
+	_, err := computer.Open(soon(t), l.driver, place(t), with(computer.Folder{Name: "tools", Path: secret}), computer.Options{})
+	refused(t, "a folder that others may not read", err, "bin/speak", "chmod")
+}

@@ -1,0 +1,41 @@
+package self
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestCopy(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	one, two := Copy{Temp: dir}, Copy{Temp: dir}
+	path, err := one.Path()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What a process left that died before it could clean up.
+	dead := filepath.Join(dir, prefix+"dead")
+	if err := errors.Join(os.Mkdir(dead, 0o700), os.WriteFile(filepath.Join(dead, name), nil, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := two.Path(); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("the first copy, after a second was made: %v %v", info, err)
+	}
+	if again, err := one.Path(); err != nil || again != path {
+		t.Errorf("asked again: got %s, %v, want %s", again, err, path)
+	}
+	if _, err := os.Stat(dead); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what was left behind is there: %v", err)
+	}
+	if err := errors.Join(one.Close(), two.Close(), one.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
