@@ -38,8 +38,12 @@ type Request struct {
 	Tools    []Tool
 	Messages []Message
 	Thinking bool
+	// Effort is how much to think, if Thinking is set; "" leaves it to the driver.
+	Effort Effort
 	// MaxTokens is how many tokens the answer may have; 0 leaves it to the driver.
 	MaxTokens int64
+	// Once says that no second attempt is made after one that cost something.
+	Once bool
 }
 
 // Tool is what a model is told of a tool.
@@ -85,6 +89,8 @@ type Part struct {
 	// Media and Data are a picture's type, such as image/png, and its bytes.
 	Media string
 	Data  []byte
+	// Pictures came with the result of a tool: parts of kind PartImage.
+	Pictures []Part
 	// Error marks the result of a tool that failed.
 	Error bool
 }
@@ -114,6 +120,29 @@ func Wanted(ctx context.Context) context.Context {
 	return ctx
 }
 
+// Provided is a model that a provider has, whose failures may be an outage of that.
+type Provided interface {
+	// Provider is its name, the same for all models that go away together.
+	Provider() string
+}
+
+// trouble is the key of what WithTrouble adds.
+type trouble struct{}
+
+// WithTrouble returns a context for a call that tells when its provider has answered
+// nobody for a while: why, and after which pause it tries again. It tells it before each
+// pause.
+func WithTrouble(ctx context.Context, tell func(why string, pause time.Duration)) context.Context {
+	return context.WithValue(ctx, trouble{}, tell)
+}
+
+// Troubled tells whoever asked for it by WithTrouble.
+func Troubled(ctx context.Context, why string, pause time.Duration) {
+	if tell, ok := ctx.Value(trouble{}).(func(string, time.Duration)); ok {
+		tell(why, pause)
+	}
+}
+
 // Delta is a piece of an answer that is still being made.
 type Delta struct {
 	Kind string
@@ -128,6 +157,9 @@ type Answer struct {
 	Stop string
 	// Wasted is what attempts that failed used besides.
 	Wasted event.Usage
+	// Estimated says that the provider did not tell all of it: Usage and Wasted are an
+	// upper bound.
+	Estimated bool
 	// Cost in nanodollars, of all attempts. Unpriced says that nobody knows it;
 	// otherwise Price is what it was reckoned by.
 	Cost     int64
@@ -146,13 +178,20 @@ const (
 // Kind says what sort of failure an Error is.
 type Kind string
 
-// The kinds of failure. Only Unavailable is worth trying again as it is;
+// The kinds of failure. Unavailable and Away are worth trying again as they are;
 // ContextTooLong is after the window was cut.
+//
+// What decides is whose failure it is. A server that cannot be reached, is too busy (429),
+// breaks down (5xx), falls silent or sends what nobody can read is Unavailable, and once
+// it answers nobody at all, Away: an outage, which is a state of the world. A request that
+// it does not take (400), a key that it does not know (401, 403), an account without money
+// (402) and a refusal are the request's own.
 const (
 	ContextTooLong Kind = "context"
 	Refused        Kind = "refused"
 	Unavailable    Kind = "unavailable"
 	Invalid        Kind = "invalid"
+	Away           Kind = event.ErrorAway
 )
 
 // Error is a failure whose kind is known.
@@ -163,12 +202,15 @@ type Error struct {
 	After time.Duration
 	// Usage is what the attempt cost all the same.
 	Usage event.Usage
+	// Garbled says that the provider did answer, with something that cannot be read. That may be
+	// better the next time; it is no outage.
+	Garbled bool
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("model: %s (%s)", e.Text, e.Kind) }
 
 // Retryable reports whether the same request may succeed later.
-func (e *Error) Retryable() bool { return e.Kind == Unavailable }
+func (e *Error) Retryable() bool { return e.Kind == Unavailable || e.Kind == Away }
 
 // KindOf returns the kind of err, Unavailable if it has none.
 func KindOf(err error) Kind {

@@ -82,6 +82,7 @@ type answer struct {
 	model  *Model
 	emit   func(model.Delta)
 	blocks []*made
+	room   wire.Room
 	usage  usage
 	stop   string
 	begun  bool
@@ -168,7 +169,14 @@ func (a *answer) start(e *streamed) error {
 	if e.Index != len(a.blocks) {
 		return a.model.client.Garbled("block %d, where block %d comes next", e.Index, len(a.blocks))
 	}
-	b := &made{kind: e.Content.Type, id: e.Content.ID, name: e.Content.Name, input: e.Content.Input}
+	c := &e.Content
+	if err := a.room.Part(a.model.client); err != nil {
+		return err
+	}
+	if err := a.room.Take(a.model.client, len(c.Type), len(c.ID), len(c.Name), len(c.Input), len(c.Text), len(c.Thinking), len(c.Signature), len(c.Data)); err != nil {
+		return err
+	}
+	b := &made{kind: c.Type, id: c.ID, name: c.Name, input: c.Input}
 	a.blocks = append(a.blocks, b)
 	switch b.kind {
 	case typeText:
@@ -187,7 +195,11 @@ func (a *answer) delta(e *streamed) error {
 	if err != nil {
 		return err
 	}
-	switch d := &e.Delta; {
+	d := &e.Delta
+	if err := a.room.Take(a.model.client, len(d.Text), len(d.Thinking), len(d.Signature), len(d.JSON)); err != nil {
+		return err
+	}
+	switch {
 	case d.Type == "text_delta" && b.kind == typeText:
 		a.say(b, event.PartText, d.Text)
 	case d.Type == "thinking_delta" && b.kind == typeThinking:

@@ -59,10 +59,11 @@ type block struct {
 	Name      string         `json:"name,omitzero"`
 	Input     jsontext.Value `json:"input,omitzero"`
 	ToolUseID string         `json:"tool_use_id,omitzero"`
-	Content   string         `json:"content,omitzero"`
-	IsError   bool           `json:"is_error,omitzero"`
-	Source    *source        `json:"source,omitzero"`
-	Point     *point         `json:"cache_control,omitzero"`
+	// Content is a string, or a list of blocks if pictures came with a result.
+	Content any     `json:"content,omitzero"`
+	IsError bool    `json:"is_error,omitzero"`
+	Source  *source `json:"source,omitzero"`
+	Point   *point  `json:"cache_control,omitzero"`
 }
 
 type source struct {
@@ -97,11 +98,15 @@ func (m *Model) request(r *model.Request) *request {
 	if out.MaxTokens == 0 {
 		out.MaxTokens = m.opts.MaxTokens
 	}
-	if m.opts.Effort != "" {
-		out.Output = &output{m.opts.Effort}
+	effort := m.opts.Effort
+	if r.Thinking && r.Effort != "" && m.adapts(r.Model) {
+		effort = r.Effort.Word()
+	}
+	if effort != "" {
+		out.Output = &output{effort}
 	}
 	if r.Thinking {
-		out.Thinking = m.thinking(r.Model, out)
+		out.Thinking = m.thinking(r, out)
 	}
 	for _, x := range r.Tools {
 		schema := jsontext.Value(x.Schema)
@@ -134,13 +139,17 @@ func (r *request) cache() {
 	}
 }
 
-// thinking asks for thoughts, if that is possible.
-func (m *Model) thinking(name string, r *request) *thinking {
-	if m.adapts(name) {
+// thinking asks for thoughts, if that is possible. Half of an answer is left for words,
+// and a quarter where somebody said how much to think.
+func (m *Model) thinking(asked *model.Request, r *request) *thinking {
+	if m.adapts(asked.Model) {
 		return &thinking{Type: "adaptive", Display: "summarized"}
 	}
 	budget := r.MaxTokens / 2
-	if m.opts.ThinkingBudget > 0 {
+	switch tokens := asked.Effort.Tokens(); {
+	case tokens > 0:
+		budget = min(tokens, r.MaxTokens/4*3)
+	case m.opts.ThinkingBudget > 0:
 		budget = min(budget, m.opts.ThinkingBudget)
 	}
 	if budget < 1024 || !thoughtFirst(r.Messages) {
@@ -211,15 +220,32 @@ func (m *Model) block(role model.Role, p model.Part) (block, bool) {
 	case event.PartToolCall:
 		return block{Type: typeCall, ID: p.ID, Name: legalName(p.Name), Input: object(p.Args)}, role == model.Assistant
 	case model.PartToolResult:
-		b := block{Type: typeResult, ToolUseID: p.ID, Name: p.Name, Content: p.Text, IsError: p.Error}
 		if p.Error && strings.TrimSpace(p.Text) == "" {
-			b.Content = "(it failed and said nothing)"
+			p.Text = "(it failed and said nothing)"
 		}
-		return b, role == model.User
+		return block{Type: typeResult, ToolUseID: p.ID, Name: p.Name, Content: said(p), IsError: p.Error}, role == model.User
 	case model.PartImage:
 		return picture(p), role == model.User
 	}
 	return block{}, false
+}
+
+// said is what a tool put out, with its pictures. Nothing at all is left out.
+func said(p model.Part) any {
+	switch {
+	case len(p.Pictures) == 0 && p.Text == "":
+		return nil
+	case len(p.Pictures) == 0:
+		return p.Text
+	}
+	var content []block
+	if strings.TrimSpace(p.Text) != "" {
+		content = append(content, block{Type: typeText, Text: p.Text})
+	}
+	for _, x := range p.Pictures {
+		content = append(content, picture(x))
+	}
+	return content
 }
 
 func picture(p model.Part) block {
@@ -246,7 +272,7 @@ func pair(messages []message) {
 			// Calls may have had the same id: their results come in their order.
 			at := slices.IndexFunc(asked, func(a askedCall) bool { return a.was == b.ToolUseID && !a.answered })
 			if at < 0 {
-				rest = append(rest, block{Type: typeText, Text: fmt.Sprintf("(an earlier result of %s) %s", b.Name, b.Content)})
+				rest = append(rest, late(b)...)
 				continue
 			}
 			asked[at].answered = true
@@ -267,6 +293,20 @@ func pair(messages []message) {
 		}
 		messages[i].Content = append(results, rest...)
 	}
+}
+
+// late tells as text of a result that nobody asked for.
+func late(b block) []block {
+	text := func(s any) block {
+		return block{Type: typeText, Text: fmt.Sprintf("(an earlier result of %s) %s", b.Name, s)}
+	}
+	switch content := b.Content.(type) {
+	case []block:
+		return append([]block{text("")}, content...)
+	case string:
+		return []block{text(content)}
+	}
+	return []block{text("")}
 }
 
 // askedCall is a call that waits for its result: what its id was, and became.

@@ -89,6 +89,11 @@ func TestMessagesAreMended(t *testing.T) {
 	did := func(id, text string) string {
 		return `{"type":"tool_result","tool_use_id":"` + id + `","content":"` + text + `"}`
 	}
+	const shown = `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"cG5n"}}`
+	pictured := func(p model.Part) model.Part {
+		p.Pictures = []model.Part{{Kind: model.PartImage, Media: "image/png", Data: []byte("png")}}
+		return p
+	}
 	for name, c := range map[string]struct {
 		in   []model.Message
 		want string
@@ -119,6 +124,18 @@ func TestMessagesAreMended(t *testing.T) {
 		"AStrayResultIsText": {
 			[]model.Message{says(u, result("9", "12"))},
 			`{"role":"user","content":[{"type":"text","text":"(an earlier result of now) 12"}]}`,
+		},
+		"PicturesAreInTheirResult": {
+			[]model.Message{says(u, text("x")), says(a, call("1", "now", "")), says(u, pictured(result("1", "12")))},
+			ask + `,{"role":"assistant","content":[` + use("1", "now") + `]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[{"type":"text","text":"12"},` + shown + `]}]}`,
+		},
+		"APictureAloneIsAResult": {
+			[]model.Message{says(u, text("x")), says(a, call("1", "now", "")), says(u, pictured(result("1", "")))},
+			ask + `,{"role":"assistant","content":[` + use("1", "now") + `]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[` + shown + `]}]}`,
+		},
+		"AStrayResultKeepsItsPictures": {
+			[]model.Message{says(u, pictured(result("9", "12")))},
+			`{"role":"user","content":[{"type":"text","text":"(an earlier result of now) "},{"type":"text","text":"12"},` + shown + `]}`,
 		},
 		"IDsAreUnique": {
 			[]model.Message{
@@ -179,6 +196,9 @@ func TestThinkingDependsOnTheModel(t *testing.T) {
 		opts  Options
 		max   int64
 		want  *thinking
+		// effort is asked for, and said if the model takes a word for it.
+		effort model.Effort
+		said   string
 	}{
 		"Claude37":         {model: "claude-3-7-sonnet-20250219", want: budget(8000)},
 		"Claude4":          {model: "claude-sonnet-4-20250514", want: budget(8000)},
@@ -194,11 +214,19 @@ func TestThinkingDependsOnTheModel(t *testing.T) {
 		"AForcedWay":       {model: "kimi-k2", opts: Options{Thinking: Adaptive}, want: adaptive},
 		"ABudgetTooLarge":  {model: "claude-sonnet-4-5", opts: Options{ThinkingBudget: 50_000, MaxTokens: 20_000}, want: budget(10_000)},
 		"ALimitTooSmall":   {model: "claude-sonnet-4-5", max: 2000},
+		"AnEffort":         {model: "claude-sonnet-5", effort: "medium", want: adaptive, said: "medium"},
+		"AnEffortInTokens": {model: "claude-sonnet-5", effort: "30000", want: adaptive, said: "high"},
+		"ALowBudget":       {model: "claude-sonnet-4-5", effort: "low", want: budget(2048)},
+		"ABudgetInTokens":  {model: "claude-sonnet-4-5", effort: "5000", want: budget(5000)},
+		"AHighBudget":      {model: "claude-sonnet-4-5", effort: "high", want: budget(12_000)},
 		"ALimitJustEnough": {model: "claude-sonnet-4-5", max: 2048, want: budget(1024)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := &model.Request{Model: c.model, MaxTokens: c.max, Thinking: true, Messages: []model.Message{says(model.User, text("x"))}}
+			r := &model.Request{Model: c.model, MaxTokens: c.max, Thinking: true, Effort: c.effort, Messages: []model.Message{says(model.User, text("x"))}}
+			if out := New(&wire.Client{}, c.opts).request(r).Output; (out != nil) != (c.said != "") || out != nil && out.Effort != c.said {
+				t.Errorf("the effort: got %v, want %q", out, c.said)
+			}
 			if diff := cmp.Diff(c.want, New(&wire.Client{}, c.opts).request(r).Thinking); diff != "" {
 				t.Errorf("thinking differs (-want +got):\n%s", diff)
 			}

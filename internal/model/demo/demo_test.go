@@ -63,7 +63,7 @@ func (q *quester) tell(text string) {
 
 func (q *quester) request(t *testing.T, turn int64, messages []model.Message) *model.Request {
 	t.Helper()
-	specs, err := q.registry.Specs(q.tools)
+	specs, err := tool.Specs(q.registry, q.tools)
 	if err != nil {
 		t.Fatal(err)
 	}

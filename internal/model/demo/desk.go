@@ -123,8 +123,11 @@ func (d *desk) findQuestion(messages []model.Message) int {
 
 // isNotice tells the words of the rules from those of a person.
 func isNotice(text string) bool {
-	return strings.HasPrefix(text, "Refused by the policy") || strings.HasPrefix(text, "Your answer was cut off")
+	return strings.HasPrefix(text, "Refused by the policy") || strings.HasPrefix(text, "Your answer was cut off") || isStanding(text)
 }
+
+// isStanding tells the word of the rules where an agent stands, which asks for nothing.
+func isStanding(text string) bool { return strings.HasPrefix(text, "Where you stand, ") }
 
 // next is the researcher's turn: words with calls of tools, or the answer.
 func (d *desk) next() (string, []call) {

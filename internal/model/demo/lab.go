@@ -88,7 +88,7 @@ func newLab(r *model.Request, d *desk, seed uint64) *lab {
 // be read yet.
 func isNews(text string) bool {
 	reminder := strings.HasPrefix(text, "Nobody reads what you write here") && !strings.Contains(text, "asked to review these")
-	return !reminder && !strings.HasPrefix(text, "Advisory (review received)")
+	return !reminder && !isStanding(text) && !strings.HasPrefix(text, "Advisory (review received)")
 }
 
 var lastNumber = late(`\d{1,6}$`)
@@ -99,9 +99,13 @@ func numberOf(agent string, seed uint64) int {
 	return n + int(seed%1000)
 }
 
-// setProblem finds the question of a lab: the first text, or else what the agent was
-// told before all.
+// setProblem finds the question of a lab: it stands in what the agent was told before all,
+// or else is the first text.
 func (d *desk) setProblem(r *model.Request) {
+	if problem, ok := problemIn(r.System); ok {
+		d.question = newQuestion(problem)
+		return
+	}
 	for _, m := range r.Messages {
 		for _, p := range m.Parts {
 			if m.Role == model.User && p.Kind == event.PartText && d.question.text == "" {
@@ -114,6 +118,15 @@ func (d *desk) setProblem(r *model.Request) {
 			d.question = q
 		}
 	}
+}
+
+// problemIn finds the problem in a lab's prompt, where it has a section of its own.
+func problemIn(prompt string) (string, bool) {
+	_, rest, ok := strings.Cut(prompt, "# The problem\n\n")
+	if end := strings.LastIndex(rest, "\n\n# How to work"); ok && end >= 0 {
+		return rest[:end], true
+	}
+	return "", false
 }
 
 func (q question) designed() bool {

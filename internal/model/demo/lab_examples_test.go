@@ -12,19 +12,18 @@ import (
 	"testing"
 
 	"lyceum/internal/cli"
-	"lyceum/internal/computer/helper"
 	"lyceum/internal/need"
 
 	"github.com/go-json-experiment/json"
 )
 
-// asLyceum makes the test binary lyceum. Inside a computer it is the helper, as
-// lyceum itself is.
+// asLyceum makes the test binary lyceum. Inside a computer it is what
+// lyceum itself is there.
 const asLyceum = "DEMO_TEST_AS_LYCEUM"
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == helper.Role {
-		os.Exit(helper.Main(os.Args[2:]))
+	if code, played := cli.Inside(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr); played {
+		os.Exit(code)
 	}
 	if os.Getenv(asLyceum) != "" {
 		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
@@ -53,7 +52,7 @@ func lyceum(t *testing.T, home string, args ...string) string {
 // The examples under the real rules, in real computers.
 func TestTheExamplesOfLabs(t *testing.T) {
 	t.Parallel()
-	need.Programs(t, "bwrap", "awk", "sort")
+	need.Programs(t, "awk", "sort")
 	for name, c := range map[string]struct {
 		answer        string
 		wrong, agents int
@@ -86,14 +85,14 @@ func TestTheExamplesOfLabs(t *testing.T) {
 			if show.Status != "finished" || !strings.Contains(show.Answer, "**Answer: "+c.answer+"**") || !strings.Contains(show.Answer, "NOT a language model") {
 				t.Errorf("%s with the answer\n%s", show.Status, show.Answer)
 			}
-			if b := show.Best; show.Votes != c.agents || b.Votes != c.agents || b.Status != "PUBLISHED" || b.Reproduction.Status != "reproduced" {
+			if b := show.Best; show.Votes != c.agents || b.Votes != c.agents || b.Status != "PUBLISHED" || b.Reproduction.Status != "same output twice" {
 				t.Errorf("%d votes, the best paper is %+v", show.Votes, b)
 			}
 			if p := show.Papers; p.Rejected < 1 || p.Rejected > c.wrong || p.Published < 1 || p.Submitted != 0 {
 				t.Errorf("papers of the lab: got %+v", p)
 			}
 			trace := lyceum(t, home, "trace", name)
-			for _, want := range []string{`review\.submitted .* rejects .*: It does not hold`, `review\.submitted .* accepts .*: It holds`, `reproduction\.result .*reproduced`} {
+			for _, want := range []string{`review\.submitted .* rejects .*: It does not hold`, `review\.submitted .* accepts .*: It holds`, `reproduction\.result .*same output twice`} {
 				if !regexp.MustCompile(want).MatchString(trace) {
 					t.Errorf("nothing like %s in\n%s", want, trace)
 				}

@@ -278,6 +278,9 @@ type draft struct {
 	with []approach
 }
 
+// maxClaim is how long a value may be that a paper names as its claim.
+const maxClaim = 100
+
 // submit makes the call that hands a paper in.
 func (l *lab) submit(d draft) call {
 	var b strings.Builder
@@ -294,11 +297,15 @@ func (l *lab) submit(d draft) call {
 		Title       string   `json:"title"`
 		Content     string   `json:"content"`
 		Attachments []string `json:"attachments"`
+		Claims      []string `json:"claims,omitempty"`
 		Entrypoint  string   `json:"entrypoint"`
 		Revises     string   `json:"revises,omitzero"`
 	}{
 		Title: l.x.title + ", by " + d.name, Content: strings.ToValidUTF8(b.String(), "?"),
 		Attachments: []string{d.path()}, Entrypoint: path.Base(d.path()), Revises: d.revises,
+	}
+	if n := len(d.answer); n > 0 && n <= maxClaim {
+		args.Claims = []string{strings.ToValidUTF8(d.answer, "?")}
 	}
 	for _, a := range d.with {
 		args.Attachments = append(args.Attachments, a.path())

@@ -44,10 +44,37 @@ func (l *lab) examine(ref string) error {
 	}
 	grade, content := v.write()
 	return l.ask("I write my review: "+grade+".", call{toolReview, encode(struct {
-		Ref     string `json:"ref"`
-		Grade   string `json:"grade"`
-		Content string `json:"content"`
-	}{ref, grade, strings.ToValidUTF8(content, "?")})})
+		Ref        string  `json:"ref"`
+		Grade      string  `json:"grade"`
+		Content    string  `json:"content"`
+		Confidence int     `json:"confidence"`
+		Checked    checked `json:"checked"`
+	}{ref, grade, strings.ToValidUTF8(content, "?"), v.confidence(), v.rests()})})
+}
+
+// checked is what a review rests on.
+type checked struct {
+	Claim          string `json:"claim"`
+	Ran            string `json:"ran"`
+	Counterexample string `json:"counterexample"`
+}
+
+// rests says what the reviewer has run, and what was tried against the claim.
+func (v *verdict) rests() checked {
+	out := checked{Claim: brief(orNothing(v.answer)), Ran: "Nothing: I could not read the paper.", Counterexample: "None: I could not read the paper."}
+	if v.fault == "" {
+		out.Ran = brief(fmt.Sprintf("Its entry point: %s.", v.theirs.told()))
+		out.Counterexample = brief(fmt.Sprintf("Another way to the answer, %s: %s.", v.check.name, v.mine.told()))
+	}
+	return checked{strings.ToValidUTF8(out.Claim, "?"), strings.ToValidUTF8(out.Ran, "?"), strings.ToValidUTF8(out.Counterexample, "?")}
+}
+
+// confidence is full where the reviewer has computed the answer itself.
+func (v *verdict) confidence() int {
+	if v.fault != "" || v.mine.fault != "" {
+		return 3
+	}
+	return 5
 }
 
 // recompute runs both programs, and compares the data that is attached with the

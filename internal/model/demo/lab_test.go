@@ -259,7 +259,7 @@ func (l *fakeLab) list() tool.Output {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d publications", len(l.papers))
 	for _, p := range slices.Backward(l.papers) {
-		fmt.Fprintf(&b, "\n- %s %s by %s, titled %q (cited %d, votes 0, reproduction reproduced)", p.ref, p.status, p.author, p.title, p.cited)
+		fmt.Fprintf(&b, "\n- %s %s by %s, titled %q (cited %d, votes 0, reproduction: same output twice)", p.ref, p.status, p.author, p.title, p.cited)
 	}
 	return tool.Output{Text: b.String()}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"lyceum/internal/model/demo"
-	"lyceum/internal/quest"
+	"lyceum/internal/society"
 )
 
 // The values below are computed here, in Go, by other means than the programs'.
@@ -249,7 +249,7 @@ func TestExamplesWork(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			spec, err := quest.ParseSpec(path, data)
+			spec, err := society.All().ParseSpec(path, data)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,13 +17,24 @@ type chunk struct {
 	Feedback   struct {
 		BlockReason string `json:"blockReason"`
 	} `json:"promptFeedback"`
-	Usage struct {
-		Prompt     int64 `json:"promptTokenCount"`
-		Cached     int64 `json:"cachedContentTokenCount"`
-		Candidates int64 `json:"candidatesTokenCount"`
-		Thoughts   int64 `json:"thoughtsTokenCount"`
-	} `json:"usageMetadata"`
+	Usage counts   `json:"usageMetadata"`
 	Error *failure `json:"error"`
+}
+
+// counts are what was used so far.
+type counts struct {
+	Prompt     int64 `json:"promptTokenCount"`
+	Cached     int64 `json:"cachedContentTokenCount"`
+	Candidates int64 `json:"candidatesTokenCount"`
+	Thoughts   int64 `json:"thoughtsTokenCount"`
+}
+
+// add takes the counts of a chunk into a usage. They only grow, and not every chunk has all.
+func (c *counts) add(u *event.Usage) {
+	u.Input = max(u.Input, c.Prompt)
+	u.Cached = max(u.Cached, c.Cached)
+	u.Thinking = max(u.Thinking, c.Thoughts)
+	u.Output = max(u.Output, c.Candidates+c.Thoughts)
 }
 
 type candidate struct {
@@ -44,6 +55,7 @@ type answer struct {
 	// taken are the ids of calls that there are.
 	taken map[string]bool
 
+	room  wire.Room
 	parts []model.Part
 	calls int
 	// text is that of the last part while that is open to more.
@@ -73,7 +85,7 @@ func (a *answer) take(_ string, data []byte) error {
 	if err := json.Unmarshal(data, &c); err != nil {
 		return a.client.Garbled("%v", err)
 	}
-	a.count(&c)
+	c.Usage.add(&a.usage)
 	if c.Error != nil {
 		return c.Error.inStream(a.client)
 	}
@@ -97,15 +109,6 @@ func (a *answer) take(_ string, data []byte) error {
 	return nil
 }
 
-// count takes the counts of a chunk. They only grow, and not every chunk has all.
-func (a *answer) count(c *chunk) {
-	u := &a.usage
-	u.Input = max(u.Input, c.Usage.Prompt)
-	u.Cached = max(u.Cached, c.Usage.Cached)
-	u.Thinking = max(u.Thinking, c.Usage.Thoughts)
-	u.Output = max(u.Output, c.Usage.Candidates+c.Usage.Thoughts)
-}
-
 // add takes a part in. Text goes on in the last part if that is of the same kind
 // and has no signature yet: a signature is the last that comes of a part, maybe
 // with no text at all.
@@ -120,11 +123,17 @@ func (a *answer) add(p part) error {
 	if text == "" && p.Signature == "" {
 		return nil
 	}
+	if err := a.room.Take(a.client, len(text), len(p.Signature)); err != nil {
+		return err
+	}
 	kind := event.PartText
 	if p.Thought {
 		kind = event.PartThinking
 	}
 	if !a.open || a.parts[len(a.parts)-1].Kind != kind {
+		if err := a.room.Part(a.client); err != nil {
+			return err
+		}
 		a.close()
 		a.parts, a.open = append(a.parts, model.Part{Kind: kind}), true
 	}
@@ -150,6 +159,12 @@ func (a *answer) close() {
 func (a *answer) addCall(p part) error {
 	if p.Call.Name == "" {
 		return a.client.Garbled("a function call without a name")
+	}
+	if err := a.room.Part(a.client); err != nil {
+		return err
+	}
+	if err := a.room.Take(a.client, len(p.Call.ID), len(p.Call.Name), len(p.Call.Args), len(p.Signature)); err != nil {
+		return err
 	}
 	a.close()
 	out := model.Part{Kind: event.PartToolCall, ID: a.id(p.Call.ID), Name: p.Call.Name, Args: string(p.Call.Args)}

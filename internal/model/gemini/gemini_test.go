@@ -107,6 +107,12 @@ func result(id, name, output string) model.Part {
 	return model.Part{Kind: model.PartToolResult, ID: id, Name: name, Text: output}
 }
 
+// pictured adds a picture to a result.
+func pictured(p model.Part) model.Part {
+	p.Pictures = []model.Part{{Kind: model.PartImage, Media: "image/png", Data: []byte("png")}}
+	return p
+}
+
 func signed(p model.Part, opaque string) model.Part {
 	p.Opaque = opaque
 	return p
@@ -356,6 +362,26 @@ func TestConversation(t *testing.T) {
 			[]model.Message{user(model.Part{Kind: model.PartImage, Media: "image/png", Data: []byte("png")}, text("what?"))},
 			`[{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"cG5n"}},{"text":"what?"}]}]`,
 		},
+		{
+			"ShowsNoGIF", "gemini-2.5-pro",
+			[]model.Message{user(model.Part{Kind: model.PartImage, Media: "image/gif", Data: []byte("gif")})},
+			`[{"role":"user","parts":[{"text":"(This picture cannot be shown to you.)"}]}]`,
+		},
+		{
+			"ShowsPicturesOfResultsBehindThem", "gemini-2.5-pro",
+			[]model.Message{user(text("a")), assistant(call("1", "x", "{}"), call("2", "y", "{}")), user(pictured(result("2", "y", "two")), pictured(result("1", "x", "one")))},
+			`[{"role":"user","parts":[{"text":"a"}]},` +
+				`{"role":"model","parts":[{"functionCall":{"id":"1","name":"x","args":{}}},{"functionCall":{"id":"2","name":"y","args":{}}}]},` +
+				`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"x","response":{"output":"one"}}},{"functionResponse":{"id":"2","name":"y","response":{"output":"two"}}},` +
+				`{"text":"Pictures that came with the result of y:"},{"inlineData":{"mimeType":"image/png","data":"cG5n"}},` +
+				`{"text":"Pictures that came with the result of x:"},{"inlineData":{"mimeType":"image/png","data":"cG5n"}}]}]`,
+		},
+		{
+			"ShowsPicturesInResultsSinceGemini3", "gemini-3-pro-preview",
+			[]model.Message{user(text("a")), assistant(signed(call("1", "x", "{}"), "gemini:T==")), user(pictured(result("1", "x", "one")))},
+			`[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"thoughtSignature":"T==","functionCall":{"id":"1","name":"x","args":{}}}]},` +
+				`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"x","response":{"output":"one"},"parts":[{"inlineData":{"mimeType":"image/png","data":"cG5n"}}]}}]}]`,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -403,19 +429,25 @@ func TestConfiguration(t *testing.T) {
 		thinking bool
 		limit    int64
 		want     string
+		effort   model.Effort
 	}{
-		{"ThinksWhenAsked", "gemini-2.5-pro", gemini.Options{}, true, 0, `{"thinkingConfig":{"includeThoughts":true}}`},
-		{"ThinksWithinItsBudget", "gemini-2.5-pro", gemini.Options{ThinkingBudget: new(int64(-1))}, true, 0, `{"thinkingConfig":{"includeThoughts":true,"thinkingBudget":-1}}`},
-		{"SaysNothingToAModelThatAlwaysThinks", "gemini-2.5-pro", gemini.Options{ThinkingBudget: new(int64(512))}, false, 0, ``},
-		{"SaysNothingToAModelThatDecidesItself", "gemini-3-pro-preview", gemini.Options{}, false, 0, ``},
-		{"StopsThoughtsThatCanBeStopped", "gemini-2.5-flash-lite", gemini.Options{}, false, 0, `{"thinkingConfig":{"thinkingBudget":0}}`},
-		{"HasALimitOfItsOwn", "gemini-2.5-pro", gemini.Options{MaxTokens: 7}, false, 0, `{"maxOutputTokens":7}`},
-		{"PrefersTheLimitOfTheRequest", "gemini-2.5-pro", gemini.Options{MaxTokens: 7}, false, 8, `{"maxOutputTokens":8}`},
+		{"ThinksAsMuchAsAsked", "gemini-2.5-pro", gemini.Options{}, true, 0, `{"thinkingConfig":{"includeThoughts":true,"thinkingBudget":8192}}`, "medium"},
+		{"ThinksForSoManyTokens", "gemini-2.5-flash", gemini.Options{}, true, 0, `{"thinkingConfig":{"includeThoughts":true,"thinkingBudget":3000}}`, "3000"},
+		{"ThinksNoMoreThanItCan", "gemini-2.5-flash", gemini.Options{}, true, 0, `{"thinkingConfig":{"includeThoughts":true,"thinkingBudget":24576}}`, "100000"},
+		{"ThinksAtALevel", "gemini-3-flash", gemini.Options{}, true, 0, `{"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"medium"}}`, "9000"},
+		{"ThinksAtALevelThatThereIs", "gemini-3-pro-preview", gemini.Options{}, true, 0, `{"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"high"}}`, "medium"},
+		{"ThinksWhenAsked", "gemini-2.5-pro", gemini.Options{}, true, 0, `{"thinkingConfig":{"includeThoughts":true}}`, ""},
+		{"ThinksWithinItsBudget", "gemini-2.5-pro", gemini.Options{ThinkingBudget: new(int64(-1))}, true, 0, `{"thinkingConfig":{"includeThoughts":true,"thinkingBudget":-1}}`, ""},
+		{"SaysNothingToAModelThatAlwaysThinks", "gemini-2.5-pro", gemini.Options{ThinkingBudget: new(int64(512))}, false, 0, ``, ""},
+		{"SaysNothingToAModelThatDecidesItself", "gemini-3-pro-preview", gemini.Options{}, false, 0, ``, ""},
+		{"StopsThoughtsThatCanBeStopped", "gemini-2.5-flash-lite", gemini.Options{}, false, 0, `{"thinkingConfig":{"thinkingBudget":0}}`, ""},
+		{"HasALimitOfItsOwn", "gemini-2.5-pro", gemini.Options{MaxTokens: 7}, false, 0, `{"maxOutputTokens":7}`, ""},
+		{"PrefersTheLimitOfTheRequest", "gemini-2.5-pro", gemini.Options{MaxTokens: 7}, false, 8, `{"maxOutputTokens":8}`, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			r := request(test.model, user(text("Hello")))
-			r.Thinking, r.MaxTokens = test.thinking, test.limit
+			r.Thinking, r.MaxTokens, r.Effort = test.thinking, test.limit, test.effort
 			h := askWith(t, test.opts, r, stop)
 			_, config, _ := strings.Cut(strings.TrimSuffix(h.sent, "}"), `,"generationConfig":`)
 			if h.err != nil || config != test.want {

@@ -51,6 +51,12 @@ type result struct {
 	ID       string `json:"id,omitzero"`
 	Name     string `json:"name"`
 	Response output `json:"response"`
+	// Parts are pictures, which Gemini 3 and later take here.
+	Parts []picture `json:"parts,omitempty"`
+}
+
+type picture struct {
+	Data *blob `json:"inlineData"`
 }
 
 // output is what a tool put out, or what went wrong with it.
@@ -77,6 +83,7 @@ type generationConfig struct {
 type thinkingConfig struct {
 	Include bool   `json:"includeThoughts,omitzero"`
 	Budget  *int64 `json:"thinkingBudget,omitzero"`
+	Level   string `json:"thinkingLevel,omitzero"`
 }
 
 // The roles of contents.
@@ -107,12 +114,29 @@ func (m *Model) request(r *model.Request) *request {
 // or not, and refuse to be told otherwise; those that need not are told.
 func (m *Model) thinking(r *model.Request) *thinkingConfig {
 	switch {
+	case r.Thinking && r.Effort != "" && wantsSignatures(r.Model):
+		return &thinkingConfig{Include: true, Level: level(r)}
+	case r.Thinking && r.Effort != "":
+		return &thinkingConfig{Include: true, Budget: new(min(r.Effort.Tokens(), maxBudget))}
 	case r.Thinking:
 		return &thinkingConfig{Include: true, Budget: m.opts.ThinkingBudget}
 	case strings.HasPrefix(r.Model, "gemini-2.5-flash"):
 		return &thinkingConfig{Budget: new(int64(0))}
 	}
 	return nil
+}
+
+// maxBudget is what all models before Gemini 3 that think take for a budget.
+const maxBudget = 24576
+
+// level is how Gemini 3 and later are told how much to think. The first of the pro models
+// knows no medium.
+func level(r *model.Request) string {
+	word := r.Effort.Word()
+	if word == "medium" && strings.HasPrefix(r.Model, "gemini-3-pro") {
+		return "high"
+	}
+	return word
 }
 
 // contents turns messages into what the API takes for a conversation: nothing
@@ -130,6 +154,7 @@ func (m *Model) contents(r *model.Request) []content {
 		for _, p := range message.Parts {
 			if w, ok := m.part(p, names); ok {
 				parts = append(parts, w)
+				parts = append(parts, pictures(p, w.Result, r.Model)...)
 			}
 		}
 		switch last := len(out) - 1; {
@@ -181,9 +206,37 @@ func (m *Model) part(p model.Part, names map[string]string) (part, bool) {
 		}
 		return part{Result: &result{ID: p.ID, Name: nameOf(name), Response: said}}, true
 	case model.PartImage:
-		return part{Data: &blob{Media: p.Media, Data: p.Data}}, len(p.Data) > 0
+		return shown(p), len(p.Data) > 0
 	}
 	return part{}, false
+}
+
+// shown is a picture, or a word in its place: Gemini does not take GIF.
+func shown(p model.Part) part {
+	if p.Media == "image/gif" {
+		return part{Text: new(model.Unseen)}
+	}
+	return part{Data: &blob{Media: p.Media, Data: p.Data}}
+}
+
+// pictures puts those that came with a result into it, or, for models before Gemini 3,
+// behind the results, where order moves them.
+func pictures(p model.Part, into *result, name string) (behind []part) {
+	if into == nil || len(p.Pictures) == 0 {
+		return nil
+	}
+	for _, x := range p.Pictures {
+		w := shown(x)
+		if w.Data != nil && wantsSignatures(name) {
+			into.Parts = append(into.Parts, picture{w.Data})
+			continue
+		}
+		behind = append(behind, w)
+	}
+	if len(behind) > 0 {
+		behind = slices.Insert(behind, 0, part{Text: new("Pictures that came with the result of " + into.Name + ":")})
+	}
+	return behind
 }
 
 // order puts results first, as their calls are ordered.

@@ -13,6 +13,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/model"
+	"lyceum/internal/model/respond"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -257,7 +258,7 @@ func (s *anthropicReader) thought(raw jsontext.Value) (model.Part, error) {
 }
 
 // redacted is the payload of a thought that only the API can read.
-const redacted = "redacted:"
+const redacted = respond.Redacted
 
 func (s *anthropicReader) redacted(raw jsontext.Value) (model.Part, error) {
 	var b struct {
@@ -299,17 +300,50 @@ func (s *anthropicReader) result(raw jsontext.Value) (model.Part, *anthropicPoin
 	var b struct {
 		Type    string          `json:"type"`
 		ID      string          `json:"tool_use_id"`
-		Content string          `json:"content"`
+		Content jsontext.Value  `json:"content"`
 		Error   bool            `json:"is_error"`
 		Point   *anthropicPoint `json:"cache_control"`
 	}
 	if err := strict(raw, &b); err != nil {
 		return model.Part{}, nil, err
 	}
-	if b.Error && b.Content == "" {
+	out := model.Part{Kind: model.PartToolResult, ID: b.ID, Error: b.Error}
+	if err := s.output(b.Content, &out); err != nil {
+		return model.Part{}, nil, err
+	}
+	if b.Error && out.Text == "" {
 		return model.Part{}, nil, errors.New("content cannot be empty if `is_error` is true")
 	}
-	return model.Part{Kind: model.PartToolResult, ID: b.ID, Text: b.Content, Error: b.Error}, b.Point, nil
+	return out, b.Point, nil
+}
+
+// output reads the content of a result: nothing, a text, or a list of texts and images.
+func (s *anthropicReader) output(raw jsontext.Value, to *model.Part) error {
+	switch raw.Kind() {
+	case 0:
+		return nil
+	case '"':
+		return json.Unmarshal(raw, &to.Text)
+	}
+	var list []jsontext.Value
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return err
+	}
+	for _, one := range list {
+		p, _, err := s.part(model.User, one)
+		if err != nil {
+			return err
+		}
+		switch p.Kind {
+		case event.PartText:
+			to.Text += p.Text
+		case model.PartImage:
+			to.Pictures = append(to.Pictures, p)
+		default:
+			return fmt.Errorf("tool_result.content: unexpected %s", p.Kind)
+		}
+	}
+	return nil
 }
 
 func (s *anthropicReader) image(raw jsontext.Value) (model.Part, *anthropicPoint, error) {
@@ -409,74 +443,12 @@ func (s *anthropicReader) thoughtFirst() error {
 // Answer streams a reply.
 func (a *AnthropicWire) Answer(send Send, header http.Header, r Reply) {
 	header.Set("Request-Id", "req_011CSHoEeqs5C35K2UUqR7Fy")
-	u := r.Usage
-	input := map[string]any{
-		"input_tokens": u.Input - u.Cached - u.CacheWrites, "cache_read_input_tokens": u.Cached, "cache_creation_input_tokens": u.CacheWrites,
-	}
-	start := map[string]any{"output_tokens": min(u.Output, 1), "service_tier": "standard"}
-	end := map[string]any{"output_tokens": u.Output, "output_tokens_details": map[string]any{"thinking_tokens": u.Thinking}}
-	for k, v := range input {
-		start[k] = v
-		if u.Cached > 0 {
-			end[k] = v // newer servers repeat it
+	for _, p := range r.Parts {
+		if p.Kind == event.PartThinking {
+			a.signed.Store(p.Opaque, p.Text)
 		}
 	}
-	put := func(kind string, fields map[string]any) bool {
-		fields["type"] = kind
-		data, err := json.Marshal(fields, json.Deterministic(true))
-		if err != nil {
-			panic(err) // the suite's own texts
-		}
-		return send(kind, string(data))
-	}
-	ok := put("message_start", map[string]any{"message": map[string]any{
-		"id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": start,
-	}}) && put("ping", map[string]any{})
-	for i, p := range r.Parts {
-		ok = ok && a.block(put, i, p)
-	}
-	stop := map[string]string{model.StopEnd: "end_turn", model.StopTools: "tool_use", model.StopLength: "max_tokens", model.StopRefusal: "refusal"}[r.Stop]
-	_ = ok && put("message_delta", map[string]any{"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": end}) && put("message_stop", map[string]any{})
-}
-
-// block streams a part, in pieces.
-func (a *AnthropicWire) block(put func(string, map[string]any) bool, i int, p model.Part) bool {
-	start := map[string]any{"type": "text", "text": ""}
-	kind, field, whole := "text_delta", "text", p.Text
-	switch data, sealed := strings.CutPrefix(p.Opaque, redacted); {
-	case p.Kind == event.PartThinking && sealed:
-		a.signed.Store(p.Opaque, "")
-		start, whole = map[string]any{"type": "redacted_thinking", "data": data}, ""
-	case p.Kind == event.PartThinking:
-		a.signed.Store(p.Opaque, p.Text)
-		start, kind, field = map[string]any{"type": "thinking", "thinking": "", "signature": ""}, "thinking_delta", "thinking"
-	case p.Kind == event.PartToolCall:
-		start, kind, field, whole = map[string]any{"type": "tool_use", "id": p.ID, "name": p.Name, "input": map[string]any{}}, "input_json_delta", "partial_json", p.Args
-	}
-	ok := put("content_block_start", map[string]any{"index": i, "content_block": start})
-	delta := func(kind, field, text string) bool {
-		return put("content_block_delta", map[string]any{"index": i, "delta": map[string]any{"type": kind, field: text}})
-	}
-	if p.Kind == event.PartToolCall {
-		ok = ok && delta(kind, field, "")
-	}
-	for _, piece := range pieces(whole) {
-		ok = ok && delta(kind, field, piece)
-	}
-	if start["type"] == "thinking" {
-		ok = ok && delta("signature_delta", "signature", p.Opaque)
-	}
-	return ok && put("content_block_stop", map[string]any{"index": i})
-}
-
-// pieces cuts a text into three, between runes and wherever that falls in JSON.
-func pieces(s string) []string {
-	r := []rune(s)
-	var out []string
-	for size := len(r)/3 + 1; len(r) > 0; r = r[min(size, len(r)):] {
-		out = append(out, string(r[:min(size, len(r))]))
-	}
-	return out
+	respond.Anthropic{}.Stream(respond.Send(send), &respond.Answer{ID: "1", Model: "claude", Parts: r.Parts, Usage: r.Usage, Stop: r.Stop})
 }
 
 var anthropicFailures = map[Failure]struct {

@@ -29,6 +29,7 @@ func kit() []model.Tool {
 	}
 }
 
+// testRequest is long: it is a list of short tests, each on its own.
 func testRequest(t *testing.T, d Driver) {
 	fine := d.answer(say(text("fine")), nil)
 	seen := func(t *testing.T, r *model.Request) *Seen {
@@ -121,6 +122,50 @@ func testRequest(t *testing.T, d Driver) {
 			messages := []model.Message{user(text("What is this?"), model.Part{Kind: model.PartImage, Media: "image/png", Data: data}, text("Tell me."), model.Part{Kind: model.PartImage, Media: "image/jpeg", Data: []byte("\xff\xd8\xff")})}
 			wantConversation(t, messages, seen(t, d.request(messages...)).Messages)
 		})
+		run(t, "CarriesThePicturesOfResults", func(t *testing.T) { testPictures(t, d, seen) })
+	}
+}
+
+// testPictures gives a driver results that have pictures. Where they stand is the
+// format's business: in the result, or behind all of them. But each goes, in order, and
+// a format that has no place for a type says so in words.
+func testPictures(t *testing.T, d Driver, seen func(*testing.T, *model.Request) *Seen) {
+	picture := func(media, data string) model.Part {
+		return model.Part{Kind: model.PartImage, Media: media, Data: []byte(data)}
+	}
+	with := func(p model.Part, pictures ...model.Part) model.Part {
+		p.Pictures = pictures
+		return p
+	}
+	failed := with(result("call_2", "now", "only half a clock"), picture("image/webp", "the half"))
+	failed.Error = true
+	r := d.request(
+		hello, assistant(call("call_1", "now", "{}"), call("call_2", "now", "{}"), call("call_3", "now", "{}")),
+		user(
+			with(result("call_1", "now", "a clock"), picture("image/png", "first"), picture("image/jpeg", "second")), failed,
+			with(result("call_3", "now", ""), picture("image/png", "third")), text("And this?"), picture("image/png", "fourth"),
+		),
+	)
+	r.Tools = kit()
+	var pictures, texts []string
+	for _, m := range seen(t, r).Messages {
+		for _, p := range m.Parts {
+			texts = append(texts, p.Text)
+			for _, x := range append(slices.Clone(p.Pictures), p) {
+				if x.Kind == model.PartImage {
+					pictures = append(pictures, x.Media+" "+string(x.Data))
+				}
+			}
+		}
+	}
+	want := []string{"image/png first", "image/jpeg second", "image/webp the half", "image/png third", "image/png fourth"}
+	if diff := cmp.Diff(want, pictures); diff != "" {
+		t.Errorf("the pictures that were sent differ (-want +got):\n%s", diff)
+	}
+	for _, words := range []string{"a clock", "only half a clock", "And this?"} {
+		if !slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, words) }) {
+			t.Errorf("%q was not sent, only %q", words, texts)
+		}
 	}
 }
 

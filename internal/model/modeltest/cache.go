@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lyceum/internal/model"
+	"lyceum/internal/need"
 
 	"github.com/go-json-experiment/json"
 )
@@ -24,8 +25,12 @@ const (
 
 func testCache(t *testing.T, d Driver) {
 	run(t, "HoldsMostOfALongLoop", func(t *testing.T) {
-		share := CachedShare(t, d, 50)
-		t.Logf("cached share over 50 turns: %.2f %%", 100*share)
+		turns := 50
+		if need.Detector {
+			turns = 30 // what is sent grows with the square, and the detector finds nothing new in it
+		}
+		share := CachedShare(t, d, turns)
+		t.Logf("cached share over %d turns: %.2f %%", turns, 100*share)
 		if share <= 0.9 {
 			t.Errorf("only %.1f %% of the loop would come from the provider's cache", 100*share)
 		}

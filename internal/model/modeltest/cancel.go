@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"lyceum/internal/model"
+	"lyceum/internal/need"
 )
 
 // patience is how long a driver may take to return once it is cancelled.
 func patience() time.Duration {
-	if raced {
+	if need.Detector {
 		return 300 * time.Millisecond
 	}
 	return 100 * time.Millisecond

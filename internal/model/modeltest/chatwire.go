@@ -8,6 +8,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/model"
+	"lyceum/internal/model/respond"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -247,79 +248,10 @@ func chatAssistant(m chatSaid) ([]model.Part, error) {
 
 // Answer streams chunks: what is thought, what is said, and the calls.
 func (c ChatWire) Answer(send Send, _ http.Header, r Reply) {
-	s := &chatSender{send: send}
-	s.delta(map[string]any{"role": "assistant", "content": "", "refusal": nil})
-	calls := 0
-	for _, p := range r.Parts {
-		switch p.Kind {
-		case event.PartThinking:
-			for _, piece := range openAIPieces(p.Text) {
-				s.delta(map[string]any{"reasoning_content": piece})
-			}
-			if p.Opaque != "" && c.Details {
-				s.delta(map[string]any{"reasoning_details": []any{map[string]any{"type": "reasoning.encrypted", "index": 0, "data": openAISeal(p.Opaque, "")}}})
-			}
-		case event.PartText:
-			field := "content"
-			if r.Stop == model.StopRefusal {
-				field = "refusal"
-			}
-			for _, piece := range openAIPieces(p.Text) {
-				s.delta(map[string]any{field: piece})
-			}
-		case event.PartToolCall:
-			s.call(calls, p)
-			calls++
-		}
-	}
-	finish := map[string]string{model.StopEnd: "stop", model.StopTools: "tool_calls", model.StopLength: "length", model.StopRefusal: "content_filter"}[r.Stop]
-	s.chunk([]any{map[string]any{"index": 0, "delta": map[string]any{}, "logprobs": nil, "finish_reason": finish}}, nil)
-	s.chunk([]any{}, chatUsage(r.Usage))
-	if !s.gone {
-		send("", "[DONE]")
-	}
-}
-
-// chatSender sends chunks until nobody listens.
-type chatSender struct {
-	send Send
-	gone bool
-}
-
-func (s *chatSender) chunk(choices []any, usage any) {
-	if s.gone {
-		return
-	}
-	s.gone = !s.send("", openAIJSON(map[string]any{
-		"id": "chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT", "object": "chat.completion.chunk", "created": 1741569952, "model": "model-1",
-		"system_fingerprint": "fp_44709d6fcb", "choices": choices, "usage": usage,
-	}))
-}
-
-func (s *chatSender) delta(delta map[string]any) {
-	s.chunk([]any{map[string]any{"index": 0, "delta": delta, "logprobs": nil, "finish_reason": nil}}, nil)
-}
-
-// call sends the name first and the arguments in fragments.
-func (s *chatSender) call(index int, p model.Part) {
-	s.delta(map[string]any{"tool_calls": []any{map[string]any{
-		"index": index, "id": p.ID, "type": "function", "function": map[string]any{"name": p.Name, "arguments": ""},
-	}}})
-	for _, piece := range openAIPieces(p.Args) {
-		s.delta(map[string]any{"tool_calls": []any{map[string]any{"index": index, "function": map[string]any{"arguments": piece}}}})
-	}
-}
-
-func chatUsage(u event.Usage) any {
-	input := map[string]any{"cached_tokens": u.Cached, "audio_tokens": 0}
-	if u.CacheWrites > 0 {
-		input["cache_write_tokens"] = u.CacheWrites
-	}
-	return map[string]any{
-		"prompt_tokens": u.Input, "completion_tokens": u.Output, "total_tokens": u.Input + u.Output,
-		"prompt_tokens_details":     input,
-		"completion_tokens_details": map[string]any{"reasoning_tokens": u.Thinking, "audio_tokens": 0},
-	}
+	respond.Chat{Details: c.Details}.Stream(respond.Send(send), &respond.Answer{
+		ID: "B9MBs8CjcvOU2jLn4n570S5qMJKcT", Model: "model-1", Created: 1741569952, Parts: r.Parts, Usage: r.Usage, Stop: r.Stop,
+		Seal: func(p model.Part, _ string) string { return openAISeal(p.Opaque, "") },
+	})
 }
 
 // Refuse words a failure as OpenAI does; in the stream, as OpenRouter does.
@@ -329,7 +261,10 @@ func (ChatWire) Refuse(w http.ResponseWriter, f Failure) {
 		return
 	}
 	send := openAIStream(w)
-	(&chatSender{send: func(name, data string) bool { send(name, data); return true }}).delta(map[string]any{"content": "Let me"})
+	send("", openAIJSON(map[string]any{
+		"id": "cmpl-abc123", "object": "chat.completion.chunk", "created": 1234567890, "model": "model-1",
+		"choices": []any{map[string]any{"index": 0, "delta": map[string]any{"content": "Let me"}, "finish_reason": nil}},
+	}))
 	send("", openAIJSON(map[string]any{
 		"id": "cmpl-abc123", "object": "chat.completion.chunk", "created": 1234567890, "model": "model-1",
 		"error":   map[string]any{"code": 502, "message": "Provider disconnected unexpectedly"},

@@ -13,6 +13,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/model"
+	"lyceum/internal/model/respond"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -41,6 +42,7 @@ type geminiRequest struct {
 		Thinking  *struct {
 			Include bool   `json:"includeThoughts"`
 			Budget  *int64 `json:"thinkingBudget"`
+			Level   string `json:"thinkingLevel"`
 		} `json:"thinkingConfig"`
 	} `json:"generationConfig"`
 }
@@ -74,6 +76,9 @@ type geminiResponse struct {
 	ID       string         `json:"id"`
 	Name     string         `json:"name"`
 	Response jsontext.Value `json:"response"`
+	Parts    []struct {
+		Data *geminiBlob `json:"inlineData"`
+	} `json:"parts"`
 }
 
 // The signatures that Google documents for calls that no Gemini model made.
@@ -153,6 +158,9 @@ func (in *geminiRequest) settings(seen *Seen) error {
 		if t.Include && t.Budget != nil && *t.Budget == 0 {
 			return errors.New("thoughts can be included only if thinking is enabled")
 		}
+		if third := strings.HasPrefix(seen.Model, "gemini-3"); t.Level != "" && (!third || t.Budget != nil) {
+			return errors.New("thinking level is not supported for this model, or set beside a budget")
+		}
 		seen.Thinking = t.Include
 	}
 	return nil
@@ -199,6 +207,11 @@ func (in *geminiRequest) turns(seen *Seen) error {
 	}
 	if strings.HasPrefix(seen.Model, "gemini-3") {
 		return in.signed()
+	}
+	for _, m := range seen.Messages {
+		if slices.ContainsFunc(m.Parts, func(p model.Part) bool { return len(p.Pictures) > 0 }) {
+			return errors.New("multimodal function responses are not supported by this model")
+		}
 	}
 	return nil
 }
@@ -277,6 +290,16 @@ func (r *geminiResponse) read() (model.Part, error) {
 	default:
 		return out, errors.New("function_response.response has neither an output nor an error")
 	}
+	for _, x := range r.Parts {
+		if x.Data == nil {
+			return out, errors.New("function_response.parts: required oneof field 'data'")
+		}
+		p, err := x.Data.read()
+		if err != nil {
+			return out, err
+		}
+		out.Pictures = append(out.Pictures, p)
+	}
 	return out, nil
 }
 
@@ -324,88 +347,10 @@ func (in *geminiRequest) signed() error {
 	return nil
 }
 
-type geminiChunk struct {
-	Candidates []geminiCandidate `json:"candidates,omitempty"`
-	Feedback   *geminiFeedback   `json:"promptFeedback,omitzero"`
-	Usage      geminiUsage       `json:"usageMetadata"`
-	Version    string            `json:"modelVersion"`
-	ID         string            `json:"responseId"`
-}
-
-type geminiCandidate struct {
-	Content geminiContent `json:"content,omitzero"`
-	Finish  string        `json:"finishReason,omitzero"`
-	Index   int           `json:"index"`
-}
-
-type geminiFeedback struct {
-	BlockReason string `json:"blockReason"`
-}
-
-type geminiUsage struct {
-	Prompt     int64 `json:"promptTokenCount"`
-	Cached     int64 `json:"cachedContentTokenCount,omitzero"`
-	Candidates int64 `json:"candidatesTokenCount,omitzero"`
-	Thoughts   int64 `json:"thoughtsTokenCount,omitzero"`
-	Total      int64 `json:"totalTokenCount"`
-}
-
 // Answer implements Wire. Calls come whole; the signature of a text comes after
 // it, that of a thought with its last piece.
 func (GeminiWire) Answer(send Send, _ http.Header, r Reply) {
-	usage := geminiUsage{Prompt: r.Usage.Input, Total: r.Usage.Input}
-	chunk := func(c geminiCandidate) bool {
-		return send("", geminiJSON(geminiChunk{Candidates: []geminiCandidate{c}, Usage: usage, Version: "gemini-test", ID: "response-1"}))
-	}
-	for _, p := range r.Parts {
-		for _, piece := range geminiPieces(p) {
-			if !chunk(geminiCandidate{Content: geminiContent{Role: "model", Parts: []geminiPart{piece}}}) {
-				return
-			}
-		}
-	}
-	usage = geminiUsage{
-		Prompt: r.Usage.Input, Cached: r.Usage.Cached, Candidates: r.Usage.Output - r.Usage.Thinking, Thoughts: r.Usage.Thinking,
-		Total: r.Usage.Input + r.Usage.Output,
-	}
-	if r.Stop == model.StopRefusal && len(r.Parts) == 0 {
-		send("", geminiJSON(geminiChunk{Feedback: &geminiFeedback{BlockReason: "PROHIBITED_CONTENT"}, Usage: usage, Version: "gemini-test", ID: "response-1"}))
-		return
-	}
-	finish := map[string]string{model.StopLength: "MAX_TOKENS", model.StopRefusal: "SAFETY"}[r.Stop]
-	if finish == "" {
-		finish = "STOP"
-	}
-	chunk(geminiCandidate{Content: geminiContent{Role: "model", Parts: []geminiPart{{Text: new("")}}}, Finish: finish})
-}
-
-// geminiPieces takes a part apart as it is streamed.
-func geminiPieces(p model.Part) []geminiPart {
-	var signature *string
-	if p.Opaque != "" {
-		signature = &p.Opaque
-	}
-	if p.Kind == event.PartToolCall {
-		call := &geminiCall{ID: p.ID, Name: p.Name}
-		if p.Args != "" {
-			call.Args = jsontext.Value(p.Args)
-		}
-		return []geminiPart{{Call: call, Signature: signature}}
-	}
-	thought := p.Kind == event.PartThinking
-	var out []geminiPart
-	text := []rune(p.Text)
-	for n := len(text)/3 + 1; len(text) > 0; text = text[min(n, len(text)):] {
-		out = append(out, geminiPart{Text: new(string(text[:min(n, len(text))])), Thought: thought})
-	}
-	switch {
-	case signature == nil:
-	case thought && len(out) > 0:
-		out[len(out)-1].Signature = signature
-	default:
-		out = append(out, geminiPart{Text: new(""), Thought: thought, Signature: signature})
-	}
-	return out
+	respond.Gemini{}.Stream(respond.Send(send), &respond.Answer{ID: "response-1", Model: "gemini-test", Parts: r.Parts, Usage: r.Usage, Stop: r.Stop})
 }
 
 type geminiFailure struct {
@@ -452,10 +397,8 @@ func (GeminiWire) Refuse(w http.ResponseWriter, f Failure) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	begun := geminiCandidate{Content: geminiContent{Role: "model", Parts: []geminiPart{{Text: new("I beg")}}}}
-	for _, data := range []any{geminiChunk{Candidates: []geminiCandidate{begun}, Usage: geminiUsage{Prompt: 7, Total: 7}}, geminiFailure{e}} {
-		_, _ = fmt.Fprintf(w, "data: %s\n\n", geminiJSON(data))
-	}
+	begun := `{"candidates":[{"content":{"role":"model","parts":[{"text":"I beg"}]},"index":0}],"usageMetadata":{"promptTokenCount":7,"totalTokenCount":7}}`
+	_, _ = fmt.Fprintf(w, "data: %s\n\ndata: %s\n\n", begun, geminiJSON(geminiFailure{e}))
 }
 
 func geminiJSON(v any) string {

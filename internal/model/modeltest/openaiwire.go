@@ -31,19 +31,6 @@ func openAIStrict(data []byte, v any) error {
 	return json.Unmarshal(data, v, json.RejectUnknownMembers(true))
 }
 
-// openAIPieces cuts a text into several, between its characters.
-func openAIPieces(text string) []string {
-	var list []string
-	runes := []rune(text)
-	size := max(1, (len(runes)+3)/4)
-	for len(runes) > 0 {
-		n := min(size, len(runes))
-		list = append(list, string(runes[:n]))
-		runes = runes[n:]
-	}
-	return list
-}
-
 // openAIHead checks what is not in the body, and returns the key.
 func openAIHead(r *http.Request, path string) (string, error) {
 	key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")

@@ -10,7 +10,9 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/model"
+	"lyceum/internal/model/respond"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -104,7 +106,7 @@ type responsesItem struct {
 	CallID    string          `json:"call_id"`
 	Name      string          `json:"name"`
 	Arguments *string         `json:"arguments"`
-	Output    *string         `json:"output"`
+	Output    jsontext.Value  `json:"output"`
 	Summary   []responsesWord `json:"summary"`
 	Encrypted string          `json:"encrypted_content"`
 }
@@ -174,7 +176,9 @@ func (i *responsesItem) read() (model.Role, []model.Part, error) {
 		role, parts = model.Assistant, []model.Part{{Kind: event.PartToolCall, ID: i.CallID, Name: i.Name, Args: *i.Arguments}}
 		rest.CallID, rest.Name, rest.Arguments = "", "", nil
 	case i.Type == "function_call_output" && i.Output != nil:
-		role, parts = model.User, []model.Part{openAIResult(i.CallID, *i.Output)}
+		var result model.Part
+		result, err = i.output()
+		role, parts = model.User, []model.Part{result}
 		rest.CallID, rest.Output = "", nil
 	case i.Type == "reasoning" && strings.HasPrefix(i.ID, "rs_") && i.Summary != nil:
 		var own string
@@ -188,6 +192,35 @@ func (i *responsesItem) read() (model.Role, []model.Part, error) {
 		err = fmt.Errorf("a %s has a field of another: %s", i.Type, openAIJSON(rest))
 	}
 	return role, parts, err
+}
+
+// output reads what a tool put out: a text, or a list of texts and images.
+func (i *responsesItem) output() (model.Part, error) {
+	if i.Output.Kind() == '"' {
+		var text string
+		err := json.Unmarshal(i.Output, &text)
+		return openAIResult(i.CallID, text), err
+	}
+	var list []responsesWord
+	if err := openAIStrict(i.Output, &list); err != nil {
+		return model.Part{}, err
+	}
+	said := responsesItem{Role: "user", Content: list}
+	_, parts, err := said.message()
+	if err != nil {
+		return model.Part{}, err
+	}
+	text := ""
+	var pictures []model.Part
+	for _, p := range parts {
+		if p.Kind == model.PartImage {
+			pictures = append(pictures, p)
+		}
+		text += p.Text
+	}
+	out := openAIResult(i.CallID, text)
+	out.Pictures = pictures
+	return out, nil
 }
 
 func (i *responsesItem) summary() string {
@@ -223,127 +256,16 @@ func (i *responsesItem) message() (model.Role, []model.Part, error) {
 
 // Answer streams an item for each part, and then all of them once more.
 func (ResponsesWire) Answer(send Send, _ http.Header, r Reply) {
-	s := &responsesSender{send: send}
-	s.event("response.created", map[string]any{"response": s.response("in_progress", Reply{})})
-	s.event("response.in_progress", map[string]any{"response": s.response("in_progress", Reply{})})
-	for _, p := range r.Parts {
-		switch p.Kind {
-		case event.PartThinking:
-			s.thought(p)
-		case event.PartText:
-			s.text(p, r.Stop == model.StopRefusal)
-		case event.PartToolCall:
-			s.call(p)
-		}
-	}
-	if r.Stop == model.StopLength {
-		s.event("response.incomplete", map[string]any{"response": s.response("incomplete", r)})
-		return
-	}
-	s.event("response.completed", map[string]any{"response": s.response("completed", r)})
+	respond.Responses{}.Stream(respond.Send(send), responsesReply(r))
 }
 
-// responsesSender sends events until nobody listens.
-type responsesSender struct {
-	send  Send
-	gone  bool
-	count int
-	items []any
-}
-
-func (s *responsesSender) event(name string, fields map[string]any) {
-	if s.gone {
-		return
+func responsesReply(r Reply) *respond.Answer {
+	return &respond.Answer{
+		ID: "67ccd2bed1ec8190b14f964abc0542670bb6a6b452d3795b", Model: "gpt-5-2025-08-07", Created: 1741476542, Parts: r.Parts, Usage: r.Usage, Stop: r.Stop,
+		Seal: func(p model.Part, id string) string {
+			return openAISeal(p.Opaque, id+openAIJSON([]responsesWord{{Type: "summary_text", Text: p.Text}}))
+		},
 	}
-	fields["type"], fields["sequence_number"] = name, s.count
-	s.count++
-	s.gone = !s.send(name, openAIJSON(fields))
-}
-
-func (s *responsesSender) response(status string, r Reply) map[string]any {
-	out := map[string]any{
-		"id": "resp_67ccd2bed1ec8190b14f964abc0542670bb6a6b452d3795b", "object": "response", "created_at": 1741476542, "status": status,
-		"error": nil, "incomplete_details": nil, "model": "gpt-5-2025-08-07", "output": []any{}, "store": false, "usage": nil,
-	}
-	if status == "in_progress" {
-		return out
-	}
-	if status == "incomplete" {
-		out["incomplete_details"] = map[string]any{"reason": "max_output_tokens"}
-	}
-	input := map[string]any{"cached_tokens": r.Usage.Cached}
-	if r.Usage.CacheWrites > 0 {
-		input["cache_write_tokens"] = r.Usage.CacheWrites
-	}
-	out["output"] = slices.Concat([]any{}, s.items)
-	out["usage"] = map[string]any{
-		"input_tokens": r.Usage.Input, "input_tokens_details": input, "output_tokens": r.Usage.Output,
-		"output_tokens_details": map[string]any{"reasoning_tokens": r.Usage.Thinking}, "total_tokens": r.Usage.Input + r.Usage.Output,
-	}
-	return out
-}
-
-// item sends one, with what comes between its beginning and its end.
-func (s *responsesSender) item(begun, done map[string]any, between func(at func(name string, fields map[string]any))) {
-	place := len(s.items)
-	s.event("response.output_item.added", map[string]any{"output_index": place, "item": begun})
-	between(func(name string, fields map[string]any) {
-		fields["output_index"], fields["item_id"] = place, done["id"]
-		s.event(name, fields)
-	})
-	s.event("response.output_item.done", map[string]any{"output_index": place, "item": done})
-	s.items = append(s.items, done)
-}
-
-func (s *responsesSender) id(kind string) string { return fmt.Sprintf("%s_%048d", kind, len(s.items)) }
-
-func (s *responsesSender) thought(p model.Part) {
-	id := s.id("rs")
-	summary := []responsesWord{{Type: "summary_text", Text: p.Text}}
-	done := map[string]any{"id": id, "type": "reasoning", "summary": []any{map[string]any{"type": "summary_text", "text": p.Text}}}
-	if p.Opaque != "" {
-		done["encrypted_content"] = openAISeal(p.Opaque, id+openAIJSON(summary))
-	}
-	s.item(map[string]any{"id": id, "type": "reasoning", "summary": []any{}}, done, func(at func(string, map[string]any)) {
-		at("response.reasoning_summary_part.added", map[string]any{"summary_index": 0, "part": map[string]any{"type": "summary_text", "text": ""}})
-		for _, piece := range openAIPieces(p.Text) {
-			at("response.reasoning_summary_text.delta", map[string]any{"summary_index": 0, "delta": piece, "obfuscation": "xyz"})
-		}
-		at("response.reasoning_summary_text.done", map[string]any{"summary_index": 0, "text": p.Text})
-		at("response.reasoning_summary_part.done", map[string]any{"summary_index": 0, "part": map[string]any{"type": "summary_text", "text": p.Text}})
-	})
-}
-
-func (s *responsesSender) text(p model.Part, refuses bool) {
-	id := s.id("msg")
-	kind, field, word := "output_text", "text", map[string]any{"type": "output_text", "annotations": []any{}, "logprobs": []any{}, "text": p.Text}
-	if refuses {
-		kind, field, word = "refusal", "refusal", map[string]any{"type": "refusal", "refusal": p.Text}
-	}
-	message := func(status string, content ...any) map[string]any {
-		return map[string]any{"id": id, "type": "message", "status": status, "role": "assistant", "content": slices.Concat([]any{}, content)}
-	}
-	s.item(message("in_progress"), message("completed", word), func(at func(string, map[string]any)) {
-		at("response.content_part.added", map[string]any{"content_index": 0, "part": map[string]any{"type": kind, field: ""}})
-		for _, piece := range openAIPieces(p.Text) {
-			at("response."+kind+".delta", map[string]any{"content_index": 0, "delta": piece, "logprobs": []any{}})
-		}
-		at("response."+kind+".done", map[string]any{"content_index": 0, field: p.Text})
-		at("response.content_part.done", map[string]any{"content_index": 0, "part": word})
-	})
-}
-
-func (s *responsesSender) call(p model.Part) {
-	id := s.id("fc")
-	call := func(status, args string) map[string]any {
-		return map[string]any{"id": id, "type": "function_call", "status": status, "arguments": args, "call_id": p.ID, "name": p.Name}
-	}
-	s.item(call("in_progress", ""), call("completed", p.Args), func(at func(string, map[string]any)) {
-		for _, piece := range openAIPieces(p.Args) {
-			at("response.function_call_arguments.delta", map[string]any{"delta": piece, "obfuscation": "xyz"})
-		}
-		at("response.function_call_arguments.done", map[string]any{"arguments": p.Args})
-	})
 }
 
 // Refuse words a failure as OpenAI does.
@@ -353,7 +275,6 @@ func (ResponsesWire) Refuse(w http.ResponseWriter, f Failure) {
 		return
 	}
 	send := openAIStream(w)
-	s := &responsesSender{send: func(name, data string) bool { send(name, data); return true }}
-	s.event("response.created", map[string]any{"response": s.response("in_progress", Reply{})})
-	s.event("error", map[string]any{"code": "server_error", "message": "The server had an error while processing your request. Sorry about that!", "param": nil})
+	respond.Responses{}.Began(func(name, data string) bool { send(name, data); return true }, responsesReply(Reply{}))
+	send("error", openAIJSON(map[string]any{"type": "error", "sequence_number": 1, "code": "server_error", "message": "The server had an error while processing your request. Sorry about that!", "param": nil}))
 }

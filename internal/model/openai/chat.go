@@ -71,13 +71,25 @@ func (m *Chat) request(r *model.Request) map[string]any {
 	if len(r.Tools) > 0 {
 		fields["tools"] = chatTools(r.Tools)
 	}
-	if r.Thinking && m.opts.Effort != "" {
-		fields["reasoning_effort"] = m.opts.Effort
+	if effort := m.opts.effort(r); r.Thinking && effort != "" {
+		fields["reasoning_effort"] = effort
 	}
 	if m.opts.CacheKey {
 		fields["prompt_cache_key"] = cacheKey(r)
 	}
-	return m.opts.body(r, fields)
+	fields = m.opts.body(r, fields)
+	if r.Thinking && r.Effort != "" && m.opts.EffortIn == EffortReasoning {
+		fields["reasoning"] = reasoningOf(r.Effort)
+	}
+	return fields
+}
+
+// reasoningOf is how OpenRouter is told how much to think: in a word, or in tokens.
+func reasoningOf(e model.Effort) map[string]any {
+	if string(e) == e.Word() {
+		return map[string]any{"effort": e.Word()}
+	}
+	return map[string]any{"max_tokens": e.Tokens()}
 }
 
 type chatTool struct {
@@ -189,7 +201,8 @@ func (m *Chat) said(parts []model.Part) chatMessage {
 	return out
 }
 
-// asked is the results of tools, one message each, and then the user's words.
+// asked is the results of tools, one message each, and then the user's words. The
+// format takes pictures from the user alone, so those of results come there too.
 func (m *Chat) asked(parts []model.Part) []chatMessage {
 	var list []chatMessage
 	var words []chatContent
@@ -197,6 +210,12 @@ func (m *Chat) asked(parts []model.Part) []chatMessage {
 		switch p.Kind {
 		case model.PartToolResult:
 			list = append(list, chatMessage{Role: "tool", CallID: p.ID, Content: output(p)})
+			for i, x := range p.Pictures {
+				if i == 0 {
+					words = append(words, chatContent{Type: "text", Text: picturesOf(p)})
+				}
+				words = append(words, chatContent{Type: "image_url", ImageURL: &imageURL{URL: dataURL(x)}})
+			}
 		case event.PartText:
 			words = append(words, chatContent{Type: "text", Text: p.Text})
 		case model.PartImage:

@@ -19,6 +19,7 @@ type chatStream struct {
 	provider string
 	emit     func(model.Delta)
 
+	room          wire.Room
 	text, thought strings.Builder
 	details       details
 	calls         []*partialCall
@@ -36,6 +37,12 @@ type chatStream struct {
 func (s *chatStream) whole(noUsage bool) bool {
 	return s.finish != "" && (s.done || s.told || noUsage)
 }
+
+// maxName is from where on a name that comes in pieces is long enough: no tool's is longer.
+const maxName = 256
+
+// perDetail is what a piece of reasoning_details takes besides its texts.
+const perDetail = 128
 
 // partialCall is a call whose arguments are still coming.
 type partialCall struct {
@@ -136,8 +143,14 @@ func (s *chatStream) count(u *chatUsage) {
 }
 
 func (s *chatStream) delta(d *chunkDelta) error {
+	if err := s.room.Take(s.client, len(d.ReasoningContent), len(d.Reasoning), len(d.Content), len(d.Refusal)); err != nil {
+		return err
+	}
 	s.think(cmp.Or(d.ReasoningContent, d.Reasoning))
 	for _, raw := range d.Details {
+		if err := s.room.Take(s.client, len(raw), perDetail); err != nil {
+			return err
+		}
 		if err := s.details.add(raw); err != nil {
 			return s.client.Garbled("reasoning_details: %v", err)
 		}
@@ -150,6 +163,14 @@ func (s *chatStream) delta(d *chunkDelta) error {
 		s.say(d.Refusal)
 	}
 	for _, c := range d.Calls {
+		if err := s.room.Take(s.client, len(c.ID), len(c.Function.Name), len(c.Function.Arguments)); err != nil {
+			return err
+		}
+		if s.continued(c) == nil {
+			if err := s.room.Part(s.client); err != nil {
+				return err
+			}
+		}
 		if err := s.call(c); err != nil {
 			return s.client.Garbled("tool_calls: %v", err)
 		}
@@ -218,7 +239,7 @@ func (s *chatStream) call(c chunkCall) error {
 		s.calls = append(s.calls, p)
 	}
 	p.id = cmp.Or(p.id, c.ID)
-	if name := c.Function.Name; name != p.name { // some repeat the name each time
+	if name := c.Function.Name; name != p.name && len(p.name) < maxName { // some repeat the name each time
 		p.name += name
 	}
 	if c.Function.Arguments.Kind() == '{' {

@@ -38,6 +38,9 @@ type Options struct {
 	// Effort is how hard to think when thinking is asked for, such as high; ""
 	// leaves it to the server.
 	Effort string
+	// EffortIn is where the effort of a request goes: "" is reasoning_effort, "reasoning" an
+	// object of that name, and "nowhere" for servers that know only of thinking or not.
+	EffortIn string
 	// Extra is put into each request, Thinking into those that ask for thinking,
 	// and Plain into the others. A field stands above the driver's own of that name;
 	// nil takes it out.
@@ -96,6 +99,20 @@ func (o *Options) body(r *model.Request, fields map[string]any) map[string]any {
 	return fields
 }
 
+// The places of an effort besides the usual one.
+const (
+	EffortReasoning = "reasoning"
+	EffortNowhere   = "nowhere"
+)
+
+// effort is the word for how hard to think, "" if it is not said in a word of its own.
+func (o *Options) effort(r *model.Request) string {
+	if r.Effort == "" || o.EffortIn != "" {
+		return o.Effort
+	}
+	return r.Effort.Word()
+}
+
 func (o *Options) maxTokens(r *model.Request) int64 {
 	if r.MaxTokens > 0 {
 		return r.MaxTokens
@@ -133,9 +150,14 @@ func dataURL(p model.Part) string {
 // output is the text of a result. The formats have no mark for one that failed.
 func output(p model.Part) string {
 	if p.Error {
-		return "Error: " + p.Text
+		return "Error: " + strings.TrimPrefix(p.Text, "error: ") // as most tools begin
 	}
 	return p.Text
+}
+
+// picturesOf stands before the pictures of a result where they cannot stand in it.
+func picturesOf(p model.Part) string {
+	return "Pictures that came with the result of " + toolName(p.Name) + ":"
 }
 
 func arguments(p model.Part) string {
@@ -263,6 +285,7 @@ func answers(calls []call, parts []model.Part) []model.Part {
 		case taken[i]:
 		case p.Kind == model.PartToolResult:
 			out = append(out, model.Part{Kind: event.PartText, Text: "Result of " + toolName(p.Name) + ": " + output(p)})
+			out = append(out, p.Pictures...)
 		default:
 			out = append(out, p)
 		}

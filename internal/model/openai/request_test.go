@@ -62,6 +62,57 @@ func TestResponsesMendsConversations(t *testing.T) {
 	]`, sent["input"])
 }
 
+// pictured is a conversation in which results have pictures, one of them stray.
+func pictured() *model.Request {
+	with := func(p model.Part, data string) model.Part {
+		p.Pictures = []model.Part{{Kind: model.PartImage, Media: "image/png", Data: []byte(data)}}
+		return p
+	}
+	failed := with(result("y", "error: no"), "2") // told once that it is an error
+	failed.Error = true
+	return ask(
+		said(model.User, with(result("lost", "42"), "0")),
+		said(model.Assistant, call("x", "t", "{}"), call("y", "t", "{}")),
+		said(model.User, with(result("x", "one"), "1"), failed, text("and?")),
+	)
+}
+
+func TestChatShowsPicturesOfResultsInTheNextMessage(t *testing.T) {
+	t.Parallel()
+	_, sent, err := chat(t, openai.Options{AfterTools: "OK."}, pictured(), fine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantJSON(t, `[
+		{"role":"user","content":[{"type":"text","text":"Result of t: 42"},{"type":"image_url","image_url":{"url":"data:image/png;base64,MA=="}}]},
+		{"role":"assistant","content":null,"tool_calls":[
+			{"id":"x","type":"function","function":{"name":"t","arguments":"{}"}},{"id":"y","type":"function","function":{"name":"t","arguments":"{}"}}]},
+		{"role":"tool","tool_call_id":"x","content":"one"},
+		{"role":"tool","tool_call_id":"y","content":"Error: no"},
+		{"role":"assistant","content":"OK."},
+		{"role":"user","content":[
+			{"type":"text","text":"Pictures that came with the result of t:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,MQ=="}},
+			{"type":"text","text":"Pictures that came with the result of t:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,Mg=="}},
+			{"type":"text","text":"and?"}]}
+	]`, sent["messages"])
+}
+
+func TestResponsesShowsPicturesInResults(t *testing.T) {
+	t.Parallel()
+	_, sent, err := responses(t, openai.Options{}, pictured(), fineResponse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantJSON(t, `[
+		{"type":"message","role":"user","content":[{"type":"input_text","text":"Result of t: 42"},{"type":"input_image","image_url":"data:image/png;base64,MA=="}]},
+		{"type":"function_call","call_id":"x","name":"t","arguments":"{}"},
+		{"type":"function_call","call_id":"y","name":"t","arguments":"{}"},
+		{"type":"function_call_output","call_id":"x","output":[{"type":"input_text","text":"one"},{"type":"input_image","image_url":"data:image/png;base64,MQ=="}]},
+		{"type":"function_call_output","call_id":"y","output":[{"type":"input_text","text":"Error: no"},{"type":"input_image","image_url":"data:image/png;base64,Mg=="}]},
+		{"type":"message","role":"user","content":[{"type":"input_text","text":"and?"}]}
+	]`, sent["input"])
+}
+
 func TestResponsesSendsBackWhatIsItsOwn(t *testing.T) {
 	t.Parallel()
 	_, sent, err := responses(t, openai.Options{}, ask(hello, said(model.Assistant,
@@ -142,6 +193,35 @@ func TestOptionsShapeTheRequest(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantJSON(t, c.want, sent[c.field])
+		})
+	}
+	for name, c := range map[string]struct {
+		opts               openai.Options
+		effort             model.Effort
+		effortIs, reasonIs string
+	}{
+		"AWord":             {openai.Options{}, "low", `"low"`, ""},
+		"ANumber":           {openai.Options{Effort: "low"}, "10000", `"medium"`, ""},
+		"AWordInAnObject":   {openai.Options{EffortIn: openai.EffortReasoning, Thinking: map[string]any{"reasoning": map[string]any{"enabled": true}}}, "high", "", `{"effort":"high"}`},
+		"ANumberInAnObject": {openai.Options{EffortIn: openai.EffortReasoning}, "5000", "", `{"max_tokens":5000}`},
+		"NowhereToSayIt":    {openai.Options{EffortIn: openai.EffortNowhere, Thinking: map[string]any{"reasoning": true}}, "high", "", "true"},
+	} {
+		t.Run("Effort/"+name, func(t *testing.T) {
+			t.Parallel()
+			r := ask(hello)
+			r.Thinking, r.Effort = true, c.effort
+			_, sent, err := chat(t, c.opts, r, fine)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for field, want := range map[string]string{"reasoning_effort": c.effortIs, "reasoning": c.reasonIs} {
+				if want == "" && sent[field] != nil {
+					t.Errorf("%s: got %v, want none", field, sent[field])
+				}
+				if want != "" {
+					wantJSON(t, want, sent[field])
+				}
+			}
 		})
 	}
 	t.Run("NothingTakesAFieldOut", func(t *testing.T) {

@@ -78,16 +78,16 @@ func (m *Responses) request(r *model.Request) map[string]any {
 		// with their thoughts.
 		fields["include"] = []string{"reasoning.encrypted_content"}
 		if r.Thinking {
-			fields["reasoning"] = m.effort()
+			fields["reasoning"] = m.effort(r)
 		}
 	}
 	return m.opts.body(r, fields)
 }
 
-func (m *Responses) effort() any {
+func (m *Responses) effort(r *model.Request) any {
 	fields := map[string]string{}
-	if m.opts.Effort != "" {
-		fields["effort"] = m.opts.Effort
+	if effort := m.opts.effort(r); effort != "" {
+		fields["effort"] = effort
 	}
 	if !m.opts.NoSummary {
 		fields["summary"] = "auto"
@@ -133,7 +133,8 @@ type (
 	outputItem struct {
 		Type   string `json:"type"`
 		CallID string `json:"call_id"`
-		Output string `json:"output"`
+		// Output is a string, or a list of content if pictures came with the result.
+		Output any `json:"output"`
 	}
 )
 
@@ -208,7 +209,7 @@ func asked(parts []model.Part) []any {
 	for _, p := range parts {
 		switch p.Kind {
 		case model.PartToolResult:
-			items = append(items, outputItem{Type: "function_call_output", CallID: p.ID, Output: output(p)})
+			items = append(items, outputItem{Type: "function_call_output", CallID: p.ID, Output: put(p)})
 		case event.PartText:
 			words = append(words, content{Type: "input_text", Text: p.Text})
 		case model.PartImage:
@@ -219,4 +220,19 @@ func asked(parts []model.Part) []any {
 		items = append(items, messageItem{Type: "message", Role: "user", Content: words})
 	}
 	return items
+}
+
+// put is what a tool put out, with its pictures.
+func put(p model.Part) any {
+	if len(p.Pictures) == 0 {
+		return output(p)
+	}
+	var list []content
+	if text := output(p); text != "" {
+		list = append(list, content{Type: "input_text", Text: text})
+	}
+	for _, x := range p.Pictures {
+		list = append(list, content{Type: "input_image", ImageURL: dataURL(x)})
+	}
+	return list
 }

@@ -19,6 +19,7 @@ type responsesStream struct {
 	client   *wire.Client
 	provider string
 	emit     func(model.Delta)
+	room     wire.Room
 	// done are the items that are whole, by their place.
 	done map[int64]jsontext.Value
 	// final is what the last event says; whole, that it has come.
@@ -96,6 +97,12 @@ func (s *responsesStream) event(name string, data []byte) error {
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 		s.show(event.PartThinking, e.Delta)
 	case "response.output_item.done":
+		if err := s.room.Take(s.client, len(e.Item)); err != nil {
+			return err
+		}
+		if err := s.room.Part(s.client); err != nil {
+			return err
+		}
 		if s.done == nil {
 			s.done = make(map[int64]jsontext.Value)
 		}

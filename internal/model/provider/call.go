@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -27,24 +26,39 @@ type caller struct {
 	model    string // as the provider calls it
 	provider string
 	price    *Price
+	// sees says that the model can be shown pictures.
+	sees bool
+	// context is how many tokens the model can see, output how many an answer has at most
+	// where the request does not say; 0 if nobody knows.
+	context, output int64
+
 	line     *line
 	clock    Clock
 	rand     func() float64
 	patience time.Duration
-	// local says that the server is on this machine.
-	local bool
 }
 
 // attempts is what a call has tried.
 type attempts struct {
 	begun time.Time
 	count int
+	// failed is when the first of them did, zero if none was made.
+	failed time.Time
 	// spent is the time of attempts and pauses, without that in line.
 	spent time.Duration
-	// wasted is what those that failed used, paid how many of them used something.
-	wasted event.Usage
-	paid   int
+	// wasted is what those that failed used, paid how many of them used something, and most
+	// how many may.
+	wasted     event.Usage
+	paid, most int
+	// estimated says that part of wasted is an upper bound.
+	estimated bool
 }
+
+// noticeable is how long a provider must have answered nobody for that to be an outage.
+const noticeable = 10 * time.Second
+
+// Provider implements model.Provided.
+func (c *caller) Provider() string { return c.provider }
 
 // maxPaid is how many attempts that cost something may fail: money is not spent on
 // trying for ever.
@@ -55,35 +69,47 @@ const maxPaid = 3
 func (c *caller) Generate(ctx context.Context, r *model.Request, emit func(model.Delta)) (*model.Answer, error) {
 	own := *r
 	own.Model = c.model
-	at := attempts{begun: c.clock.Now()}
+	if !c.sees {
+		own.Messages = model.Unsighted(r.Messages)
+	}
+	at := attempts{begun: c.clock.Now(), most: maxPaid}
+	if r.Once {
+		at.most = 1
+	}
 	place := c.line.turn(r.Quest)
 	for {
 		if err := c.line.enter(ctx, place); err != nil {
 			return c.failed(ctx, &at, err)
 		}
 		begun := c.clock.Now()
-		said, answer, err := c.attempt(ctx, place, &own, emit)
+		heard, answer, err := c.attempt(ctx, place, &own, emit)
 		at.count++
 		at.spent += c.clock.Now().Sub(begun)
 		if err == nil {
-			answer.Wasted = at.wasted
-			c.bill(answer, answer.Usage)
+			answer.Wasted, answer.Estimated = at.wasted, at.estimated
+			if untold(answer.Usage) {
+				answer.Usage, answer.Estimated = c.bound(&own, c.written(&own, heardIn(answer))), true
+			}
+			c.bill(answer)
 			return answer, nil
 		}
-		if e, ok := errors.AsType[*model.Error](err); ok && e.Usage != (event.Usage{}) {
-			at.wasted.Add(sane(e.Usage))
-			at.paid++
+		at.charge(c, &own, heard, err)
+		if at.failed.IsZero() {
+			at.failed = c.clock.Now()
 		}
 		failure := err
 		pause, err := c.pause(&at, failure)
 		if err != nil || ctx.Err() != nil {
 			return c.failed(ctx, &at, err)
 		}
-		if said {
+		if heard > 0 && emit != nil {
 			emit(model.Delta{Kind: model.Restart})
 		}
 		if emit != nil {
-			emit(model.Delta{Kind: model.Retry, Text: fmt.Sprintf("%s; trying again in %s, for up to %s", textOf(failure), pause.Round(100*time.Millisecond), c.lasting(failure))})
+			emit(model.Delta{Kind: model.Retry, Text: fmt.Sprintf("%s; trying again in %s", textOf(failure), pause.Round(100*time.Millisecond))})
+		}
+		if lasted := c.line.silent() + pause; lasted >= noticeable && !garbled(failure) {
+			model.Troubled(ctx, textOf(failure), pause)
 		}
 		if !c.sleep(ctx, pause) {
 			return c.failed(ctx, &at, failure)
@@ -92,29 +118,29 @@ func (c *caller) Generate(ctx context.Context, r *model.Request, emit func(model
 	}
 }
 
-// attempt asks once. Its place in the line is given back however it ends.
-func (c *caller) attempt(ctx context.Context, place *turn, r *model.Request, emit func(model.Delta)) (said bool, a *model.Answer, err error) {
+// attempt asks once, and says how many bytes of an answer came. Its place in the line is
+// given back however it ends.
+func (c *caller) attempt(ctx context.Context, place *turn, r *model.Request, emit func(model.Delta)) (heard int64, a *model.Answer, err error) {
 	how, after, why := left, time.Duration(0), ""
 	defer func() { c.line.leave(place, how, after, why) }()
-	var spoke atomic.Bool
-	var tell func(model.Delta)
-	if emit != nil {
-		tell = func(d model.Delta) {
-			spoke.Store(true)
+	var came, status atomic.Int64
+	tell := func(d model.Delta) {
+		came.Add(int64(len(d.Text)))
+		if emit != nil {
 			emit(d)
 		}
 	}
-	var status atomic.Int64
 	a, err = c.driver.Generate(context.WithValue(ctx, statusKey{}, &status), r, tell)
+	heard = came.Load()
 	if err == nil && a == nil {
 		err = &model.Error{Kind: model.Invalid, Text: "the driver of " + c.provider + " returned nothing"}
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return spoke.Load(), nil, ctx.Err()
-	case err == nil || model.KindOf(err) != model.Unavailable:
+		return heard, nil, ctx.Err()
+	case err == nil || model.KindOf(err) != model.Unavailable || garbled(err):
 		how = answered
-		return spoke.Load(), a, err
+		return heard, a, err
 	}
 	how, why = failed, textOf(err)
 	if e, ok := errors.AsType[*model.Error](err); ok {
@@ -127,12 +153,18 @@ func (c *caller) attempt(ctx context.Context, place *turn, r *model.Request, emi
 	if after > 0 {
 		how = crowded
 	}
-	return spoke.Load(), nil, err
+	return heard, nil, err
+}
+
+// garbled reports whether the provider answered with something that cannot be read.
+func garbled(err error) bool {
+	e, ok := errors.AsType[*model.Error](err)
+	return ok && e.Garbled
 }
 
 // pause says how long to wait before the next attempt, or why there is none.
 func (c *caller) pause(at *attempts, err error) (time.Duration, error) {
-	if model.KindOf(err) != model.Unavailable || at.paid >= maxPaid {
+	if model.KindOf(err) != model.Unavailable || at.paid >= at.most {
 		return 0, err
 	}
 	most := lastPause
@@ -140,11 +172,16 @@ func (c *caller) pause(at *attempts, err error) (time.Duration, error) {
 		most = min(most, firstPause<<(at.count-1))
 	}
 	pause := max(time.Duration(c.rand()*float64(most)), shortestPause)
-	left := c.lasting(err) - at.spent
+	left := c.patience
+	if at.count > 1 {
+		// The first attempt does not count: one that took longer than calls are tried for,
+		// because the server fell silent in it, is made again as well.
+		left -= at.spent
+	}
 	if e, ok := errors.AsType[*model.Error](err); ok && e.After > 0 {
 		if e.After > left {
 			failed := *e
-			failed.Text += fmt.Sprintf("; it asks to wait %s, longer than the %s that calls are tried for", e.After.Round(time.Second), c.lasting(err))
+			failed.Text += fmt.Sprintf("; it asks to wait %s, longer than the %s that calls are tried for", e.After.Round(time.Second), c.patience)
 			return 0, &failed
 		}
 		pause = max(pause, e.After)
@@ -164,6 +201,9 @@ func (c *caller) failed(ctx context.Context, at *attempts, err error) (*model.An
 	if e, ok := errors.AsType[*model.Error](err); ok {
 		out.After = e.After
 	}
+	if out.Kind == model.Unavailable && at.paid < at.most && c.line.nobodySince(at.failed) {
+		out.Kind = model.Away // nobody else is answered either: it is not this request's failure
+	}
 	if at.count > 1 || at.count == 1 && out.Retryable() {
 		word := "attempts"
 		if at.count == 1 {
@@ -174,34 +214,22 @@ func (c *caller) failed(ctx context.Context, at *attempts, err error) (*model.An
 	if at.wasted == (event.Usage{}) && (c.price != nil || at.count == 0) {
 		return nil, out
 	}
-	answer := &model.Answer{Wasted: at.wasted}
-	c.bill(answer, at.wasted)
+	answer := &model.Answer{Wasted: at.wasted, Estimated: at.estimated}
+	c.bill(answer)
 	return answer, out
 }
 
-// bill says what all attempts cost. That is unknown without a price, and where the
-// provider told no usage.
-func (c *caller) bill(a *model.Answer, told event.Usage) {
+// bill says what all attempts cost. That is unknown without a price.
+func (c *caller) bill(a *model.Answer) {
 	a.Cost, a.Price, a.Unpriced = 0, nil, true
-	if c.price == nil || told.Input <= 0 && told.Output <= 0 {
+	if c.price == nil {
 		return
 	}
 	all := sane(a.Usage)
 	all.Add(a.Wasted)
 	a.Cost, a.Unpriced = c.price.Cost(all), false
-	a.Price = &event.Price{Input: c.price.Input, Output: c.price.Output, Cached: c.price.Cached, CacheWrites: c.price.CacheWrite}
+	a.Price = new(c.price.Recorded())
 }
-
-// lasting is how long a call is tried that fails in this way. A server on this
-// machine that is not there does not come by itself.
-func (c *caller) lasting(err error) time.Duration {
-	if c.local && strings.Contains(textOf(err), "connection refused") {
-		return min(c.patience, absence)
-	}
-	return c.patience
-}
-
-const absence = 10 * time.Second
 
 // sleep waits between two attempts. It returns false if there is to be no other.
 func (c *caller) sleep(ctx context.Context, d time.Duration) bool {
@@ -210,6 +238,8 @@ func (c *caller) sleep(ctx context.Context, d time.Duration) bool {
 	defer stop()
 	select {
 	case <-done:
+		return true
+	case <-c.line.recovered():
 		return true
 	case <-model.Wanted(ctx).Done():
 	case <-ctx.Done():

@@ -3,9 +3,12 @@ package provider
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,6 +58,12 @@ func calling(d *played, random float64) *caller {
 		driver: d, model: "m", provider: "test", line: newLine("test", 4, patience, system{}), clock: system{},
 		rand: func() float64 { return random }, patience: patience, price: &Price{Input: 1e9, Output: 2e9, Cached: 1e9, CacheWrite: 1e9},
 	}
+}
+
+// retryable reports whether a failure may pass.
+func retryable(err error) bool {
+	e, ok := errors.AsType[*model.Error](err)
+	return ok && e.Retryable()
 }
 
 var down = model.Error{Kind: model.Unavailable, Text: "it is down"}
@@ -146,8 +155,8 @@ func TestCallCountsTheTimeOfItsAttempts(t *testing.T) {
 						_ = c.sleep(ctx, time.Minute)
 					}
 				}()
-				if _, err := c.Generate(ctx, &model.Request{}, nil); model.KindOf(err) != model.Unavailable || len(d.at) != 3 {
-					t.Errorf("attempts and error: got %v, %v, want three and that it is unavailable", d.at, err)
+				if _, err := c.Generate(ctx, &model.Request{}, nil); !retryable(err) || len(d.at) != 3 {
+					t.Errorf("attempts and error: got %v, %v, want three and that it may come later", d.at, err)
 				}
 			})
 		})
@@ -161,8 +170,8 @@ func TestCallDoesNotWaitForEver(t *testing.T) {
 		later.After = time.Hour
 		d := &played{do: []step{fails(later)}}
 		_, err := calling(d, 1).Generate(t.Context(), &model.Request{}, nil)
-		if len(d.at) != 1 || err == nil || model.KindOf(err) != model.Unavailable {
-			t.Fatalf("attempts and error: got %v and %v, want one and that it is unavailable", d.at, err)
+		if len(d.at) != 1 || err == nil || model.KindOf(err) != model.Away {
+			t.Fatalf("attempts and error: got %v and %v, want one and that it is away", d.at, err)
 		}
 		if !strings.Contains(err.Error(), "asks to wait 1h0m0s, longer than the 10m0s") || !strings.Contains(err.Error(), "after 1 attempt in 0s") {
 			t.Error(err)
@@ -179,7 +188,7 @@ func TestCallGivesUpAfterItsTime(t *testing.T) {
 		d := &played{do: []step{fails(down)}}
 		_, err := calling(d, 1).Generate(t.Context(), &model.Request{}, nil)
 		e, ok := errors.AsType[*model.Error](err)
-		if !ok || e.Kind != model.Unavailable || !strings.HasPrefix(e.Text, "it is down (after 16 attempts in 9m") {
+		if !ok || e.Kind != model.Away || !strings.HasPrefix(e.Text, "it is down (after 16 attempts in 9m") {
 			t.Fatal(err)
 		}
 		if gone := time.Since(d.begun); gone > patience || gone < patience-lastPause {
@@ -231,13 +240,77 @@ func TestCallCountsWhatFailedAttemptsCost(t *testing.T) {
 	})
 }
 
-func TestCostIsUnknownWithoutPriceOrUsage(t *testing.T) {
+func TestAnAnswerWithoutUsageIsChargedAnUpperBound(t *testing.T) {
 	t.Parallel()
-	c := calling(&played{do: []step{says("x", event.Usage{})}}, 1)
-	if a, err := c.Generate(t.Context(), &model.Request{}, nil); err != nil || !a.Unpriced || a.Cost != 0 || a.Price != nil {
-		t.Errorf("without usage: %+v, %v", a, err)
+	asked := &model.Request{System: "123456", Messages: []model.Message{{Parts: []model.Part{{Kind: event.PartText, Text: "12345678"}}}}}
+	whole := event.Usage{Input: 6 + 8 + frame, Output: 3}
+	c := calling(&played{do: []step{says("abc", event.Usage{})}}, 1)
+	if a, err := c.Generate(t.Context(), asked, nil); err != nil || a.Unpriced || !a.Estimated || a.Usage != whole || a.Cost != 1000*whole.Input+2000*3 {
+		t.Errorf("without usage: got %+v, %v, want %+v", a, err, whole)
 	}
-	c = calling(&played{do: []step{says("x", event.Usage{Input: 5})}}, 1)
+	c = calling(&played{do: []step{says("abc", event.Usage{})}}, 1)
+	c.context = 9
+	if a, err := c.Generate(t.Context(), asked, nil); err != nil || a.Usage.Input != 9 {
+		t.Errorf("a model that sees nine tokens: got %+v, %v, want 9 of them", a, err)
+	}
+}
+
+func TestAnAttemptThatWasCutOffIsChargedAnUpperBound(t *testing.T) {
+	t.Parallel()
+	cut := func(ctx context.Context, emit func(model.Delta)) (*model.Answer, error) {
+		emit(model.Delta{Kind: event.PartText, Text: "hal"})
+		return nil, &down
+	}
+	for name, c := range map[string]struct {
+		do        []step
+		most      int64
+		wasted    event.Usage
+		estimated bool
+	}{
+		"TheLimitIsKnown":     {[]step{cut, says("x", event.Usage{Input: 5, Output: 1})}, 100, event.Usage{Input: 1, Output: 100}, true},
+		"TheLimitIsNotKnown":  {[]step{cut, says("x", event.Usage{Input: 5, Output: 1})}, 0, event.Usage{Input: 1, Output: 3 + unseen}, true},
+		"NothingCame":         {[]step{answers(http.StatusOK, down), says("x", event.Usage{Input: 5, Output: 1})}, 100, event.Usage{}, false},
+		"ItWasNotEvenTakenOn": {[]step{answers(http.StatusBadGateway, down), says("x", event.Usage{Input: 5, Output: 1})}, 100, event.Usage{}, false},
+		"EveryAttemptWasCut":  {[]step{cut}, 100, event.Usage{Input: maxPaid, Output: maxPaid * 100}, true},
+		"ItToldWhatItUsed":    {[]step{fails(model.Error{Kind: model.Unavailable, Usage: event.Usage{Input: 7}}), says("x", event.Usage{Input: 5})}, 100, event.Usage{Input: 7}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				a, _ := calling(&played{do: c.do}, 1).Generate(t.Context(), &model.Request{MaxTokens: c.most}, nil)
+				if a == nil || a.Wasted != c.wasted || a.Estimated != c.estimated || a.Unpriced {
+					t.Errorf("got %+v, want %+v wasted, estimated %t", a, c.wasted, c.estimated)
+				}
+			})
+		})
+	}
+}
+
+// TestASilentServerIsTriedAgain: the time that an attempt takes to be given up may be
+// longer than calls are tried for.
+func TestASilentServerIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		silent := func(context.Context, func(model.Delta)) (*model.Answer, error) {
+			time.Sleep(5 * time.Minute)
+			return nil, &down
+		}
+		d := &played{do: []step{silent, says("x", event.Usage{Input: 1})}}
+		c := calling(d, 1)
+		c.patience = time.Minute
+		if a, err := c.Generate(t.Context(), &model.Request{}, nil); err != nil || a == nil {
+			t.Errorf("after a silence: got %v, %v, want an answer", a, err)
+		}
+		d.do, d.at = []step{silent}, nil
+		if _, err := c.Generate(t.Context(), &model.Request{}, nil); err == nil || len(d.at) != 2 {
+			t.Errorf("a server that stays silent: got %v after %d attempts, want two", err, len(d.at))
+		}
+	})
+}
+
+func TestCostIsUnknownWithoutPrice(t *testing.T) {
+	t.Parallel()
+	c := calling(&played{do: []step{says("x", event.Usage{Input: 5})}}, 1)
 	c.price = nil
 	if a, err := c.Generate(t.Context(), &model.Request{}, nil); err != nil || !a.Unpriced || a.Cost != 0 || a.Usage.Input != 5 {
 		t.Errorf("without price: %+v, %v", a, err)
@@ -273,8 +346,8 @@ func TestWatchersAreToldThatAnAnswerBeginsAnew(t *testing.T) {
 		var got []string
 		_, err := calling(d, 1).Generate(t.Context(), &model.Request{}, func(d model.Delta) { got = append(got, d.Kind+":"+d.Text) })
 		if want := []string{
-			"retry:it is down; trying again in 500ms, for up to 10m0s", "text:hal", "restart:",
-			"retry:it is down; trying again in 1s, for up to 10m0s", "text:whole",
+			"retry:it is down; trying again in 500ms", "text:hal", "restart:",
+			"retry:it is down; trying again in 1s", "text:whole",
 		}; err != nil || !slices.Equal(got, want) {
 			t.Errorf("%v, want %v (%v)", got, want, err)
 		}
@@ -356,7 +429,7 @@ func TestNoOtherAttemptIsMadeOnceNobodyWantsIt(t *testing.T) {
 		d := &played{do: []step{fails(down)}}
 		time.AfterFunc(20*time.Second, enough)
 		_, err := calling(d, 1).Generate(model.WithHurry(t.Context(), wanted), &model.Request{}, nil)
-		if e, ok := errors.AsType[*model.Error](err); !ok || e.Kind != model.Unavailable || !strings.HasPrefix(e.Text, "it is down") {
+		if e, ok := errors.AsType[*model.Error](err); !ok || e.Kind != model.Away || !strings.HasPrefix(e.Text, "it is down") {
 			t.Errorf("got %v", err)
 		}
 		if gone := time.Since(d.begun); gone != 20*time.Second {
@@ -365,19 +438,118 @@ func TestNoOtherAttemptIsMadeOnceNobodyWantsIt(t *testing.T) {
 	})
 }
 
-// TestAServerOfThisMachineThatIsNotThereIsNotWaitedForLong: it does not come by
-// itself.
-func TestAServerOfThisMachineThatIsNotThereIsNotWaitedForLong(t *testing.T) {
+// TestAnOutageIsToldWhileItLasts: who asked for it hears of a provider that answers nobody
+// once that is noticeable, and of none that answers others.
+func TestAnOutageIsToldWhileItLasts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := &played{do: []step{fails(model.Error{Kind: model.Unavailable, Text: "connection refused"})}}
-		c := calling(d, 1)
-		c.local = true
-		if _, err := c.Generate(t.Context(), &model.Request{}, nil); err == nil {
-			t.Fatal("it answered")
+		var told []time.Duration
+		begun := time.Now()
+		ctx := model.WithTrouble(t.Context(), func(why string, pause time.Duration) {
+			if why != down.Text || pause <= 0 {
+				t.Errorf("it is told %q and a pause of %s", why, pause)
+			}
+			told = append(told, time.Since(begun))
+		})
+		c := calling(&played{do: []step{fails(down)}}, 1)
+		_, err := c.Generate(ctx, &model.Request{}, nil)
+		if model.KindOf(err) != model.Away {
+			t.Errorf("a provider that answers nobody: got %v, want %s", err, model.Away)
 		}
-		if gone := time.Since(d.begun); gone > absence {
-			t.Errorf("it took %s", gone)
+		if len(told) < 10 || told[0] > noticeable {
+			t.Errorf("the outage is told after %v, want within %s and then before each pause", told, noticeable)
+		}
+		told = nil
+		c = calling(&played{do: []step{fails(down), fails(down), says("x", event.Usage{Input: 1})}}, 1)
+		if _, err := c.Generate(ctx, &model.Request{}, nil); err != nil || len(told) != 0 {
+			t.Errorf("two failures in a second: got %v, told %v, want nothing told", err, told)
+		}
+	})
+}
+
+// TestARequestThatFailsWhileOthersAreAnsweredIsNoOutage: it is that request's own failure.
+func TestARequestThatFailsWhileOthersAreAnsweredIsNoOutage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := calling(&played{do: []step{fails(down)}}, 1)
+		others := time.NewTicker(time.Second)
+		defer others.Stop()
+		done := make(chan struct{})
+		go func() {
+			for {
+				select {
+				case <-others.C:
+					place := c.line.turn("another")
+					if c.line.enter(t.Context(), place) == nil {
+						c.line.leave(place, answered, 0, "")
+					}
+				case <-done:
+					return
+				}
+			}
+		}()
+		_, err := c.Generate(t.Context(), &model.Request{}, nil)
+		close(done)
+		if model.KindOf(err) != model.Unavailable {
+			t.Errorf("a provider that answers others: got %v, want %s", err, model.Unavailable)
+		}
+	})
+}
+
+// TestTheEndOfAnOutageWakesAll: who pauses between two tries does not sleep on when another
+// one has been answered.
+func TestTheEndOfAnOutageWakesAll(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		var last atomic.Int64
+		c := calling(&played{do: []step{fails(down)}}, 1)
+		c.rand = rand.Float64
+		c.driver = driverFunc(func() (*model.Answer, error) {
+			if time.Since(begun) < 5*time.Minute {
+				return nil, &down
+			}
+			return &model.Answer{Usage: event.Usage{Input: 1}, Stop: model.StopEnd}, nil
+		})
+		var all sync.WaitGroup
+		first := atomic.Int64{}
+		for range 32 {
+			all.Go(func() {
+				if _, err := c.Generate(t.Context(), &model.Request{}, nil); err != nil {
+					t.Error(err)
+				}
+				first.CompareAndSwap(0, int64(time.Since(begun)))
+				last.Store(max(last.Load(), int64(time.Since(begun))))
+			})
+		}
+		all.Wait()
+		if gap := time.Duration(last.Load() - first.Load()); gap > time.Second {
+			t.Errorf("the last was answered %s after the first, want at once", gap)
+		}
+	})
+}
+
+// driverFunc is a driver that a test plays.
+type driverFunc func() (*model.Answer, error)
+
+func (f driverFunc) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Answer, error) {
+	return f()
+}
+
+// TestCallPaysOnceWhereToldTo: where limits are strict, more than one attempt's cost is not
+// reserved.
+func TestCallPaysOnceWhereToldTo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		costly := down
+		costly.Usage = event.Usage{Input: 10, Output: 1}
+		d := &played{do: []step{fails(down), fails(down), fails(costly), says("x", event.Usage{Input: 10, Output: 1})}}
+		a, err := calling(d, 1).Generate(t.Context(), &model.Request{Once: true}, nil)
+		if model.KindOf(err) != model.Unavailable || a == nil || a.Wasted != costly.Usage {
+			t.Errorf("got %+v, %v, want that it is unavailable, and what the one attempt used", a, err)
+		}
+		if len(d.at) != 3 {
+			t.Errorf("it was tried %d times, want 3: those that cost nothing, and one that did", len(d.at))
 		}
 	})
 }

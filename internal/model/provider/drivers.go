@@ -17,8 +17,9 @@ type driver = model.Model
 
 // drivers are the constructors by the way a server is spoken with.
 var drivers = map[string]func(*wire.Client, *server, Info) driver{
-	config.APIAnthropic: func(c *wire.Client, s *server, _ Info) driver {
-		return anthropic.New(c, anthropic.Options{Provider: s.name})
+	config.APIAnthropic: func(c *wire.Client, s *server, i Info) driver {
+		o := anthropic.Options{Provider: s.name, MaxTokens: i.defaultOutput()}
+		return anthropic.New(c, o)
 	},
 	config.APIOpenAI: func(c *wire.Client, s *server, i Info) driver { return openai.NewChat(c, chat(s.name, i.Model)) },
 	config.APIResponses: func(c *wire.Client, s *server, _ Info) driver {
@@ -38,28 +39,30 @@ func drive(c *wire.Client, s *server, i Info) (driver, error) {
 }
 
 // chat says how the servers differ that speak Chat Completions.
-func chat(provider, model string) openai.Options {
+func chat(provider, name string) openai.Options {
 	o := openai.Options{Provider: provider}
 	switch provider {
 	case "openai", "cerebras":
 		o.MaxTokensField = "max_completion_tokens"
 	case "mistral":
-		o.ShortIDs, o.AfterTools, o.CacheKey = true, "OK.", true
+		o.ShortIDs, o.AfterTools, o.CacheKey, o.EffortIn = true, "OK.", true, openai.EffortNowhere
 	case "moonshot":
-		o.ReasoningField, o.CacheKey = "reasoning_content", true
-		if model == "kimi-k2.5" || model == "kimi-k2.6" || model == "kimi-k3" { // the others always think, or never
+		o.ReasoningField, o.CacheKey, o.EffortIn = "reasoning_content", true, openai.EffortNowhere
+		if name == "kimi-k2.5" || name == "kimi-k2.6" || name == "kimi-k3" { // the others always think, or never
 			o.Plain = toggle("disabled")
 		}
 	case "deepseek":
-		o.ReasoningField = "reasoning_content"
-		if strings.HasPrefix(model, "deepseek-v") {
+		o.ReasoningField, o.EffortIn = "reasoning_content", openai.EffortNowhere
+		if strings.HasPrefix(name, "deepseek-v") {
 			o.Thinking, o.Plain = toggle("enabled"), toggle("disabled")
 		}
 	case "zai":
-		o.ReasoningField = "reasoning_content"
+		o.ReasoningField, o.EffortIn = "reasoning_content", openai.EffortNowhere
 		o.Thinking, o.Plain = toggle("enabled"), toggle("disabled")
 	case "openrouter":
-		o.Thinking = map[string]any{"reasoning": map[string]any{"enabled": true}}
+		o.Thinking, o.EffortIn = map[string]any{"reasoning": map[string]any{"enabled": true}}, openai.EffortReasoning
+	case ollama:
+		o.Plain = map[string]any{"reasoning_effort": model.NoEffort}
 	}
 	return o
 }

@@ -2,15 +2,12 @@ package provider
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os/exec"
 	"regexp"
-	"runtime"
 	"strings"
 	"sync"
-	"time"
 
+	"lyceum/internal/keyring"
 	"lyceum/internal/plain"
 )
 
@@ -62,6 +59,10 @@ func (k *keeper) fromKeyring(ctx context.Context) (key, variable string, err err
 	return "", "", nil
 }
 
+// NoKey begins what is said where a key is missing; the variable that wants it follows. A
+// server's word of it is a text, too.
+const NoKey = "there is no key for "
+
 // missing says how to give the key.
 func (k *keeper) missing(err error) error {
 	why := ""
@@ -69,11 +70,11 @@ func (k *keeper) missing(err error) error {
 		why = fmt.Sprintf(" (the keyring: %v)", err)
 	}
 	names := strings.Join(k.server.variables, " or ")
-	store := storing(k.server.variables[0])
+	store := keyring.Storing(k.server.variables[0])
 	if store != "" {
 		store = ", or store it with: " + store
 	}
-	return fmt.Errorf("there is no key for %s%s: set %s%s", k.server.name, why, names, store)
+	return fmt.Errorf(NoKey+"%s%s: set %s%s", k.server.name, why, names, store)
 }
 
 // all returns the keys that are known without asking the keyring.
@@ -111,71 +112,4 @@ func fault(key, where string) error {
 		return fmt.Errorf("the key %s has a space, the end of a line or another character in it that no key has: copy it again, in one piece", where)
 	}
 	return nil
-}
-
-// How long the keyring may take, and how much it may say. It may ask the user for
-// a password.
-const (
-	keyringTime = 5 * time.Second
-	keyringSize = 16 << 10
-)
-
-// keyring asks the operating system for a key. A machine without a keyring has no
-// key in it.
-func keyring(ctx context.Context, variable string) (string, error) {
-	command := looking(variable)
-	if command == nil {
-		return "", nil
-	}
-	program, err := exec.LookPath(command[0])
-	if err != nil {
-		return "", nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, keyringTime)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program, command[1:]...)
-	cmd.WaitDelay = time.Second
-	out := &limited{}
-	cmd.Stdout = out
-	err = cmd.Run()
-	if ctx.Err() != nil {
-		return "", fmt.Errorf("%s did not answer in %s; is it locked?", command[0], keyringTime)
-	}
-	if _, ok := errors.AsType[*exec.ExitError](err); ok {
-		return "", nil // both tools say so that there is no such key
-	}
-	if err != nil {
-		return "", fmt.Errorf("run %s: %w", command[0], err)
-	}
-	return strings.TrimSuffix(string(out.kept), "\n"), nil
-}
-
-// looking is the command that prints a key.
-func looking(variable string) []string {
-	switch runtime.GOOS {
-	case "linux":
-		return []string{"secret-tool", "lookup", "service", "lyceum", "account", variable}
-	case "darwin":
-		return []string{"security", "find-generic-password", "-s", "lyceum", "-a", variable, "-w"}
-	}
-	return nil
-}
-
-// storing is the command that asks for a key and stores it.
-func storing(variable string) string {
-	switch runtime.GOOS {
-	case "linux":
-		return "secret-tool store --label=lyceum service lyceum account " + variable
-	case "darwin":
-		return "security add-generic-password -s lyceum -a " + variable + " -w"
-	}
-	return ""
-}
-
-// limited keeps the first bytes of what is written to it.
-type limited struct{ kept []byte }
-
-func (l *limited) Write(p []byte) (int, error) {
-	l.kept = append(l.kept, p[:min(len(p), keyringSize-len(l.kept))]...)
-	return len(p), nil
 }

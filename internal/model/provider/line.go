@@ -39,6 +39,8 @@ type line struct {
 	// why.
 	failing time.Time
 	last    string
+	// back is closed when somebody is answered after an outage, nil if nobody waits for it.
+	back chan struct{}
 	// waiting are the calls of each quest by age, and turns the quests that have
 	// some, the next first.
 	waiting map[string][]*turn
@@ -120,6 +122,10 @@ func (l *line) leave(t *turn, how outcome, after time.Duration, why string) {
 	l.running--
 	switch how {
 	case answered:
+		if l.back != nil && !l.failing.IsZero() && now.Sub(l.failing) >= noticeable {
+			close(l.back)
+			l.back = nil
+		}
 		l.failing, l.last = time.Time{}, ""
 		if busy { // a limit that is not reached says nothing
 			l.limit = min(l.most, l.limit+1/l.limit)
@@ -219,6 +225,40 @@ func (l *line) expire(now time.Time) {
 			}
 		}
 	}
+}
+
+// recovered returns a channel that is closed when an outage is over. Whoever tries again
+// need not wait for the end of a pause then; a crowd that comes and goes is no outage.
+func (l *line) recovered() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.back == nil {
+		l.back = make(chan struct{})
+	}
+	return l.back
+}
+
+// nobodySince reports whether nobody has been answered since then; of the zero time, since
+// the last failure.
+func (l *line) nobodySince(then time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.failing.IsZero() && (then.IsZero() || !l.failing.After(then))
+}
+
+// silent is for how long nobody was answered and nobody will be: since the first failure
+// after the last answer, and until the end of the pause that the provider asks for.
+func (l *line) silent() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failing.IsZero() {
+		return 0
+	}
+	now := l.clock.Now()
+	if l.until.After(now) {
+		now = l.until
+	}
+	return now.Sub(l.failing)
 }
 
 // hopeless says why a call should not wait any longer: the provider asks for more

@@ -383,7 +383,7 @@ func TestALineThatHelpsNobodyIsLeft(t *testing.T) {
 		for i := range 200 {
 			wait.Go(func() {
 				_, err := c.Generate(t.Context(), &model.Request{Quest: fmt.Sprint(i % 3)}, nil)
-				if model.KindOf(err) != model.Unavailable || !strings.Contains(err.Error(), "it is down") {
+				if model.KindOf(err) != model.Away || !strings.Contains(err.Error(), "it is down") {
 					t.Error(err)
 				}
 			})

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"lyceum/internal/config"
 )
 
 // maxName is how long the name of a model may be.
@@ -27,7 +29,15 @@ func (r *Registry) resolve(name string) (p *provider, bare string, err error) {
 		if p := r.providers[first]; p != nil {
 			return p, rest, nil
 		}
-		return nil, "", r.unknown(name, fmt.Sprintf("there is no provider %q for the model %q", first, name))
+		text := fmt.Sprintf("there is no provider %q for the model %q", first, name)
+		if !config.ProviderName(first) {
+			return nil, "", r.unknown(name, text)
+		}
+		near := "; there are " + strings.Join(slices.Sorted(maps.Keys(r.providers)), ", ")
+		if list := r.near(name); len(list) > 0 {
+			near = "; near it are " + strings.Join(list, ", ")
+		}
+		return nil, "", fmt.Errorf("%s%s. For a server of your own add to %s:\n\nproviders:\n  %s:\n    {api: openai, url: \"http://localhost:8000/v1\"}", text, near, r.file, first)
 	}
 	p = r.prefixed(name)
 	if p == nil {

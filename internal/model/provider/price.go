@@ -4,8 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"maps"
-	"math"
-	"math/bits"
 	"regexp"
 	"slices"
 	"sync"
@@ -28,42 +26,24 @@ type Price struct {
 	Date, Source string
 }
 
-// Cost returns what u costs in nanodollars: exactly, and where that is no whole
-// number, the next one above, so that no sum of costs is ever too small. Cached
-// input and writes to the cache are parts of the input, thinking is part of the
-// output. A number that no usage has counts as none, and a cost that does not fit
-// as the highest that does.
-func (p Price) Cost(u event.Usage) int64 {
-	cached, written := max(u.Cached, 0), max(u.CacheWrites, 0)
-	plain := uint64(max(u.Input, 0))
-	plain -= min(plain, uint64(cached)+uint64(written))
-	var hi, lo uint64 // together, in nanodollars for a million
-	for _, n := range [4][2]uint64{
-		{plain, nonNegative(p.Input)}, {uint64(cached), nonNegative(p.Cached)},
-		{uint64(written), nonNegative(p.CacheWrite)}, {nonNegative(u.Output), nonNegative(p.Output)},
-	} {
-		h, l := bits.Mul64(n[0], n[1])
-		var carry uint64
-		lo, carry = bits.Add64(lo, l, 0)
-		hi += h + carry // four products below 2^126 fit
-	}
-	const million = 1_000_000
-	if hi >= million {
-		return math.MaxInt64
-	}
-	cost, rest := bits.Div64(hi, lo, million)
-	if rest > 0 && cost < math.MaxUint64 {
-		cost++
-	}
-	return int64(min(cost, math.MaxInt64))
-}
+// Cost returns what u costs in nanodollars.
+func (p Price) Cost(u event.Usage) int64 { return p.Recorded().Cost(u) }
 
-func nonNegative(n int64) uint64 { return uint64(max(n, 0)) }
+// Recorded is the price as ledgers have it.
+func (p Price) Recorded() event.Price {
+	return event.Price{Input: p.Input, Output: p.Output, Cached: p.Cached, CacheWrites: p.CacheWrite}
+}
 
 // entry is what the table knows of a model.
 type entry struct {
 	context int64
-	price   *Price
+	// output is how many tokens it can answer with, 0 if nobody knows.
+	output int64
+	// said is who says how large the context is: "" for the table.
+	said  string
+	price *Price
+	// pictures says whether the model can see them; nil is as its server's do.
+	pictures *bool
 }
 
 // builtin is the table of this binary.
@@ -96,6 +76,8 @@ func readRow(n ast.Node) (row, *entry, error) {
 	fields := amounts.Fields()
 	fields["name"], fields["provider"] = strictyaml.Word(&k.model), strictyaml.Word(&k.provider)
 	fields["context"] = strictyaml.Integer(&e.context, 1)
+	fields["max_output"] = strictyaml.Integer(&e.output, 1)
+	fields["pictures"] = config.Pictures(&e.pictures)
 	fields["date"], fields["source"] = strictyaml.Word(&date), strictyaml.Word(&source)
 	if err := strictyaml.Fields(n, "a row", fields); err != nil {
 		return k, nil, err
@@ -130,7 +112,13 @@ func (r *Registry) table(own map[string]config.Model) (map[row]*entry, error) {
 			e = *old
 		}
 		if c := own[name]; c.Context > 0 {
-			e.context = c.Context
+			e.context, e.said = c.Context, "config.yaml"
+		}
+		if c := own[name]; c.MaxOutput > 0 {
+			e.output = c.MaxOutput
+		}
+		if c := own[name]; c.Pictures != nil {
+			e.pictures = c.Pictures
 		}
 		if c := own[name]; c.Price != nil {
 			e.price = priceOf(c.Price, "", "config.yaml")

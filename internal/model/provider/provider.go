@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"lyceum/internal/config"
+	"lyceum/internal/keyring"
 	"lyceum/internal/model"
 	"lyceum/internal/model/wire"
 )
@@ -34,6 +35,8 @@ import (
 type Options struct {
 	// Config is the user's; nil is an empty one.
 	Config *config.Config
+	// File is where that stands, for messages; "" is config.yaml.
+	File string
 	// Getenv reads the environment; nil is os.Getenv.
 	Getenv func(string) string
 	// Keyring returns the key that is stored under the name of a variable, "" if
@@ -52,10 +55,13 @@ type Registry struct {
 	clock     Clock
 	rand      func() float64
 	patience  time.Duration
+	file      string
 	getenv    func(string) string
 	http      *http.Client
 	providers map[string]*provider
 	rows      map[row]*entry
+
+	measured measured
 }
 
 // row names a model without doubt.
@@ -78,6 +84,13 @@ type Info struct {
 	Name, Provider, Model string
 	// Context is how many tokens it can see; 0 if nobody knows.
 	Context int64
+	// Said is who says so: the table, config.yaml, the server, or "" for nobody. Doubt is
+	// what is not certain about it, for a person, if anything is not.
+	Said, Doubt string
+	// MaxOutput is how many tokens it can answer with; 0 if nobody knows.
+	MaxOutput int64
+	// Pictures says that it can be shown pictures.
+	Pictures bool
 	// Price is nil if nobody knows.
 	Price *Price
 	// KeyVariable holds the key; "" if there is no need of one. HasKey says whether
@@ -97,7 +110,7 @@ func New(opts *Options) (*Registry, error) {
 	}
 	o.fill()
 	r := &Registry{
-		clock: o.Clock, rand: o.Rand, patience: patience, getenv: o.Getenv, http: observed(o.HTTP),
+		clock: o.Clock, rand: o.Rand, patience: patience, file: cmp.Or(o.File, "config.yaml"), getenv: o.Getenv, http: observed(o.HTTP),
 		providers: map[string]*provider{},
 	}
 	if o.Config.Retry > 0 {
@@ -127,7 +140,7 @@ func (o *Options) fill() {
 		o.Getenv = os.Getenv
 	}
 	if o.Keyring == nil {
-		o.Keyring = keyring
+		o.Keyring = keyring.Get
 	}
 	if o.HTTP == nil {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
@@ -164,15 +177,16 @@ func (r *Registry) Open(name string) (model.Model, Info, error) {
 	info.HasKey = true
 	client := &wire.Client{
 		Provider: p.name, Base: base, Header: header(p.api, key), Secrets: secrets(key),
-		HTTP: r.http, Clock: r.clock.Now,
+		HTTP: r.http, Clock: r.clock.Now, Silence: p.silence,
 	}
 	driver, err := drive(client, &p.server, info)
 	if err != nil {
 		return nil, Info{}, err
 	}
 	return &caller{
-		driver: driver, model: bare, provider: p.name, price: info.Price, line: p.line,
-		clock: r.clock, rand: r.rand, patience: r.patience, local: config.Loopback(base),
+		driver: driver, model: bare, provider: p.name, price: info.Price, sees: info.Pictures, line: p.line,
+		context: info.Context, output: info.limit(p.api),
+		clock: r.clock, rand: r.rand, patience: r.patience,
 	}, info, nil
 }
 
@@ -212,6 +226,41 @@ func (r *Registry) Models(ctx context.Context) []Info {
 	return out
 }
 
+// Patience is how long a call to a provider that is not available is tried.
+func (r *Registry) Patience() time.Duration { return r.patience }
+
+// Server is what is known of a provider.
+type Server struct {
+	Name, API, URL string
+	// KeyVariable holds the key, "" if there is no need of one; HasKey says whether it is
+	// there, or not needed.
+	KeyVariable string
+	HasKey      bool
+	Concurrency int
+	// Silence is how long it may say nothing.
+	Silence time.Duration
+	// Own says that config.yaml names it.
+	Own bool
+	// Fault is why its address cannot be used, if it cannot.
+	Fault error
+}
+
+// Servers returns all providers.
+func (r *Registry) Servers(ctx context.Context) []Server {
+	found := r.keys(ctx)
+	var out []Server
+	for _, name := range slices.Sorted(maps.Keys(r.providers)) {
+		p := r.providers[name]
+		s := Server{Name: name, API: p.api, HasKey: found[name], Concurrency: p.concurrency, Silence: cmp.Or(p.silence, wire.Silence), Own: p.own}
+		if len(p.variables) > 0 {
+			s.KeyVariable = p.variables[0]
+		}
+		s.URL, s.Fault = p.address(r.getenv)
+		out = append(out, s)
+	}
+	return out
+}
+
 // keys says whose keys are there. A keyring can be slow, so all are asked at once.
 func (r *Registry) keys(ctx context.Context) map[string]bool {
 	var mu sync.Mutex
@@ -247,12 +296,43 @@ func (r *Registry) Secrets() []string {
 }
 
 func (r *Registry) info(p *provider, bare string) Info {
-	info := Info{Name: r.display(p.name, bare), Provider: p.name, Model: bare}
+	// The three that have a format of their own see. Behind the format that half the
+	// world speaks there may be anything, and a model that cannot see refuses for good.
+	info := Info{Name: r.display(p.name, bare), Provider: p.name, Model: bare, Pictures: p.api != config.APIOpenAI}
 	if len(p.variables) > 0 {
 		info.KeyVariable = p.variables[0]
 	}
 	if e := r.entry(p.name, bare); e != nil {
-		info.Context, info.Price = e.context, e.price
+		info.Context, info.Said, info.MaxOutput, info.Price = e.context, e.said, e.output, e.price
+		if e.context > 0 && e.said == "" {
+			info.Said = "the table"
+		}
+		if e.pictures != nil {
+			info.Pictures = *e.pictures
+		}
+	}
+	if info.Context == 0 && p.context > 0 {
+		info.Context, info.Said = p.context, "all models of "+p.name
 	}
 	return info
+}
+
+// standardOutput is how many tokens an answer may have where the format wants a limit and
+// nobody gives one.
+const standardOutput = 16_000
+
+func (i Info) defaultOutput() int64 {
+	if i.MaxOutput > 0 {
+		return min(i.MaxOutput, standardOutput)
+	}
+	return standardOutput
+}
+
+// limit is how many tokens an answer has at most where no request says so; 0 if nobody
+// knows.
+func (i Info) limit(api string) int64 {
+	if api == config.APIAnthropic {
+		return i.defaultOutput()
+	}
+	return i.MaxOutput
 }

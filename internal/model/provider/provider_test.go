@@ -5,18 +5,14 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"lyceum/internal/config"
 	"lyceum/internal/event"
 	"lyceum/internal/model"
-	"lyceum/internal/need"
 
 	"go.uber.org/goleak"
 )
@@ -204,36 +200,6 @@ func TestAKeyringThatFailsIsTold(t *testing.T) {
 	}
 }
 
-func TestKeyringRunsSecretTool(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		need.Elsewhere(t, "the test has a secret-tool of its own, which only Linux asks")
-	}
-	dir := t.TempDir()
-	tool := "#!/bin/sh\n[ \"$*\" = \"lookup service lyceum account OPENAI_API_KEY\" ] || exit 1\necho sk-stored-1234\n"
-	if err := os.WriteFile(filepath.Join(dir, "secret-tool"), []byte(tool), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", dir)
-	if key, err := keyring(t.Context(), "OPENAI_API_KEY"); key != "sk-stored-1234" || err != nil {
-		t.Errorf("the key from secret-tool: got %q, %v", key, err)
-	}
-	if key, err := keyring(t.Context(), "MISTRAL_API_KEY"); key != "" || err != nil {
-		t.Errorf("a key that is not stored: %q, %v", key, err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "secret-tool"), []byte("#!/bin/sh\nexec /bin/sleep 60\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if key, err := keyring(ctx, "OPENAI_API_KEY"); key != "" || err == nil || !strings.Contains(err.Error(), "locked") {
-		t.Errorf("one that does not answer: %q, %v", key, err)
-	}
-	t.Setenv("PATH", t.TempDir())
-	if key, err := keyring(t.Context(), "OPENAI_API_KEY"); key != "" || err != nil {
-		t.Errorf("without secret-tool: %q, %v", key, err)
-	}
-}
-
 func TestAddress(t *testing.T) {
 	t.Parallel()
 	key := map[string]string{"OPENAI_API_KEY": "sk-abcdef1234"}
@@ -248,14 +214,16 @@ func TestAddress(t *testing.T) {
 		{"the vendor's", "", key, "https://api.openai.com/v1", ""},
 		{"of the environment", "", with("https://proxy.example/v1/"), "https://proxy.example/v1", ""},
 		{"of the configuration", "providers: {openai: {url: 'https://mine.example/v1'}}", key, "https://mine.example/v1", ""},
-		{"the environment is above it", "providers: {openai: {url: 'https://mine.example/v1'}}", with("https://proxy.example"), "https://proxy.example", ""},
+		{"the environment is above it", "providers: {openai: {url: 'https://mine.example/v1'}}", with("https://proxy.example"), "https://proxy.example/v1", ""},
 		{"clear, to itself", "", with("http://127.0.0.1:9/v1"), "http://127.0.0.1:9/v1", ""},
-		{"clear, to itself by IPv6", "", with("http://[::1]:9"), "http://[::1]:9", ""},
-		{"clear, to itself by name", "", with("http://localhost:9"), "http://localhost:9", ""},
+		{"clear, to itself by IPv6", "", with("http://[::1]:9"), "http://[::1]:9/v1", ""},
+		{"clear, to itself by name", "", with("http://localhost:9"), "http://localhost:9/v1", ""},
 		{"clear, to another", "", with("http://10.0.0.1:9"), "", "insecure: true"},
 		{"clear, in capitals", "", with("HTTP://10.0.0.1:9"), "", "insecure: true"},
 		{"clear, to a name that only looks local", "", with("http://localhost.evil.example"), "", "insecure: true"},
-		{"clear, as wanted", "providers: {openai: {insecure: true}}", with("http://10.0.0.1:9"), "http://10.0.0.1:9", ""},
+		{"clear, as wanted", "providers: {openai: {insecure: true}}", with("http://10.0.0.1:9"), "http://10.0.0.1:9/v1", ""},
+		{"with the whole path", "", with("https://host/v1/chat/completions"), "https://host/v1", ""},
+		{"with another path", "", with("https://host/api/paas/v4/"), "https://host/api/paas/v4", ""},
 		{"with a password", "", with("https://me:hunter2@host/v1"), "", "no user or password"},
 		{"with a key", "", with("https://host/v1?key=hunter2"), "", "no ? or #"},
 		{"none", "", with("localhost:8000"), "", "like https://"},
@@ -416,16 +384,16 @@ func TestEveryProviderGetsItsKey(t *testing.T) {
 	const key = "secret-key-1234"
 	for _, c := range []struct{ model, variables, header, value, path string }{
 		{"claude-opus-5", "ANTHROPIC", "X-Api-Key", key, "/v1/messages"},
-		{"gpt-5", "OPENAI", "Authorization", "Bearer " + key, "/responses"},
-		{"gemini-2.5-pro", "GEMINI", "X-Goog-Api-Key", key, "/models/gemini-2.5-pro:streamGenerateContent"},
-		{"mistral-large-latest", "MISTRAL", "Authorization", "Bearer " + key, "/chat/completions"},
-		{"kimi-k3", "MOONSHOT", "Authorization", "Bearer " + key, "/chat/completions"},
-		{"deepseek-chat", "DEEPSEEK", "Authorization", "Bearer " + key, "/chat/completions"},
-		{"glm-5", "ZAI", "Authorization", "Bearer " + key, "/chat/completions"},
-		{"step-3.5-flash", "STEPFUN", "Authorization", "Bearer " + key, "/chat/completions"},
-		{"openrouter/a/b", "OPENROUTER", "Authorization", "Bearer " + key, "/chat/completions"},
-		{"cerebras/gpt-oss-120b", "CEREBRAS", "Authorization", "Bearer " + key, "/chat/completions"},
-		{"ollama/qwen3", "OLLAMA", "Authorization", "", "/chat/completions"},
+		{"gpt-5", "OPENAI", "Authorization", "Bearer " + key, "/v1/responses"},
+		{"gemini-2.5-pro", "GEMINI", "X-Goog-Api-Key", key, "/v1beta/models/gemini-2.5-pro:streamGenerateContent"},
+		{"mistral-large-latest", "MISTRAL", "Authorization", "Bearer " + key, "/v1/chat/completions"},
+		{"kimi-k3", "MOONSHOT", "Authorization", "Bearer " + key, "/v1/chat/completions"},
+		{"deepseek-chat", "DEEPSEEK", "Authorization", "Bearer " + key, "/v1/chat/completions"},
+		{"glm-5", "ZAI", "Authorization", "Bearer " + key, "/v1/chat/completions"},
+		{"step-3.5-flash", "STEPFUN", "Authorization", "Bearer " + key, "/v1/chat/completions"},
+		{"openrouter/a/b", "OPENROUTER", "Authorization", "Bearer " + key, "/v1/chat/completions"},
+		{"cerebras/gpt-oss-120b", "CEREBRAS", "Authorization", "Bearer " + key, "/v1/chat/completions"},
+		{"ollama/qwen3", "OLLAMA", "Authorization", "", "/v1/chat/completions"},
 	} {
 		asked := false
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"lyceum/internal/config"
 )
@@ -28,16 +29,22 @@ type server struct {
 	// insecure lets the key go over http to another machine.
 	insecure    bool
 	concurrency int
+	// silence is how long it may say nothing; 0 means what package wire takes.
+	silence time.Duration
+	// context is what every model of it can see at least, 0 if nobody knows.
+	context int64
+	// own says that the user named it, so that it may be any program.
+	own bool
 }
 
 // known are the servers that need no configuration.
 func known() map[string]server {
 	list := []server{
-		{name: "anthropic", prefixes: []string{"claude-"}, api: config.APIAnthropic, base: "https://api.anthropic.com"},
-		{name: "openai", prefixes: []string{"gpt-", "o1", "o3", "o4"}, api: config.APIResponses, base: "https://api.openai.com/v1"},
+		{name: "anthropic", prefixes: []string{"claude-"}, api: config.APIAnthropic, base: "https://api.anthropic.com", context: 200_000},
+		{name: "openai", prefixes: []string{"gpt-", "o1", "o3", "o4"}, api: config.APIResponses, base: "https://api.openai.com/v1", context: 128_000},
 		{
 			name: "google", prefixes: []string{"gemini-"}, api: config.APIGemini, base: "https://generativelanguage.googleapis.com/v1beta",
-			variables: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, place: "GEMINI_BASE_URL",
+			variables: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, place: "GEMINI_BASE_URL", context: 200_000,
 		},
 		{name: "mistral", prefixes: []string{"mistral-", "codestral-", "devstral-", "magistral-", "ministral-"}, base: "https://api.mistral.ai/v1"},
 		{name: "moonshot", prefixes: []string{"moonshot-", "kimi-"}, base: "https://api.moonshot.ai/v1"},
@@ -79,14 +86,16 @@ func configured(own map[string]config.Provider) (map[string]server, error) {
 			return nil, fmt.Errorf("config.yaml: the provider %s is none that Lyceum knows (%s), so it needs an api and a url", name, strings.Join(slices.Sorted(maps.Keys(known())), ", "))
 		}
 		if !ok {
-			s = server{name: name, place: prefix(name) + "_BASE_URL", concurrency: defaultConcurrency}
+			s = server{name: name, place: prefix(name) + "_BASE_URL", concurrency: defaultConcurrency, own: true}
 		}
 		if c.API != "" {
 			s.api = c.API
 		}
 		if c.URL != "" {
-			s.base = c.URL
+			// What is there may be another program than the one whose models are known.
+			s.base, s.context = c.URL, 0
 		}
+		s.silence = c.Silence
 		if c.KeyVariable != "" {
 			s.variables = []string{c.KeyVariable}
 		}
@@ -109,11 +118,25 @@ func (s *server) address(getenv func(string) string) (string, error) {
 			return "", fmt.Errorf("the address of %s in %s cannot be used: %s", s.name, from, fault)
 		}
 	}
+	base = complete(s.api, base)
 	clear := strings.HasPrefix(strings.ToLower(base), "http://")
 	if clear && len(s.variables) > 0 && !s.insecure && !config.Loopback(base) {
 		return "", fmt.Errorf("the address of %s in %s is http:// on another machine, so that everyone on the way could read the key: use https://, or set insecure: true for providers: %s in config.yaml", s.name, from, s.name)
 	}
 	return base, nil
+}
+
+// complete makes the base that a driver adds its paths to.
+func complete(api, base string) string {
+	version := "/v1"
+	if api == config.APIGemini {
+		version = "/v1beta"
+	}
+	base = config.Complete(base, version, "/chat/completions", "/responses", "/messages", "/models")
+	if api == config.APIAnthropic { // its driver adds the version itself
+		return strings.TrimSuffix(base, version)
+	}
+	return base
 }
 
 // header carries the key as the server wants it.

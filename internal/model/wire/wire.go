@@ -33,10 +33,14 @@ import (
 
 // The limits of what a server may send.
 const (
-	maxLine  = 32 << 20
+	maxLine  = 8 << 20
 	maxError = 64 << 10
 	maxTotal = 256 << 20
+	maxHead  = 256 << 10
 )
+
+// Silence is how long a server may say nothing, where nobody says otherwise.
+const Silence = 5 * time.Minute
 
 // ErrEnough is what a reader of events returns when the answer is whole. The stream
 // ends there, whether the server has closed it or not.
@@ -70,7 +74,9 @@ var shared = &http.Client{Transport: &http.Transport{
 	IdleConnTimeout:     90 * time.Second,
 	TLSHandshakeTimeout: 15 * time.Second,
 	ForceAttemptHTTP2:   true,
-	DialContext:         (&net.Dialer{Timeout: 15 * time.Second}).DialContext,
+
+	MaxResponseHeaderBytes: maxHead,
+	DialContext:            (&net.Dialer{Timeout: 15 * time.Second}).DialContext,
 }}
 
 // Stream posts body and hands each server-sent event to each: its name, which may
@@ -83,7 +89,7 @@ func (c *Client) Stream(ctx context.Context, path string, body any, each func(na
 	defer cancel()
 	silence := c.Silence
 	if silence == 0 {
-		silence = 5 * time.Minute
+		silence = Silence
 	}
 	var quiet atomic.Bool
 	watch := time.AfterFunc(silence, func() { quiet.Store(true); cancel() })
@@ -136,6 +142,9 @@ func (c *Client) stream(ctx context.Context, path string, body any, listen func(
 		if way, ok := errors.AsType[*wayError](err); ok {
 			return c.broke(ctx, way.error)
 		}
+		if odd, ok := errors.AsType[*oddError](err); ok {
+			return c.Garbled("%v", odd.error)
+		}
 		return err
 	}
 	return ctx.Err()
@@ -166,7 +175,12 @@ func (c *Client) post(ctx context.Context, path string, body any) (*http.Respons
 	if err != nil {
 		return nil, &model.Error{Kind: model.Invalid, Text: "the request cannot be written as JSON: " + err.Error()}
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Base+path, bytes.NewReader(data))
+	return c.send(ctx, http.MethodPost, path, "text/event-stream", data)
+}
+
+// send makes one request. A redirect is not followed.
+func (c *Client) send(ctx context.Context, method, path, accept string, data []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.Base+path, bytes.NewReader(data))
 	if err != nil {
 		return nil, &model.Error{Kind: model.Invalid, Text: c.redact(fmt.Sprintf("the base URL of %s is no address: %v", c.Provider, unaddressed(err)))}
 	}
@@ -174,7 +188,7 @@ func (c *Client) post(ctx context.Context, path string, body any) (*http.Respons
 		req.Header[name] = values
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("Accept", accept)
 	client := *shared
 	if c.HTTP != nil {
 		client = *c.HTTP
@@ -190,6 +204,9 @@ func (c *Client) post(ctx context.Context, path string, body any) (*http.Respons
 // wayError is a failure of the connection rather than of what was sent.
 type wayError struct{ error }
 
+// oddError is what was sent, and cannot be meant.
+type oddError struct{ error }
+
 // events reads server-sent events.
 func events(in *bufio.Reader, each func(string, []byte) error) error {
 	var name string
@@ -197,6 +214,9 @@ func events(in *bufio.Reader, each func(string, []byte) error) error {
 	has := false
 	for {
 		line, err := readLine(in)
+		if odd, ok := errors.AsType[*oddError](err); ok {
+			return odd
+		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			return &wayError{err}
 		}
@@ -206,6 +226,9 @@ func events(in *bufio.Reader, each func(string, []byte) error) error {
 		switch {
 		case len(line) == 0:
 			if has {
+				if nested(data) {
+					return &oddError{errors.New("an event of too many parts")}
+				}
 				if err := each(name, data); err != nil {
 					return err
 				}
@@ -224,7 +247,7 @@ func events(in *bufio.Reader, each func(string, []byte) error) error {
 				}
 				data, has = append(data, value...), true
 				if len(data) > maxLine {
-					return &wayError{errors.New("an event is too long")}
+					return &oddError{errors.New("an event that is too long")}
 				}
 			}
 		}
@@ -237,7 +260,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 		part, err := in.ReadSlice('\n')
 		line = append(line, part...)
 		if len(line) > maxLine {
-			return nil, errors.New("a line is too long")
+			return nil, &oddError{errors.New("a line that is too long")}
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
@@ -267,6 +290,8 @@ func (c *Client) failed(ctx context.Context, resp *http.Response, in io.Reader) 
 
 func kindOf(status int) model.Kind {
 	switch {
+	case status == http.StatusNotImplemented: // whatever is there, it is no API of models
+		return model.Invalid
 	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
 		return model.Unavailable
 	case status == http.StatusRequestEntityTooLarge:
@@ -314,6 +339,9 @@ func (c *Client) message(body []byte) string {
 		case shape.Detail != "":
 			text = shape.Detail
 		}
+	}
+	if strings.HasPrefix(text, "<") {
+		text = "a web page (check the base URL)"
 	}
 	text = c.redact(strings.ToValidUTF8(text, "\uFFFD"))
 	if r := []rune(text); len(r) > 500 {
@@ -433,5 +461,5 @@ func (c *Client) Cut() error {
 
 // Garbled says that what came is not what the provider documents.
 func (c *Client) Garbled(format string, args ...any) error {
-	return &model.Error{Kind: model.Unavailable, Text: c.redact(c.Provider + " sent something that cannot be read: " + fmt.Sprintf(format, args...))}
+	return &model.Error{Kind: model.Unavailable, Garbled: true, Text: c.redact(c.Provider + " sent something that cannot be read: " + fmt.Sprintf(format, args...))}
 }
