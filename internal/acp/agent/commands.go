@@ -1,0 +1,165 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"lyceum/internal/acp"
+	"lyceum/internal/event"
+	"lyceum/internal/plain"
+	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/audit"
+	"lyceum/internal/runtime/service"
+
+	sdk "github.com/coder/acp-go-sdk"
+)
+
+// commands are what a prompt can ask of Lyceum itself: no agent hears of it, and it costs
+// nothing.
+var commands = []struct {
+	name, about, hint string
+	do                func(t *turn, st *quest.State, args string) (string, error)
+}{
+	{"verify", "Check that nothing of this session's record was changed", "", (*turn).verify},
+	{"evidence", "Show what each claim of the answer rests on, and whether that holds", "", (*turn).evidence},
+	{"fork", "Begin another session that goes on from here", "what to say to the agents there", (*turn).fork},
+	{"deliver", "Show what was changed in this folder's files, and write what you permit", "an agent, where several have changed something", (*turn).deliver},
+}
+
+// tellCommands tells the client what commands there are.
+func (a *Agent) tellCommands(s *session) error {
+	u := &sdk.SessionAvailableCommandsUpdate{SessionUpdate: "available_commands_update", AvailableCommands: []sdk.AvailableCommand{}}
+	for _, c := range commands {
+		out := sdk.AvailableCommand{Name: c.name, Description: c.about}
+		if c.hint != "" {
+			out.Input = &sdk.AvailableCommandInput{Unstructured: &sdk.UnstructuredCommandInput{Hint: c.hint}}
+		}
+		u.AvailableCommands = append(u.AvailableCommands, out)
+	}
+	return a.conn.Update(sdk.SessionNotification{SessionId: sdk.SessionId(s.id), Update: sdk.SessionUpdate{AvailableCommandsUpdate: u}})
+}
+
+// opened is the answer to a request that opens a session; what there is to do in it follows.
+func (a *Agent) opened(s *session, answer any) acp.Followed {
+	return acp.Followed{Result: answer, Then: func() {
+		_ = a.tellCommands(s) // a client that is gone by now needs none
+	}}
+}
+
+// command does what a prompt asks of Lyceum itself, and reports whether it did. Anything that
+// only begins with a slash is for the agents.
+func (t *turn) command(ctx context.Context, c choices, what said) (bool, error) {
+	if len(what.files) > 0 || !strings.HasPrefix(what.text, "/") {
+		return false, nil
+	}
+	name, args, _ := strings.Cut(what.text[1:], " ")
+	for _, known := range commands {
+		if known.name != name {
+			continue
+		}
+		if !c.made {
+			return true, t.notice("There is no quest yet: say what it is about first.")
+		}
+		st, err := t.agent.rt.Load(ctx, t.session.id)
+		if err != nil {
+			return true, err
+		}
+		text, err := known.do(t, st, strings.TrimSpace(args))
+		if err != nil && t.ctx.Err() != nil {
+			return true, t.ctx.Err()
+		}
+		if err != nil {
+			text = fmt.Sprintf("/%s: %s", name, t.agent.rt.Redact(err.Error()))
+		}
+		if text == "" {
+			return true, nil
+		}
+		return true, t.notice(plain.Text(event.Cut(text, maxShown)))
+	}
+	return false, nil
+}
+
+// notice tells the client something that no agent said and that is in no ledger.
+func (t *turn) notice(text string) error {
+	return t.agent.conn.Update(sdk.SessionNotification{
+		SessionId: sdk.SessionId(t.session.id), Update: sdk.UpdateAgentMessageText(text), Meta: map[string]any{"lyceum": map[string]any{"notice": true}},
+	})
+}
+
+func (t *turn) verify(_ *quest.State, _ string) (string, error) {
+	r, err := audit.Verify(t.ctx, t.agent.rt, t.session.id, nil)
+	if err != nil {
+		return "", err
+	}
+	var lines []string
+	for _, n := range r.Notes {
+		lines = append(lines, "note: "+n)
+	}
+	if d := r.Difference; d != nil {
+		lines = append(lines, fmt.Sprintf("%s differs at %s", r.Quest, d.Error()))
+		for _, side := range []struct{ what, text string }{{"recorded", d.Recorded}, {"computed", d.Computed}} {
+			if side.text != "" {
+				lines = append(lines, side.what+": "+side.text)
+			}
+		}
+	} else {
+		lines = append(lines, fmt.Sprintf("%s is unchanged: %d events (%d inputs, %d derived), %d blobs.", r.Quest, r.Events, r.Inputs, r.Derived, r.Blobs))
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+func (t *turn) evidence(st *quest.State, _ string) (string, error) {
+	ev, err := service.EvidenceOf(t.ctx, t.agent.rt, st)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, c := range ev.Claims {
+		fmt.Fprintf(&b, "Claim %d (%s, event %d, by %s): %s\n", c.Claim, c.Status, c.Seq, c.By, plain.Brief(c.Text, 1000))
+		for _, n := range c.Sources {
+			if n < 1 || n > int64(len(ev.Sources)) {
+				continue
+			}
+			s := &ev.Sources[n-1]
+			what := fmt.Sprintf("%s by %s", s.Program, s.Engine)
+			if s.Kind == "paragraph" {
+				what = fmt.Sprintf("%s, paragraph %d", s.Doc, s.Paragraph)
+			}
+			stands := "holds"
+			if s.Broken != "" {
+				stands = "DOES NOT HOLD: " + s.Broken
+			}
+			fmt.Fprintf(&b, "- [%d] %s: %s\n", n, plain.Line(what), plain.Line(stands))
+		}
+	}
+	if len(ev.Claims) == 0 {
+		b.WriteString("There are no claims yet.\n")
+	}
+	fmt.Fprintf(&b, "%d of %d sources hold. lyceum show %s --evidence has their texts.", len(ev.Sources)-ev.Broken, len(ev.Sources), t.session.id)
+	return b.String(), nil
+}
+
+// fork makes another session, of the same folder.
+func (t *turn) fork(_ *quest.State, message string) (string, error) {
+	a, s := t.agent, t.session
+	if len(message) > maxMessage {
+		return "", errors.New("that is too long to be said: put it into a file, and name that")
+	}
+	st, err := a.rt.Fork(t.ctx, s.id, runtime.ForkOptions{Message: message, Dir: s.folder})
+	if err != nil {
+		return "", err
+	}
+	// What was written of this session is what the other one finds in the folder.
+	if err := errors.Join(a.noteFolder(st.Name, s.folder), a.keepBrought(st.Name, a.brought(s.id))); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("The session %s goes on from event %d of this one: load it, or run lyceum run %s.", st.Name, st.Origin.At, st.Name), nil
+}
+
+// deliver brings what an agent changed, also what was left before.
+func (t *turn) deliver(st *quest.State, agent string) (string, error) {
+	return "", t.bring(st, agent, true)
+}

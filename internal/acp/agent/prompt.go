@@ -1,0 +1,592 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"lyceum/internal/acp"
+	"lyceum/internal/event"
+	"lyceum/internal/plain"
+	"lyceum/internal/quest"
+	"lyceum/internal/repo"
+	"lyceum/internal/runtime"
+
+	sdk "github.com/coder/acp-go-sdk"
+)
+
+// turn is one prompt that is worked on.
+type turn struct {
+	agent   *Agent
+	session *session
+	cancel  func() // takes the prompt back
+	ctx     context.Context
+
+	run *run
+	// asked are questions that the client was asked in this turn, none of them twice: one that
+	// it leaves open stays open. pending are how many it has not decided about; decided says
+	// that it has about one, and whether there is an answer.
+	asked   map[uint64]bool
+	pending int
+	// answered says that there was an answer while the run went on.
+	answered bool
+	decided  chan bool
+	works    sync.WaitGroup
+	// refused says that the last answer of a model was that it will not answer.
+	refused bool
+}
+
+// prompt begins a turn: from here on a second one is refused, and a cancel finds it.
+func (a *Agent) prompt(p *sdk.PromptRequest) (func(context.Context) (any, error), error) {
+	s, err := a.open(p.SessionId)
+	if err != nil {
+		return nil, err
+	}
+	what, err := read(s.folder, p.Prompt)
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s.turn != nil {
+		return nil, acp.Errorf(acp.InvalidRequest, "the session %s is working on a prompt: wait for its end, or cancel it", s.id)
+	}
+	t := &turn{agent: a, session: s, asked: map[uint64]bool{}, decided: make(chan bool)}
+	t.ctx, t.cancel = context.WithCancel(a.life)
+	s.turn = t
+	return func(ctx context.Context) (any, error) {
+		defer context.AfterFunc(ctx, t.cancel)()
+		stop, err := t.work(what)
+		t.cancel()
+		t.works.Wait()
+		a.mu.Lock()
+		s.turn = nil
+		a.mu.Unlock()
+		if err != nil {
+			return nil, a.explain(err)
+		}
+		return sdk.PromptResponse{StopReason: stop}, nil
+	}, nil
+}
+
+// explain makes an error of the protocol.
+func (a *Agent) explain(err error) error {
+	if _, ok := errors.AsType[*acp.Error](err); ok {
+		return err
+	}
+	text := plain.Text(a.rt.Redact(err.Error()))
+	if a.opts.NoKey != nil && a.opts.NoKey(err) {
+		return acp.Errorf(acp.AuthRequired, "%s", text)
+	}
+	if _, ok := errors.AsType[*runtime.PlanError](err); ok {
+		return acp.Errorf(acp.InvalidParams, "%s", text)
+	}
+	return acp.Errorf(acp.Internal, "%s", text)
+}
+
+// work says what the person says, and has the quest go on until it rests.
+func (t *turn) work(what said) (sdk.StopReason, error) {
+	a, s := t.agent, t.session
+	if err := t.free(); err != nil {
+		return t.stopped(err)
+	}
+	// A word that has begun to be said is said whole, whatever happens to the client.
+	ctx := a.life
+	a.mu.Lock()
+	c := s.choices
+	a.mu.Unlock()
+	if done, err := t.command(ctx, c, what); done && t.ctx.Err() != nil {
+		return sdk.StopReasonCancelled, nil
+	} else if done || err != nil {
+		return sdk.StopReasonEndTurn, err
+	}
+	named := a.project(s).named(t.ctx, what.names)
+	if t.ctx.Err() != nil {
+		return sdk.StopReasonCancelled, nil
+	}
+	if !c.made {
+		if err := t.create(ctx, c, &what, named); err != nil {
+			return "", err
+		}
+	} else if err := t.bringAlong(ctx, &what, named); err != nil {
+		return "", err
+	}
+	if what.text != "" || len(what.files) > 0 {
+		if err := t.say(ctx, what.short()); err != nil {
+			return "", err
+		}
+	}
+	return t.goOn()
+}
+
+// free waits until an earlier run of the quest here has come to rest.
+func (t *turn) free() error {
+	r := t.session.run
+	if r == nil || r.served {
+		return nil
+	}
+	select {
+	case <-r.done:
+		return nil
+	default:
+		r.pause() // a run that is held for a person's pause lets go
+	}
+	select {
+	case <-r.done:
+		return nil
+	case <-t.ctx.Done():
+		return t.ctx.Err()
+	}
+}
+
+// create makes the quest of a session. What the prompt brings besides its text is left to be
+// said.
+func (t *turn) create(ctx context.Context, c choices, what *said, named map[string][]byte) error {
+	a, s := t.agent, t.session
+	question := what.text
+	if question == "" {
+		question = "What is in the files that I send along?"
+	}
+	shape := a.shapes[c.society]
+	d := &runtime.Draft{Spec: shape.spec(question), Name: s.id, Dir: s.folder, Home: a.rt.Home, Model: a.opts.Model, Changes: c.changes(shape.agents)}
+	taken, notes, err := t.make(ctx, d, named)
+	if err != nil {
+		return err
+	}
+	if err := a.noteFolder(s.id, s.folder); err != nil {
+		return fmt.Errorf("note the folder of session %s: %w", s.id, err)
+	}
+	what.text = ""
+	s.seen = 1 // the client knows what it asked
+	if taken {
+		s.voice.Folder = s.folder
+	} else {
+		what.attach(named)
+	}
+	a.mu.Lock()
+	s.choices.made = true
+	a.mu.Unlock()
+	a.opts.Say(fmt.Sprintf("Session %s is quest %s of this home. It may cost up to $%s.", s.id, s.id, c.cost))
+	st, err := a.rt.Load(ctx, s.id)
+	if err != nil {
+		return err
+	}
+	if err := a.tellTitle(s, st); err != nil || len(notes) == 0 {
+		return err
+	}
+	return t.notice(plain.Text(a.rt.Redact(strings.Join(notes, "\n"))) + "\n\n")
+}
+
+// make makes a quest with the session's folder as its repo and with the client's servers, as far
+// as that can be; notes say what it is made without, and why. taken says that it has the folder.
+func (t *turn) make(ctx context.Context, d *runtime.Draft, named map[string][]byte) (taken bool, notes []string, err error) {
+	a, s := t.agent, t.session
+	notes = slices.Clone(s.left)
+	without := func(why error) {
+		taken, d.Changes.Repo, d.Changes.Base = false, nil, nil
+		notes = append(notes, fmt.Sprintf("The agents get none of the files in %s: %v. The quest works without them.", s.folder, why))
+	}
+	if base, err := a.base(s.folder); err != nil {
+		without(err)
+	} else {
+		taken, d.Changes.Repo, d.Changes.Base = true, new("."), &base
+	}
+	d.Spec.MCP = s.servers
+	if inside(s.servers) {
+		d.Changes.Computer = "auto"
+	}
+	for {
+		err := a.makeOf(ctx, d, named)
+		switch field := quest.FieldOf(err); {
+		case err == nil:
+			return taken, notes, nil
+		case taken && (field == "repo" || field == "base"):
+			without(err)
+		case inside(d.Spec.MCP) && (field == "computer" || field == "mcp"):
+			d.Spec.MCP, d.Changes.Computer = outside(d.Spec.MCP), ""
+			notes = append(notes, fmt.Sprintf("MCP servers that are programs run inside the agents' computers, and are left out: %v.", err))
+		default:
+			return false, nil, err
+		}
+	}
+}
+
+func (a *Agent) makeOf(ctx context.Context, d *runtime.Draft, named map[string][]byte) error {
+	plan, err := d.Plan(a.rt.Societies)
+	if err == nil && plan.Spec.Model == "" && !a.rt.Societies.ByRules(plan.Spec) {
+		err = acp.Errorf(acp.InvalidParams, "no model: choose one, give model in config.yaml, or start lyceum acp with --model (demo needs no key)")
+	}
+	if err != nil {
+		return err
+	}
+	plan.Say = a.opts.Say
+	if plan.Spec.Repo != "" {
+		plan.Over = named
+	}
+	_, err = a.rt.Create(ctx, plan)
+	return err
+}
+
+// bringAlong has files that a later prompt names go along, unless agents began with them as they
+// are now.
+func (t *turn) bringAlong(ctx context.Context, what *said, named map[string][]byte) error {
+	if len(named) == 0 {
+		return nil
+	}
+	st, err := t.agent.rt.Load(ctx, t.session.id)
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(named, func(name string, data []byte) bool {
+		if st.Repo == nil {
+			return false
+		}
+		e, err := repo.At(ctx, t.agent.rt.Blobs, st.Repo.Tree, name)
+		return err == nil && e != nil && e.Hash == event.HashOf(data)
+	})
+	what.attach(named)
+	return nil
+}
+
+// say is a message to the agents, or the answer to the one question that is open: an option,
+// or words. What a policy asks is never answered by the way.
+func (t *turn) say(ctx context.Context, what said) error {
+	a, s := t.agent, t.session
+	st, err := a.rt.Load(ctx, s.id)
+	if err != nil {
+		return err
+	}
+	var body event.Body
+	if open := st.Open(); len(open) == 1 && open[0].Body.Proposal == "" && len(what.files) == 0 {
+		body = reply(open[0], what.text)
+	} else {
+		files, err := a.rt.Attach(ctx, what.files)
+		if err != nil {
+			return err
+		}
+		body = &event.UserMessage{Text: event.Text{Text: what.text}, Attachments: files}
+	}
+	number, err := a.post(ctx, s.id, body)
+	s.own[number] = true
+	return err
+}
+
+func reply(q quest.Question, text string) *event.InteractionAnswered {
+	for _, o := range q.Body.Options {
+		if strings.EqualFold(o, text) {
+			return &event.InteractionAnswered{Interaction: q.Seq, Choice: o}
+		}
+	}
+	return &event.InteractionAnswered{Interaction: q.Seq, Text: text}
+}
+
+// goOn runs the quest, again after each question that the client was asked, until there is
+// nothing to wait for.
+func (t *turn) goOn() (sdk.StopReason, error) {
+	a, s := t.agent, t.session
+	a.mu.Lock()
+	limits, noThinking := s.choices.limits(), !s.choices.thinking
+	a.mu.Unlock()
+	for {
+		var err error
+		if t.run, err = a.start(t.ctx, s.id, s.seen, limits, noThinking); err != nil {
+			return t.stopped(err)
+		}
+		s.run = t.run
+		limits, t.answered = event.Limits{}, false
+		if err := t.listen(); errors.Is(err, errHeld) {
+			t.run.leave()
+			return sdk.StopReasonEndTurn, nil
+		} else if err != nil {
+			return t.stopped(err)
+		}
+		st := t.run.state
+		if st == nil || !st.Waiting() {
+			return t.ended(st)
+		}
+		t.askOpen(st)
+		if answered, err := t.answers(); err != nil {
+			return t.stopped(err)
+		} else if !answered {
+			return t.ended(st)
+		}
+	}
+}
+
+// answers waits for an answer to one of the questions that the client was asked, and reports
+// whether there is one.
+func (t *turn) answers() (bool, error) {
+	for t.pending > 0 {
+		select {
+		case answered := <-t.decided:
+			t.pending--
+			if answered {
+				return true, nil
+			}
+		case <-t.ctx.Done():
+			return false, t.ctx.Err()
+		}
+	}
+	return t.answered, nil
+}
+
+// errHeld says that a person has paused the quest, somewhere else.
+var errHeld = errors.New("the quest is paused")
+
+// listen tells the client what happens in a run, until the run is over.
+func (t *turn) listen() error {
+	r := t.run
+	for {
+		select {
+		case h := <-r.heard:
+			if err := t.hear(h); err != nil {
+				return err
+			}
+			if h.delta == nil && h.event.Type == "quest.paused" && h.event.Actor == "person" {
+				return errHeld
+			}
+		case answered := <-t.decided:
+			t.pending--
+			t.answered = t.answered || answered
+		case <-r.done:
+			for len(r.heard) > 0 {
+				if err := t.hear(<-r.heard); err != nil {
+					return err
+				}
+			}
+			return r.err
+		case <-t.ctx.Done():
+			return t.ctx.Err()
+		}
+	}
+}
+
+// pauseTime is how long a cancelled prompt waits for its quest to be paused.
+const pauseTime = 1500 * time.Millisecond
+
+// stopped is how a turn ends before its quest does: by an error, or because the client took
+// it back. Then the quest is paused, and what is under way comes in without this turn.
+func (t *turn) stopped(err error) (sdk.StopReason, error) {
+	r := t.run
+	if t.ctx.Err() == nil {
+		if r != nil {
+			r.leave()
+		}
+		return "", err
+	}
+	if r == nil {
+		return sdk.StopReasonCancelled, nil
+	}
+	defer r.leave()
+	select {
+	case <-t.agent.conn.Done():
+		if r.served {
+			return sdk.StopReasonCancelled, nil // the client is gone, and the server goes on
+		}
+	default:
+	}
+	r.pause()
+	timer := time.NewTimer(pauseTime)
+	defer timer.Stop()
+	for {
+		select {
+		case h := <-r.heard:
+			if err := t.hear(h); err != nil || h.delta == nil && h.event.Type == "quest.paused" {
+				return sdk.StopReasonCancelled, nil
+			}
+		case <-r.done:
+			return sdk.StopReasonCancelled, nil
+		case <-timer.C:
+			return sdk.StopReasonCancelled, nil
+		}
+	}
+}
+
+// hear tells the client one thing that happened.
+func (t *turn) hear(h heard) error {
+	a, s := t.agent, t.session
+	if h.delta != nil {
+		if n, ok := s.voice.Delta(*h.delta); ok {
+			return a.conn.Update(n)
+		}
+		return nil
+	}
+	e := h.event
+	s.seen = e.Seq
+	if o, ok := e.Body.(event.Order); ok && s.own[o.Number()] {
+		delete(s.own, o.Number())
+		return nil
+	}
+	for _, n := range s.voice.Event(a.life, e) {
+		if err := a.conn.Update(n); err != nil {
+			return err
+		}
+	}
+	switch b := e.Body.(type) {
+	case *event.ModelResult:
+		t.refused = b.Stop == "refusal"
+	case *event.InteractionOpened:
+		t.ask(e.Seq, b)
+	}
+	return nil
+}
+
+// ended is why a turn ended with its quest at rest.
+func (t *turn) ended(st *quest.State) (sdk.StopReason, error) {
+	a, s := t.agent, t.session
+	if st == nil {
+		return "", errors.New("the quest came to rest without a word")
+	}
+	if err := a.tellUsage(s, st); err != nil {
+		return "", err
+	}
+	switch st.Status {
+	case quest.Finished:
+		if err := t.bring(st, "", false); t.ctx.Err() != nil {
+			return sdk.StopReasonCancelled, nil
+		} else if err != nil {
+			// The answer stands, whatever becomes of the files.
+			if err := t.notice("\n\nThe changes could not be shown: " + plain.Line(a.rt.Redact(err.Error())) + ". /deliver tries again."); err != nil {
+				return "", err
+			}
+		}
+	case quest.Exceeded:
+		return t.exceeded(st)
+	case quest.Failed:
+		if t.refused {
+			return sdk.StopReasonRefusal, nil
+		}
+		return "", errors.New(plainOr(st.Reason, "the quest has failed"))
+	case quest.Paused:
+		if st.Rested != "" || st.Reason != "" && st.Outage() != "" {
+			return "", errors.New(plainOr(st.Reason, "the quest was paused by its rules"))
+		}
+	}
+	if t.refused && st.Status == quest.Finished {
+		return sdk.StopReasonRefusal, nil
+	}
+	return sdk.StopReasonEndTurn, nil
+}
+
+// exceeded says which limit is reached. The protocol has words for two of them; money is
+// spent on tokens, and for the rest a turn is what there is no more of.
+func (t *turn) exceeded(st *quest.State) (sdk.StopReason, error) {
+	stop := sdk.StopReasonMaxTurnRequests
+	o := st.OverWith(event.Limits{})
+	if o == nil {
+		return stop, nil
+	}
+	if o.Limit == "tokens" || o.Limit == "cost" {
+		stop = sdk.StopReasonMaxTokens
+	}
+	text := fmt.Sprintf("\n\nThe limit on %s is reached (%s).", o.Limit, o.Figures())
+	if o.Limit == "cost" {
+		text += " Choose a higher cost limit for this session, and say how to go on."
+	}
+	return stop, t.agent.conn.Update(sdk.SessionNotification{SessionId: sdk.SessionId(t.session.id), Update: sdk.UpdateAgentMessageText(text)})
+}
+
+func plainOr(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return plain.Text(text)
+}
+
+// askOpen asks the client what a quest that waits has asked before this turn.
+func (t *turn) askOpen(st *quest.State) {
+	for _, q := range st.Open() {
+		t.ask(q.Seq, &q.Body)
+	}
+}
+
+// ask has the client decide a question that has answers to choose from; any other, or one that
+// it leaves open, the person answers with the next prompt. Where yes or no is asked, no answer
+// is a no.
+func (t *turn) ask(seq uint64, b *event.InteractionOpened) {
+	if len(b.Options) == 0 || t.asked[seq] {
+		return
+	}
+	t.asked[seq] = true
+	t.pending++
+	a, s := t.agent, t.session
+	request := permission(s.id, seq, b)
+	t.works.Go(func() {
+		choice := a.decide(t.ctx, request, b)
+		if choice != "" {
+			// One that comes too late is refused, and nothing comes of it. The answer is told
+			// to the client as everybody's are: that it is recorded is news.
+			if _, err := a.post(a.life, s.id, &event.InteractionAnswered{Interaction: seq, Choice: choice}); err != nil {
+				a.opts.Say(fmt.Sprintf("Session %s: the answer to question %d was not taken: %s", s.id, seq, plain.Line(err.Error())))
+			}
+		}
+		select {
+		case t.decided <- choice != "":
+		case <-t.ctx.Done():
+		}
+	})
+}
+
+// decide returns the option that the client chose, empty if it chose none.
+func (a *Agent) decide(ctx context.Context, request sdk.RequestPermissionRequest, b *event.InteractionOpened) string {
+	no := ""
+	if b.Proposal != "" && slices.Contains(b.Options, "no") {
+		no = "no"
+	}
+	if a.can().elicit {
+		return cmp.Or(a.elicit(ctx, request, b), no)
+	}
+	return cmp.Or(a.permit(ctx, request), no)
+}
+
+// permission is a question as the protocol has it: about a call of a tool.
+func permission(name string, seq uint64, b *event.InteractionOpened) sdk.RequestPermissionRequest {
+	id := sdk.ToolCallId(fmt.Sprintf("question-%d", seq))
+	if b.Answer != 0 {
+		id = acp.ToolID(b.Answer, b.Part)
+	}
+	out := sdk.RequestPermissionRequest{SessionId: sdk.SessionId(name), ToolCall: sdk.ToolCallUpdate{
+		ToolCallId: id, Title: new(plain.Brief(b.Question.Text, 200)),
+		Content: []sdk.ToolCallContent{sdk.ToolContent(sdk.TextBlock(plain.Text(b.Question.Text)))},
+	}}
+	for _, o := range b.Options {
+		kind := sdk.PermissionOptionKindAllowOnce
+		if b.Proposal != "" && o != "yes" {
+			kind = sdk.PermissionOptionKindRejectOnce
+		}
+		out.Options = append(out.Options, sdk.PermissionOption{OptionId: sdk.PermissionOptionId(o), Name: plain.Brief(o, 200), Kind: kind})
+	}
+	return out
+}
+
+// tellTitle tells the client what a session is called.
+func (a *Agent) tellTitle(s *session, st *quest.State) error {
+	title := titleOf(st)
+	if title == "" {
+		return nil
+	}
+	return a.conn.Update(sdk.SessionNotification{SessionId: sdk.SessionId(s.id), Update: sdk.SessionUpdate{
+		SessionInfoUpdate: &sdk.SessionSessionInfoUpdate{SessionUpdate: "session_info_update", Title: &title},
+	}})
+}
+
+// tellUsage tells the client what a session has used. How full a window is means something for
+// one agent alone; of several it is all that they used.
+func (a *Agent) tellUsage(s *session, st *quest.State) error {
+	used := st.Spent.Usage.Input + st.Spent.Usage.Output
+	size := used
+	if len(st.Agents) == 1 && st.Agents[0].Limit > 0 {
+		size = st.Agents[0].Limit
+	}
+	u := &sdk.SessionUsageUpdate{SessionUpdate: "usage_update", Used: int(min(used, size)), Size: int(size)}
+	if st.Spent.Unpriced == 0 {
+		u.Cost = &sdk.Cost{Amount: float64(st.Spent.Cost) / 1e9, Currency: "USD"}
+	}
+	return a.conn.Update(sdk.SessionNotification{SessionId: sdk.SessionId(s.id), Update: sdk.SessionUpdate{UsageUpdate: u}})
+}

@@ -1,0 +1,23 @@
+package executor_test
+
+// No race detector: what it tries are sandboxes, with limits on time and memory.
+
+import (
+	"testing"
+
+	"lyceum/internal/computer"
+	"lyceum/internal/computer/namespaces"
+	"lyceum/internal/executor/executortest"
+	"lyceum/internal/need"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	executortest.Roles()
+	goleak.VerifyTestMain(m)
+}
+
+func TestExecutor(t *testing.T) {
+	executortest.Exercise(t, func() computer.Driver { return namespaces.New(namespaces.Options{}) }, need.Times(12, 100))
+}
