@@ -203,7 +203,7 @@ func (m *maker) open(ctx context.Context, path string) (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	// Everything is flushed at once, at the end.
-	blobs, err := blobfs.Open(filepath.Join(m.home(), "blobs"), &blobfs.Options{Volatile: true})
+	blobs, err := blobfs.Open(filepath.Join(m.home(), "blobs"), &blobfs.Options{Volatile: true, Pack: blobfs.AtOnce})
 	if err != nil {
 		return err
 	}

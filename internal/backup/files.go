@@ -189,7 +189,7 @@ func (m *maker) still(ctx context.Context, h ledger.Head) (bool, error) {
 // whatever else is read from a workspace.
 func (m *maker) copyFolder(ctx context.Context, from *os.Root, to string) (err error) {
 	scratch := filepath.Join(m.part, "scratch")
-	store, err := blobfs.Open(scratch, &blobfs.Options{Volatile: true})
+	store, err := blobfs.Open(scratch, &blobfs.Options{Volatile: true, Pack: blobfs.Never})
 	if err != nil {
 		return err
 	}

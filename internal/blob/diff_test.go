@@ -15,6 +15,7 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/blob/blobtest"
 	"lyceum/internal/event"
+	"lyceum/internal/need"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -232,6 +233,7 @@ func TestDiffReadsOnlyFoldersThatDiffer(t *testing.T) {
 }
 
 func TestDiffEndsOnTreesThatStandForMoreFilesThanThereAreAtoms(t *testing.T) {
+	need.NoDetector(t)
 	t.Parallel()
 	store := &blobtest.Memory{}
 	plain := blob.Entry{Kind: blob.File, Mode: blob.ModePlain, Hash: hashA, Size: 1}

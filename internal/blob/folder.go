@@ -3,7 +3,9 @@ package blob
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -21,28 +23,42 @@ var (
 // list returns what stands in a folder, sorted by name. Names that vanish
 // meanwhile are left out.
 func list(root *os.Root) ([]fs.FileInfo, error) {
+	infos, _, err := listSome(root, math.MaxInt64)
+	return infos, err
+}
+
+// listSome is list for at most so many names, and says whether there are more.
+func listSome(root *os.Root, most int64) (infos []fs.FileInfo, more bool, err error) {
 	dir, err := root.Open(".")
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer dir.Close()
-	entries, err := dir.ReadDir(-1)
-	if err != nil {
-		return nil, err
-	}
-	infos := make([]fs.FileInfo, 0, len(entries))
-	for _, e := range entries {
-		info, err := e.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+	const batch = 4096
+	for !more {
+		entries, err := dir.ReadDir(batch)
+		for _, e := range entries {
+			if more = int64(len(infos)) >= most; more {
+				break
+			}
+			info, err := e.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, false, err
+			}
+			infos = append(infos, info)
+		}
+		if err == io.EOF {
+			break
 		}
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		infos = append(infos, info)
 	}
 	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return strings.Compare(a.Name(), b.Name()) })
-	return infos, nil
+	return infos, more, nil
 }
 
 // openFolder opens the folder that info lists. An os.Root does not leave its

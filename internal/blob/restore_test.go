@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"lyceum/internal/blob"
@@ -43,6 +44,25 @@ func TestRestore(t *testing.T) {
 		for name, want := range map[string]fs.FileMode{"plain": blob.ModePlain, "tool": blob.ModeExec} {
 			if info, err := os.Stat(d.path(name)); err != nil || info.Mode() != want {
 				t.Errorf("the mode that was restored: got %s: %v, %v", name, info.Mode(), err)
+			}
+		}
+	})
+	t.Run("MakesHolesOfZeros", func(t *testing.T) {
+		t.Parallel()
+		from, d, s := newFolder(t), newFolder(t), new(blobtest.Memory)
+		from.write("h", "begin")
+		from.must(os.Truncate(from.path("h"), 50<<20))
+		from.write("end", strings.Repeat("\x00", 3<<20)+"end")
+		want, _ := from.snapshot(s, nil)
+		d.restore(s, want)
+		if got, _ := d.snapshot(s, nil); got != want {
+			t.Errorf("got %v, want %v", got, want)
+		}
+		for name, size := range map[string]int64{"h": 50 << 20, "end": 3<<20 + 3} {
+			info, err := os.Stat(d.path(name))
+			d.must(err)
+			if held := info.Sys().(*syscall.Stat_t).Blocks * 512; info.Size() != size || held > 256<<10 {
+				t.Errorf("%s has %d bytes, of which the disk has %d", name, info.Size(), held)
 			}
 		}
 	})

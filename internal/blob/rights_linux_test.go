@@ -12,6 +12,7 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/blob/blobtest"
 	"lyceum/internal/event"
+	"lyceum/internal/need"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
@@ -32,6 +33,13 @@ func asNobody(t *testing.T, dir string, do func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	asNobodyIs(t, do)
+}
+
+// asNobodyIs is asNobody without a folder.
+func asNobodyIs(t *testing.T, do func()) {
+	t.Helper()
+	const nobody = 65534
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := unix.Setfsuid(nobody); err != nil {
@@ -66,6 +74,37 @@ func TestWithoutRights(t *testing.T) {
 			}
 			if ref != event.TreeRef(plant(t, s, plantFile(t, s, "open", "x"))) {
 				t.Error("the readable file is not alone in the tree")
+			}
+		})
+	})
+	t.Run("SnapshotTakesTheRightToTheFolderItselfBack", func(t *testing.T) {
+		t.Parallel()
+		d, s := newFolder(t), new(blobtest.Memory)
+		d.write("a", "x")
+		d.must(os.Chmod(filepath.Dir(d.dir), 0o755))
+		want, _ := d.snapshot(s, nil)
+		for _, mode := range []fs.FileMode{0, 0o300, 0o400} {
+			d.must(os.Chmod(d.dir, mode))
+			asNobody(t, d.dir, func() {
+				if got, _ := d.snapshot(s, nil); got != want {
+					t.Errorf("after chmod %o: got %v, want %v", mode, got, want)
+				}
+			})
+		}
+	})
+	t.Run("SnapshotSaysWhoseFolderCannotBeRead", func(t *testing.T) {
+		t.Parallel()
+		if os.Geteuid() != 0 {
+			need.Missing(t, "giving a folder to somebody else takes root: run the tests with sudo")
+		}
+		d, s := newFolder(t), new(blobtest.Memory)
+		asNobody(t, d.dir, func() {})
+		d.must(os.Chown(d.dir, 0, 0))
+		d.must(os.Chmod(d.dir, 0o700))
+		var unreadable *blob.UnreadableError
+		asNobodyIs(t, func() {
+			if _, _, _, err := blob.Snapshot(t.Context(), s, d.root, nil); !errors.As(err, &unreadable) {
+				t.Errorf("got %v, want that the folder cannot be read", err)
 			}
 		})
 	})

@@ -2,6 +2,7 @@ package blob
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
+	"syscall"
 	"unicode/utf8"
 
 	"lyceum/internal/event"
@@ -30,25 +33,93 @@ const (
 	small = 1 << 20
 )
 
+// Bounds of what Snapshot takes of a folder. What is beyond them it leaves out and names,
+// for whoever fills the folder may mean harm.
+const (
+	// MaxNames is how many entries it takes, of all folders together.
+	MaxNames = 200_000
+	// MaxTrees is how many bytes the trees of all folders may have together: names and
+	// links can be long, and spelling them out can make them longer.
+	MaxTrees = 32 << 20
+	// MaxHoles is how many bytes of all files may be holes. Holes cost no room, but they
+	// are read, and a folder could otherwise ask for any amount of work.
+	MaxHoles = 1 << 30
+)
+
+// A StoreError says that a Snapshot could not store something; the folder is not to blame.
+type StoreError struct {
+	// Largest are the files that were new, the largest first, at most largest of them.
+	Largest []Large
+	Err     error
+}
+
+// Large is a file and its size.
+type Large struct {
+	Path string
+	Size int64
+}
+
+func (e *StoreError) Error() string { return e.Err.Error() }
+func (e *StoreError) Unwrap() error { return e.Err }
+
+// An UnreadableError says that nothing at all could be read of a folder, and that this is
+// due to the folder.
+type UnreadableError struct{ Reason string }
+
+func (e *UnreadableError) Error() string { return "the folder cannot be read: " + e.Reason }
+
 // Snapshot stores what is in root and returns its tree, an index for the next
 // Snapshot, and what it left out: devices, sockets and pipes; names and link
-// targets that are not UTF-8; what we have no right to read; folders nested
-// deeper than MaxDepth. prev is the index of an earlier Snapshot or nil. Files
-// that it knows and the store still has are not read again.
+// targets that are not UTF-8; what we cannot read; folders nested
+// deeper than MaxDepth; what is beyond the bounds above. prev is the index of an earlier
+// Snapshot or nil. Files that it knows and the store still has are not read again.
 //
 // A file that is written while it is read is stored as it was read. Holes in a
-// file are stored as the zeros they read as; a large file that is almost nothing
-// but holes is left out, or a folder could ask for far more room than it takes. On an error the tree is not stored; prev
-// is unchanged and may be used again.
+// file are stored as the zeros they read as, of which a store makes holes or packs them, and
+// Restore makes holes of them again.
+//
+// Whatever is in the folder, it never makes Snapshot fail: what cannot be recorded is named
+// instead. If the right to read root itself was taken away, and we own it, we take it
+// back; otherwise the error is an *UnreadableError. Every other error comes from the store
+// (*StoreError), from ctx, or from a lack of open files or memory. On an error the tree is
+// not stored; prev is unchanged and may be used again.
 func Snapshot(ctx context.Context, store Store, root *os.Root, prev *Index) (event.TreeRef, *Index, []Skipped, error) {
+	return SnapshotBut(ctx, store, root, prev, nil)
+}
+
+// SnapshotBut is Snapshot of a folder but for the names that leave reports: these are not
+// looked at, whatever they are, and are not among what was left out. leave gets the path in
+// the folder, with slashes.
+func SnapshotBut(ctx context.Context, store Store, root *os.Root, prev *Index, leave func(path string) bool) (event.TreeRef, *Index, []Skipped, error) {
+	return snapshotWithin(ctx, store, root, prev, bounds{MaxNames, MaxTrees, MaxHoles}, leave)
+}
+
+func snapshotWithin(ctx context.Context, store Store, root *os.Root, prev *Index, left bounds, leave func(string) bool) (event.TreeRef, *Index, []Skipped, error) {
 	// The clock is read before anything else is: whatever changes from here on
 	// gets a later time, or the same and is then not believed.
-	s := snapshot{store: store, prev: prev, next: newIndex(), start: clock(root)}
+	s := snapshot{store: store, prev: prev, next: newIndex(), start: clock(root), left: left, leave: leave}
 	ref, err := s.folder(ctx, root, "", 1)
+	if errors.Is(err, errDenied) && open(root) == nil {
+		s.start = clock(root)
+		ref, err = s.folder(ctx, root, "", 1)
+	}
 	if err != nil {
-		return event.TreeRef{}, nil, nil, fmt.Errorf("snapshot of %s: %w", root.Name(), err)
+		return event.TreeRef{}, nil, nil, fmt.Errorf("snapshot of %s: %w", root.Name(), s.failure(err))
 	}
 	return event.TreeRef(ref), s.next, s.skipped, nil
+}
+
+// open gives the owner of a folder the right to read it back. That goes by its name: in a
+// folder without rights even the folder itself is not found.
+func open(root *os.Root) error {
+	info, err := os.Lstat(root.Name())
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return errReplaced
+	}
+	return os.Chmod(root.Name(), info.Mode()|0o700)
 }
 
 type snapshot struct {
@@ -57,6 +128,54 @@ type snapshot struct {
 	next    *Index
 	start   stamp
 	skipped []Skipped
+	left    bounds
+	leave   func(path string) bool // nil to take all
+	fresh   []Large
+	scratch []byte
+}
+
+// bounds is how much may still come.
+type bounds struct{ names, trees, holes int64 }
+
+// errStore marks an error of the store.
+var errStore = errors.New("store")
+
+// worldly reports whether an error is not due to what is in the folder.
+func worldly(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || ours(err)
+}
+
+// ours reports whether an error comes from the store, or from a lack of open files or memory.
+func ours(err error) bool {
+	return errors.Is(err, errStore) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
+}
+
+// failure is the error of a whole snapshot.
+func (s *snapshot) failure(err error) error {
+	var stored *storing
+	switch {
+	case errors.As(err, &stored):
+		return &StoreError{Largest: s.fresh, Err: stored.error}
+	case ours(err), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	return &UnreadableError{Reason: err.Error()}
+}
+
+// storing is an error of the store, told apart from those of the folder.
+type storing struct{ error }
+
+func (*storing) Is(target error) bool { return target == errStore }
+func (s *storing) Unwrap() error      { return s.error }
+
+// largest is how many new files an error names.
+const largest = 3
+
+// meet notes a new file.
+func (s *snapshot) meet(at string, size int64) {
+	s.fresh = append(s.fresh, Large{quote(at), size})
+	slices.SortStableFunc(s.fresh, func(a, b Large) int { return cmp.Compare(b.Size, a.Size) })
+	s.fresh = s.fresh[:min(len(s.fresh), largest)]
 }
 
 // errGone says that an entry has vanished or was left out; the folder goes on
@@ -69,16 +188,29 @@ func (s *snapshot) skip(at, reason string) error {
 }
 
 func (s *snapshot) folder(ctx context.Context, root *os.Root, at string, depth int) (event.Ref, error) {
-	infos, err := list(root)
+	infos, more, err := listSome(root, s.left.names)
 	if err != nil {
 		return event.Ref{}, openError(err)
+	}
+	if more {
+		_ = s.skip(path.Join(at, "…"), "there are too many entries: spread over fewer and larger files they could be recorded")
 	}
 	tree := make(Tree, 0, len(infos))
 	for _, info := range infos {
 		if err := ctx.Err(); err != nil {
 			return event.Ref{}, err
 		}
+		if s.leave != nil && s.leave(path.Join(at, info.Name())) {
+			continue
+		}
+		if s.left.names < 1 { // before anything is read for it
+			_ = s.skip(path.Join(at, info.Name()), "there are too many entries")
+			continue
+		}
 		e, err := s.entry(ctx, root, path.Join(at, info.Name()), info, depth)
+		if err == nil {
+			err = s.room(path.Join(at, info.Name()), e)
+		}
 		if errors.Is(err, errGone) {
 			continue
 		}
@@ -90,11 +222,29 @@ func (s *snapshot) folder(ctx context.Context, root *os.Root, at string, depth i
 	return s.keep(ctx, at, tree)
 }
 
+// room takes an entry into account, and leaves out what no tree has room for.
+func (s *snapshot) room(at string, e Entry) error {
+	if err := e.check(); err != nil {
+		return s.skip(at, err.Error())
+	}
+	s.scratch = e.append(s.scratch[:0])
+	size := int64(len(s.scratch) + 1)
+	switch {
+	case s.left.names < 1:
+		return s.skip(at, "there are too many entries")
+	case s.left.trees < size:
+		return s.skip(at, "the names of all entries are too long together")
+	}
+	s.left.names--
+	s.left.trees -= size
+	return nil
+}
+
 // keep puts the tree of one folder, unless the last snapshot has done so.
 func (s *snapshot) keep(ctx context.Context, at string, tree Tree) (event.Ref, error) {
 	data, err := tree.Encode()
 	if err != nil {
-		return event.Ref{}, fmt.Errorf("folder %s: %w", quote(at), err)
+		return event.Ref{}, err
 	}
 	ref := event.RefOf(data)
 	held := s.prev.tree(at, ref.Hash)
@@ -105,7 +255,7 @@ func (s *snapshot) keep(ctx context.Context, at string, tree Tree) (event.Ref, e
 		ref, err = s.store.Put(ctx, data)
 	}
 	if err != nil {
-		return event.Ref{}, fmt.Errorf("store the tree of folder %s: %w", quote(at), err)
+		return event.Ref{}, &storing{fmt.Errorf("store the tree of folder %s: %w", quote(at), err)}
 	}
 	s.next.trees[at] = ref.Hash
 	return ref, nil
@@ -122,15 +272,18 @@ func (s *snapshot) entry(ctx context.Context, root *os.Root, at string, info fs.
 		if errors.Is(err, errDenied) {
 			return Entry{}, s.skip(at, "no right to read it")
 		}
-		if !errors.Is(err, errReplaced) {
+		if err == nil || errors.Is(err, errGone) || worldly(ctx, err) {
 			return e, err
+		}
+		if !errors.Is(err, errReplaced) {
+			return Entry{}, s.skip(at, "it cannot be read: "+err.Error())
 		}
 		info, err = root.Lstat(info.Name())
 		if errors.Is(err, fs.ErrNotExist) {
 			return Entry{}, errGone
 		}
 		if err != nil {
-			return Entry{}, err
+			return Entry{}, s.skip(at, "it cannot be read: "+err.Error())
 		}
 	}
 	return Entry{}, s.skip(at, "it was replaced each time it was opened")
@@ -178,6 +331,11 @@ func (s *snapshot) link(root *os.Root, at string, info fs.FileInfo) (Entry, erro
 }
 
 func (s *snapshot) file(ctx context.Context, root *os.Root, at string, info fs.FileInfo) (Entry, error) {
+	empty := s.holes(root, info)
+	if empty > s.left.holes {
+		return Entry{}, s.skip(at, fmt.Sprintf("%d of its %d bytes are holes, and %d MiB of holes are recorded at most", empty, info.Size(), int64(MaxHoles)>>20))
+	}
+	s.left.holes -= empty
 	if e, ok, err := s.unchanged(ctx, at, info); ok || err != nil {
 		return e, err
 	}
@@ -186,9 +344,7 @@ func (s *snapshot) file(ctx context.Context, root *os.Root, at string, info fs.F
 		return Entry{}, err
 	}
 	defer f.Close()
-	if hollow(before) {
-		return Entry{}, s.skip(at, fmt.Sprintf("it is %d bytes long and almost all of that is a hole", before.Size()))
-	}
+	s.meet(at, before.Size())
 	ref, err := s.content(ctx, f, before.Size())
 	if err != nil {
 		return Entry{}, fmt.Errorf("store file %s: %w", quote(at), err)
@@ -201,14 +357,23 @@ func (s *snapshot) file(ctx context.Context, root *os.Root, at string, info fs.F
 	return fileEntry(info.Name(), after, ref), nil
 }
 
-// sparse is from which size on holes matter.
-const sparse = 64 << 20
+// hollow is how many bytes of a file may be missing on the disk without anybody looking
+// for holes: the smallest files are often kept with their names.
+const hollow = 64 << 10
 
-// hollow reports whether a large file has next to nothing on the disk. What a disk
-// compresses well is not meant.
-func hollow(info fs.FileInfo) bool {
+// holes is how many bytes of a file are holes. A file of which the disk has less than its
+// length is asked: it may only be packed well.
+func (s *snapshot) holes(root *os.Root, info fs.FileInfo) int64 {
 	held, ok := allocated(info)
-	return ok && info.Size() > sparse && held < info.Size()/64
+	if !ok || info.Size()-held <= hollow {
+		return 0
+	}
+	f, _, err := openFile(root, info)
+	if err != nil {
+		return 0 // nor can it be read
+	}
+	defer f.Close()
+	return missing(f, info.Size(), info.Size()-held)
 }
 
 func fileEntry(name string, info fs.FileInfo, ref event.Ref) Entry {
@@ -231,8 +396,11 @@ func (s *snapshot) unchanged(ctx context.Context, at string, info fs.FileInfo) (
 		return Entry{}, false, nil
 	}
 	held, err := s.store.Has(ctx, h)
-	if err != nil || !held {
-		return Entry{}, false, err
+	if err != nil {
+		return Entry{}, false, &storing{err}
+	}
+	if !held {
+		return Entry{}, false, nil
 	}
 	s.next.files[at] = known{now, h}
 	return fileEntry(info.Name(), info, event.Ref{Hash: h, Size: now.size}), true, nil
@@ -241,17 +409,48 @@ func (s *snapshot) unchanged(ctx context.Context, at string, info fs.FileInfo) (
 // content stores what is read from f and names exactly that, whatever f holds a
 // moment later.
 func (s *snapshot) content(ctx context.Context, f *os.File, size int64) (event.Ref, error) {
-	if size > small {
-		return s.store.Create(ctx, f)
+	in := &source{in: f, most: size + growth}
+	ref, err := s.put(ctx, in, size)
+	if err != nil && in.err == nil {
+		err = &storing{err}
 	}
-	data, err := io.ReadAll(io.LimitReader(f, small+1))
+	return ref, err
+}
+
+func (s *snapshot) put(ctx context.Context, in io.Reader, size int64) (event.Ref, error) {
+	if size > small {
+		return s.store.Create(ctx, in)
+	}
+	data, err := io.ReadAll(io.LimitReader(in, small+1))
 	if err != nil {
 		return event.Ref{}, err
 	}
 	if len(data) > small {
-		return s.store.Create(ctx, io.MultiReader(bytes.NewReader(data), f))
+		return s.store.Create(ctx, io.MultiReader(bytes.NewReader(data), in))
 	}
 	return s.store.Put(ctx, data)
+}
+
+// growth is how much longer a file may get while it is read.
+const growth = 64 << 20
+
+// source is a file of the folder. It knows which errors are its own, and ends if somebody
+// lets the file grow without end, or makes a hole of a terabyte in it after it was looked at.
+type source struct {
+	in   io.Reader
+	most int64
+	err  error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.in.Read(p)
+	if s.most -= int64(n); s.most < 0 {
+		err = errors.New("it grew while it was read")
+	}
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
 }
 
 // remember indexes a file as it stood after it was read. That it is settled says

@@ -159,7 +159,7 @@ func TestSnapshotSkips(t *testing.T) {
 		"ACharacterDevice": {makeDevice, "null", "it is a device"},
 		"AHole": {func(p string) error {
 			return errors.Join(os.WriteFile(p, []byte("x"), 0o600), os.Truncate(p, 10<<30))
-		}, "h", "it is 10737418240 bytes long and almost all of that is a hole"},
+		}, "h", "10737414144 of its 10737418240 bytes are holes, and 1024 MiB of holes are recorded at most"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -517,5 +517,42 @@ func TestSnapshotOfADeepFolder(t *testing.T) {
 	d.must(err)
 	if len(skipped) != 1 || !slices.ContainsFunc(skipped, func(s blob.Skipped) bool { return strings.HasSuffix(s.Reason, "folders deep") }) {
 		t.Errorf("skipped %d", len(skipped))
+	}
+}
+
+func TestSnapshotButLeavesOutWhatItIsTold(t *testing.T) {
+	t.Parallel()
+	for name, make := range map[string]func(dir string) error{
+		"AFolder": func(dir string) error {
+			return errors.Join(os.MkdirAll(filepath.Join(dir, ".git", "deep"), 0o755), os.WriteFile(filepath.Join(dir, ".git", "deep", "x"), nil, 0o644))
+		},
+		"ALink": func(dir string) error { return os.Symlink("/", filepath.Join(dir, ".git")) },
+		"APipe": func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, ".git"), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := errors.Join(make(dir), os.MkdirAll(filepath.Join(dir, "sub", ".git"), 0o755)); err != nil {
+				t.Fatal(err)
+			}
+			root, err := os.OpenRoot(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer root.Close()
+			store := new(blobtest.Memory)
+			ref, _, skipped, err := blob.SnapshotBut(t.Context(), store, root, nil, func(p string) bool { return p == ".git" })
+			if err != nil {
+				t.Fatal(err)
+			}
+			tree, err := blob.ReadTree(t.Context(), store, ref)
+			if err != nil || len(tree) != 1 || tree[0].Name != "sub" || len(skipped) > 0 {
+				t.Errorf("got %v, skipped %v, %v; want the rest, and nothing told of what was left", tree, skipped, err)
+			}
+			sub, err := blob.ReadTree(t.Context(), store, event.TreeRef(tree[0].Ref()))
+			if err != nil || len(sub) != 1 {
+				t.Errorf("below there is %v, %v; want what has the same name elsewhere", sub, err)
+			}
+		})
 	}
 }

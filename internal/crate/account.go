@@ -16,8 +16,16 @@ import (
 // with more it describes only the whole.
 const maxActions = 1000
 
+// maxPlots is how many pictures the preview shows, maxPlot how large one may be.
+const (
+	maxPlots = 10
+	maxPlot  = 256 << 10
+)
+
 // account is what a crate tells of a quest: a fold of its ledger.
 type account struct {
+	// form is how the computed files are computed.
+	form  string
 	state *quest.State
 	blobs *inventory
 	// versions of Lyceum that ran the quest, models and tools that it used.
@@ -35,6 +43,8 @@ type account struct {
 	open    map[uint64]*action
 	// fresh is what each agent was told since its model was last asked.
 	fresh map[string][]string
+	// plots are the pictures that programs of the binary drew, each once.
+	plots []event.Ref
 	// shown are the events that the metadata has entities of.
 	shown map[uint64]event.Event
 }
@@ -53,7 +63,7 @@ type action struct {
 func open(created event.Event, societies []quest.Society, store blob.Store) (*account, error) {
 	s, err := quest.New(created, societies)
 	return &account{
-		state: s, blobs: newInventory(store), sum: sha256.New(), open: map[uint64]*action{},
+		form: form, state: s, blobs: newInventory(store), sum: sha256.New(), open: map[uint64]*action{},
 		fresh: map[string][]string{}, shown: map[uint64]event.Event{},
 	}, err
 }
@@ -74,10 +84,7 @@ func (a *account) add(ctx context.Context, e event.Event) error {
 	switch b := e.Body.(type) {
 	case *event.QuestCreated:
 		for _, spec := range b.Agents {
-			note(&a.models, spec.Model)
-			for _, t := range spec.ToolNames {
-				note(&a.tools, t)
-			}
+			a.uses(spec)
 			a.fresh[spec.Name] = []string{briefFile}
 		}
 	case *event.QuestStarted:
@@ -101,10 +108,27 @@ func (a *account) add(ctx context.Context, e event.Event) error {
 		}
 	case *event.MessageSent:
 		a.tell(b.To, e)
+	case *event.ComputeResult:
+		for _, ref := range b.Plots {
+			if !slices.Contains(a.plots, ref) && len(a.plots) < maxPlots && ref.Size <= maxPlot {
+				a.plots = append(a.plots, ref)
+			}
+		}
+		a.addCall(e)
 	default:
 		a.addCall(e)
 	}
 	return nil
+}
+
+// uses notes what agents of a kind work with. Who works by rules alone has no model.
+func (a *account) uses(spec event.AgentSpec) {
+	if spec.Model != "" {
+		note(&a.models, spec.Model)
+	}
+	for _, t := range spec.ToolNames {
+		note(&a.tools, t)
+	}
 }
 
 func (a *account) addCall(e event.Event) {

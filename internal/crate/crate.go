@@ -23,11 +23,13 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 )
 
@@ -40,6 +42,8 @@ const (
 	specFile     = "quest.yaml"
 	summaryFile  = "SUMMARY.md"
 	blobFolder   = "blobs/"
+	// paperFolder has what people can read by itself, such as papers.
+	paperFolder = "publications/"
 )
 
 // blobPath is where a blob stands in the zip.
@@ -82,9 +86,9 @@ func (l limits) check(entries int, total int64) error {
 // Export writes a quest as one zip. The same ledger gives the same bytes,
 // wherever it is and whatever name it goes by there; only another release of Go
 // may pack them differently. After an error what was written is no zip.
-func Export(ctx context.Context, rt *runtime.Runtime, quest string, w io.Writer) error {
-	if err := export(ctx, rt, quest, w, standard); err != nil {
-		return fmt.Errorf("export quest %s: %w", quest, err)
+func Export(ctx context.Context, rt *runtime.Runtime, name string, w io.Writer) error {
+	if err := export(ctx, rt, name, w, standard); err != nil {
+		return fmt.Errorf("export quest %s: %w", name, err)
 	}
 	return nil
 }
@@ -95,13 +99,16 @@ func export(ctx context.Context, rt *runtime.Runtime, quest string, w io.Writer,
 		return err
 	}
 	read := func(ref event.Ref) ([]byte, error) { return rt.Blob(ctx, ref) }
-	docs, err := acc.documents(read)
+	docs, attached, err := acc.documents(ctx, read)
 	if err != nil {
 		return err
 	}
 	items := map[string]item{ledgerFile: {acc.bytes, acc.ledgerFrom(ctx, rt, quest)}}
 	for name, data := range docs {
 		items[name] = item{int64(len(data)), func(w io.Writer) error { return write(w, data) }}
+	}
+	for name, ref := range attached {
+		items[name] = item{ref.Size, func(w io.Writer) error { return copyBlob(ctx, rt, ref, w) }}
 	}
 	for h, b := range acc.blobs.held {
 		ref := event.Ref{Hash: h, Size: b.size}
@@ -178,33 +185,74 @@ func write(w io.Writer, data []byte) error {
 }
 
 // documents are the files of a crate that are computed: all but the ledger and
-// the blobs.
-func (a *account) documents(read agent.Blobs) (map[string][]byte, error) {
-	docs := map[string][]byte{}
-	spec, err := read(a.state.Spec)
-	if err != nil {
-		return nil, err
+// the blobs. attached are copies of blobs under the names that their authors gave them.
+func (a *account) documents(ctx context.Context, read agent.Blobs) (docs map[string][]byte, attached map[string]event.Ref, err error) {
+	docs = map[string][]byte{}
+	if docs[specFile], err = read(a.state.Spec); err != nil {
+		return nil, nil, err
 	}
-	docs[specFile] = spec
 	problem, err := agent.Read(a.state.Problem, read)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	docs[briefFile] = []byte(problem + "\n")
 	var answer string
 	if a.state.Answer != nil {
 		if answer, err = agent.Read(*a.state.Answer, read); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		docs[summaryFile] = []byte(answer + "\n")
+		docs[summaryFile] = []byte(a.state.Heading() + answer + "\n")
 	}
-	preview := a.preview(problem, answer)
-	metadata, err := a.metadata(problem, docs)
+	papers, files := a.state.Documents()
+	for _, d := range papers {
+		text, err := agent.Join(d.Parts, a.form == firstForm, read)
+		if err != nil {
+			return nil, nil, err
+		}
+		docs[paperFolder+d.Name] = []byte(text)
+	}
+	if attached, err = a.attached(ctx, files); err != nil {
+		return nil, nil, err
+	}
+	var plots [][]byte
+	for _, ref := range a.plots {
+		svg, err := read(ref)
+		if err != nil {
+			return nil, nil, err
+		}
+		plots = append(plots, svg)
+	}
+	preview := a.preview(problem, answer, plots)
+	metadata, err := a.metadata(problem, docs, attached)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	docs[previewFile], docs[metadataFile] = preview, metadata
-	return docs, nil
+	return docs, attached, nil
+}
+
+// attached are the files that agents attached to their work, by their paths in the crate.
+// One whose name cannot be unpacked everywhere, or is another's in other letters, is there
+// as its blob alone, and so are all in a crate of the first form.
+func (a *account) attached(ctx context.Context, files []quest.Attached) (map[string]event.Ref, error) {
+	out := map[string]event.Ref{}
+	if a.form == firstForm {
+		return out, nil
+	}
+	for _, f := range files {
+		tree, err := runtime.Attachments(ctx, a.blobs.store, f)
+		if err != nil {
+			return nil, fmt.Errorf("what is attached to %s: %w", f.Path, err)
+		}
+		taken := map[string]bool{}
+		for _, e := range tree {
+			if low := strings.ToLower(e.Name); !taken[low] && runtime.Portable(e.Name) == nil {
+				taken[low] = true
+				out[paperFolder+f.Path+"/"+e.Name] = e.Ref()
+			}
+		}
+	}
+	return out, nil
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -94,8 +94,22 @@ func TestAQuestComesBackAsItWas(t *testing.T) {
 			if c.as != "" {
 				here = c.as
 			}
-			if got, want := homeTree(t, other, here), homeTree(t, rt, "small"); got != want {
-				t.Errorf("the workspace has the tree %s, was %s", got, want)
+			// The workspace is unpacked when somebody runs it.
+			root, err := os.OpenRoot(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer root.Close()
+			s, err := other.Load(t.Context(), here)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := other.Restored(t.Context(), s.Agents[0].Tree)(root); err != nil {
+				t.Fatal(err)
+			}
+			tree, _, _, err := blob.Snapshot(t.Context(), other.Blobs, root, nil)
+			if want := homeTree(t, rt, "small"); err != nil || tree.Hash != want {
+				t.Errorf("the workspace has the tree %s, %v, was %s", tree.Hash, err, want)
 			}
 		})
 	}
@@ -121,8 +135,9 @@ func TestAQuestComesBackAsItWas(t *testing.T) {
 		if !told["user.message by person"] || !told["message.sent by core"] {
 			t.Errorf("what the agent was told: %v", told)
 		}
-		if n := len(find(t, unzip(t, data), summaryFile)); n != 120_001 {
-			t.Errorf("the answer has %d bytes", n)
+		summary := string(find(t, unzip(t, data), summaryFile))
+		if verdict, answer, ok := strings.Cut(summary, "\n\n"); !ok || len(answer) != 120_001 || !strings.HasPrefix(verdict, "> ") || !strings.Contains(verdict, " · sure: unchecked") {
+			t.Errorf("the summary begins with %.300q and has %d bytes, want the answer in a line and then whole", summary, len(summary))
 		}
 	})
 	t.Run("NeverStarted", func(t *testing.T) {

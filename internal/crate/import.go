@@ -3,11 +3,13 @@ package crate
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"slices"
+	"strings"
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
@@ -113,7 +115,7 @@ func (a *archive) fold(ctx context.Context, rt *runtime.Runtime, events []event.
 			acc, err = nil, fmt.Errorf("%s: the rules break down on it: %.200s", ledgerFile, fmt.Sprint(p))
 		}
 	}()
-	rehearsal := &runtime.Runtime{Ledger: pages{events: events}, Blobs: a, Societies: rt.Societies, Workshops: rt.Workshops, Embedder: rt.Embedder}
+	rehearsal := &runtime.Runtime{Ledger: pages{events: events}, Blobs: a, Societies: rt.Societies, Workshops: rt.Workshops, Embedder: rt.Embedder, Clock: rt.Clock}
 	report, err := audit.Audit(ctx, rehearsal, events[0].Quest, nil)
 	if err != nil {
 		return nil, err
@@ -156,8 +158,8 @@ func (p pages) Read(ctx context.Context, _ string, seq uint64) iter.Seq2[event.E
 
 func (p pages) Blob(context.Context, event.Hash) ([]byte, error) { return nil, ledger.ErrNoBlob }
 
-// told is what the metadata says of the quest.
-type told struct{ name, head string }
+// told is what the metadata says of the quest, and in which form.
+type told struct{ name, head, form string }
 
 // metadata reads as much of the metadata as it takes to say what is wrong with
 // it, if something is.
@@ -182,19 +184,19 @@ func (a *archive) metadata(ctx context.Context) (*told, error) {
 	if err := json.UnmarshalRead(r, &doc); err != nil {
 		return nil, fmt.Errorf("it is not the metadata of an exported quest: %w", err)
 	}
-	t, schema := &told{}, ""
+	t := &told{}
 	for _, e := range doc.Graph {
 		switch e.ID {
 		case metadataFile:
-			schema = e.Schema
+			t.form = e.Schema
 		case "./":
 			t.name = e.Name
 		case headID:
 			t.head = e.Value
 		}
 	}
-	if schema != form {
-		return nil, fmt.Errorf("the crate was written as %q, and this version of lyceum reads %q: use the version that wrote it", schema, form)
+	if t.form != form && t.form != firstForm {
+		return nil, fmt.Errorf("the crate was written as %q, and this version of lyceum reads %q and %q: use the version that wrote it", t.form, form, firstForm)
 	}
 	return t, nil
 }
@@ -207,17 +209,49 @@ func (a *archive) compare(ctx context.Context, acc *account, t *told) error {
 	if want := acc.state.Hash.String(); t.head != want {
 		return fmt.Errorf("%s: it says that the hash of the last event is %q; that of event %d in the ledger is %s", metadataFile, t.head, acc.state.Seq, want)
 	}
-	docs, err := acc.documents(func(ref event.Ref) ([]byte, error) { return a.Get(ctx, ref.Hash) })
+	acc.form = t.form
+	docs, attached, err := acc.documents(ctx, func(ref event.Ref) ([]byte, error) { return a.Get(ctx, ref.Hash) })
 	if err != nil {
 		return err
 	}
 	if a.files[summaryFile] != nil && docs[summaryFile] == nil {
 		return fmt.Errorf("entry %s: the quest has no answer", summaryFile)
 	}
+	for _, name := range sortedKeys(a.files) {
+		if _, ok := attached[name]; !ok && strings.HasPrefix(name, paperFolder) && docs[name] == nil {
+			return fmt.Errorf("entry %q: an exported quest has no such file", name)
+		}
+	}
+	for _, name := range sortedKeys(attached) {
+		if err := a.copies(ctx, name, attached[name]); err != nil {
+			return err
+		}
+	}
 	for _, name := range sortedKeys(docs) {
 		if err := a.same(ctx, name, docs[name]); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// copies finds out whether an entry is a copy of a blob.
+func (a *archive) copies(ctx context.Context, name string, ref event.Ref) error {
+	f := a.files[name]
+	if f == nil {
+		return fmt.Errorf("entry %q is missing: it is attached to a paper", name)
+	}
+	r, err := openEntry(ctx, f)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, r); err != nil {
+		return err
+	}
+	if event.Hash(h.Sum(nil)) != ref.Hash {
+		return fmt.Errorf("entry %q: it is not what the ledger says was attached", name)
 	}
 	return nil
 }
@@ -262,9 +296,15 @@ func (a *archive) store(ctx context.Context, rt *runtime.Runtime, name string, e
 		}
 	}
 	s, err := rt.Adopt(ctx, name, events)
+	if err == nil {
+		var d *audit.Difference
+		if d, err = audit.Folder(ctx, rt, name, s); d != nil {
+			err = d
+		}
+	}
 	if err != nil && s != nil {
-		// Its ledger is there and its folder is not, on a full disk say. It is ours
-		// alone until someone claims it, and then Clean leaves it to them.
+		// Its ledger is there and its folder is not, on a full disk say, or not as it should
+		// be. It is ours alone until someone claims it, and then Clean leaves it to them.
 		err = errors.Join(err, rt.Clean(context.WithoutCancel(ctx), name, true))
 	}
 	if err != nil {

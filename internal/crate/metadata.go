@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
@@ -17,7 +18,11 @@ import (
 // form names the way in which the computed files are computed. Import compares
 // bytes, so any change to what this file or preview.go writes needs a new form,
 // and a crate of an older one the code that wrote it.
-const form = "lyceum-crate/1"
+const form = "lyceum-crate/2"
+
+// firstForm is the one before. Its reviews are no quotations, and what is attached to papers
+// stands in it as blobs alone.
+const firstForm = "lyceum-crate/1"
 
 // What the metadata conforms to.
 const (
@@ -69,17 +74,18 @@ func links(ids ...string) any {
 
 // metadata is the ro-crate-metadata.json of the quest. docs are the other
 // computed files, without the preview, which is no part of a crate's content.
-func (a *account) metadata(problem string, docs map[string][]byte) ([]byte, error) {
+// attached are copies of blobs.
+func (a *account) metadata(problem string, docs map[string][]byte, attached map[string]event.Ref) ([]byte, error) {
 	graph := []entity{
 		{
 			"@id": metadataFile, "@type": "CreativeWork", "about": link("./"), "conformsTo": link(crateSpec),
 			// Says to Import how to read the rest.
-			"schemaVersion": form,
+			"schemaVersion": a.form,
 		},
-		a.root(problem, docs),
+		a.root(problem, docs, attached),
 		{"@id": previewFile, "@type": "CreativeWork", "about": link("./"), "name": "The quest for people", "encodingFormat": "text/html"},
 	}
-	graph = append(graph, a.files(docs)...)
+	graph = append(graph, a.files(docs, attached)...)
 	graph = append(graph, a.questAction())
 	for _, act := range a.actions {
 		graph = append(graph, act.entity())
@@ -113,8 +119,8 @@ func encode(doc entity) ([]byte, error) {
 	return append(v, '\n'), nil
 }
 
-func (a *account) root(problem string, docs map[string][]byte) entity {
-	parts := append(sortedKeys(docs), ledgerFile, blobFolder)
+func (a *account) root(problem string, docs map[string][]byte, attached map[string]event.Ref) entity {
+	parts := slices.Concat(sortedKeys(docs), partIDs(attached), []string{ledgerFile, blobFolder})
 	mentions := []string{questID}
 	for _, act := range a.actions {
 		mentions = append(mentions, callID(act.call.Seq))
@@ -134,12 +140,40 @@ var about = map[string]struct{ name, description, format string }{
 	summaryFile: {"The answer", "A copy of what the ledger says.", "text/markdown"},
 }
 
-func (a *account) files(docs map[string][]byte) []entity {
+// aboutPaper describes a file that people can read by itself.
+func aboutPaper(name string) (x struct{ name, description, format string }) {
+	x.name, x.description, x.format = strings.TrimPrefix(name, paperFolder), "A copy of what the ledger and the blobs say.", "text/plain"
+	if strings.HasSuffix(name, ".md") {
+		x.format = "text/markdown"
+	}
+	return x
+}
+
+// partIDs are the ids of attached files: their paths as a URI has them.
+func partIDs(attached map[string]event.Ref) []string {
+	ids := sortedKeys(attached)
+	for i, name := range ids {
+		ids[i] = pathID(name)
+	}
+	return ids
+}
+
+func pathID(name string) string { return (&url.URL{Path: name}).EscapedPath() }
+
+func (a *account) files(docs map[string][]byte, attached map[string]event.Ref) []entity {
 	var out []entity
 	for _, name := range sortedKeys(docs) {
-		x := about[name]
+		x, ok := about[name]
+		if !ok {
+			x = aboutPaper(name)
+		}
 		sum := event.HashOf(docs[name])
 		out = append(out, fileEntity(name, x.name, x.description, x.format, int64(len(docs[name])), sum.String()))
+	}
+	for _, name := range sortedKeys(attached) {
+		ref := attached[name]
+		out = append(out, fileEntity(pathID(name), strings.TrimPrefix(name, paperFolder), "Attached to the paper by its author. A copy of the blob "+ref.Hash.String()+".",
+			"application/octet-stream", ref.Size, ref.Hash.String()))
 	}
 	out = append(out, fileEntity(ledgerFile, "The ledger",
 		"Everything that happened, one event a line, each with the SHA-256 of the one before and itself. All else in this crate follows from it and the blobs.",
@@ -304,14 +338,21 @@ func (a *account) software() []entity {
 		out = append(out, entity{"@id": toolID(t), "@type": "SoftwareApplication", "name": t, "description": "A tool that agents of the quest could use."})
 	}
 	for _, ag := range a.state.Agents {
-		needs := []string{modelID(ag.Model)}
+		var needs []string
+		if ag.Model != "" {
+			needs = append(needs, modelID(ag.Model))
+		}
 		for _, t := range ag.ToolNames {
 			needs = append(needs, toolID(t))
 		}
-		out = append(out, entity{
+		e := entity{
 			"@id": agentID(ag.Name), "@type": "SoftwareApplication", "name": ag.Name,
-			"description": "An AI agent of the quest. It chose the calls that it is the participant of.", "softwareRequirements": links(needs...),
-		})
+			"description": "An AI agent of the quest. It chose the calls that it is the participant of.",
+		}
+		if needs != nil {
+			e["softwareRequirements"] = links(needs...)
+		}
+		out = append(out, e)
 	}
 	return out
 }

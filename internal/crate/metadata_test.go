@@ -167,6 +167,31 @@ func TestTheMetadataDescribesTheQuest(t *testing.T) {
 	}
 }
 
+// TestAnAgentWithoutAModelNamesNone: one that works by rules alone asks nobody.
+func TestAnAgentWithoutAModelNamesNone(t *testing.T) {
+	t.Parallel()
+	ref := event.RefOf([]byte("pinned"))
+	created := &event.QuestCreated{
+		Name: "q", Rules: "solo/4", Spec: ref, Policies: []event.PolicySpec{{Name: "budget", Use: "budget/1"}},
+		Agents: []event.AgentSpec{{Name: "planner", System: ref, Tools: ref, Window: 2000}},
+	}
+	e, err := event.Seal("q", 1, event.Hash{}, event.Draft{Actor: "person", Body: created})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := open(e, newHome(t).Societies, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.state.Apply(e)
+	a.uses(created.Agents[0])
+	for _, x := range a.software() {
+		if id := x["@id"].(string); strings.HasPrefix(id, "#model-") || x["softwareRequirements"] != nil {
+			t.Errorf("the crate of a quest without a model: got %v, want nothing of a model", x)
+		}
+	}
+}
+
 func TestTheMetadataOfALongQuestStaysSmall(t *testing.T) {
 	t.Parallel()
 	rt := newHome(t)

@@ -2,6 +2,7 @@ package crate
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"html"
 	"strings"
@@ -12,17 +13,28 @@ import (
 // preview is the page that shows the quest to people. It is written by hand and
 // not with html/template, whose output may change from one release of Go to the
 // next, because Import compares it byte for byte. Everything that comes from the
-// quest passes through escape, and stands between tags, never within one.
-func (a *account) preview(problem, answer string) []byte {
+// quest passes through escape, and stands between tags, never within one; but for plots,
+// which stand in base64 as images, and an image runs nothing.
+func (a *account) preview(problem, answer string, plots [][]byte) []byte {
 	s := a.state
 	var b bytes.Buffer
-	fmt.Fprintf(&b, previewHead, escape(s.Name), escape(s.Name))
+	images := ""
+	if len(plots) > 0 {
+		images = "; img-src data:"
+	}
+	fmt.Fprintf(&b, previewHead, images, escape(s.Name), escape(s.Name))
 	fmt.Fprintf(&b, "<p>Status: <strong>%s</strong></p>\n", escape(reasoned(s)))
 	fmt.Fprintf(&b, "<h2>Question</h2>\n<pre>%s</pre>\n", escape(problem))
+	if v := s.Verdict(); v != nil {
+		fmt.Fprintf(&b, "<p>In a line: <strong>%s</strong></p>\n", escape(v.Line()))
+	}
 	if s.Answer != nil {
 		fmt.Fprintf(&b, "<h2>Answer</h2>\n<pre>%s</pre>\n", escape(answer))
 	} else {
 		b.WriteString("<p>The quest has no answer.</p>\n")
+	}
+	for i, svg := range plots {
+		fmt.Fprintf(&b, "<p><img alt=\"Plot %d\" src=\"data:image/svg+xml;base64,%s\"></p>\n", i+1, base64.StdEncoding.EncodeToString(svg))
 	}
 	b.WriteString("<h2>Agents</h2>\n<table>\n<tr><th>Agent</th><th>Model</th><th>Turns</th><th>Tools</th></tr>\n")
 	for _, ag := range s.Agents {
@@ -60,7 +72,7 @@ const previewHead = `<!DOCTYPE html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'%s">
 <title>Quest %s</title>
 <style>
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 50em; margin: 2em auto; padding: 0 1em; color: #222; background: #fff; }

@@ -145,6 +145,12 @@ func TestImportHasLimits(t *testing.T) {
 // fit the new one: what a liar with our source can do.
 func forge(t *testing.T, data []byte, change func(e event.Event, d *event.Draft)) []byte {
 	t.Helper()
+	return forgeIn(t, form, data, []quest.Society{solo.Society{}}, change)
+}
+
+// forgeIn forges a crate of a form: only a part of what can be forged fits into the newest.
+func forgeIn(t *testing.T, form string, data []byte, societies quest.Societies, change func(e event.Event, d *event.Draft)) []byte {
+	t.Helper()
 	a, err := unpack(bytes.NewReader(data), int64(len(data)), standard)
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +171,7 @@ func forge(t *testing.T, data []byte, change func(e event.Event, d *event.Draft)
 		head = e.Hash
 		lines.Write(append(bytes.Clone(e.Line()), '\n'))
 		if acc == nil {
-			if acc, err = open(e, []quest.Society{solo.Society{}}, a); err != nil {
+			if acc, err = open(e, societies, a); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -175,17 +181,28 @@ func forge(t *testing.T, data []byte, change func(e event.Event, d *event.Draft)
 		}
 	}
 	files := []file{{name: ledgerFile, data: lines.Bytes()}}
-	docs, err := acc.documents(func(ref event.Ref) ([]byte, error) { return a.Get(context.Background(), ref.Hash) })
+	acc.form = form
+	docs, attached, err := acc.documents(t.Context(), func(ref event.Ref) ([]byte, error) { return a.Get(context.Background(), ref.Hash) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range unzip(t, data) {
 		switch {
 		case strings.HasPrefix(f.name, blobFolder):
-			files = append(files, f)
-		case f.name != ledgerFile:
-			files = append(files, file{name: f.name, data: docs[f.name]})
+			if h, err := event.ParseHash(f.name[strings.LastIndexByte(f.name, '/')+1:]); err == nil && acc.blobs.held[h] != nil {
+				files = append(files, f)
+			}
 		}
+	}
+	for name, ref := range attached {
+		data, err := a.Get(t.Context(), ref.Hash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file{name: name, data: data})
+	}
+	for name, data := range docs {
+		files = append(files, file{name: name, data: data})
 	}
 	return rezip(t, files)
 }

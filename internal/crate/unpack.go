@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -72,8 +73,9 @@ func (a *archive) admit(f *zip.File) error {
 	case f.UncompressedSize64 > uint64(a.lim.small) && f.UncompressedSize64/uint64(a.lim.ratio) > f.CompressedSize64:
 		return fmt.Errorf("its %d bytes unpack to %d: that is a bomb, not a file", f.CompressedSize64, f.UncompressedSize64)
 	}
-	switch f.Name {
-	case metadataFile, ledgerFile, briefFile, specFile, previewFile, summaryFile:
+	switch {
+	case strings.HasPrefix(f.Name, paperFolder), // which may be there, the ledger tells
+		slices.Contains([]string{metadataFile, ledgerFile, briefFile, specFile, previewFile, summaryFile}, f.Name):
 		if a.files[f.Name] != nil {
 			return errors.New("it is there twice")
 		}

@@ -25,7 +25,8 @@ var (
 	// ErrConflict says that the quest has moved on: the events do not follow
 	// its head. Nothing was written.
 	ErrConflict = errors.New("the quest has moved on: another writer was faster")
-	// ErrNoQuest says that there is no quest of that name.
+	// ErrNoQuest says that there is no quest of that name. What drivers return is a
+	// *NoQuestError, which has the name.
 	ErrNoQuest = errors.New("no such quest")
 	// ErrNoBlob says that the ledger's own database does not hold that blob.
 	ErrNoBlob = errors.New("no such blob")
@@ -45,6 +46,13 @@ var (
 	// ErrCorrupt says that the storage below the events is damaged.
 	ErrCorrupt = errors.New("the ledger's database is damaged")
 )
+
+// NoQuestError says that there is no quest of a name. It is ErrNoQuest.
+type NoQuestError struct{ Quest string }
+
+func (e *NoQuestError) Error() string { return ErrNoQuest.Error() } // whoever wraps it names the quest
+
+func (e *NoQuestError) Unwrap() error { return ErrNoQuest }
 
 // DamageError says where a quest's ledger stops being true.
 type DamageError struct {
@@ -139,6 +147,9 @@ type Inbox interface {
 	Post(ctx context.Context, quest string, c Command) (int64, error)
 	// Commands returns those with an ID above after, in order.
 	Commands(ctx context.Context, quest string, after int64) ([]Command, error)
+	// Dismiss takes a command out of the inbox of which nothing came: no event tells that
+	// it was taken. Its ID and its key are not given again.
+	Dismiss(ctx context.Context, quest string, id int64) error
 	// Posted returns a channel that is sent to soon after anything was posted, by
 	// any process. It may be sent to for no reason.
 	Posted(quest string) (posted <-chan struct{}, stop func())

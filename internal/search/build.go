@@ -147,7 +147,7 @@ func (b *builder) build(key [32]byte) (err error) {
 			return err
 		}
 		for j, p := range d.Paragraphs {
-			if err := b.paragraph(i, j, p); err != nil {
+			if err := b.paragraph(i, j, p, d.context(j)); err != nil {
 				return err
 			}
 		}
@@ -165,13 +165,13 @@ func (b *builder) exec(query string, args ...any) error {
 	return sqlitex.Execute(b.conn, query, &sqlitex.ExecOptions{Args: args})
 }
 
-func (b *builder) paragraph(doc, number int, text string) error {
+func (b *builder) paragraph(doc, number int, text, context string) error {
 	if err := b.ctx.Err(); err != nil {
 		return err
 	}
 	ord := len(b.lengths)
 	var tokens int
-	b.counts, tokens = b.count(b.counts[:0], text)
+	b.counts, tokens = b.count(b.counts[:0], text, context)
 	b.lengths = append(b.lengths, uint32(tokens))
 	b.names = b.names[:0]
 	for _, c := range b.counts {

@@ -71,9 +71,9 @@ func NewIndex(docs []Document) *Index {
 	var counts []count
 	ends := make([]int, 0, x.len())
 	for _, doc := range x.docs {
-		for _, p := range doc.Paragraphs {
+		for i, p := range doc.Paragraphs {
 			var n int
-			counts, n = d.count(counts, p)
+			counts, n = d.count(counts, p, doc.context(i))
 			lengths = append(lengths, uint32(n))
 			ends = append(ends, len(counts))
 		}
@@ -123,6 +123,15 @@ func (x *Index) Search(ctx context.Context, query string, limit int) ([]Hit, err
 	return hits, nil
 }
 
+// Frequency implements Lexical.
+func (x *Index) Frequency(_ context.Context, token string) (int, error) {
+	id, ok := x.terms[token]
+	if !ok {
+		return 0, nil
+	}
+	return int(x.starts[id+1] - x.starts[id]), nil
+}
+
 // dictionary numbers terms, and counts them in one paragraph after another.
 type dictionary struct {
 	ids  map[string]uint32
@@ -139,10 +148,10 @@ type count struct {
 
 func newDictionary() *dictionary { return &dictionary{ids: map[string]uint32{}} }
 
-// count appends the terms of a text, each once, and returns how many tokens it has.
-func (d *dictionary) count(list []count, text string) ([]count, int) {
+// count appends the terms of texts, each once, and returns how many tokens they have.
+func (d *dictionary) count(list []count, texts ...string) ([]count, int) {
 	start, tokens := len(list), 0
-	d.scan(text, func(token []byte, _, _ int) {
+	take := func(token []byte, _, _ int) {
 		tokens++
 		id, known := d.ids[string(token)]
 		if !known {
@@ -159,7 +168,10 @@ func (d *dictionary) count(list []count, text string) ([]count, int) {
 		d.slot[id] = len(list)
 		d.df[id]++
 		list = append(list, count{id, 1})
-	})
+	}
+	for _, text := range texts {
+		d.scan(text, take)
+	}
 	for _, c := range list[start:] {
 		d.slot[c.term] = -1
 	}

@@ -129,6 +129,7 @@ func (r *reader) file(name string, d fs.DirEntry, markdown bool) error {
 	}
 	text := string(bytes.TrimPrefix(data, []byte("\ufeff")))
 	doc := Document{ID: name, Title: title(text, path.Base(name), markdown), Paragraphs: Paragraphs(text, markdown)}
+	doc.Contexts = contexts(name, text, doc.Paragraphs, markdown)
 	if len(doc.Paragraphs) == 0 {
 		return r.skip(name, d, "empty")
 	}

@@ -24,6 +24,17 @@ type Document struct {
 	// Title is the first heading, or the file's name.
 	Title      string
 	Paragraphs []string
+	// Contexts are what is searched with each paragraph besides its own text: the words
+	// of the path, the title and the headings over it. There may be none.
+	Contexts []string
+}
+
+// context is what is searched with a paragraph.
+func (d *Document) context(paragraph int) string {
+	if paragraph < len(d.Contexts) {
+		return d.Contexts[paragraph]
+	}
+	return ""
 }
 
 // Hit is a paragraph that answers a query.
@@ -39,6 +50,10 @@ type Hit struct {
 	// Score is what hits are ordered by, and Relevance how much of what was asked the
 	// paragraph is about, from 0 to 1; both in billionths.
 	Score, Relevance int64
+	// Cover is how much of the question the paragraph covers by an absolute measure, in
+	// billionths, and Context what stands over the paragraph; Asked says them.
+	Cover   int64
+	Context string
 }
 
 // Searcher finds paragraphs, the best first.

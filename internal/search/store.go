@@ -32,7 +32,7 @@ var _ Searcher = (*Store)(nil)
 // The file's marks: "lysr", and the version of the tables and of what a token is.
 const (
 	storeID      = 0x6c797372
-	storeVersion = 1
+	storeVersion = 2
 )
 
 const storeSchema = `
@@ -84,8 +84,9 @@ func (c *corpus) key() [32]byte {
 		write(d.ID)
 		write(d.Title)
 		write(fmt.Sprint(len(d.Paragraphs)))
-		for _, p := range d.Paragraphs {
+		for i, p := range d.Paragraphs {
 			write(p)
+			write(d.context(i))
 		}
 	}
 	return [32]byte(h.Sum(nil))
@@ -184,6 +185,20 @@ func (s *Store) search(ctx context.Context, conn *sq.Conn, query string, limit i
 		}
 	}
 	return hits, nil
+}
+
+// Frequency implements Lexical.
+func (s *Store) Frequency(ctx context.Context, token string) (n int, err error) {
+	conn, err := s.pool.Take(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer s.pool.Put(conn)
+	err = sqlitex.Execute(conn, "SELECT df FROM terms WHERE token = ?", &sqlitex.ExecOptions{
+		Args:       []any{[]byte(token)},
+		ResultFunc: func(st *sq.Stmt) error { n = st.ColumnInt(0); return nil },
+	})
+	return n, err
 }
 
 // find reads the postings of a term, if the corpus knows it.

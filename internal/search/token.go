@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"lyceum/internal/plain"
+	"lyceum/internal/wording"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -206,7 +207,7 @@ func inWord(r rune) bool {
 // segment returns how much of a word, from its start on, is CJK, or is not.
 func segment(word string) (end int, cjk bool) {
 	for i, r := range word {
-		is := ideographic(r)
+		is := wording.Unspaced(r)
 		if i == 0 {
 			cjk = is
 		} else if is != cjk {
@@ -214,11 +215,6 @@ func segment(word string) (end int, cjk bool) {
 		}
 	}
 	return len(word), cjk
-}
-
-// ideographic scripts are written without spaces.
-func ideographic(r rune) bool {
-	return r >= 0x2e80 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r == 'ー')
 }
 
 // ideographs emits each character, and each with its right neighbour. Where they stand

@@ -26,6 +26,10 @@ func Exercise(t *testing.T, open func(*testing.T) blob.Store) {
 		"StoresNothingWhenTheReaderFails": storesNothingOnError,
 		"TakesTheSameBlobFromMany":        takesFromMany,
 		"ObeysItsContext":                 obeysContext,
+		"ReturnsContentOfEveryKind":       returnsEveryKind,
+		"ReadsFromAnyPlace":               readsFromAnyPlace,
+		"ChargesForWhatIsNew":             chargesForWhatIsNew,
+		"StoresNothingThatIsRefused":      storesNothingRefused,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -171,5 +175,115 @@ func obeysContext(t *testing.T, s blob.Store) {
 	}
 	if ok, err := s.Has(t.Context(), h); ok || err != nil {
 		t.Errorf("stored after its context was done: %t, %v", ok, err)
+	}
+}
+
+// Contents are bytes of every kind that a store may treat in its own way: what packs
+// well, what does not, what is both, and zeros, around the lengths at which forms change.
+func Contents() map[string][]byte {
+	text := bytes.Repeat([]byte("the quick brown fox, line after line\n"), 40_000)
+	return map[string][]byte{
+		"text of a block":   text[:4<<10],
+		"text of 5 KiB":     text[:5<<10],
+		"text":              text,
+		"a frame of text":   text[:256<<10],
+		"a frame and one":   text[:256<<10+1],
+		"zeros":             make([]byte, 3<<20+17),
+		"noise":             Bytes(2<<20+5, 11),
+		"noise, then zeros": append(Bytes(300_000, 12), make([]byte, 1<<20)...),
+		"text, then noise":  append(bytes.Clone(text), Bytes(700_000, 13)...),
+	}
+}
+
+func returnsEveryKind(t *testing.T, s blob.Store) {
+	for name, data := range Contents() {
+		ref, err := s.Put(t.Context(), data)
+		if err != nil {
+			t.Fatalf("put %s: %v", name, err)
+		}
+		expect(t, s, ref, data)
+		other := append([]byte("streamed "), data...)
+		if ref, err = s.Create(t.Context(), iotest.HalfReader(bytes.NewReader(other))); err != nil {
+			t.Fatalf("stream %s: %v", name, err)
+		}
+		expect(t, s, ref, other)
+	}
+}
+
+// readsFromAnyPlace is for stores that can.
+func readsFromAnyPlace(t *testing.T, s blob.Store) {
+	at, ok := s.(blob.Ranger)
+	if !ok {
+		return
+	}
+	for name, data := range Contents() {
+		ref, err := s.Create(t.Context(), bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, from := range []int{0, 1, 4095, 256<<10 - 1, 256 << 10, 256<<10 + 1, len(data) - 1, len(data)} {
+			if from > len(data) {
+				continue
+			}
+			r, err := at.OpenAt(t.Context(), ref.Hash, int64(from))
+			if err != nil {
+				t.Fatalf("%s from %d: %v", name, from, err)
+			}
+			if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, data[from:]) {
+				t.Errorf("%s from %d: %d bytes, %v; want the last %d", name, from, len(got), err, len(data)-from)
+			}
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func chargesForWhatIsNew(t *testing.T, s blob.Store) {
+	var spent int64
+	ctx := blob.WithSpend(t.Context(), func(n int64) error { spent += n; return nil })
+	data := Bytes(1<<20, 21)
+	for i, want := range []struct{ least, most int64 }{{1 << 20, 1<<20 + 64<<10}, {0, 0}} {
+		spent = 0
+		if _, err := s.Put(ctx, data); err != nil {
+			t.Fatal(err)
+		}
+		if spent < want.least || spent > want.most {
+			t.Errorf("put %d of a mebibyte of noise: charged %d, want %d to %d", i+1, spent, want.least, want.most)
+		}
+	}
+	spent = 0
+	if _, err := s.Create(ctx, bytes.NewReader(data)); err != nil || spent != 0 {
+		t.Errorf("streaming what is there: charged %d, %v, want nothing", spent, err)
+	}
+	torn := errors.New("line went dead")
+	if _, err := s.Create(ctx, io.MultiReader(bytes.NewReader(Bytes(1<<20, 22)), iotest.ErrReader(torn))); !errors.Is(err, torn) || spent != 0 {
+		t.Errorf("a torn stream: charged %d, %v, want nothing", spent, err)
+	}
+	if _, err := s.Put(ctx, []byte("x")); err != nil || spent != blob.Block {
+		t.Errorf("a byte: charged %d, %v, want a block", spent, err)
+	}
+}
+
+func storesNothingRefused(t *testing.T, s blob.Store) {
+	enough := errors.New("that is enough")
+	ctx := blob.WithSpend(t.Context(), func(n int64) error {
+		if n > 0 {
+			return enough
+		}
+		return nil
+	})
+	small, large := Bytes(100, 31), Bytes(2<<20, 32)
+	_, put := s.Put(ctx, small)
+	_, create := s.Create(ctx, bytes.NewReader(large))
+	for i, err := range []error{put, create} {
+		if !errors.Is(err, enough) {
+			t.Errorf("call %d: %v, want the refusal", i, err)
+		}
+	}
+	for _, data := range [][]byte{small, large} {
+		if ok, err := s.Has(t.Context(), event.HashOf(data)); ok || err != nil {
+			t.Errorf("%d bytes were refused and are there: %t, %v", len(data), ok, err)
+		}
 	}
 }

@@ -29,6 +29,11 @@ func (m *Memory) Put(ctx context.Context, data []byte) (event.Ref, error) {
 	}
 	m.writes.Add(1)
 	ref := event.RefOf(data)
+	if _, held := m.blobs.Load(ref.Hash); !held {
+		if err := blob.Charge(ctx, blob.Blocks(ref.Size)); err != nil {
+			return event.Ref{}, err
+		}
+	}
 	m.blobs.Store(ref.Hash, bytes.Clone(data))
 	return ref, nil
 }

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"lyceum/internal/event"
 )
@@ -21,6 +22,10 @@ import (
 // until Collect is done. Their earlier blobs are in no ledger yet if their events
 // are not: whoever calls Collect must have no such event in hand.
 func (s *Store) Collect(ctx context.Context, keep func(yield func(event.Hash) error) error) (removed int, bytes int64, err error) {
+	s.pace.wanted.Add(1) // the packer leaves what it is at
+	defer s.pace.wanted.Add(-1)
+	s.packing.Lock()
+	defer s.packing.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -58,30 +63,39 @@ func mark(ctx context.Context, keep func(yield func(event.Hash) error) error) (m
 // time. It leaves empty folders, of which there are few, so that no writer ever
 // finds its folder gone.
 func (s *Store) sweep(ctx context.Context, marked map[event.Hash]bool) (removed int, bytes int64, err error) {
-	for ref, err := range s.List(ctx) {
+	for held, err := range s.List(ctx) {
 		if err != nil {
 			return removed, bytes, err
 		}
-		if marked[ref.Hash] {
+		if marked[held.Hash] {
 			continue
 		}
-		if err := os.Remove(s.path(ref.Hash)); err != nil {
-			return removed, bytes, err
+		// A crash may have left one in both forms.
+		for _, name := range []string{s.path(held.Hash), s.path(held.Hash) + packed} {
+			if err := removeIfThere(name); err != nil {
+				return removed, bytes, err
+			}
 		}
 		removed++
-		bytes += ref.Size
+		bytes += held.Bytes
 	}
 	return removed, bytes, nil
+}
+
+// Held is a blob that is there, and how many bytes of the disk it takes.
+type Held struct {
+	Hash  event.Hash
+	Bytes int64
 }
 
 // List yields every blob in the order of the hashes, without reading any. Blobs
 // that come or go meanwhile may be missed; files that are not named like a blob
 // in its place are not ours and passed over. An error ends the sequence.
-func (s *Store) List(ctx context.Context) iter.Seq2[event.Ref, error] {
-	return func(yield func(event.Ref, error) bool) {
+func (s *Store) List(ctx context.Context) iter.Seq2[Held, error] {
+	return func(yield func(Held, error) bool) {
 		l := lister{ctx: ctx, yield: yield}
 		if err := l.folder(s.dir, 0); err != nil && !errors.Is(err, errEnough) {
-			yield(event.Ref{}, fmt.Errorf("list blobs of %s: %w", s.dir, err))
+			yield(Held{}, fmt.Errorf("list blobs of %s: %w", s.dir, err))
 		}
 	}
 }
@@ -91,7 +105,7 @@ var errEnough = errors.New("enough")
 
 type lister struct {
 	ctx   context.Context
-	yield func(event.Ref, error) bool
+	yield func(Held, error) bool
 }
 
 // folder lists the blobs below dir, which is depth levels below the store.
@@ -103,9 +117,12 @@ func (l lister) folder(dir string, depth int) error {
 	if err != nil {
 		return err
 	}
+	last := "" // the name before: of a blob in both forms, the plain one comes first
 	for _, e := range entries {
 		switch {
+		case depth == 2 && e.Name() == last+packed:
 		case depth == 2:
+			last = e.Name()
 			err = l.blob(dir, e)
 		case e.IsDir() && len(e.Name()) == 2:
 			err = l.folder(filepath.Join(dir, e.Name()), depth+1)
@@ -118,7 +135,7 @@ func (l lister) folder(dir string, depth int) error {
 }
 
 func (l lister) blob(dir string, e os.DirEntry) error {
-	h, err := event.ParseHash(e.Name())
+	h, err := event.ParseHash(strings.TrimSuffix(e.Name(), packed))
 	if err != nil || !e.Type().IsRegular() || !inPlace(dir, e.Name()) {
 		return nil
 	}
@@ -129,7 +146,7 @@ func (l lister) blob(dir string, e os.DirEntry) error {
 	if err != nil {
 		return err
 	}
-	if !l.yield(event.Ref{Hash: h, Size: info.Size()}, nil) {
+	if !l.yield(Held{Hash: h, Bytes: taken(info)}, nil) {
 		return errEnough
 	}
 	return nil

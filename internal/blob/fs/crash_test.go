@@ -9,12 +9,18 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"lyceum/internal/blob"
 	"lyceum/internal/blob/blobtest"
 	"lyceum/internal/event"
+
+	"go.uber.org/goleak"
 )
 
 // The test binary starts itself as a second process. These variables say what it
@@ -27,7 +33,8 @@ const (
 func TestMain(m *testing.M) {
 	task := os.Getenv(childTask)
 	if task == "" {
-		os.Exit(m.Run())
+		goleak.VerifyTestMain(m)
+		return
 	}
 	if err := child(task, os.Getenv(childDir)); err != nil {
 		fmt.Println("error:", err)
@@ -46,8 +53,15 @@ func child(task, dir string) error {
 		_, err = io.Copy(io.Discard, os.Stdin)
 		return err
 	}
+	if deaths, err := strconv.Atoi(task); err == nil {
+		return dieAt(s, deaths)
+	}
+	s.pace.quiet = 0 // its own packer works, too
 	for i := uint64(0); ; i++ {
 		data := blobtest.Bytes(1+int(i%7)*20_000, uint64(os.Getpid())<<4+i)
+		if task == "pack" {
+			data = bytes.Repeat(data[:1+len(data)/9], 40)
+		}
 		ref, err := s.Put(context.Background(), data)
 		if err != nil {
 			return err
@@ -55,7 +69,36 @@ func child(task, dir string) error {
 		if _, err := fmt.Println(ref.Hash); err != nil {
 			return err
 		}
+		if task == "pack" && i%3 == 0 {
+			if err := s.Pack(context.Background()); err != nil && !errors.Is(err, blob.ErrBusy) {
+				return err
+			}
+		}
 	}
+}
+
+// dieAt stores a blob and packs it, and is killed in front of a flush.
+func dieAt(s *Store, flush int) error {
+	s.pace.quiet = time.Hour
+	s.flush = func(f *os.File) error {
+		if flush--; flush == 0 {
+			if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
+				return err
+			}
+			select {}
+		}
+		return f.Sync()
+	}
+	ref, err := s.Put(context.Background(), text())
+	if err != nil {
+		return err
+	}
+	fmt.Println(ref.Hash)
+	if err := s.Pack(context.Background()); err != nil {
+		return err
+	}
+	fmt.Println("packed")
+	return nil
 }
 
 // process is a second process that has the store open.
@@ -108,30 +151,73 @@ func TestSecondProcess(t *testing.T) {
 	}
 }
 
-// TestKill kills a writer in the middle of its puts, time and again.
+// TestKill kills a writer in the middle of its puts, time and again, and one that packs
+// what it has put, too.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	torn := 0
-	for round := range 30 {
-		writer := start(t, "write", dir)
-		var stored []string
-		for range round % 5 {
-			stored = append(stored, writer.line())
-		}
-		writer.kill()
-		// What it managed to say before it died counts too.
-		for writer.lines.Scan() {
-			stored = append(stored, writer.lines.Text())
-		}
-		for _, name := range files(t, dir) {
-			if strings.HasPrefix(name, scratch) {
-				torn++
+	for name, task := range map[string]string{"AWriter": "write", "APacker": "pack"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			torn, both, tight := 0, 0, 0
+			for round := range 30 {
+				writer := start(t, task, dir)
+				var stored []string
+				for range round % 9 {
+					stored = append(stored, writer.line())
+				}
+				// Often while a file is half written, and else at any moment.
+				for range round * 7 {
+					if half, err := os.ReadDir(filepath.Join(dir, scratch)); err == nil && len(half) > 0 && round%3 > 0 {
+						break
+					}
+				}
+				writer.kill()
+				// What it managed to say before it died counts too.
+				for writer.lines.Scan() {
+					stored = append(stored, writer.lines.Text())
+				}
+				there := files(t, dir)
+				for i, name := range there {
+					switch {
+					case strings.HasPrefix(name, scratch):
+						torn++
+					case i > 0 && name == there[i-1]+packed:
+						both++
+					case strings.HasSuffix(name, packed):
+						tight++
+					}
+				}
+				verifyAfterCrash(t, dir, stored)
 			}
+			t.Logf("%d files were torn, %d blobs were there in both forms and %d packed", torn, both, tight)
+			if task == "pack" && tight == 0 {
+				t.Error("nothing was ever packed")
+			}
+		})
+	}
+}
+
+// TestKillInFrontOfEveryFlush is killed at each step of one blob's way.
+func TestKillInFrontOfEveryFlush(t *testing.T) {
+	t.Parallel()
+	for n, want := range []string{"", "plain", "plain", "plain", "plain", "both", "packed"} {
+		dir := t.TempDir()
+		p := start(t, strconv.Itoa(n+1), dir)
+		var stored []string
+		for p.lines.Scan() {
+			stored = append(stored, p.lines.Text())
+		}
+		_ = p.cmd.Wait()
+		h := event.HashOf(text())
+		if got := there(t, &Store{dir: dir}, h); got != want {
+			t.Errorf("killed in front of flush %d the blob is there as %q, want %q", n+1, got, want)
+		}
+		if n > 3 && (len(stored) == 0 || stored[0] != h.String()) {
+			t.Errorf("killed in front of flush %d it had said %q, want the blob", n+1, stored)
 		}
 		verifyAfterCrash(t, dir, stored)
 	}
-	t.Logf("%d puts were torn", torn)
 }
 
 func verifyAfterCrash(t *testing.T, dir string, stored []string) {
@@ -139,6 +225,7 @@ func verifyAfterCrash(t *testing.T, dir string, stored []string) {
 	s, err := Open(dir, nil)
 	must(t, err)
 	defer s.Close()
+	s.press.end() // or its packer's files would be taken for those of the dead
 	for ref, err := range s.List(t.Context()) {
 		must(t, err)
 		if _, err := s.Get(t.Context(), ref.Hash); err != nil {
@@ -157,6 +244,22 @@ func verifyAfterCrash(t *testing.T, dir string, stored []string) {
 	for _, name := range files(t, dir) {
 		if strings.HasPrefix(name, scratch) {
 			t.Errorf("%s was left behind", name)
+		}
+	}
+	// What was left undone is done, and nothing is lost by that either.
+	must(t, s.Pack(t.Context()))
+	if s.marked() {
+		t.Error("not all of what was marked is packed")
+	}
+	for held, err := range s.List(t.Context()) {
+		must(t, err)
+		if _, err := s.Get(t.Context(), held.Hash); err != nil {
+			t.Errorf("after packing: %v", err)
+		}
+	}
+	for i, there := 1, files(t, dir); i < len(there); i++ {
+		if there[i] == there[i-1]+packed {
+			t.Errorf("%s is there in both forms", there[i-1])
 		}
 	}
 	// Begin the next round with little to look through.

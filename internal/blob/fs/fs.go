@@ -1,5 +1,6 @@
 // Package fs keeps blobs as files: ab/cd/abcd… below one folder, each named by
-// the SHA-256 of its content.
+// the SHA-256 of its content, and packed where that takes less room (form.go), the larger
+// ones later, beside whoever writes (pack.go).
 //
 // A blob is written under a temporary name, flushed, renamed and its folder
 // flushed, in that order. So a file under a final name is whole, and when Put
@@ -15,6 +16,7 @@
 package fs
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -36,13 +38,33 @@ type Options struct {
 	// Volatile leaves out the flushing: blobs outlive the process but not a power
 	// cut. It is for tests that write much and prove something else.
 	Volatile bool
+	// Reserve is how many bytes of the disk stay free: nothing is stored that would leave
+	// less, and whoever tries gets a *blob.FullError.
+	Reserve int64
+	// Pack says when blobs are packed.
+	Pack When
 }
+
+// When says when blobs are packed that take less room then.
+type When int
+
+const (
+	// Later stores large blobs as they are, and packs them when nobody writes.
+	Later When = iota
+	// AtOnce packs each before it is written. It is for a store that is written once and
+	// then put away, as a backup's.
+	AtOnce
+	// Never is for stores that are thrown away, and to measure what packing costs.
+	Never
+)
 
 // Store is a folder of blobs. It implements blob.Store.
 type Store struct {
-	dir   string
-	lock  *os.File
-	flush func(*os.File) error
+	dir     string
+	reserve int64
+	when    When
+	lock    *os.File
+	flush   func(*os.File) error
 
 	// settled holds the folders whose own name is known to be on disk. Folders
 	// are never removed, so what is true once stays true.
@@ -53,9 +75,17 @@ type Store struct {
 	// without: an open file outlives its name.
 	mu     sync.RWMutex
 	closed bool
+
+	// packing is held while a blob is packed, and by Collect and Close. It comes before mu.
+	packing sync.Mutex
+	press   press
+	pace    pace
 }
 
-var _ blob.Store = (*Store)(nil)
+var (
+	_ blob.Store  = (*Store)(nil)
+	_ blob.Ranger = (*Store)(nil)
+)
 
 const scratch = "tmp"
 
@@ -64,28 +94,52 @@ const scratch = "tmp"
 // before the events that name the blobs it put are stored.
 func Open(dir string, opts *Options) (*Store, error) {
 	s := &Store{dir: filepath.Clean(dir), flush: (*os.File).Sync}
+	s.pace.quiet, s.pace.patience = quiet, patience
+	s.pace.seen.Store(-1)
+	if opts != nil {
+		s.reserve, s.when = opts.Reserve, opts.Pack
+	}
 	if opts != nil && opts.Volatile {
 		s.flush = func(*os.File) error { return nil }
 	}
+	// Packing belongs to no call: it begins after one and ends with the store.
+	s.press.ctx, s.press.stop = context.WithCancel(context.Background())
+	s.press.news = make(chan struct{}, 1)
 	if err := s.open(); err != nil {
+		s.press.stop()
 		return nil, fmt.Errorf("open blob store %s: %w", dir, err)
+	}
+	if s.when == Later && s.marked() {
+		s.press.nudge(s)
 	}
 	return s, nil
 }
+
+// OpenReadOnly opens a store that cannot be written to, as one of a read-only file system.
+// It holds no lock: whoever may write there may collect blobs while they are read. Whatever
+// writes gets ErrClosed.
+func OpenReadOnly(dir string) *Store { return &Store{dir: filepath.Clean(dir), closed: true} }
 
 func (s *Store) open() error {
 	if err := s.makeFolder(s.dir); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(s.dir, scratch), 0o700); err != nil {
-		return err
+	for _, name := range []string{scratch, marks} {
+		if err := os.MkdirAll(filepath.Join(s.dir, name), 0o700); err != nil {
+			return err
+		}
 	}
 	return s.join()
 }
 
 // Close gives the lock back. It waits for writers under way; later ones get
-// ErrClosed. Readers may finish.
+// ErrClosed. Readers may finish. For a moment it packs what is left of what was put, and the
+// rest is for whoever opens the store next.
 func (s *Store) Close() error {
+	s.press.end()
+	s.farewell()
+	s.packing.Lock()
+	defer s.packing.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -98,10 +152,41 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// path is where the blob h is or would be.
+// Room tells whether anything can be stored, with a *blob.FullError if not.
+func (s *Store) Room() error { return s.room(0) }
+
+// room tells whether n bytes more leave the reserve alone.
+func (s *Store) room(n int64) error {
+	if s.reserve <= 0 {
+		return nil
+	}
+	left, err := free(s.dir)
+	if err != nil {
+		return fmt.Errorf("ask how much of the disk of %s is free: %w", s.dir, err)
+	}
+	if left-n < s.reserve {
+		return &blob.FullError{Dir: s.dir, Free: left, Reserve: s.reserve}
+	}
+	return nil
+}
+
+// path is where the blob h is or would be as a plain file; the packed form has packed
+// behind that name.
 func (s *Store) path(h event.Hash) string {
 	name := h.String()
 	return filepath.Join(s.dir, name[:2], name[2:4], name)
+}
+
+// find opens the file of a blob, the plain one if there are both, and says which it is. The
+// plain one goes only after the packed one has come, so whoever looks for them in this order
+// finds one.
+func (s *Store) find(h event.Hash) (f *os.File, tight bool, err error) {
+	f, err = os.Open(s.path(h))
+	if errors.Is(err, iofs.ErrNotExist) {
+		f, err = os.Open(s.path(h) + packed)
+		return f, true, err
+	}
+	return f, false, err
 }
 
 // Get implements blob.Store.
@@ -109,26 +194,69 @@ func (s *Store) Get(ctx context.Context, h event.Hash) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	data, err := os.ReadFile(s.path(h))
+	in, err := s.OpenAt(ctx, h, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	data, err := readAll(in)
 	if err != nil {
 		return nil, readError(h, err)
 	}
 	if event.HashOf(data) != h {
-		return nil, &blob.DamageError{Hash: h, Where: s.path(h)}
+		return nil, s.damaged(h, in)
 	}
 	return data, nil
 }
 
+// readAll is io.ReadAll, but for a file of a known length without growing.
+func readAll(in io.Reader) ([]byte, error) {
+	f, ok := in.(*os.File)
+	if !ok {
+		return io.ReadAll(in)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	b := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	_, err = b.ReadFrom(f)
+	return b.Bytes(), err
+}
+
 // Open implements blob.Store.
 func (s *Store) Open(ctx context.Context, h event.Hash) (io.ReadCloser, error) {
+	in, err := s.OpenAt(ctx, h, 0)
+	if err != nil {
+		return nil, err
+	}
+	return blob.Verify(in, h, s.damaged(h, in).Where), nil
+}
+
+// OpenAt implements blob.Ranger.
+func (s *Store) OpenAt(ctx context.Context, h event.Hash, from int64) (io.ReadCloser, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	f, err := os.Open(s.path(h))
+	f, tight, err := s.find(h)
 	if err != nil {
 		return nil, readError(h, err)
 	}
-	return blob.Verify(f, h, s.path(h)), nil
+	if tight {
+		return newUnpacker(f, from, &blob.DamageError{Hash: h, Where: f.Name()})
+	}
+	if _, err := f.Seek(from, io.SeekStart); err != nil {
+		return nil, errors.Join(readError(h, err), f.Close())
+	}
+	return f, nil
+}
+
+// damaged says where damage is: in the file that was read.
+func (s *Store) damaged(h event.Hash, in io.Reader) *blob.DamageError {
+	if _, tight := in.(*unpacker); tight {
+		return &blob.DamageError{Hash: h, Where: s.path(h) + packed}
+	}
+	return &blob.DamageError{Hash: h, Where: s.path(h)}
 }
 
 // Has implements blob.Store.
@@ -137,6 +265,9 @@ func (s *Store) Has(ctx context.Context, h event.Hash) (bool, error) {
 		return false, err
 	}
 	_, err := os.Lstat(s.path(h))
+	if errors.Is(err, iofs.ErrNotExist) {
+		_, err = os.Lstat(s.path(h) + packed)
+	}
 	if errors.Is(err, iofs.ErrNotExist) {
 		return false, nil
 	}

@@ -1,9 +1,7 @@
 package fs
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -26,8 +24,7 @@ func (s *Store) Put(ctx context.Context, data []byte) (event.Ref, error) {
 		if held {
 			return s.settle(ref.Hash)
 		}
-		_, err = s.write(bytes.NewReader(data))
-		return err
+		return s.write(ctx, func(d *draft) (event.Ref, error) { return ref, d.whole(data) })
 	})
 	if err != nil {
 		return event.Ref{}, fmt.Errorf("put blob %s: %w", ref.Hash, err)
@@ -38,8 +35,10 @@ func (s *Store) Put(ctx context.Context, data []byte) (event.Ref, error) {
 // Create implements blob.Store.
 func (s *Store) Create(ctx context.Context, r io.Reader) (ref event.Ref, err error) {
 	err = s.writing(ctx, func() error {
-		ref, err = s.write(blob.Interruptible(ctx, r))
-		return err
+		return s.write(ctx, func(d *draft) (event.Ref, error) {
+			ref, err = d.stream(blob.Interruptible(ctx, r))
+			return ref, err
+		})
 	})
 	if err != nil {
 		return event.Ref{}, fmt.Errorf("put blob: %w", err)
@@ -57,56 +56,95 @@ func (s *Store) writing(ctx context.Context, do func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	defer s.pace.begin()()
 	return do()
 }
 
-// holds reports whether a blob is there in its full size. One of another size
-// is damaged, and being written anew is the best that can happen to it.
+// holds reports whether a blob is there in its full size, in either form. One of another
+// size is damaged, and being written anew is the best that can happen to it.
 func (s *Store) holds(ref event.Ref) (bool, error) {
-	info, err := os.Lstat(s.path(ref.Hash))
+	f, tight, err := s.find(ref.Hash)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	return info.Mode().IsRegular() && info.Size() == ref.Size, nil
+	defer f.Close()
+	if tight {
+		_, plain, err := readTable(f)
+		if errors.Is(err, errForm) {
+			return false, nil
+		}
+		return err == nil && plain == ref.Size, err
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode().IsRegular() && info.Size() == ref.Size, err
 }
 
-// write stores what r reads. The temporary file is gone afterwards in any case,
+// write stores what fill writes. The temporary file is gone afterwards in any case,
 // under its final name or altogether.
-func (s *Store) write(r io.Reader) (event.Ref, error) {
-	f, err := os.CreateTemp(filepath.Join(s.dir, scratch), "put-*")
-	if err != nil {
-		return event.Ref{}, err
+func (s *Store) write(ctx context.Context, fill func(*draft) (event.Ref, error)) (err error) {
+	d := &draft{ctx: ctx, s: s}
+	if err := d.room(0); err != nil {
+		return err
 	}
-	ref, err := s.fill(f, r)
-	err = errors.Join(err, f.Close())
+	if d.f, err = os.CreateTemp(filepath.Join(s.dir, scratch), "put-*"); err != nil {
+		return err
+	}
+	ref, err := fill(d)
 	if err == nil {
-		err = s.place(f.Name(), ref.Hash)
+		// Before the rename, or the name could reach the disk before the content.
+		err = s.flush(d.f)
+	}
+	err = errors.Join(err, d.f.Close())
+	if err == nil {
+		err = d.place(ref)
 	}
 	if err != nil {
-		return event.Ref{}, errors.Join(err, removeIfThere(f.Name()))
+		d.giveBack()
+		return errors.Join(err, removeIfThere(d.f.Name()))
 	}
-	return ref, s.settle(ref.Hash)
+	if err := s.settle(ref.Hash); err != nil || !d.tight {
+		return err
+	}
+	// Only now, for until the folder was flushed the plain file was the one that is safe.
+	return removeIfThere(s.path(ref.Hash))
 }
 
-func (s *Store) fill(f *os.File, r io.Reader) (event.Ref, error) {
-	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(f, sum), r)
+// place gives a draft its name. A whole blob that was there is worth what it was before,
+// so nothing is charged for it. A packed file beside a plain one stays until the plain one
+// is packed anew: who took it away could take away what another process has just written.
+func (d *draft) place(ref event.Ref) error {
+	held, err := d.s.holds(ref)
 	if err != nil {
-		return event.Ref{}, err
+		return err
 	}
-	// Before the rename, or the name could reach the disk before the content.
-	return event.Ref{Hash: event.Hash(sum.Sum(nil)), Size: n}, s.flush(f)
-}
-
-func (s *Store) place(tmp string, h event.Hash) error {
-	final := s.path(h)
+	final := d.s.path(ref.Hash)
+	if d.tight {
+		final += packed
+	}
 	if err := os.MkdirAll(filepath.Dir(final), 0o700); err != nil {
 		return err
 	}
-	return os.Rename(tmp, final)
+	later := !d.tight && d.s.when == Later && ref.Size > promptly
+	if later {
+		d.s.mark(ref.Hash)
+	}
+	if err := os.Rename(d.f.Name(), final); err != nil {
+		return err
+	}
+	if later {
+		// The first mark is for a process that dies here. Another packer may have taken it
+		// away since, with the plain file that was there before.
+		d.s.mark(ref.Hash)
+		d.s.press.used.Store(true)
+		d.s.press.nudge(d.s)
+	}
+	if held {
+		d.giveBack()
+	}
+	return nil
 }
 
 // settle sees to it that the name of a blob is on disk, whoever made it: another

@@ -365,6 +365,14 @@ func testInbox(t *testing.T, s *suite) {
 	if len(got) != 2 || got[0].Body.(*event.UserMessage).Text.Text != "two" || got[1].ID != three {
 		t.Fatalf("commands after the first: %+v", got)
 	}
+	must(t, owner.Dismiss(ctx, "q", three))
+	must(t, owner.Dismiss(ctx, "q", three))
+	if got, err = other.Commands(ctx, "q", one); err != nil || len(got) != 1 || got[0].ID != two {
+		t.Fatalf("after the last was dismissed: got %+v, %v, want the second alone", got, err)
+	}
+	if four := say(other, "", "four"); four <= three {
+		t.Fatalf("the number of a dismissed command is given again: got %d after %d", four, three)
+	}
 	_, err = other.Post(ctx, "nobody", ledger.Command{Body: &event.QuestPaused{}})
 	wantError(t, err, ledger.ErrNoQuest)
 }

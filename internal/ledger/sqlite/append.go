@@ -73,9 +73,8 @@ func (s *Store) enqueue(ctx context.Context, r *request) error {
 }
 
 // write is the one writer. It ends when the queue is closed and empty.
-func (s *Store) write(conn *sq.Conn) {
-	defer conn.Close()
-	w := &writer{store: s, conn: conn, quests: map[string][]*request{}, rows: map[int64][]run{}}
+func (s *Store) write() {
+	w := &writer{store: s, conn: s.writer, quests: map[string][]*request{}, rows: map[int64][]run{}}
 	for r := range s.queue {
 		w.take(r)
 		s.gather()
@@ -308,7 +307,7 @@ func readHead(conn *sq.Conn, name string) (id int64, h ledger.Head, err error) {
 		return 0, h, err
 	}
 	if !found {
-		return 0, h, ledger.ErrNoQuest
+		return 0, h, &ledger.NoQuestError{Quest: name}
 	}
 	h.Seq = uint64(stmt.ColumnInt64(1))
 	stmt.ColumnBytes(2, h.Hash[:])

@@ -14,6 +14,7 @@ import (
 	"lyceum/internal/ledger"
 	"lyceum/internal/ledger/ledgertest"
 	"lyceum/internal/ledger/sqlite"
+	"lyceum/internal/need"
 
 	sq "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -47,6 +48,7 @@ func count(t *testing.T, st ledger.Store, quest string) (n uint64, err error) {
 }
 
 func TestALostOrForeignIndexIsMadeAgain(t *testing.T) {
+	need.NoDetector(t)
 	t.Parallel()
 	for name, spoil := range map[string]func(path string) error{
 		"lost":    os.Remove,

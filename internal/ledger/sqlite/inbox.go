@@ -56,7 +56,7 @@ func (s *Store) Commands(ctx context.Context, quest string, after int64) (out []
 		return nil, err
 	}
 	defer s.giveBack(conn)
-	err = sqlitex.Execute(conn, "SELECT number, coalesce(key, ''), type, body FROM inbox WHERE quest = ? AND number > ? ORDER BY number", &sqlitex.ExecOptions{
+	err = sqlitex.Execute(conn, "SELECT number, coalesce(key, ''), type, body FROM inbox WHERE quest = ? AND number > ? AND type <> '' ORDER BY number", &sqlitex.ExecOptions{
 		Args: []any{quest, after},
 		ResultFunc: func(stmt *sq.Stmt) error {
 			data := make([]byte, stmt.ColumnLen(3))
@@ -70,6 +70,17 @@ func (s *Store) Commands(ctx context.Context, quest string, after int64) (out []
 		return nil, fmt.Errorf("commands of quest %s: %w", quest, s.kind(err))
 	}
 	return out, nil
+}
+
+// Dismiss implements ledger.Inbox. The row stays, without a type.
+func (s *Store) Dismiss(ctx context.Context, quest string, id int64) error {
+	err := s.submit(ctx, &request{do: func(conn *sq.Conn) error {
+		return sqlitex.Execute(conn, "UPDATE inbox SET type = '' WHERE quest = ? AND number = ?", &sqlitex.ExecOptions{Args: []any{quest, id}})
+	}})
+	if err != nil {
+		return fmt.Errorf("dismiss command %d of quest %s: %w", id, quest, err)
+	}
+	return nil
 }
 
 // Remove implements ledger.Log. Ids of removed rows never come again.

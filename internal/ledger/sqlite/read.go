@@ -42,6 +42,27 @@ func (s *Store) Head(ctx context.Context, quest string) (ledger.Head, error) {
 	return h, nil
 }
 
+// Stray returns the first seq of a quest that has more than one row, or a row after the
+// last event, 0 if there is none. No reader comes to such rows, so nothing else finds them.
+// It reads the whole table.
+func (s *Store) Stray(ctx context.Context, quest string) (seq uint64, err error) {
+	conn, err := s.reader(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer s.giveBack(conn)
+	err = sqlitex.Execute(conn, `SELECT ifnull(min(e.seq), 0) FROM
+		(SELECT quest, seq, count(*) AS n FROM events WHERE quest = (SELECT id FROM quests WHERE name = ?1) GROUP BY seq) AS e
+		JOIN quests ON quests.id = e.quest WHERE e.n > 1 OR e.seq > quests.head`, &sqlitex.ExecOptions{
+		Args:       []any{quest},
+		ResultFunc: func(stmt *sq.Stmt) error { seq = uint64(stmt.ColumnInt64(0)); return nil },
+	})
+	if err != nil {
+		return 0, fmt.Errorf("look for stray rows of quest %s: %w", quest, s.kind(err))
+	}
+	return seq, nil
+}
+
 // Quests implements ledger.Log.
 func (s *Store) Quests(ctx context.Context) ([]ledger.Head, error) {
 	conn, err := s.reader(ctx)
@@ -210,7 +231,7 @@ func (c *cursor) lines(ctx context.Context) (lines [][]byte, head ledger.Head, e
 		return nil, head, c.store.kind(err)
 	}
 	if c.quest != 0 && c.quest != quest { // removed, and another made under its name
-		return nil, head, ledger.ErrNoQuest
+		return nil, head, &ledger.NoQuestError{Quest: c.name}
 	}
 	c.quest = quest
 	if !c.primed {

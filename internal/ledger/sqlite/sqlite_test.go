@@ -8,6 +8,7 @@ import (
 	"lyceum/internal/ledger"
 	"lyceum/internal/ledger/ledgertest"
 	"lyceum/internal/ledger/sqlite"
+	"lyceum/internal/need"
 
 	"go.uber.org/goleak"
 )
@@ -41,5 +42,6 @@ func TestMain(m *testing.M) {
 func TestConformance(t *testing.T) { ledgertest.Exercise(t, open) }
 
 func TestNothingAcknowledgedIsLostWhenKilled(t *testing.T) {
-	ledgertest.Crash(t, open, rounds)
+	need.NoDetector(t)
+	ledgertest.Crash(t, open, need.Times(75, 200))
 }

@@ -60,6 +60,9 @@ type Options struct {
 	MaxPages int
 	// BeforeFlush runs before each commit, for measuring slow disks.
 	BeforeFlush func()
+	// Unwatched looks for what other processes wrote now and then, instead of being told by
+	// the system, for tests with a clock of their own.
+	Unwatched bool
 	// Say is told, in lines for a person, that a ledger of an older format is being
 	// brought up to date, for that can take a while.
 	Say func(line string)
@@ -75,6 +78,7 @@ type Store struct {
 	path   string
 	opts   Options
 	id     [16]byte
+	writer *sq.Conn // the one writer's, who alone uses it
 	queue  chan *request
 	idle   chan *sq.Conn // reading connections at rest
 	slots  chan struct{} // one for each reading connection there may be
@@ -144,7 +148,8 @@ func (s *Store) open() error {
 	// A store works for itself, from here to Close.
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop, s.ended = stop, ctx.Done()
-	s.done.Go(func() { s.write(writer) })
+	s.writer = writer
+	s.done.Go(s.write)
 	s.done.Go(func() { s.index.run(ctx) })
 	s.done.Go(func() { (&poller{store: s, conn: polling}).run(ctx) })
 	return nil
@@ -278,7 +283,9 @@ func (s *Store) Close() error {
 		case s.slots <- struct{}{}: // never opened, and now never will be
 		}
 	}
-	return errors.Join(append(errs, s.index.close())...)
+	// The last to go folds the log into the file. Two that went at once would each leave that
+	// to the other, and a ledger at rest would be three files.
+	return errors.Join(append(errs, s.index.close(), s.writer.Close())...)
 }
 
 // reader lends a connection for a short read.
@@ -325,12 +332,28 @@ func (s *Store) kind(err error) error {
 	case sq.ResultCorrupt, sq.ResultNotADB:
 		return fmt.Errorf("%w (%w)", ledger.ErrCorrupt, err)
 	case sq.ResultCantOpen, sq.ResultReadOnly, sq.ResultPerm:
+		if none := noFiles(filepath.Dir(s.path)); none != nil {
+			return fmt.Errorf("%w (%w)", none, err)
+		}
 		if noRoom(filepath.Dir(s.path)) {
 			return fmt.Errorf("%w (%w)", ledger.ErrFull, err)
 		}
 		return fmt.Errorf("%w (%w)", os.ErrPermission, err)
 	}
 	return err
+}
+
+// noFiles is why no file can be opened just now, be it this process's limit or the machine's.
+// SQLite says of it only that it cannot open one.
+func noFiles(dir string) error {
+	f, err := os.Open(dir)
+	if err == nil {
+		return f.Close()
+	}
+	if errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) {
+		return err
+	}
+	return nil
 }
 
 // noRoom reports whether a file system has no room for another few pages.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -9,8 +10,13 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// pollEvery is how often the file is looked at for other processes' writes.
-const pollEvery = 20 * time.Millisecond
+// pollEvery is how often the file is looked at for other processes' writes. Where the
+// kernel tells of them, it is looked at when it does, not more often than that, and
+// besides every pollRarely: not every file system tells.
+const (
+	pollEvery  = 20 * time.Millisecond
+	pollRarely = time.Second
+)
 
 // signals tell those who wait for a quest that there may be something new. One
 // that has been told and has not looked yet is not told twice.
@@ -98,13 +104,22 @@ func (p *poller) run(ctx context.Context) {
 		p.store.posted.wakeAll()
 		_ = p.conn.Close()
 	}()
-	tick := time.NewTicker(pollEvery)
+	every, changed := pollRarely, (<-chan struct{})(nil)
+	if !p.store.opts.Unwatched {
+		told, unwatch := watchFolder(filepath.Dir(p.store.path))
+		defer unwatch()
+		if changed = told; told == nil {
+			every = pollEvery
+		}
+	}
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		case <-changed:
 		}
 		if !p.store.appended.any() && !p.store.posted.any() {
 			select {
