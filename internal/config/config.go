@@ -6,13 +6,16 @@
 package config
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"lyceum/internal/mcp/setting"
 	"lyceum/internal/strictyaml"
 
 	"github.com/goccy/go-yaml/ast"
@@ -31,8 +34,33 @@ type Config struct {
 	// Retry is how long a model that is not available is tried; 0 leaves it to
 	// the program.
 	Retry time.Duration
+	// Patience is how long a quest waits for a provider that is away, before it is paused;
+	// 0 leaves it to the program.
+	Patience time.Duration
+	// Reserve is how many bytes of the disk of the home stay free: below that nothing is
+	// stored. nil leaves it to the program.
+	Reserve *int64
+	// OutsideCost is what a quest that has no limit on its cost may cost, in nanodollars, if
+	// another program runs it. nil leaves it to the program.
+	OutsideCost *int64
 	// Embeddings are where vectors of texts come from, nil for those of the binary.
 	Embeddings *Embeddings
+	// MCP are servers of tools that every new quest has, besides its own.
+	MCP setting.Servers
+	// Executors are outside agents by name, those included of which Lyceum knows something.
+	Executors map[string]Executor
+	// Private are addresses that are not of the public internet and that Lyceum may connect
+	// to where a quest names a server: like the entries of network.allow.
+	Private []string
+	// Repos are the folders that quests made by requests may work on, by the names that
+	// requests call them.
+	Repos map[string]string
+	// Notify is a line for the shell that is run when a quest asks a person something, and
+	// when it has ended.
+	Notify string
+	// WeakLimits lets computers start where what they hold of memory can be counted only
+	// in part, and nothing else limits it.
+	WeakLimits bool
 }
 
 // Embeddings is a server of vectors that speaks like OpenAI's, or none at all.
@@ -59,9 +87,12 @@ func Home(flag string) (string, error) {
 	return filepath.Abs(flag)
 }
 
+// File is where the configuration of a home is.
+func File(home string) string { return filepath.Join(home, "config.yaml") }
+
 // Load reads config.yaml from a home. One that is not there is empty.
 func Load(home string) (*Config, error) {
-	path := filepath.Join(home, "config.yaml")
+	path := File(home)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return new(Config), nil
@@ -70,6 +101,15 @@ func Load(home string) (*Config, error) {
 		return nil, fmt.Errorf("read the configuration: %w", err)
 	}
 	return Parse(path, data)
+}
+
+// Sum tells one config.yaml of a home from another; none has one too.
+func Sum(home string) string {
+	data, err := os.ReadFile(filepath.Join(home, "config.yaml"))
+	if err != nil {
+		return "none"
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(data))
 }
 
 // Parse reads a config.yaml; file is its name, for messages.
@@ -90,19 +130,66 @@ func Parse(file string, data []byte) (*Config, error) {
 		return c, nil
 	}
 	err = fields(root, "a config.yaml", map[string]func(ast.Node) error{
-		"model":     strictyaml.Word(&c.Model),
-		"providers": each("providers", &c.Providers, readProvider),
-		"models":    each("models", &c.Models, readModel),
-		"retry":     span(&c.Retry),
+		"model":        strictyaml.Word(&c.Model),
+		"providers":    each("providers", &c.Providers, readProvider),
+		"models":       each("models", &c.Models, readModel),
+		"retry":        span(&c.Retry, 24*time.Hour),
+		"patience":     span(&c.Patience, 30*24*time.Hour),
+		"reserve":      size(&c.Reserve),
+		"outside_cost": amount(&c.OutsideCost),
+		"mcp":          func(n ast.Node) error { return c.MCP.UnmarshalYAML(n) },
+		"executors":    each("executors", &c.Executors, readExecutor),
+		"private_addresses": func(n ast.Node) error {
+			return strictyaml.Each(n, "private_addresses", func(n ast.Node) error { return c.readPrivate(n) })
+		},
+		"repos":       each("repos", &c.Repos, readRepo),
+		"notify":      strictyaml.Word(&c.Notify),
+		"weak_limits": strictyaml.Truth(&c.WeakLimits),
 		"embeddings": func(n ast.Node) (err error) {
 			c.Embeddings, err = readEmbeddings(n)
 			return err
 		},
 	})
+	if err == nil && len(c.Executors) > maxExecutors {
+		err = strictyaml.At(root, "there are %d executors: want at most %d", len(c.Executors), maxExecutors)
+	}
 	if err != nil {
 		return nil, strictyaml.InFile(file, err)
 	}
 	return c, nil
+}
+
+// readPrivate reads an address, or a range of some, with or without a port. What it opens is
+// for package proxy to know; a name opens nothing, for whoever owns the name says where it leads.
+func (c *Config) readPrivate(n ast.Node) error {
+	text, err := strictyaml.Scalar(n)
+	if err != nil {
+		return err
+	}
+	bare := text
+	if at, err := netip.ParseAddrPort(text); err == nil {
+		bare = at.Addr().String()
+	} else if before, port, ok := strings.Cut(text, ":"); ok && strings.Count(text, ":") == 1 && port != "" {
+		bare = before
+	}
+	_, one := netip.ParseAddr(bare)
+	_, many := netip.ParsePrefix(bare)
+	if one != nil && many != nil {
+		return strictyaml.At(n, "%.80q is no address like 127.0.0.1:8080 or 10.0.0.0/8", text)
+	}
+	c.Private = append(c.Private, text)
+	return nil
+}
+
+// readRepo reads where a folder is.
+func readRepo(name string, n ast.Node) (path string, err error) {
+	if err := strictyaml.Word(&path)(n); err != nil {
+		return "", err
+	}
+	if !filepath.IsAbs(path) || strings.ContainsAny(name, `/\`) {
+		return "", strictyaml.At(n, "repos: want names without slashes, each with the absolute path of a folder")
+	}
+	return filepath.Clean(path), nil
 }
 
 func readEmbeddings(n ast.Node) (*Embeddings, error) {
@@ -185,16 +272,28 @@ func each[T any](what string, to *map[string]T, read func(name string, n ast.Nod
 	}
 }
 
-// span reads a length of time.
-func span(to *time.Duration) func(ast.Node) error {
+// span reads a length of time, from a second up to most.
+func size(to **int64) func(ast.Node) error {
+	return func(n ast.Node) error {
+		text, err := strictyaml.Scalar(n)
+		if err != nil {
+			return err
+		}
+		v, err := strictyaml.ParseSize(text)
+		*to = &v
+		return strictyaml.Wrap(n, err)
+	}
+}
+
+func span(to *time.Duration, most time.Duration) func(ast.Node) error {
 	return func(n ast.Node) error {
 		text, err := strictyaml.Scalar(n)
 		if err != nil {
 			return err
 		}
 		d, err := time.ParseDuration(text)
-		if err != nil || d < time.Second || d > 24*time.Hour {
-			return strictyaml.At(n, "%.40q is no time from 1s to 24h, such as 10m", text)
+		if err != nil || d < time.Second || d > most {
+			return strictyaml.At(n, "%.40q is no time from 1s to %.0fh, such as 10m", text, most.Hours())
 		}
 		*to = d
 		return nil

@@ -33,6 +33,7 @@ func TestParse(t *testing.T) {
 # Everything there is.
 model: claude-opus-5
 retry: 5m
+weak_limits: true
 providers:
   vllm:
     api: openai
@@ -48,7 +49,7 @@ models:
 embeddings: {url: "https://vectors.example/v1", model: small, key_variable: VECTORS_KEY}
 `))
 	want := &Config{
-		Model: "claude-opus-5", Retry: 5 * time.Minute,
+		Model: "claude-opus-5", Retry: 5 * time.Minute, WeakLimits: true,
 		Embeddings: &Embeddings{URL: "https://vectors.example/v1", Model: "small", KeyVariable: "VECTORS_KEY"},
 		Providers: map[string]Provider{
 			"vllm":      {API: "openai", URL: "http://10.0.0.5:8000/v1", KeyVariable: "VLLM_API_KEY", Insecure: true, Concurrency: 16},
@@ -77,7 +78,7 @@ func TestParseNothing(t *testing.T) {
 func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"model: a\nmodle: b":                      `c.yaml:2:1: unknown key "modle"; a config.yaml has embeddings, model, models, providers, retry`,
+		"model: a\nmodle: b":                      `c.yaml:2:1: unknown key "modle"; a config.yaml has embeddings, executors, mcp, model, models, notify, outside_cost, patience, private_addresses, providers, repos, reserve, retry, weak_limits`,
 		"model: [a, b]":                           "c.yaml:1:8: model: it must be a text",
 		"model: ''":                               "model: it is empty",
 		"- a":                                     "a config.yaml must be a mapping",
@@ -88,6 +89,7 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		"retry: soon":                             "retry: \"soon\" is no time",
 		"retry: -1m":                              "is no time",
 		"retry: 5":                                "is no time",
+		"patience: 800h":                          "is no time from 1s to 720h",
 		"providers: [a]":                          "providers must be a mapping",
 		"providers: {Mine: {api: openai}}":        "cannot name a provider",
 		"providers: {a/b: {api: openai}}":         "cannot name a provider",
@@ -158,6 +160,18 @@ func TestLoopback(t *testing.T) {
 	}
 }
 
+func TestComplete(t *testing.T) {
+	t.Parallel()
+	for base, want := range map[string]string{
+		"http://h": "http://h/v1", "http://h/": "http://h/v1", "http://h/v1/": "http://h/v1", "http://h/v1/embeddings": "http://h/v1",
+		"http://h/embeddings": "http://h/v1", "http://h/api/v4": "http://h/api/v4", "http://[::1]:9": "http://[::1]:9/v1",
+	} {
+		if got := Complete(base, "/v1", "/embeddings"); got != want {
+			t.Errorf("Complete(%s): got %s, want %s", base, got, want)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("model: a\nproviders: {v: {api: openai, url: 'http://x', key_variable: A_B}}\nmodels: {a: {input: 1, output: 2}}")
 	f.Add("model: [")
@@ -168,4 +182,21 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("either a config or an error: got %v, %v", c, err)
 		}
 	})
+}
+
+func TestServersOfTools(t *testing.T) {
+	c, err := Parse("c.yaml", []byte("mcp:\n  web: {url: \"https://x.example/mcp\"}\nprivate_addresses: [127.0.0.1, \"127.0.0.1:80\", 10.0.0.0/8, \"10.0.0.0/8:81\", \"[::1]:82\"]\n"))
+	if err != nil || c.MCP["web"].URL != "https://x.example/mcp" || len(c.Private) != 5 {
+		t.Fatalf("got %+v, %v", c, err)
+	}
+	for text, want := range map[string]string{
+		"mcp: {web: {}}":                   "needs run",
+		"private_addresses: [localhost]":   "no address like",
+		"private_addresses: [a.example:1]": "no address like",
+		"private_addresses: 7":             "private_addresses",
+	} {
+		if _, err := Parse("c.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", text, err, want)
+		}
+	}
 }

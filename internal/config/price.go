@@ -15,6 +15,10 @@ import (
 type Model struct {
 	// Context is how many tokens it can see; 0 if nobody said.
 	Context int64
+	// MaxOutput is how many tokens it can answer with; 0 if nobody said.
+	MaxOutput int64
+	// Pictures says whether it can see them; nil if nobody said.
+	Pictures *bool
 	// Price is nil if nobody said.
 	Price *Price
 }
@@ -32,6 +36,8 @@ func readModel(_ string, n ast.Node) (Model, error) {
 	var p PriceFields
 	known := p.Fields()
 	known["context"] = strictyaml.Integer(&m.Context, 1)
+	known["max_output"] = strictyaml.Integer(&m.MaxOutput, 1)
+	known["pictures"] = Pictures(&m.Pictures)
 	if err := fields(n, "a model", known); err != nil {
 		return m, err
 	}
@@ -41,6 +47,18 @@ func readModel(_ string, n ast.Node) (Model, error) {
 	}
 	m.Price = price
 	return m, nil
+}
+
+// Pictures reads whether a model can see pictures.
+func Pictures(to **bool) func(ast.Node) error {
+	return func(n ast.Node) error {
+		var sees bool
+		if err := strictyaml.Truth(&sees)(n); err != nil {
+			return err
+		}
+		*to = &sees
+		return nil
+	}
 }
 
 // PriceFields are the prices of a model as a file gives them, in dollars for a

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
 	"lyceum/internal/strictyaml"
 
@@ -32,6 +33,9 @@ type Provider struct {
 	Insecure bool
 	// Concurrency is how many calls may be under way; 0 leaves it to the program.
 	Concurrency int64
+	// Silence is how long it may say nothing before an attempt is given up; 0 leaves it to
+	// the program.
+	Silence time.Duration
 }
 
 var (
@@ -39,9 +43,12 @@ var (
 	variableName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]{0,63}$`)
 )
 
+// ProviderName reports whether a provider can have this name.
+func ProviderName(name string) bool { return providerName.MatchString(name) }
+
 func readProvider(name string, n ast.Node) (Provider, error) {
 	var p Provider
-	if !providerName.MatchString(name) {
+	if !ProviderName(name) {
 		return p, strictyaml.At(n, "%.40q cannot name a provider: small letters, digits, - and _ can, at most 32", name)
 	}
 	err := fields(n, "a provider", map[string]func(ast.Node) error{
@@ -50,6 +57,7 @@ func readProvider(name string, n ast.Node) (Provider, error) {
 		"key_variable": variable(&p.KeyVariable),
 		"insecure":     strictyaml.Truth(&p.Insecure),
 		"concurrency":  strictyaml.Integer(&p.Concurrency, 1),
+		"silence":      span(&p.Silence, 24*time.Hour),
 	})
 	if err == nil && p.Concurrency > 10_000 {
 		err = strictyaml.At(n, "concurrency: it must be at most 10000")
@@ -86,6 +94,19 @@ func address(to *string) func(ast.Node) error {
 		*to = strings.TrimRight(text, "/")
 		return nil
 	}
+}
+
+// Complete makes the base of an address that people give: with or without the version, or
+// with the whole path of a request, which ends as one of ends.
+func Complete(base, version string, ends ...string) string {
+	base = strings.TrimRight(base, "/")
+	for _, end := range ends {
+		base = strings.TrimSuffix(base, end)
+	}
+	if u, err := url.Parse(base); err == nil && (u.Path == "" || u.Path == "/") {
+		return base + version
+	}
+	return base
 }
 
 // AddressFault says what is wrong with a base URL, "" if nothing is. It does not

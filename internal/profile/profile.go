@@ -66,6 +66,9 @@ type UnknownError struct {
 }
 
 func (e *UnknownError) Error() string {
+	if near := plain.Near(e.Name, e.Have); len(near) > 0 {
+		return fmt.Sprintf("there is no profile %.80q; did you mean %s? You can add your own as the folder %s", e.Name, strings.Join(near, " or "), e.Dir)
+	}
 	return fmt.Sprintf("there is no profile %.80q: there are %s; add your own as the folder %s", e.Name, strings.Join(e.Have, ", "), e.Dir)
 }
 

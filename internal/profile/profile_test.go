@@ -12,6 +12,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/profile"
 	"lyceum/internal/quest"
+	"lyceum/internal/society/lab"
 	"lyceum/internal/strictyaml"
 
 	"github.com/google/go-cmp/cmp"
@@ -71,8 +72,8 @@ func TestTheBuiltInProfilesAreWell(t *testing.T) {
 	if d := cmp.Diff(builtins, names); d != "" {
 		t.Errorf("the built-in profiles differ (-want +got):\n%s", d)
 	}
-	if !slices.Contains(names, quest.DefaultProfile) {
-		t.Errorf("there is no profile %s, the one of labs that name none", quest.DefaultProfile)
+	if !slices.Contains(names, lab.DefaultProfile) {
+		t.Errorf("there is no profile %s, the one of labs that name none", lab.DefaultProfile)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
@@ -19,7 +20,10 @@ const maxInbox = 1 << 40
 
 // Adopt takes a quest over from elsewhere, under a name that is free here. The
 // events must be a whole chain, and all blobs they name must be in Blobs
-// already. The quest exists once all of it does.
+// already. The quest exists once all of it does, and is known for a stranger's before.
+// Its agents' homes are made when it first runs: until then nothing of what is in them,
+// such as a git repository with commands in its settings, lies around for a person's
+// programs to find.
 func (r *Runtime) Adopt(ctx context.Context, name string, events []event.Event) (*quest.State, error) {
 	release, err := r.newName(ctx, name)
 	if err != nil {
@@ -44,10 +48,13 @@ func (r *Runtime) Adopt(ctx context.Context, name string, events []event.Event) 
 	if s.Inbox > maxInbox {
 		return nil, fmt.Errorf("take over quest %s: it claims to have taken command %d", name, s.Inbox)
 	}
+	if err := r.keepImported(name, &Imported{First: events[0].Hash}); err != nil {
+		return nil, err
+	}
 	if err := r.Ledger.Append(ctx, ledger.Batch{Quest: name, Events: events, Inbox: s.Inbox}); err != nil {
 		return nil, err
 	}
-	return s, r.prepare(ctx, name, s)
+	return s, r.WriteFolder(ctx, name, s)
 }
 
 // Clean removes a quest's workspaces, and with data the quest itself. Nobody may
@@ -87,7 +94,11 @@ func (r *Runtime) Clean(ctx context.Context, name string, data bool) error {
 	if err := r.dropTokens(ctx, name); err != nil {
 		return fmt.Errorf("clean quest %s: %w", name, err)
 	}
-	return r.Ledger.Remove(ctx, name)
+	// Last of all: as long as the quest is there, it is known for what it is.
+	if err := r.Ledger.Remove(ctx, name); err != nil {
+		return err
+	}
+	return errors.Join(RemoveIfThere(r.importedPath(name)), RemoveIfThere(r.originPath(name)))
 }
 
 // dropTokens forgets the tokens that are for one quest alone: they must not open another
@@ -108,7 +119,8 @@ func (r *Runtime) dropTokens(ctx context.Context, name string) error {
 	return nil
 }
 
-// stopComputers ends the computers that a quest's agents have left up.
+// stopComputers ends the computers that a quest has left up. Of those that belong to no
+// agent nothing stays.
 func (r *Runtime) stopComputers(ctx context.Context, name string) error {
 	list, err := os.ReadDir(filepath.Join(r.QuestDir(name), "computers"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -117,7 +129,7 @@ func (r *Runtime) stopComputers(ctx context.Context, name string) error {
 	for _, e := range list {
 		err = errors.Join(err, computer.StopAt(ctx, r.Place(name, e.Name()), r.Computers...))
 	}
-	return err
+	return errors.Join(err, r.clearStations(ctx, name))
 }
 
 // RemoveIfThere removes a file, or finds that there is none.
@@ -131,8 +143,11 @@ func RemoveIfThere(path string) error {
 // Post puts a command into a quest's inbox. One that would not fit an event once
 // it has its number is refused here, where somebody can still mend it.
 func (r *Runtime) Post(ctx context.Context, name string, c ledger.Command) (int64, error) {
-	if m, ok := c.Body.(*event.UserMessage); ok {
-		m.Text.Text = r.Redact(m.Text.Text)
+	switch b := c.Body.(type) {
+	case *event.UserMessage:
+		b.Text.Text = r.Redact(b.Text.Text)
+	case *event.InteractionAnswered:
+		b.Text = r.Redact(b.Text)
 	}
 	body, err := event.EncodeBody(c.Body)
 	if err == nil {
@@ -145,6 +160,27 @@ func (r *Runtime) Post(ctx context.Context, name string, c ledger.Command) (int6
 		return 0, BadPlan("post to quest %s: %w", name, err)
 	}
 	return r.Ledger.Post(ctx, name, c)
+}
+
+// Answered are the open questions of a quest that have an answer in its inbox, which
+// nobody has taken yet.
+func (r *Runtime) Answered(ctx context.Context, name string, s *quest.State) (map[uint64]bool, error) {
+	open := s.Open()
+	if len(open) == 0 {
+		return nil, nil
+	}
+	said, err := r.Ledger.Commands(ctx, name, s.Inbox)
+	if err != nil {
+		return nil, err
+	}
+	out := map[uint64]bool{}
+	for _, c := range said {
+		b, ok := c.Body.(*event.InteractionAnswered)
+		if ok && slices.ContainsFunc(open, func(q quest.Question) bool { return q.Seq == b.Interaction }) {
+			out[b.Interaction] = true
+		}
+	}
+	return out, nil
 }
 
 // Settle takes what is in a quest's inbox when nobody runs it, so that a stop or
@@ -171,12 +207,27 @@ func (r *Runtime) Settle(ctx context.Context, name string) (*quest.State, error)
 			inputs[i].Body = &event.QuestPaused{Inbox: b.Inbox, Reason: "nobody runs it"}
 		}
 	}
-	if s.Status == quest.Running && len(inputs) > 0 {
+	if s.Waiting() && !slices.ContainsFunc(inputs, ends) {
+		return s, nil // it rests already; whoever runs it takes what was said to it
+	}
+	if s.Status == quest.Running && len(inputs) > 0 && !(s.Waiting() && ends(inputs[0])) {
 		// Its owner died. Until somebody runs it, it rests.
 		inputs = append([]event.Draft{l.input("core", &event.QuestPaused{Reason: "its process ended"})}, inputs...)
 	}
 	if _, _, err := l.step(ctx, inputs); err != nil {
 		return nil, err
 	}
+	if err := l.dismiss(ctx, inputs); err != nil {
+		return nil, err
+	}
 	return l.state, r.writeSummary(ctx, name, l.state)
+}
+
+// ends reports whether an order brings a quest to rest.
+func ends(d event.Draft) bool {
+	switch d.Body.(type) {
+	case *event.QuestStopped, *event.QuestPaused:
+		return true
+	}
+	return false
 }

@@ -12,6 +12,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/policy"
+	"lyceum/internal/quest"
 	"lyceum/internal/tool"
 
 	"github.com/go-json-experiment/json"
@@ -25,35 +26,38 @@ func (l *live) startModel(ctx context.Context, seq uint64, name string, c *event
 		return fmt.Errorf("render model.call %d: %w", seq, err)
 	}
 	m, resolveErr := l.model(ctx, c.Model)
-	emit := l.emitter(name, seq)
+	says := l.newVoice(name, seq)
 	l.settleDown()
 	if l.enough != nil {
 		ctx = model.WithHurry(ctx, l.wanted)
 	}
-	empty := a.Empty
+	empty, w := max(a.Empty, a.Broken), l.newWaiter(m, c.Model)
 	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
 		pauseAfter(ctx, empty)
 		begun := l.rt.Clock()
 		answer, err := (*model.Answer)(nil), resolveErr
 		if err == nil {
-			answer, err = generate(ctx, m, req, emit)
+			answer, err = w.ask(ctx, m, req, says.emit())
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		d, packErr := l.pack(ctx, seq, answer, err)
+		says.end()
+		tab := l.storage.tab(name)
+		d, packErr := l.pack(tab.after(ctx), seq, answer, err)
 		if packErr != nil {
 			return nil, packErr
 		}
 		d.Parent, d.Actor, d.Time = seq, name, l.rt.Clock()
-		d.Body.(*event.ModelResult).Duration = int64(max(d.Time-begun, 0))
-		return []event.Draft{d}, nil
+		body := d.Body.(*event.ModelResult)
+		body.Duration, body.Stored = w.worked(d.Time-begun), tab.taken()
+		return w.back(d), nil
 	})
 	return nil
 }
 
-// pauseAfter waits before a model is asked again that has answered nothing so many
-// times in a row: what made it do so may pass. It does not wait once the quest has come
+// pauseAfter waits before a model is asked again that has answered nothing, or broken off,
+// so many times in a row: what made it do so may pass. It does not wait once the quest has come
 // to rest.
 func pauseAfter(ctx context.Context, empty int64) {
 	if empty == 0 {
@@ -90,7 +94,7 @@ func (l *live) request(ctx context.Context, a *agent.Agent, c *event.ModelCall) 
 	}
 	return &model.Request{
 		Quest: l.key, Agent: a.Name, Model: c.Model, Turn: c.Turn, System: pinned.system, Tools: pinned.tools,
-		Messages: messages, Thinking: c.Thinking,
+		Messages: messages, Thinking: c.Thinking, Effort: model.Effort(c.Effort), MaxTokens: c.MaxTokens, Once: a.Strict,
 	}, nil
 }
 
@@ -150,14 +154,25 @@ func (ps *prompts) put(key [2]event.Hash, p *prompt) {
 // openModels finds the models of all agents, so that a missing key or a wrong
 // name is told before anything is recorded.
 func (l *live) openModels(ctx context.Context) error {
+	if err := l.state.CheckLimits(l.opts.Limits); err != nil {
+		return &PlanError{err}
+	}
 	for _, a := range l.state.Agents {
-		if a.Model == "" {
-			continue // it works by rules alone
+		if a.Mind() == agent.ByOutside {
+			if err := l.openGateway(ctx, a); err != nil {
+				return err
+			}
+		}
+		if a.Mind() != agent.ByModel {
+			continue
 		}
 		for _, limits := range []event.Limits{l.state.Limits, l.opts.Limits} {
 			if err := l.rt.CheckCost(a.Model, limits); err != nil {
 				return err
 			}
+		}
+		if err := l.rt.checkPrice(a); err != nil {
+			return err
 		}
 		m, err := l.rt.Models(a.Model, l.pin(ctx))
 		if err != nil {
@@ -194,20 +209,6 @@ func (l *live) pin(ctx context.Context) func(string) ([]byte, error) {
 	}
 }
 
-// emitter tells what a model says to the call of that seq.
-func (l *live) emitter(name string, call uint64) func(model.Delta) {
-	if l.opts.OnDelta == nil {
-		return nil
-	}
-	first := true
-	return func(d model.Delta) {
-		l.speaking.Lock()
-		defer l.speaking.Unlock()
-		l.opts.OnDelta(Delta{Agent: name, Call: call, First: first, Kind: d.Kind, Text: d.Text})
-		first = false
-	}
-}
-
 // generate asks the model; a driver that panics has failed like any other.
 func generate(ctx context.Context, m model.Model, r *model.Request, emit func(model.Delta)) (a *model.Answer, err error) {
 	defer func() {
@@ -232,7 +233,7 @@ func (l *live) pack(ctx context.Context, seq uint64, a *model.Answer, failed err
 	out := &event.ModelResult{Call: seq}
 	if a != nil {
 		out.Cost, out.Unpriced, out.Stop = count(a.Cost), a.Unpriced, oneOf(a.Stop, model.StopEnd, model.StopTools, model.StopLength, model.StopRefusal)
-		out.Usage, out.Price = counted(a.Usage), a.Price
+		out.Usage, out.Price, out.Estimated = counted(a.Usage), a.Price, a.Estimated
 		if a.Wasted != (event.Usage{}) {
 			out.Wasted = new(counted(a.Wasted))
 		}
@@ -252,13 +253,14 @@ func (l *live) pack(ctx context.Context, seq uint64, a *model.Answer, failed err
 		return x
 	}
 	for _, p := range a.Parts {
+		given := l.told(p.Name, Clean(l.rt.Redact(p.Args)))
 		part := event.Part{
-			Args: keep(p.Args), ID: AtMost(l.rt.Redact(p.ID), 128), Kind: oneOf(p.Kind, event.PartText, event.PartThinking, event.PartToolCall),
+			Args: keep(given), ID: AtMost(l.rt.Redact(p.ID), 128), Kind: oneOf(p.Kind, event.PartText, event.PartThinking, event.PartToolCall),
 			Name: AtMost(l.rt.Redact(p.Name), 64), Opaque: keep(p.Opaque), Text: keep(p.Text),
 		}
 		if part.Kind == event.PartToolCall || part.Text != nil || part.Opaque != nil {
 			out.Parts = append(out.Parts, part)
-			args = append(args, l.rt.Redact(p.Args))
+			args = append(args, given)
 		}
 	}
 	if len(out.Parts) <= maxParts {
@@ -285,7 +287,7 @@ func outlineArgs(r *event.ModelResult, args []string) {
 		if p.Kind != event.PartToolCall || p.Args == nil || p.Args.Ref == nil {
 			continue
 		}
-		p.Outline = policy.Outline(Clean(args[i]), room/2)
+		p.Outline = policy.Outline(args[i], room/2)
 		room -= event.Weight(p.Outline)
 		if _, err := event.EncodeBody(r); err != nil {
 			p.Outline = ""
@@ -330,10 +332,11 @@ func (l *live) startTool(ctx context.Context, seq uint64, name, toolName string)
 		return fmt.Errorf("arguments of tool.call %d: %w", seq, err)
 	}
 	if own := l.state.Own(toolName); own != nil {
-		l.startOwn(ctx, seq, name, &u, own, args)
+		use := u // of its own: u stays off the heap
+		l.startOwn(ctx, seq, name, &use, own, args)
 		return nil
 	}
-	d, spec := l.desks[name], l.tool(toolName)
+	d, spec, on := l.desks[name], l.tool(toolName), l.terms(name, toolName)
 	d.begin()
 	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
 		select {
@@ -343,7 +346,7 @@ func (l *live) startTool(ctx context.Context, seq uint64, name, toolName string)
 			d.done(false)
 			return nil, ctx.Err()
 		}
-		drafts, err := l.runTool(ctx, d, seq, spec, args)
+		drafts, err := l.runTool(ctx, d, seq, spec, args, on)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -355,10 +358,22 @@ func (l *live) startTool(ctx context.Context, seq uint64, name, toolName string)
 	return nil
 }
 
+// terms are what the state says of a call when it begins.
+type terms struct {
+	// closed is what policies keep the tool away from.
+	closed []string
+	// readable says that the agent can read a long result again.
+	readable bool
+}
+
+func (l *live) terms(agent, tool string) terms {
+	return terms{l.state.Closed(tool), slices.Contains(l.state.Agent(agent).ToolNames, quest.ReadResult)}
+}
+
 // tool is what is known of a tool. Of one that this binary does not have, the
 // registry tells the agent.
 func (l *live) tool(name string) tool.Tool {
-	t, _ := l.rt.Tools.Lookup(name)
+	t, _ := l.tools.Lookup(name)
 	t.Name = name
 	return t
 }
@@ -366,12 +381,19 @@ func (l *live) tool(name string) tool.Tool {
 // runTool runs a tool at an agent's desk, and returns what happened: what was
 // changed before by nobody we know, what commands did, what the home holds now, and
 // last the result.
-func (l *live) runTool(ctx context.Context, d *desk, seq uint64, spec tool.Tool, args string) ([]event.Draft, error) {
-	begun := l.rt.Clock()
-	rec := &recorder{desk: d, call: seq}
-	call := tool.Call{ID: commandID(seq), Args: []byte(args), Home: d.home}
+func (l *live) runTool(ctx context.Context, d *desk, seq uint64, spec tool.Tool, args string, on terms) ([]event.Draft, error) {
+	tab := l.storage.tab(d.actor)
+	ctx = tab.on(ctx)
+	r := &toolRun{
+		desk: d, tab: tab, rec: &recorder{machine: d.machine, call: seq}, spec: spec, begun: l.rt.Clock(),
+		texts: &texts{rt: l.rt}, window: l.state.Agent(d.actor).Limit,
+	}
+	if on.readable {
+		r.readable = seq
+	}
+	call := tool.Call{ID: commandID(seq), Agent: d.actor, Args: []byte(args), Home: d.home, Closed: on.closed}
 	if l.state.Computer != nil {
-		call.Computer = rec
+		call.Computer = r.rec
 	}
 	if spec.Writes {
 		if err := d.lookFirst(ctx); err != nil {
@@ -379,37 +401,84 @@ func (l *live) runTool(ctx context.Context, d *desk, seq uint64, spec tool.Tool,
 			return nil, err
 		}
 	}
-	out := l.perform(ctx, spec, call)
+	r.out = l.perform(ctx, spec, call)
 	look := d.done(spec.Writes)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	t := &texts{rt: l.rt}
-	text, err := t.shown(ctx, out.Text, l.state.Agent(d.agent).Limit)
+	if Passing(r.out.Cause) {
+		return nil, r.out.Cause // no agent need hear of it: the call is made again
+	}
+	if !look {
+		return r.end(ctx, sight{})
+	}
+	return nil, d.look(ctx, byTool(seq), func(seen sight) error {
+		drafts, err := r.end(ctx, seen)
+		if err == nil {
+			l.mail.put(drafts...)
+		}
+		return err
+	})
+}
+
+// toolRun is a tool that has run, and what is needed to tell of it.
+type toolRun struct {
+	desk     *desk
+	tab      *tab
+	rec      *recorder
+	spec     tool.Tool
+	out      tool.Result
+	begun    event.Time
+	texts    *texts
+	window   int64
+	readable uint64
+}
+
+// end is what happened, with the result at the end. What there is no more room for is left
+// out, and the agent is told; a disk that is full is no agent's fault, and an error.
+func (r *toolRun) end(ctx context.Context, seen sight) ([]event.Draft, error) {
+	body := &event.ToolResult{Call: r.rec.call, Error: r.out.Error}
+	attached, note, err := r.texts.attach(ctx, r.out.Files, r.window)
+	full, refusal := unkept(err)
+	if err != nil && full == nil {
+		return nil, err
+	}
+	if seen.full != nil {
+		full, refusal = seen.full, seen.refusal
+	}
+	body.Attachments = attached
+	words := r.out.Text + note + seen.note + r.tab.warning()
+	if full != nil {
+		words = refusal + "\n\n" + words
+	}
+	body.Output, err = r.texts.shown(ctx, words, r.window, r.readable)
+	if over, text := unkept(err); over != nil {
+		full = over
+		body.Output, err = event.Text{Text: AtMost(text+"\n\n"+Clean(r.desk.l.rt.Redact(words)), min(maxInline, mostShown(r.window)))}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	result := d.draft(seq, &event.ToolResult{Call: seq, Error: out.Error, Output: text})
-	result.Tool, result.Blobs = spec.Name, t.small
-	body := result.Body.(*event.ToolResult)
-	body.Duration = int64(max(result.Time-begun, 0))
-	if rec.used {
-		body.Computer = d.fingerprint()
+	body.Full, body.Error = full, body.Error || full != nil
+	r.tab.small(r.texts.small)
+	body.Stored = r.tab.taken()
+	result := r.desk.draft(r.rec.call, body)
+	result.Tool, result.Blobs = r.spec.Name, r.texts.small
+	body.Duration = int64(max(result.Time-r.begun, 0))
+	if r.rec.used {
+		body.Computer = r.desk.fingerprint()
 	}
-	if !look {
-		return append(rec.take(), result), nil
-	}
-	return nil, d.look(ctx, seq, func(diff ...event.Draft) { l.mail.put(slices.Concat(rec.take(), diff, []event.Draft{result})...) })
+	return append(append(r.rec.take(), seen.diff...), result), nil
 }
 
 // perform runs a tool of the registry, or one that was made for this call.
-func (l *live) perform(ctx context.Context, spec tool.Tool, call tool.Call) tool.Output {
-	if _, ok := l.rt.Tools.Lookup(spec.Name); ok || spec.Run == nil {
-		return l.rt.Tools.Run(ctx, spec.Name, call)
+func (l *live) perform(ctx context.Context, spec tool.Tool, call tool.Call) tool.Result {
+	if _, ok := l.tools.Lookup(spec.Name); ok || spec.Run == nil && spec.Give == nil {
+		return l.tools.Do(ctx, spec.Name, call)
 	}
 	r, err := tool.New(spec)
 	if err != nil {
-		return tool.Output{Text: err.Error(), Error: true}
+		return tool.Result{Output: tool.Output{Text: err.Error(), Error: true}}
 	}
-	return r.Run(ctx, spec.Name, call)
+	return r.Do(ctx, spec.Name, call)
 }

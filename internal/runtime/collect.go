@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -63,6 +64,25 @@ func (r *Runtime) Collect(ctx context.Context) (removed int, bytes int64, err er
 	return removed, bytes, err
 }
 
+// packer is a store that packs blobs some time after they were put.
+type packer interface {
+	Pack(ctx context.Context) error
+}
+
+// Pack packs the blobs that are still to be packed, as far as another process does not, and
+// the disk has room for that.
+func (r *Runtime) Pack(ctx context.Context) error {
+	p, ok := r.Blobs.(packer)
+	if !ok {
+		return nil
+	}
+	err := p.Pack(ctx)
+	if errors.Is(err, blob.ErrBusy) || blob.Full(err) {
+		return nil
+	}
+	return err
+}
+
 // reach finds every blob that any event of any quest refers to.
 func (r *Runtime) reach(ctx context.Context, keep map[event.Hash]bool) error {
 	heads, err := r.Ledger.Quests(ctx)
@@ -79,7 +99,8 @@ func (r *Runtime) reach(ctx context.Context, keep map[event.Hash]bool) error {
 }
 
 // A Reach finds the blobs that ledgers refer to, and visits each at least once: files
-// of trees too, whose trees it reads from a store.
+// of trees too, whose trees it reads from a store. What waits in a quest's inbox counts
+// as what stands in its ledger: files of a message are stored before it is taken.
 type Reach struct {
 	log   ledger.Log
 	visit func(event.Hash) error
@@ -107,6 +128,27 @@ func (r *Reach) Quest(ctx context.Context, name string) error {
 		for _, t := range roots {
 			if err := r.trees.Walk(ctx, t); err != nil {
 				return fmt.Errorf("find the blobs of quest %s at %d: %w", name, e.Seq, err)
+			}
+		}
+	}
+	return r.inbox(ctx, name)
+}
+
+// inbox visits what the commands to a quest refer to.
+func (r *Reach) inbox(ctx context.Context, name string) error {
+	box, ok := r.log.(ledger.Inbox)
+	if !ok {
+		return nil
+	}
+	waiting, err := box.Commands(ctx, name, 0)
+	if err != nil {
+		return fmt.Errorf("find the blobs of quest %s: %w", name, err)
+	}
+	for _, c := range waiting {
+		refs, _ := event.Refs(c.Body)
+		for _, b := range refs {
+			if err := r.visit(b.Hash); err != nil {
+				return err
 			}
 		}
 	}

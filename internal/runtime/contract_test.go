@@ -13,11 +13,13 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/need"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/audit"
 	"lyceum/internal/runtime/service"
 	"lyceum/internal/search/glove"
+	all "lyceum/internal/society"
 	"lyceum/internal/society/contract"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,7 +58,7 @@ func (f files) write(t *testing.T, dir string, order []string) runtime.Plan {
 		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		must(t, os.WriteFile(path, []byte(f[name]), 0o600))
 	}
-	spec, err := quest.ParseSpec("quest.yaml", []byte(f["quest.yaml"]))
+	spec, err := all.All().ParseSpec("quest.yaml", []byte(f["quest.yaml"]))
 	must(t, err)
 	return runtime.Plan{Spec: spec, Source: []byte(f["quest.yaml"]), Dir: dir}
 }
@@ -128,6 +130,7 @@ func TestTheSameTaskHasTheSameAnswerInWhateverOrderItsFilesCame(t *testing.T) {
 }
 
 func TestANetThatIsCutAnywhereComesToTheSameAnswer(t *testing.T) {
+	need.NoDetector(t)
 	t.Parallel()
 	whole := newNet(t)
 	want := whole.answer(whole.run(whole.create(thermal.plan(t))))
@@ -395,7 +398,7 @@ func TestACorpusOutsideTheFolderIsRefused(t *testing.T) {
 	for _, path := range []string{"../elsewhere", "/etc", "corpus/../../x"} {
 		l := newNet(t)
 		p := thermal.plan(t)
-		p.Spec.Corpus = path
+		p.Spec.Set("corpus", path)
 		if _, err := l.Create(t.Context(), p); err == nil || !strings.Contains(err.Error(), "corpus") {
 			t.Errorf("a corpus that is none, %s: %v", path, err)
 		}
@@ -507,4 +510,19 @@ func TestWhatTheInterpreterCannotRunAgainIsNotedAndNotCalledForged(t *testing.T)
 	if all := strings.Join(rep.Notes, "\n"); !strings.Contains(all, "cannot run it again") {
 		t.Errorf("the notes: got %q, %v, want that it cannot be run again", all, rep.Difference)
 	}
+}
+
+// TestAnAnswerMayStandBehindAPronoun: the sentence with the date says "it", and the one before
+// says what that is.
+func TestAnAnswerMayStandBehindAPronoun(t *testing.T) {
+	t.Parallel()
+	l := newNet(t)
+	s := l.run(l.create(files{
+		"quest.yaml":      "name: net\nsociety: contract\ntask: When does the lease of the warehouse end?\ncorpus: corpus\naudit: lite\n",
+		"corpus/board.md": "# Board\n\nThe board decided not to renew the lease of the warehouse in Trondheim. It ends on 30 June 2025.\n",
+	}.plan(t)))
+	if text := l.answer(s); !strings.Contains(text, "It ends on 30 June 2025.") {
+		t.Errorf("the answer does not say when it ends:\n%s", text)
+	}
+	l.sound("net")
 }

@@ -6,20 +6,22 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
-	"lyceum/internal/policy"
+	"lyceum/internal/mcp/setting"
 	"lyceum/internal/profile"
 	"lyceum/internal/quest"
+
+	"github.com/go-json-experiment/json"
 )
 
 // ErrExists says that there is a quest of that name.
@@ -34,24 +36,41 @@ func (e *PlanError) Unwrap() error { return e.Err }
 // BadPlan is a PlanError in words.
 func BadPlan(format string, args ...any) error { return &PlanError{fmt.Errorf(format, args...)} }
 
+// BadKey is a PlanError about what stands under a key, which quest.FieldOf knows.
+func BadKey(key, format string, args ...any) error {
+	return badWord(key, "", "%s: %s", key, fmt.Sprintf(format, args...))
+}
+
+// badWord is a PlanError about one word of what stands under a key.
+func badWord(key, word, format string, args ...any) error {
+	return &PlanError{quest.FaultIn(key, word, format, args...)}
+}
+
 // maxProblem, maxScript and maxPolicies bound the files a spec names.
 const (
 	maxPolicies = 1 << 20
 	maxProblem  = 1 << 20
+	maxPrompt   = 64 << 10
 	maxScript   = 8 << 20
 )
 
 // Create makes a quest of a plan. It exists, whole, once its first event is
 // durable; before that, nothing of it does.
 func (r *Runtime) Create(ctx context.Context, p Plan) (*quest.State, error) {
+	if len(p.faults) > 0 {
+		return nil, r.Faults(ctx, p)
+	}
 	name := p.Spec.Name
 	release, err := r.newName(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("create quest %s: %w", name, err)
 	}
 	defer release()
-	c := &creation{rt: r, plan: p, texts: texts{rt: r}}
+	c := newCreation(r, p)
 	body, err := c.created(ctx)
+	if _, ok := errors.AsType[*PlanError](err); ok {
+		return nil, err // each fault says what it is about
+	}
 	if err != nil {
 		return nil, fmt.Errorf("create quest %s: %w", name, err)
 	}
@@ -59,6 +78,12 @@ func (r *Runtime) Create(ctx context.Context, p Plan) (*quest.State, error) {
 	e, err := event.Seal(name, 1, event.Hash{}, draft)
 	if err != nil {
 		return nil, fmt.Errorf("create quest %s: %w", name, err)
+	}
+	if c.origin != nil {
+		c.origin.First = e.Hash
+		if err := r.keepOrigin(name, c.origin); err != nil {
+			return nil, err
+		}
 	}
 	s, err := quest.New(e, r.Societies)
 	if err != nil {
@@ -96,23 +121,79 @@ type creation struct {
 	rt    *Runtime
 	plan  Plan
 	texts texts
+	// said are the texts that agents are told, the author's own among them.
+	said []event.NamedText
 	// question is the problem as agents are told it.
 	question string
 	// machine is the agents' computer in the end.
 	machine  quest.Computer
 	profiles map[string]*profile.Profile
+	measured map[string]Measured
 	pinned   map[event.Ref]bool
+	// faults are what is wrong with the plan, lost the models that cannot be had.
+	faults []error
+	lost   map[string]bool
+	// origin is where the quest's repository is, nil if it has none that is on this machine.
+	origin *Origin
 }
 
+func newCreation(r *Runtime, p Plan) *creation {
+	return &creation{rt: r, plan: p, texts: texts{rt: r}, faults: slices.Clone(p.faults), lost: map[string]bool{}}
+}
+
+// Faults finds all that is wrong with a plan, without making anything: what its draft was
+// refused for, and what it names that is not there. It is nil if nothing is.
+func (r *Runtime) Faults(ctx context.Context, p Plan) error {
+	p.Say = nil
+	c := newCreation(r, p)
+	c.texts.dry = true
+	_, err := c.created(ctx)
+	return err
+}
+
+// note keeps what is wrong with the plan: a person wants to know all of it at once. Any
+// other error ends the making.
+func (c *creation) note(err error) error {
+	plan, ok := errors.AsType[*PlanError](err)
+	if !ok {
+		return err
+	}
+	c.faults = append(c.faults, quest.FaultsOf(plan.Err)...)
+	return nil
+}
+
+// found is what is wrong with the plan, in the order of the file, nil if nothing is. What a
+// flag or a member of a request says has no line.
+func (c *creation) found() error {
+	if len(c.faults) == 0 {
+		return nil
+	}
+	changed := maps.Clone(c.plan.changed)
+	if changed == nil {
+		changed = map[string]bool{}
+	}
+	limitKeys(changed, c.plan.Run)
+	out := slices.Clone(c.faults)
+	for i, err := range out {
+		key := quest.FieldOf(err)
+		top, _, _ := strings.Cut(key, ".")
+		if c.plan.file != "" && key != "" && !changed[key] && !changed[top] {
+			out[i] = quest.Placed(c.plan.file, c.plan.Source, err)
+		}
+	}
+	return &PlanError{quest.InOrder(out)}
+}
+
+// created gathers what a quest is made of.
 func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	spec := c.plan.Spec
 	// A ledger is for ever: a plan that was changed since its draft is refused here.
-	if err := spec.Check(); err != nil {
-		return nil, &PlanError{err}
+	if len(c.faults) == 0 {
+		c.faults = quest.FaultsOf(c.rt.Societies.Check(spec))
 	}
-	soc, err := c.rt.society(spec.Society)
-	if err != nil {
-		return nil, err
+	soc := c.rt.Societies.Named(spec.Society)
+	if soc == nil {
+		return nil, c.found()
 	}
 	root, err := os.OpenRoot(c.plan.Dir)
 	if err != nil {
@@ -120,55 +201,151 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	}
 	defer root.Close()
 	b := &event.QuestCreated{
-		Name: spec.Name, Rules: soc.Rules(), Seed: spec.Seed, Lab: spec.Lab(), Contract: spec.Contract(), Limits: spec.Limits.Limits(), Thinking: spec.Thinking == nil || *spec.Thinking,
+		Name: spec.Name, Rules: soc.Rules(), Seed: spec.Seed, Limits: spec.Limits.Limits(), Thinking: spec.Thinking != quest.NoThinking,
 	}
-	for _, t := range soc.Texts() {
-		if !strings.HasPrefix(t.Name, "system") {
+	if spec.Context == event.ContextCompact {
+		b.Context = spec.Context
+	}
+	if err := c.rt.Societies.Settle(spec, b); err != nil {
+		return nil, err
+	}
+	b.Settings = c.rt.Redact(b.Settings)
+	for _, step := range []func(context.Context, *os.Root, quest.Society, *event.QuestCreated) error{
+		c.tellTexts, c.takePolicies, c.takeModels, c.takeProblem, c.takeData, c.takeRepo, c.takeComputer, c.takeServers, c.takeExecutors, c.takeShop, c.takeAgents,
+	} {
+		if err := c.note(step(ctx, root, soc, b)); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.found(); err != nil {
+		return nil, err
+	}
+	return b, c.fit(ctx, b)
+}
+
+func (c *creation) tellTexts(ctx context.Context, root *os.Root, soc quest.Society, b *event.QuestCreated) (err error) {
+	c.said, err = c.prompts(root, c.textsOf(soc, b.Context))
+	for _, t := range c.said {
+		if !quest.IsPrompt(t.Name) {
 			b.Texts = append(b.Texts, t)
 		}
 	}
-	if b.Spec, err = c.texts.put(ctx, []byte(c.rt.Redact(string(c.plan.Source)))); err != nil {
-		return nil, err
+	if err := c.note(err); err != nil {
+		return err
 	}
-	if b.Policies, err = Policies(root, spec.Policies); err != nil {
-		return nil, err
-	}
+	b.Spec, err = c.texts.put(ctx, []byte(c.rt.Redact(string(c.plan.Source))))
+	return err
+}
+
+func (c *creation) takePolicies(_ context.Context, root *os.Root, _ quest.Society, b *event.QuestCreated) (err error) {
+	b.Policies, err = Policies(root, c.plan.Spec.Policies)
 	for i := range b.Policies {
 		b.Policies[i].Settings = c.rt.Redact(b.Policies[i].Settings)
 	}
-	if b.Pins, err = c.models(ctx, root, soc); err != nil {
-		return nil, err
+	return err
+}
+
+func (c *creation) takeModels(ctx context.Context, root *os.Root, _ quest.Society, b *event.QuestCreated) (err error) {
+	b.Pins, err = c.models(ctx, root)
+	return err
+}
+
+func (c *creation) takeProblem(ctx context.Context, root *os.Root, _ quest.Society, b *event.QuestCreated) (err error) {
+	b.Problem, err = c.problem(ctx, root)
+	return err
+}
+
+func (c *creation) takeData(ctx context.Context, root *os.Root, _ quest.Society, b *event.QuestCreated) (err error) {
+	if c.plan.Spec.Data != "" {
+		b.Data, err = c.data(ctx, root)
 	}
-	if b.Problem, err = c.problem(ctx, root); err != nil {
-		return nil, err
+	return err
+}
+
+func (c *creation) takeComputer(ctx context.Context, root *os.Root, soc quest.Society, b *event.QuestCreated) (err error) {
+	b.Computer, err = c.computer(ctx, root, soc)
+	if b.Prepare = c.rt.Redact(c.plan.Spec.Prepare); err == nil && b.Prepare != "" && b.Computer == nil {
+		err = BadKey("prepare", "it runs in a computer, and the agents of this quest have none: give computer: auto, or leave prepare out")
 	}
-	if spec.Data != "" {
-		if b.Data, err = c.data(ctx, root); err != nil {
-			return nil, err
+	return err
+}
+
+// takeServers pins what is said of MCP servers: in the quest.yaml, and in config.yaml of those
+// that it does not name itself.
+func (c *creation) takeServers(ctx context.Context, _ *os.Root, _ quest.Society, b *event.QuestCreated) error {
+	own := c.plan.Spec.MCP
+	all := own.Over(c.rt.Servers.Known)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		s := all[name]
+		if _, asked := own[name]; s.Kind() == setting.Stdio && b.Computer == nil {
+			if asked {
+				return BadKey("mcp", "the server %s runs inside the agents' computers, and there are none: say computer: auto", name)
+			}
+			continue // a quest without computers does without it
 		}
-	}
-	if b.Computer, err = c.computer(ctx, root, soc); err != nil {
-		return nil, err
-	}
-	if shop, ok := c.rt.Workshop(b.Rules).(Maker); ok {
-		if err := shop.Make(ctx, &Creation{c, root}, b); err != nil {
-			return nil, err
+		data, err := json.Marshal(s, json.Deterministic(true))
+		if err != nil {
+			return err
 		}
+		ref, err := c.pin(ctx, []byte(c.rt.Redact(string(data))))
+		if err != nil {
+			return err
+		}
+		b.Servers = append(b.Servers, event.ServerPin{Kind: s.Kind(), Name: name, Settings: ref})
 	}
-	if b.Agents, err = c.agents(ctx, soc, b.Computer != nil); err != nil {
-		return nil, err
+	if len(b.Servers) > setting.MaxServers {
+		return BadKey("mcp", "the quest has %d servers, those of config.yaml included: want at most %d", len(b.Servers), setting.MaxServers)
+	}
+	return nil
+}
+
+func (c *creation) takeShop(ctx context.Context, root *os.Root, _ quest.Society, b *event.QuestCreated) error {
+	shop, ok := c.rt.Workshop(b.Rules).(Maker)
+	if !ok {
+		return nil
+	}
+	return shop.Make(ctx, &Creation{c, root}, b)
+}
+
+// takeAgents says who the agents are and what they have. Whoever has a model that is not
+// there, or tools that are none, is not looked at further.
+func (c *creation) takeAgents(ctx context.Context, _ *os.Root, soc quest.Society, b *event.QuestCreated) (err error) {
+	if b.Agents, err = c.agents(ctx, soc, b.Computer != nil); err != nil || len(b.Agents) == 0 {
+		return err
 	}
 	var have []string
 	for _, a := range b.Agents {
 		have = append(have, a.ToolNames...)
-		if err := c.rt.CheckCost(a.Model, b.Limits); err != nil {
-			return nil, err
+		if c.lost[a.Model] {
+			continue
+		}
+		if err := c.note(c.checkLimits(a, b.Limits)); err != nil {
+			return err
 		}
 	}
-	if err := CheckTools(b.Policies, slices.Compact(slices.Sorted(slices.Values(have)))); err != nil {
-		return nil, err
+	have = slices.Compact(slices.Sorted(slices.Values(have)))
+	for _, name := range have {
+		if t, ok := c.rt.Tools.Lookup(name); ok {
+			b.Tools = append(b.Tools, event.ToolTraits{Name: name, Parallel: t.Parallel, Paths: t.Paths, Reads: t.Reads})
+		}
 	}
-	return b, c.fit(ctx, b)
+	return CheckTools(b.Policies, have)
+}
+
+// checkLimits refuses limits that cannot be kept with an agent's model: those of the quest,
+// and those that it will be run with.
+func (c *creation) checkLimits(spec event.AgentSpec, own event.Limits) error {
+	run := c.plan.Run
+	run.Strict = own.Strict
+	for _, l := range []event.Limits{own, run} {
+		if err := c.rt.CheckCost(spec.Model, l); err != nil {
+			return err
+		}
+		if err := quest.CheckReserve(agent.New(spec, false), l); err != nil {
+			return &PlanError{err}
+		}
+	}
+	return nil
 }
 
 // fit sees to it that the quest's first event holds all of it.
@@ -192,81 +369,20 @@ func tooMuch(err error) error {
 	return BadPlan("what the quest is made of does not fit its first event (%w): have fewer groups of agents, policies or allowed hosts", err)
 }
 
-// society finds the newest rules of a name. A quest that names none has the first.
-func (r *Runtime) society(name string) (quest.Society, error) {
-	var best quest.Society
-	for _, s := range r.Societies {
-		if name == "" {
-			name, _, _ = strings.Cut(s.Rules(), "/")
-		}
-		if n, _, _ := strings.Cut(s.Rules(), "/"); n == name {
-			best = s // the last registered version is the newest
-		}
-	}
-	if best == nil {
-		return nil, BadPlan("there is no society %q here", name)
-	}
-	return best, nil
-}
-
-// Policies are those of a spec, with what its files say in their place, and those
-// that every quest has. root is the folder that the files are in.
-func Policies(root *os.Root, list policy.List) ([]event.PolicySpec, error) {
-	var chosen []event.PolicySpec
-	for _, item := range list {
-		if item.File == "" {
-			chosen = append(chosen, item.Policy)
-			continue
-		}
-		data, err := readFile(root, item.File, maxPolicies)
-		if err != nil {
-			return nil, BadPlan("policies: %w", err)
-		}
-		more, err := policy.ParseFile(item.File, data)
-		if err != nil {
-			return nil, BadPlan("policies: %w", err)
-		}
-		chosen = append(chosen, more...)
-	}
-	all, err := policy.Complete(chosen)
-	if err == nil {
-		_, err = policy.New(all)
-	}
-	if err != nil {
-		return nil, &PlanError{err}
-	}
-	return all, nil
-}
-
-// CheckTools refuses a policy about a tool that nobody has: it would guard nothing.
-func CheckTools(policies []event.PolicySpec, have []string) error {
-	for _, p := range policies {
-		names, err := policy.Tools(p)
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			if !slices.Contains(have, name) {
-				return BadPlan("the policy %s is about the tool %.60q, which no agent of this quest has: they have %s", p.Name, name, strings.Join(have, ", "))
-			}
-		}
-	}
-	return nil
-}
-
 // models reads the files that the agents' models refer to.
-func (c *creation) models(ctx context.Context, root *os.Root, soc quest.Society) (pins []event.Pin, err error) {
-	if _, ok := soc.(quest.Cast); ok && c.plan.Spec.Model == "" {
-		return nil, nil // its agents work by rules alone
+func (c *creation) models(ctx context.Context, root *os.Root) (pins []event.Pin, err error) {
+	if c.rt.Societies.ByRules(c.plan.Spec) {
+		return nil, nil
 	}
 	seen := map[string]bool{}
-	for _, g := range c.plan.Spec.Groups() {
+	for _, g := range c.rt.Societies.Groups(c.plan.Spec) {
 		if seen[g.Model] {
 			continue
 		}
 		seen[g.Model] = true
 		more, err := c.pins(ctx, root, g.Model)
-		if err != nil {
+		c.lost[g.Model] = err != nil
+		if err := c.note(err); err != nil {
 			return nil, err
 		}
 		pins = append(pins, more...)
@@ -277,15 +393,22 @@ func (c *creation) models(ctx context.Context, root *os.Root, soc quest.Society)
 // pins reads the files that a model's name refers to, and tries the model, so
 // that a typing error shows before any work is done.
 func (c *creation) pins(ctx context.Context, root *os.Root, modelName string) ([]event.Pin, error) {
+	if modelName == "" && len(c.plan.faults) > 0 {
+		return nil, nil // its key may be among those that could not be read
+	}
 	if modelName == "" {
-		return nil, BadPlan(NoModel)
+		return nil, badWord("model", "", NoModel)
+	}
+	key := "model"
+	if s := c.plan.Spec; s != nil && s.Model != modelName { // a fork has no spec
+		key = "agents" // of a group of its own
 	}
 	var pins []event.Pin
 	data := map[string][]byte{}
 	if file, ok := strings.CutPrefix(modelName, "script:"); ok {
 		script, err := readFile(root, file, maxScript)
 		if err != nil {
-			return nil, BadPlan("model %s: %w", modelName, err)
+			return nil, badWord(key, modelName, "model %s: %v", modelName, err)
 		}
 		script = []byte(c.rt.Redact(string(script)))
 		ref, err := c.texts.put(ctx, script)
@@ -302,51 +425,98 @@ func (c *creation) pins(ctx context.Context, root *os.Root, modelName string) ([
 		return nil, fmt.Errorf("the quest has no file %q", name)
 	})
 	if err != nil {
-		return nil, BadPlan("model %s: %w", modelName, err)
+		return nil, badWord(key, modelName, "model %s: %v", modelName, err)
 	}
 	return pins, nil
 }
 
 func (c *creation) problem(ctx context.Context, root *os.Root) (event.Text, error) {
-	text := c.plan.Spec.Question()
+	text, key := c.rt.Societies.Question(c.plan.Spec), "problem"
 	if file := c.plan.Spec.ProblemFile; file != "" {
 		data, err := readFile(root, file, maxProblem)
 		if err != nil {
-			return event.Text{}, BadPlan("problem_file: %w", err)
+			return event.Text{}, BadKey("problem_file", "%v", err)
 		}
-		text = string(data)
+		text, key = string(data), "problem_file"
 	}
-	if strings.TrimSpace(text) == "" {
-		return event.Text{}, BadPlan("the question is empty")
+	if strings.TrimSpace(text) == "" && len(c.plan.faults) == 0 {
+		return event.Text{}, badWord(key, "", "the question is empty")
 	}
 	c.question = Clean(c.rt.Redact(strings.TrimRight(text, "\n")))
 	return c.texts.of(ctx, c.question, maxInline/2)
+}
+
+// prompts puts the author's own texts in the place of those that the files of the spec are
+// for. The rules of a text hold for its replacement, too.
+func (c *creation) prompts(root *os.Root, texts []event.NamedText) ([]event.NamedText, error) {
+	var faults []error
+	for i := range texts {
+		t := &texts[i]
+		file, ok := c.plan.Spec.Prompts[t.Name]
+		if !ok {
+			continue
+		}
+		data, err := readFile(root, file, maxPrompt)
+		if err != nil {
+			faults = append(faults, quest.FaultIn("prompts", file, "prompts: %s: %v", t.Name, err))
+			continue
+		}
+		own := Clean(c.rt.Redact(strings.TrimRight(string(data), "\n")))
+		if wrong := quest.CheckPrompt(*t, own); wrong != "" {
+			faults = append(faults, quest.FaultIn("prompts", file, "prompts: %s: %s: %s", t.Name, file, wrong))
+		}
+		t.Text = own
+	}
+	if len(faults) > 0 {
+		return texts, &PlanError{quest.InOrder(faults)}
+	}
+	return texts, nil
 }
 
 func (c *creation) data(ctx context.Context, root *os.Root) (*event.TreeRef, error) {
 	name := c.plan.Spec.Data
 	tree, skipped, err := c.folder(ctx, root, "data", name)
 	if err == nil && len(skipped) > 0 {
-		err = BadPlan("data: %s cannot be copied: %s", filepath.Join(name, skipped[0].Path), skipped[0].Reason)
+		err = BadKey("data", "%s cannot be copied: %s", filepath.Join(name, skipped[0].Path), skipped[0].Reason)
 	}
 	return tree, err
 }
 
 // folder copies one that the spec names under a key.
 func (c *creation) folder(ctx context.Context, root *os.Root, key, name string) (*event.TreeRef, []blob.Skipped, error) {
-	dir, err := root.OpenRoot(name)
+	dir, err := c.openFolder(root, key, name)
 	if err != nil {
-		return nil, nil, BadPlan("%s: %w", key, inFolder(root, name, err))
+		return nil, nil, err
 	}
 	defer dir.Close()
 	if err := c.rt.noSecrets(dir); err != nil {
-		return nil, nil, BadPlan("%s: %w", key, err)
+		return nil, nil, BadKey(key, "%v", err)
+	}
+	if c.texts.dry {
+		return &event.TreeRef{}, nil, nil
 	}
 	tree, _, skipped, err := blob.Snapshot(ctx, c.rt.Blobs, dir, nil)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", key, err)
 	}
 	return &tree, skipped, nil
+}
+
+// openFolder opens the folder that the spec names under a key, or the one elsewhere that the
+// person who makes the quest named for it.
+func (c *creation) openFolder(root *os.Root, key, name string) (*os.Root, error) {
+	if elsewhere := c.plan.Folders[key]; elsewhere != "" {
+		dir, err := os.OpenRoot(elsewhere)
+		if err != nil {
+			return nil, BadKey(key, "%v", err)
+		}
+		return dir, nil
+	}
+	dir, err := root.OpenRoot(name)
+	if err != nil {
+		return nil, BadKey(key, "%v", inFolder(root, name, err))
+	}
+	return dir, nil
 }
 
 // readFile reads a file of at most max bytes from a folder that it cannot leave.
@@ -369,109 +539,17 @@ func readFile(root *os.Root, name string, max int64) ([]byte, error) {
 
 // inFolder says in a person's words why a path of a spec cannot be opened.
 func inFolder(root *os.Root, name string, err error) error {
+	dir := root.Name()
+	if dir == "." {
+		dir = "this folder"
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no %s in %s", name, root.Name())
+		return fmt.Errorf("there is no %s in %s", name, dir)
 	case strings.Contains(err.Error(), "path escapes"): // os has no error to compare with
-		return fmt.Errorf("%s leads out of %s, the folder of the quest: copy it there", name, root.Name())
+		return fmt.Errorf("%s leads out of %s, the folder of the quest: copy it there", name, dir)
 	case strings.Contains(err.Error(), "not a directory"):
-		return fmt.Errorf("%s in %s is not a folder", name, root.Name())
+		return fmt.Errorf("%s in %s is not a folder", name, dir)
 	}
 	return err
-}
-
-// prepare sets up the folder of a quest from its ledger. Files are written before homes:
-// an existing home proves that the files are complete. A home that is missing is
-// restored as it was last recorded; one that is there is left alone.
-func (r *Runtime) prepare(ctx context.Context, name string, s *quest.State) error {
-	var missing []*agent.Agent
-	for _, a := range homed(s) {
-		if _, err := os.Lstat(r.agentDir(name, a.Name)); err != nil {
-			missing = append(missing, a)
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	if err := r.WriteFolder(ctx, name, s); err != nil {
-		return err
-	}
-	return r.prepareHomes(ctx, name, missing)
-}
-
-// WriteFolder writes what people read in the folder of a quest that nobody runs: the
-// files that follow from its ledger, those of its society included. A history of them is
-// written by whoever runs the quest.
-func (r *Runtime) WriteFolder(ctx context.Context, name string, s *quest.State) error {
-	if err := r.writeFiles(ctx, name, s); err != nil {
-		return err
-	}
-	if folder := r.folder(s); folder != nil {
-		if err := folder.Write(ctx, r.look(name, s, nil)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// homed are the agents that have homes: those with a model, and the first. Others have
-// no use for one.
-func homed(s *quest.State) (out []*agent.Agent) {
-	for i, a := range s.Agents {
-		if i == 0 || a.Model != "" {
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
-// homesAtOnce is how many homes are made at the same time. One after another, a lab of
-// hundreds would spend its beginning on waiting for one core and the disk in turn.
-const homesAtOnce = 8
-
-// prepareHomes makes homes, and stops at the first that cannot be made.
-func (r *Runtime) prepareHomes(ctx context.Context, name string, agents []*agent.Agent) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	next := make(chan *agent.Agent)
-	var making sync.WaitGroup
-	for range min(homesAtOnce, len(agents)) {
-		making.Go(func() {
-			for a := range next {
-				if ctx.Err() != nil {
-					continue
-				}
-				if err := r.prepareHome(ctx, name, a); err != nil {
-					stop(fmt.Errorf("restore the home of %s in quest %s: %w", a.Name, name, err))
-				}
-			}
-		})
-	}
-	for _, a := range agents {
-		next <- a
-	}
-	close(next)
-	making.Wait()
-	return context.Cause(ctx)
-}
-
-func (r *Runtime) prepareHome(ctx context.Context, name string, a *agent.Agent) error {
-	home := r.agentDir(name, a.Name)
-	// Made beside its place and moved there whole, so that a crash leaves no home
-	// with half its files.
-	fresh := filepath.Join(filepath.Dir(home), ".new-"+a.Name)
-	if err := errors.Join(os.RemoveAll(fresh), os.MkdirAll(fresh, 0o700)); err != nil {
-		return err
-	}
-	if a.Tree != nil {
-		root, err := os.OpenRoot(fresh)
-		if err != nil {
-			return err
-		}
-		defer root.Close()
-		if err := blob.Restore(ctx, r.Blobs, *a.Tree, root); err != nil {
-			return err
-		}
-	}
-	return os.Rename(fresh, home)
 }

@@ -27,20 +27,25 @@ func (c *creation) cast(ctx context.Context, soc quest.Cast, computers bool) (ou
 		return nil, err
 	}
 	for _, role := range soc.Roles(name != "", computers) {
-		a := event.AgentSpec{Name: role.Name, Window: quest.DefaultWindow}
-		if !role.Thinks {
+		a := event.AgentSpec{Name: role.Name, Executor: role.Executor, Gateway: role.Gateway, Window: quest.DefaultWindow}
+		if !role.Thinks && role.Executor == "" {
 			if err := c.without(ctx, &a); err != nil {
 				return nil, err
 			}
 			out = append(out, a)
 			continue
 		}
-		a.Model, a.Window = name, c.window(name)
+		if role.Executor == "" || role.Gateway != nil && name != "" {
+			a.Model, a.MaxOutput, a.Thinking = name, c.plan.Spec.MaxOutput, c.thinking(c.plan.Spec.Thinking)
+			if err := c.size(ctx, &a); err != nil {
+				return nil, err
+			}
+		}
 		tools, err := c.roleTools(soc, role)
 		if err != nil {
 			return nil, err
 		}
-		if err := c.furnish(ctx, &a, soc, role.Text, p, tools); err != nil {
+		if err := c.furnish(ctx, &a, role.Text, p, tools); err != nil {
 			return nil, err
 		}
 		out = append(out, a)
@@ -71,14 +76,13 @@ func (c *creation) roleTools(soc quest.Cast, role quest.Role) (out []model.Tool,
 			}
 		}
 	}
+	for _, t := range c.plan.Spec.CoreTools(role.World) {
+		out = append(out, t.Tool)
+	}
 	if role.World {
-		names := c.plan.Spec.Tools
-		if names == nil {
-			names = c.rt.Tools.Offered(!c.machine.None())
-		}
-		world, err := c.rt.Tools.Specs(names)
+		world, err := c.world(c.plan.Spec.Tools, "tools")
 		if err != nil {
-			return nil, BadPlan("tools: %w", err)
+			return nil, err
 		}
 		out = append(out, world...)
 	}

@@ -22,11 +22,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// guild stands for a lab while it is made: a society with a tool of its own, and
-// places in its prompt for the question and the profile. It cannot be run.
-type guild struct{ quest.Society }
+// guild stands for a lab while it is made: a society with the keys of one, a tool of its
+// own, and places in its prompt for the question and the profile. It cannot be run.
+type guild struct {
+	quest.Society
+	quest.Keyed
+}
 
-func (guild) Rules() string { return "lab/1" }
+func (guild) Rules() string { return "lab/2" }
 
 func (guild) Texts() []event.NamedText {
 	return []event.NamedText{{Name: "nudge", Text: "Go on."}, {Name: "system", Text: "Solve:\n{{PROBLEM}}\n---\n{{PROFILE}}\n---\nPublish."}}
@@ -36,7 +39,7 @@ func (guild) Own() []quest.OwnTool {
 	return []quest.OwnTool{{Tool: model.Tool{Name: "publish", Description: "Publish a paper.", Schema: `{"type":"object"}`}}}
 }
 
-func (guild) Traits() quest.Traits { return quest.Traits{Many: true} }
+func (guild) Traits() quest.Traits { return quest.Traits{Many: true, Profile: "research"} }
 
 func (guild) Use(*quest.State, *agent.Agent, *agent.Use, event.Event) []event.Draft { return nil }
 
@@ -44,7 +47,7 @@ func (guild) Policies() []behavior.Thread { return nil }
 
 func newGuild(t *testing.T) *lab {
 	l := newLab(t)
-	l.Societies = append(slices.Clone(l.Societies), guild{})
+	l.Societies = append(slices.Clone(l.Societies), guild{Keyed: society.Society{}})
 	return l
 }
 
@@ -115,11 +118,11 @@ func TestALabIsMadeOfGroups(t *testing.T) {
 func TestAgentsHaveTheToolsOfTheirSocietyBesidesThoseOfTheWorld(t *testing.T) {
 	t.Parallel()
 	for chosen, want := range map[string]string{
-		"tools: [calculate]\n":           "calculate publish",
-		"tools: [publish, calculate]\n":  "calculate publish", // to name it is no mistake
+		"tools: [calculate]\n":           "calculate publish read_result",
+		"tools: [publish, calculate]\n":  "calculate publish read_result", // to name it is no mistake
 		"tools: []\n":                    "publish",
-		"profile: mine\n":                "publish read_file",
-		"profile: mine\ntools: [grep]\n": "grep publish",
+		"profile: mine\n":                "publish read_file read_result",
+		"profile: mine\ntools: [grep]\n": "grep publish read_result",
 	} {
 		l := newGuild(t)
 		l.addProfile("mine", "tools: [read_file]\n", "Mine.", "")
@@ -152,8 +155,12 @@ func TestThePromptHasTheQuestionAndTheProfile(t *testing.T) {
 	if got := l.blob(b.Agents[1].System); !strings.Contains(got, "# Your field: research") || b.Agents[1].System != b.Agents[2].System {
 		t.Errorf("a group without a profile gets %q", got)
 	}
-	if len(b.Texts) != 1 || b.Texts[0].Name != "nudge" {
-		t.Errorf("texts %+v", b.Texts)
+	var names []string
+	for _, x := range b.Texts {
+		names = append(names, x.Name)
+	}
+	if want := []string{"notes", "nudge", "standing"}; !slices.Equal(names, want) {
+		t.Errorf("the quest has the texts %q: want %q, the society's and the core's", names, want)
 	}
 }
 
@@ -219,7 +226,7 @@ func TestTheComputerIsTheQuestsOrElseTheProfiles(t *testing.T) {
 func TestAPlanThatCannotBeMadeMakesNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ yaml, want string }{
-		"AnUnknownProfile":     {"society: lab\nagents: [{count: 2}, {profile: reserch}]\n", `profile: there is no profile "reserch": there are arc-agi, bad, code,`},
+		"AnUnknownProfile":     {"society: lab\nagents: [{count: 2}, {profile: reserch}]\n", `profile: there is no profile "reserch"; did you mean research?`},
 		"AProfileWithAFault":   {"society: lab\nagents: 2\nprofile: bad\n", "bad/profile.yaml:2:1: unknown key"},
 		"AToolOfAProfile":      {"profile: tools\n", "profile tools: tools: "},
 		"AHostOfAProfile":      {"profile: hosts\n", "profile hosts: computer: network: "},
@@ -245,7 +252,7 @@ func TestAPlanThatCannotBeMadeMakesNothing(t *testing.T) {
 	}
 	l := newGuild(t)
 	p := plan(t, "q", "society: lab\nagents: 3\n", quiet)
-	p.Spec.Reviewers = new(int64(3))
+	p.Spec.Set("reviewers", int64(3))
 	if _, err := l.Create(t.Context(), p); err == nil || !strings.Contains(err.Error(), "3 reviewers and 3 agents") {
 		t.Errorf("a spec that was changed is not checked: %v", err)
 	}
@@ -278,7 +285,7 @@ func crowd(l *lab, kinds, much int) runtime.Plan {
 // said. The question makes room if it must.
 func TestTheFirstEventHoldsAnyLab(t *testing.T) {
 	t.Parallel()
-	for much, moved := range map[int]bool{0: false, 11: true} {
+	for much, moved := range map[int]bool{0: false, 9: true} {
 		l := newLab(t)
 		l.Societies = []quest.Society{society.Society{}}
 		p := crowd(l, 8, much)

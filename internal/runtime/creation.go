@@ -19,8 +19,10 @@ type Creation struct {
 func (c *Creation) Runtime() *Runtime { return c.c.rt }
 func (c *Creation) Spec() *quest.Spec { return c.c.plan.Spec }
 
-// Root is the folder that the spec's paths are in. No path can leave it.
-func (c *Creation) Root() *os.Root { return c.root }
+// Open opens the folder that the spec names under a key.
+func (c *Creation) Open(key, name string) (*os.Root, error) {
+	return c.c.openFolder(c.root, key, name)
+}
 
 // QuestionSize is how many bytes the question has.
 func (c *Creation) QuestionSize() int { return len(c.c.question) }

@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"lyceum/internal/agent"
-	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
 
@@ -32,13 +31,13 @@ func (l *live) deliver(ctx context.Context, home *os.Root, d *quest.Delivery) er
 		return inTheWay
 	}
 	defer folder.Close()
-	if d.Tree != nil {
-		if err := blob.Restore(ctx, l.rt.Blobs, *d.Tree, folder); err != nil {
+	if d.Attached != nil {
+		if err := l.rt.PutAttached(ctx, *d.Attached, folder); err != nil {
 			return fmt.Errorf("the attachments could not be put at %s in your home: make room, and see that nothing else writes there", d.Path)
 		}
 	}
 	for _, t := range d.Texts {
-		text, err := l.rt.Joined(ctx, t.Parts)
+		text, err := agent.Join(t.Parts, false, func(ref event.Ref) ([]byte, error) { return l.rt.Blob(ctx, ref) })
 		if err == nil {
 			err = writeNew(folder, t.Name, []byte(text))
 		}
@@ -55,6 +54,24 @@ func (l *live) deliver(ctx context.Context, home *os.Root, d *quest.Delivery) er
 		return inTheWay
 	}
 	return nil
+}
+
+// said is what the agent is told of a folder that it got: what the rules say, and the
+// text that they show with it, as far as an agent sees an output whole.
+func (l *live) said(ctx context.Context, d *quest.Delivery) (string, error) {
+	if len(d.Shown) == 0 {
+		return d.Said, nil
+	}
+	text, err := l.rt.Joined(ctx, d.Shown)
+	if err != nil {
+		return "", err
+	}
+	const note = "\n[… the rest is in the folder …]"
+	text = Clean(text)
+	if room := maxShown - len(d.Said) - 2; len(text) > room {
+		text = event.Cut(text, max(room-len(note), 0)) + note
+	}
+	return d.Said + "\n\n" + text, nil
 }
 
 // writeNew makes a file that is not there. An open of what is there might follow a

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"lyceum/internal/blob"
 	"lyceum/internal/computer"
@@ -21,35 +20,56 @@ import (
 // A desk is where one agent works: its home and its computer. Its tools run at the
 // same time; mu guards what they share.
 type desk struct {
-	l     *live
-	agent string
+	*machine
 	home  *os.Root
 	slots chan struct{} // for its tools
+	// private is a folder of the home that nobody records, empty for none.
+	private string
 
-	// looking is held while the home is looked at; index and tree are those of the
-	// last look.
+	// looking is held while the home is looked at; index, tree and what was left out are
+	// those of the last look.
 	looking sync.Mutex
 	index   *blob.Index
 	tree    *event.TreeRef
+	skipped []blob.Skipped
 	looked  bool
 
-	mu      sync.Mutex
-	machine *computer.Computer
-	print   event.Hash
-	busy    int  // calls under way
-	dirty   bool // one of them may have changed the home
+	mu    sync.Mutex
+	busy  int  // calls under way
+	dirty bool // one of them may have changed the home
 }
 
 // openDesks makes the desks of all agents.
 func (l *live) openDesks() error {
 	for _, a := range homed(l.state) {
-		home, err := os.OpenRoot(l.rt.agentDir(l.key, a.Name))
+		home, err := openHome(l.rt.agentDir(l.key, a.Name))
 		if err != nil {
 			return fmt.Errorf("open the home of %s: %w", a.Name, err)
 		}
-		l.desks[a.Name] = &desk{l: l, agent: a.Name, home: home, tree: a.Tree, print: a.Computer, slots: make(chan struct{}, maxTools)}
+		m := &machine{l: l, actor: a.Name, place: l.rt.Place(l.key, a.Name), spec: l.spec, rules: l.rules, print: a.Computer}
+		d := &desk{machine: m, home: home, tree: a.Tree, slots: make(chan struct{}, maxTools)}
+		l.desks[a.Name] = d
+		if o := l.executors.of(a.Name); o != nil {
+			if err := o.sit(d); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// openHome opens an agent's home. An agent can take away everybody's right to it; as the
+// owner of it we take that back.
+func openHome(dir string) (*os.Root, error) {
+	home, err := os.OpenRoot(dir)
+	if !errors.Is(err, fs.ErrPermission) {
+		return home, err
+	}
+	info, failed := os.Lstat(dir)
+	if failed != nil || !info.IsDir() || os.Chmod(dir, info.Mode()|0o700) != nil {
+		return nil, err
+	}
+	return os.OpenRoot(dir)
 }
 
 // commandID is the id of the command that a call runs, in its agent's computer.
@@ -79,19 +99,19 @@ func (l *live) mayRepeat(ctx context.Context, seq uint64, c quest.Call) bool {
 // nobody knows. Commands of calls that are made again are those calls' business.
 func (l *live) takeUpCommands(ctx context.Context, again []uint64) (lost []event.Draft) {
 	for _, p := range l.state.Processes() {
-		if slices.Contains(again, p.Call) {
+		if p.Owner != "" || slices.Contains(again, p.Call) {
 			continue
 		}
 		d := l.desks[p.Agent]
 		if l.state.Computer != nil {
 			if m, _, err := d.computer(ctx, true); err == nil {
-				l.followAside(&follower{desk: d, c: m, call: p.Call, id: p.Command, news: newsEvery, tell: l.mail.put})
+				l.followAside(&follower{machine: d.machine, c: m, call: p.Call, id: p.Command, news: newsEvery, tell: l.mail.put})
 				continue
 			}
 		}
 		lost = append(lost, d.draft(p.Call, lostCommand(p.Call, p.Command)))
 	}
-	return lost
+	return append(lost, l.stations.lost(ctx)...)
 }
 
 // endComputers ends the computers of a quest that is over. What still runs in them
@@ -100,6 +120,7 @@ func (l *live) endComputers() {
 	if !ended(l.state) {
 		return
 	}
+	l.executors.leave()
 	for _, d := range l.desks {
 		l.mail.start(func() {
 			if err := d.leave(true); err != nil {
@@ -107,6 +128,11 @@ func (l *live) endComputers() {
 			}
 		})
 	}
+	l.mail.start(func() {
+		if err := l.stations.end(l.mail.put); err != nil {
+			l.mail.fail(err)
+		}
+	})
 }
 
 // forget lets a computer drop what it kept for the result that is durable now.
@@ -143,54 +169,119 @@ func (d *desk) done(wrote bool) (look bool) {
 // MaxListed is how many changed files an event lists at most.
 const MaxListed = 100
 
-// look finds out what the home holds now, and tells of it: with a draft if that is
-// something else than before. call is the one that changed it, 0 if none did that we
-// know of. Who looks later also tells later, so that the last word is the newest.
-func (d *desk) look(ctx context.Context, call uint64, tell func(...event.Draft)) error {
-	d.looking.Lock()
-	defer d.looking.Unlock()
-	diff, err := d.compare(ctx, call)
-	if err != nil {
-		return err
-	}
-	if diff == nil {
-		tell()
-	} else {
-		tell(d.draft(call, diff))
-	}
-	return nil
+// sight is what a look at a home has found.
+type sight struct {
+	// diff is how it differs from what was known, if it does.
+	diff []event.Draft
+	// note is what the agent should know of it: that something cannot be recorded.
+	note string
+	// full is the limit on storage for which nothing was recorded, and refusal what the
+	// agent is told then.
+	full    *event.Full
+	refusal string
 }
 
-func (d *desk) compare(ctx context.Context, call uint64) (*event.FileDiff, error) {
+// doer is who has changed a home: a call, and which kind of one; nobody that is known, if the
+// call is 0.
+type doer struct {
+	call  uint64
+	cause string
+}
+
+// byTool is a tool call.
+func byTool(call uint64) func() doer { return func() doer { return doer{call, event.CauseTool} } }
+
+// byNobody is whoever does something without a call.
+func byNobody() doer { return doer{cause: event.CauseOutside} }
+
+// look finds out what the home holds now, and tells of it. by is who changed it, and is asked
+// when it is this look's turn. Who looks later also tells later, so that the last word is
+// the newest. A home that cannot be recorded is told too: that is its agent's affair, and
+// nobody else's.
+func (d *desk) look(ctx context.Context, by func() doer, tell func(sight) error) error {
+	d.looking.Lock()
+	defer d.looking.Unlock()
+	who := by()
+	diff, skipped, err := d.compare(ctx, who)
+	var seen sight
+	switch closed, ok := errors.AsType[*blob.UnreadableError](err); {
+	case ok:
+		skipped, err = []blob.Skipped{{Path: ".", Reason: closed.Reason}}, nil
+	case err != nil:
+		if seen.full, seen.refusal = unkept(err); seen.full == nil {
+			return err
+		}
+	case diff != nil:
+		seen.diff = []event.Draft{d.draft(who.call, diff)}
+	}
+	d.looked = true
+	if seen.full == nil && !slices.Equal(skipped, d.skipped) {
+		d.skipped = skipped
+		seen.note = leftOut(skipped)
+	}
+	return tell(seen)
+}
+
+func (d *desk) compare(ctx context.Context, by doer) (*event.FileDiff, []blob.Skipped, error) {
 	if d.tree == nil && !d.looked {
 		// Most homes begin empty, and stay so until the first tool.
 		if list, err := fs.ReadDir(d.home.FS(), "."); err == nil && len(list) == 0 {
-			d.looked = true
-			return nil, nil
+			return nil, nil, nil
 		}
 	}
-	tree, index, skipped, err := blob.Snapshot(ctx, d.l.rt.Blobs, d.home, d.index)
+	store, err := d.store(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	d.index, d.looked = index, true
+	tree, index, skipped, err := snapshotBut(ctx, store, d.home, d.index, d.l.state.Repo, d.private)
+	if err != nil {
+		return nil, nil, err
+	}
+	d.index = index
 	if d.tree != nil && d.tree.Hash == tree.Hash || d.tree == nil && tree.Hash == EmptyTree {
-		return nil, nil
+		return nil, skipped, nil
 	}
-	diff := &event.FileDiff{After: tree, Before: d.tree, Call: call, Cause: event.CauseTool}
-	if call == 0 {
-		diff.Cause = event.CauseOutside
-	}
+	diff := &event.FileDiff{After: tree, Before: d.tree, Call: by.call, Cause: by.cause}
 	diff.Changes, diff.More, err = blob.Diff(ctx, d.l.rt.Blobs, d.tree, tree, MaxListed)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, s := range skipped[:min(len(skipped), MaxListed)] {
 		diff.Skipped = append(diff.Skipped, event.Skipped(s))
 	}
 	diff.Fit()
 	d.tree = &tree
-	return diff, nil
+	return diff, skipped, nil
+}
+
+// store is where the home's files go. The first look at a home reads all of it; what the ledger
+// has of it is on disk, and need not be put there again, which takes long for many files.
+func (d *desk) store(ctx context.Context) (blob.Store, error) {
+	if d.index != nil || d.tree == nil {
+		return d.l.rt.Blobs, nil
+	}
+	known := map[event.Hash]bool{}
+	err := blob.Walk(ctx, d.l.rt.Blobs, *d.tree, func(ref event.Ref) error {
+		known[ref.Hash] = true
+		return nil
+	})
+	return &settled{d.l.rt.Blobs, known}, err
+}
+
+// settled is a store of which some blobs are known to be on disk.
+type settled struct {
+	blob.Store
+	known map[event.Hash]bool
+}
+
+// Put implements blob.Store.
+func (s *settled) Put(ctx context.Context, data []byte) (event.Ref, error) {
+	if ref := event.RefOf(data); s.known[ref.Hash] {
+		if ok, err := s.Has(ctx, ref.Hash); ok && err == nil {
+			return ref, nil
+		}
+	}
+	return s.Store.Put(ctx, data)
 }
 
 var EmptyTree = func() event.Hash {
@@ -203,7 +294,8 @@ var EmptyTree = func() event.Hash {
 
 // lookFirst finds what was changed while nobody was looking: by a person, or by
 // commands that were running when the last owner went. It is called before the
-// first tool that may change something.
+// first tool that may change something. What there is no room for is left to the look after
+// the tool, which may make some.
 func (d *desk) lookFirst(ctx context.Context) error {
 	d.looking.Lock()
 	looked := d.looked
@@ -211,10 +303,14 @@ func (d *desk) lookFirst(ctx context.Context) error {
 	if looked {
 		return nil
 	}
-	return d.look(ctx, 0, d.l.mail.put)
+	return d.look(ctx, byNobody, func(seen sight) error {
+		d.l.mail.put(seen.diff...)
+		d.skipped = nil // nobody was told
+		return nil
+	})
 }
 
-// Place is where an agent's computer lives.
+// Place is where the computer of an agent lives, or one with another purpose.
 func (r *Runtime) Place(name, agent string) computer.Place {
 	return computer.Place{Home: r.agentDir(name, agent), Dir: filepath.Join(r.QuestDir(name), "computers", agent)}
 }
@@ -249,13 +345,26 @@ func (l *live) openComputers(ctx context.Context) (err error) {
 	if c == nil {
 		return nil
 	}
-	if l.driver, l.spec, err = l.rt.Machine(ctx, c); err != nil {
+	if l.driver, l.spec, err = l.rt.machine(ctx, l.key, l.state); err != nil {
 		return err
 	}
-	if l.rules, err = proxy.Parse(c.Network.Allow); err != nil {
+	if l.imported, err = l.rt.Imported(ctx, l.key); err != nil {
 		return err
+	}
+	if l.rules, err = proxy.Parse(l.spec.Network.Allow); err != nil {
+		return err
+	}
+	lines, err := l.rt.Restrictions(ctx, l.key, l.state)
+	if err != nil {
+		return err
+	}
+	for _, line := range lines {
+		l.progress(line)
 	}
 	_, err = l.driver.Prepare(ctx, l.spec, l.progress)
+	if _, unusable := errors.AsType[*computer.Unusable](err); unusable && c.Driver == "auto" && l.state.Driver != "" {
+		err = fmt.Errorf("%w; the quest's computers so far were made with %s; a fork chooses anew: lyceum fork %s", err, l.driver.Name(), l.key)
+	}
 	return err
 }
 
@@ -265,112 +374,6 @@ func (l *live) progress(line string) {
 		defer l.speaking.Unlock()
 		l.opts.OnProgress(line)
 	}
-}
-
-// computer opens the agent's computer, or finds it if it is up. If it is new to the
-// ledger, started says so.
-func (d *desk) computer(ctx context.Context, found bool) (c *computer.Computer, started *event.ComputerStarted, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.machine != nil {
-		return d.machine, nil, nil
-	}
-	l := d.l
-	opts := computer.Options{Progress: l.progress, Found: found}
-	if len(l.spec.Network.Allow) > 0 {
-		p := &proxy.Proxy{Rules: l.rules, Log: d.connected}
-		opts.Serve = p.Serve
-	}
-	c, err = computer.Open(ctx, l.driver, l.rt.Place(l.key, d.agent), l.spec, opts)
-	if err != nil {
-		return nil, nil, err
-	}
-	started, err = describe(c)
-	if err != nil {
-		return nil, nil, errors.Join(err, c.Close())
-	}
-	d.machine = c
-	if d.print == started.Fingerprint {
-		return c, nil, nil
-	}
-	d.print = started.Fingerprint
-	return c, started, nil
-}
-
-// limitsOf and recorded turn limits from what the ledger says to what computers
-// take, and back.
-func limitsOf(l event.ComputerLimits) computer.Limits {
-	return computer.Limits{
-		Memory: l.Memory, Processes: l.Processes, CPUs: l.CPUs, Files: l.Files, Disk: l.Disk, Wall: time.Duration(l.Wall) * time.Microsecond,
-	}.OrDefault()
-}
-
-func recorded(l computer.Limits) event.ComputerLimits {
-	return event.ComputerLimits{
-		CPUs: l.CPUs, Disk: l.Disk, Files: l.Files, Memory: l.Memory, Processes: l.Processes, Wall: l.Wall.Microseconds(),
-	}
-}
-
-// describe is what the ledger is told of a computer.
-func describe(c *computer.Computer) (*event.ComputerStarted, error) {
-	f := c.Fingerprint()
-	b := &event.ComputerStarted{
-		Arch: f.Arch, Base: f.Base, Confinement: c.Confinement(), Driver: f.Driver, Kernel: AtMost(f.Kernel, 200),
-		Limits:  recorded(f.Limits),
-		Network: event.ComputerNetwork{Open: f.Network.Open, Allow: f.Network.Allow},
-	}
-	var err error
-	b.Fingerprint, err = b.Sum()
-	return b, err
-}
-
-// connected records a connection that a program made or tried to make.
-func (d *desk) connected(c computer.Connection) {
-	d.l.mail.put(d.draft(0, &event.NetConnection{
-		Address: AtMost(c.Address, 100), Duration: c.Duration.Microseconds(), Host: AtMost(d.l.rt.Redact(c.Host), 300), Port: int64(c.Port),
-		Received: count(c.Received), Refused: AtMost(d.l.rt.Redact(c.Refused), 500), Sent: count(c.Sent),
-	}))
-}
-
-func (d *desk) draft(parent uint64, b event.Body) event.Draft {
-	return event.Draft{Parent: parent, Time: d.l.rt.Clock(), Actor: d.agent, Body: b}
-}
-
-// forget lets the computer drop what it keeps of a command whose outcome is durable
-// now.
-func (d *desk) forget(ctx context.Context, id string) {
-	d.mu.Lock()
-	m := d.machine
-	d.mu.Unlock()
-	if m != nil {
-		_ = m.Forget(ctx, id) // it is dropped at the latest when the computer ends
-	}
-}
-
-// leave lets go of the computer, or ends it if the quest needs it no more. Whoever
-// follows its commands is told.
-func (d *desk) leave(end bool) error {
-	d.mu.Lock()
-	m := d.machine
-	d.machine = nil
-	d.mu.Unlock()
-	if !end {
-		if m == nil {
-			return nil
-		}
-		return m.Close()
-	}
-	// Whatever broke the run off, its computer is ended.
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	if m != nil {
-		return m.Stop(ctx)
-	}
-	if d.l.driver == nil {
-		return nil
-	}
-	// One that a killed process left up, and that nobody has used since.
-	return computer.StopAt(ctx, d.l.rt.Place(d.l.key, d.agent), d.l.driver)
 }
 
 // ended reports whether a quest is over: its computers are needed no more.

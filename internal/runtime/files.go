@@ -44,12 +44,48 @@ func (r *Runtime) files(ctx context.Context, s *quest.State) ([]QuestFile, error
 	return []QuestFile{{"quest.yaml", spec}, problem, summary}, nil
 }
 
+// Summary is what SUMMARY.md says: the answer in a line, and whole.
+type Summary struct {
+	// Heading is that of quest.State.
+	Heading string
+	Answer  event.Text
+}
+
+// SummaryOf is that of a quest, nil while there is no answer.
+func SummaryOf(s *quest.State) *Summary {
+	if s.Answer == nil {
+		return nil
+	}
+	return &Summary{s.Heading(), *s.Answer}
+}
+
 // summary is the answer, or that there is none.
 func (r *Runtime) summary(ctx context.Context, s *quest.State) (QuestFile, error) {
-	if s.Answer == nil {
+	sum := SummaryOf(s)
+	if sum == nil {
 		return QuestFile{summaryFile, []byte(noAnswer)}, nil
 	}
-	return r.textFile(ctx, summaryFile, *s.Answer)
+	f, err := r.textFile(ctx, summaryFile, sum.Answer)
+	f.Data = append([]byte(sum.Heading), f.Data...)
+	return f, err
+}
+
+// Summarised reports whether the folder of a quest that has ended holds its answer. That is
+// written last, after all that the quest's society has there.
+func (q *Quest) Summarised(ctx context.Context) (bool, error) {
+	if q.State.Status != quest.Finished || q.State.Answer == nil {
+		return false, nil
+	}
+	want, err := q.summary(ctx, q.State)
+	if err != nil {
+		return false, err
+	}
+	have, err := os.ReadFile(filepath.Join(q.QuestDir(q.Key), summaryFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	bare := bytes.TrimPrefix(want.Data, []byte(q.State.Heading()))
+	return bytes.Equal(have, want.Data) || bytes.Equal(have, bare), err
 }
 
 func (r *Runtime) textFile(ctx context.Context, name string, t event.Text) (QuestFile, error) {
@@ -103,9 +139,9 @@ func updateFile(path string, data []byte) error {
 
 // ChangedFiles returns the names of those that differ from the ledger. One that
 // is not there, or empty, has yet to be written, and is no lie; nor is a summary
-// that the quest had before, with one of the answers it gave or none yet: a
-// process that was killed did not come to write the new one.
-func (r *Runtime) ChangedFiles(ctx context.Context, name string, s *quest.State, answers []event.Text) ([]string, error) {
+// that the quest had before, one of those given or none yet: a process that was killed
+// did not come to write the new one.
+func (r *Runtime) ChangedFiles(ctx context.Context, name string, s *quest.State, before []Summary) ([]string, error) {
 	files, err := r.files(ctx, s)
 	if err != nil {
 		return nil, err
@@ -122,7 +158,7 @@ func (r *Runtime) ChangedFiles(ctx context.Context, name string, s *quest.State,
 		}
 		earlier := false
 		if f.Name == summaryFile {
-			if earlier, err = r.earlierSummary(ctx, data, answers); err != nil {
+			if earlier, err = r.earlierSummary(ctx, data, before); err != nil {
 				return nil, err
 			}
 		}
@@ -137,13 +173,15 @@ func (r *Runtime) ChangedFiles(ctx context.Context, name string, s *quest.State,
 	return out, nil
 }
 
-func (r *Runtime) earlierSummary(ctx context.Context, data []byte, answers []event.Text) (bool, error) {
+// earlierSummary finds a summary among those that a quest had. One without a heading is of a
+// Lyceum that wrote the answer alone.
+func (r *Runtime) earlierSummary(ctx context.Context, data []byte, before []Summary) (bool, error) {
 	if string(data) == noAnswer {
 		return true, nil
 	}
-	for _, a := range answers {
-		f, err := r.textFile(ctx, summaryFile, a)
-		if err != nil || bytes.Equal(data, f.Data) {
+	for _, sum := range before {
+		f, err := r.textFile(ctx, summaryFile, sum.Answer)
+		if err != nil || bytes.Equal(data, f.Data) || string(data) == sum.Heading+string(f.Data) {
 			return err == nil, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
+	"lyceum/internal/need"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime/audit"
 
@@ -99,6 +100,7 @@ func finishedLab(t *testing.T) (*lab, string) {
 // TestVerifyFindsAThousandChangedBytes changes one byte anywhere in what a lab has left,
 // a thousand times, and each time verify says where.
 func TestVerifyFindsAThousandChangedBytes(t *testing.T) {
+	need.NoDetector(t)
 	t.Parallel()
 	l, name := finishedLab(t)
 	conn, err := sq.OpenConn(filepath.Join(l.Home, "lyceum.db"), sq.OpenReadWrite)
@@ -164,7 +166,20 @@ func TestVerifyFindsWhatTheLedgerDoesNotKnow(t *testing.T) {
 		}
 		must(t, os.RemoveAll(c.path))
 	}
-	// What is not there yet will be written.
+	// What was written and is gone is found, and written again.
 	must(t, os.RemoveAll(first))
+	rep, err := audit.Verify(t.Context(), l.Runtime, name, nil)
+	must(t, err)
+	if d := rep.Difference; d == nil || d.File != first || !strings.Contains(d.What, "removed") {
+		t.Errorf("the folder of a paper is removed: got %v, want it found", d)
+	}
+	if _, err := l.TidyUp(t.Context(), name, nil); err != nil {
+		t.Fatal(err)
+	}
+	l.whole(name)
+	// What is not there yet will be written: a process that was killed came to neither the
+	// papers nor the summary.
+	must(t, os.RemoveAll(papers))
+	must(t, os.Remove(filepath.Join(l.QuestDir(name), "SUMMARY.md")))
 	l.whole(name)
 }

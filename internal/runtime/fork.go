@@ -66,12 +66,21 @@ func (r *Runtime) fork(ctx context.Context, from string, opts ForkOptions) (*que
 	if (opts.Model != "" || opts.Message != "") && !s.Thinks() {
 		return nil, BadPlan("it works by rules alone, and nobody in it could use a model or a message: make it anew with a model")
 	}
+	if err := s.Check("person", &event.QuestForked{Model: opts.Model}); err != nil {
+		return nil, &PlanError{err}
+	}
 	o := &owner{key: opts.Name, state: s, batch: ledger.Batch{Quest: opts.Name, Events: b}}
 	if err := r.diverge(ctx, o, opts); err != nil {
 		return nil, err
 	}
+	if err := errors.Join(r.bequeath(ctx, from, opts.Name), r.inherit(ctx, from, opts.Name)); err != nil {
+		return nil, err
+	}
 	if err := r.Ledger.Append(ctx, o.batch); err != nil {
 		return nil, err
+	}
+	if im, err := r.Imported(ctx, opts.Name); im != nil || err != nil {
+		return o.state, errors.Join(err, r.WriteFolder(ctx, opts.Name, o.state)) // as Adopt does
 	}
 	return o.state, r.prepare(ctx, opts.Name, o.state)
 }
@@ -159,5 +168,5 @@ func (r *Runtime) freeName(ctx context.Context, from string) (string, error) {
 			return "", err
 		}
 	}
-	return "", errors.New("there are too many forks already: give a name with --as")
+	return "", errors.New("there are too many forks already: give a name with --name")
 }

@@ -3,12 +3,12 @@ package runtime
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"lyceum/internal/blob"
 	"lyceum/internal/computer"
+	"lyceum/internal/computer/tree"
 	"lyceum/internal/event"
 )
 
@@ -23,12 +23,12 @@ type Fresh struct {
 
 // Use furnishes the home, starts the computer, and hands it over. fault says, in words
 // for agents, why there is none: nobody else is disturbed by that.
-func (f *Fresh) Use(ctx context.Context, furnish func(home *os.Root) error, with func(c *computer.Computer, started *event.ComputerStarted) error) (fault string, err error) {
+func (f *Fresh) Use(ctx context.Context, fill func(home *os.Root) error, with func(c *computer.Computer, started *event.ComputerStarted) error) (fault string, err error) {
 	if err := f.clear(ctx); err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, f.clear(context.WithoutCancel(ctx))) }()
-	if err := f.furnish(furnish); err != nil {
+	if err := furnish(f.Place.Home, fill); err != nil {
 		return "", err
 	}
 	spec := f.Spec
@@ -55,24 +55,38 @@ func stopped(ctx context.Context, c *computer.Computer) error {
 	return c.Stop(context.WithoutCancel(ctx))
 }
 
-func (f *Fresh) furnish(furnish func(*os.Root) error) error {
-	if err := os.MkdirAll(f.Place.Home, 0o700); err != nil {
+// newPrefix is what the name of a home begins with that is being made.
+const newPrefix = ".new-"
+
+// furnish makes a home: beside its place, and moved there whole, so that a crash leaves
+// no home with half its files. Without fill it is empty.
+func furnish(home string, fill func(*os.Root) error) error {
+	fresh := filepath.Join(filepath.Dir(home), newPrefix+filepath.Base(home))
+	if err := errors.Join(RemoveTree(fresh), os.MkdirAll(fresh, 0o700)); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(f.Place.Home)
-	if err != nil {
-		return err
+	if fill != nil {
+		root, err := os.OpenRoot(fresh)
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		if err := fill(root); err != nil {
+			return err
+		}
 	}
-	defer root.Close()
-	return furnish(root)
+	return os.Rename(fresh, home)
 }
 
-// clear ends what runs at the place, and removes all of it.
-func (f *Fresh) clear(ctx context.Context) error {
-	if err := computer.StopAt(ctx, f.Place, f.Driver); err != nil {
+func (f *Fresh) clear(ctx context.Context) error { return clearPlace(ctx, f.Place, f.Driver) }
+
+// clearPlace ends what runs at a place, and removes all of it.
+func clearPlace(ctx context.Context, p computer.Place, drivers ...computer.Driver) error {
+	if err := computer.StopAt(ctx, p, drivers...); err != nil {
 		return err
 	}
-	return errors.Join(RemoveTree(f.Place.Home), os.RemoveAll(f.Place.Dir))
+	fresh := filepath.Join(filepath.Dir(p.Home), newPrefix+filepath.Base(p.Home))
+	return errors.Join(RemoveTree(fresh), RemoveTree(p.Home), os.RemoveAll(p.Dir))
 }
 
 // Restored furnishes a home with a tree; without one it is empty.
@@ -86,16 +100,5 @@ func (r *Runtime) Restored(ctx context.Context, tree *event.TreeRef) func(*os.Ro
 }
 
 // RemoveTree removes a folder, also if programs have taken rights on what is in it
-// away.
-func RemoveTree(dir string) error {
-	if os.RemoveAll(dir) == nil {
-		return nil
-	}
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if e != nil && e.IsDir() {
-			_ = os.Chmod(path, 0o700) // if this does not help, the removal tells
-		}
-		return nil
-	})
-	return errors.Join(err, os.RemoveAll(dir))
-}
+// away, and however deep it is.
+func RemoveTree(dir string) error { return tree.Remove(dir) }

@@ -17,12 +17,16 @@ import (
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/audit"
 	"lyceum/internal/runtime/service"
+	all "lyceum/internal/society"
+	"lyceum/internal/society/solo"
 	"lyceum/internal/tool"
 
 	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var societies = []quest.Society{solo.Society{}}
 
 // lab is a runtime on real storage in a folder of its own.
 type lab struct {
@@ -73,7 +77,7 @@ func plan(t *testing.T, name, extra, rules string) runtime.Plan {
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "plan.yaml"), []byte(rules), 0o600))
 	source := []byte(fmt.Sprintf("name: %s\nproblem: What is six times seven?\nmodel: script:plan.yaml\n%s", name, extra))
-	spec, err := quest.ParseSpec("quest.yaml", source)
+	spec, err := all.All().ParseSpec("quest.yaml", source)
 	must(t, err)
 	return runtime.Plan{Spec: spec, Source: source, Dir: dir}
 }

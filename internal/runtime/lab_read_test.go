@@ -73,7 +73,7 @@ func TestAPaperOnDiskFollowsItsStatus(t *testing.T) {
 	if text := read(t, dir, "publication.md"); !strings.Contains(text, "status: PUBLISHED\n") {
 		t.Errorf("it says\n%s", text)
 	}
-	if text := read(t, dir, "reviews.md"); text != "# Review 1 of 1: ACCEPT by agent-1\n\nI looked at it.\n" {
+	if text := read(t, dir, "reviews.md"); text != "# Review 1 of 1: ACCEPT by agent-1\n\n- confidence: 3 of 5\n- claim: \"it\"\n- checked, ran: \"it\"\n\n> I looked at it.\n" {
 		t.Errorf("the reviews are\n%s", text)
 	}
 	l.onDisk(name)
@@ -111,7 +111,7 @@ func TestARevisionIsReadWithWhatChanged(t *testing.T) {
 	for file, want := range map[string]string{
 		"publication.md":     "status: SUBMITTED\nreference: \"" + revised.Ref + "\"\nrevises: \"" + old.Ref + "\"\n---\n\nThe same.\nAnd right.",
 		"revised.md":         "status: REJECTED\nreference: \"" + old.Ref + "\"\n---\n\nThe same.\nAnd wrong.",
-		"revised-reviews.md": "# Review 1 of 1: REJECT by agent-1\n\nI looked at it.\n",
+		"revised-reviews.md": "# Review 1 of 1: REJECT by agent-1\n\n- confidence: 3 of 5\n- claim: \"it\"\n- checked, ran: \"it\"\n\n> I looked at it.\n",
 		"changes.diff":       "\n The same.\n-And wrong.\n+And right.\n",
 	} {
 		if got := read(t, at, file); !strings.HasSuffix(got, want) {

@@ -97,7 +97,7 @@ func honest(r *model.Request, bad string) (out []act) {
 			if m[2] == bad {
 				grade = event.Reject
 			}
-			out = append(out, act{"submit_review", args{"ref": m[1], "grade": grade, "content": "I looked at it."}})
+			out = append(out, act{"submit_review", args{"confidence": 3, "checked": args{"claim": "it", "ran": "it"}, "ref": m[1], "grade": grade, "content": "I looked at it."}})
 		}
 	}
 	for _, m := range published.FindAllStringSubmatch(text, -1) {
@@ -135,6 +135,9 @@ func (l *lab) answers(name, agent string) (out []answer) {
 				at[e.Seq] = len(out)
 				out = append(out, answer{tool: e.Tool})
 			}
+		case *event.ToolSkipped:
+			at[e.Seq] = len(out)
+			out = append(out, answer{tool: e.Tool})
 		case *event.ToolAnswered:
 			got(b.Call, b.Output, b.Error)
 		case *event.ToolResult:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"lyceum/internal/ledger"
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
+	"lyceum/internal/tool"
 )
 
 // Delta is a piece of what a model says to a call, while it speaks. First says that it is
@@ -42,20 +44,26 @@ type RunOptions struct {
 	// rest, 30 seconds if zero. What comes later is asked for again by the next
 	// Run.
 	Grace time.Duration
+	// Leave has Run return when the quest waits for a person and nothing else is under
+	// way. It goes on with the next Run, once somebody has answered.
+	Leave bool
+	// Woken has Run do nothing unless the quest waits for a person: what it was woken for
+	// may be over.
+	Woken bool
 	// Interrupt, once closed, pauses the quest: what is under way comes in, and
 	// nothing new begins.
 	Interrupt <-chan struct{}
 	// Served is set by a server that runs the quest in the background: of such a run a
-	// mark is kept, and at its end Served tells whether it stays. Any other run takes
-	// away the mark that a server left.
-	Served func(*quest.State) (keep bool)
+	// mark is kept, and at its end, with the run's error, Served tells whether it stays. Any
+	// other run takes away the mark that a server left.
+	Served func(*quest.State, error) (keep bool)
 }
 
 // ErrInterrupted says that a run was ended by its options' Interrupt.
 var ErrInterrupted = errors.New("interrupted")
 
 // Run owns a quest until it rests: finished, failed, stopped, out of budget, or
-// interrupted. A paused quest is waited for, until it is resumed or stopped.
+// interrupted; or, if the options say so, until it waits for a person. A paused quest is waited for, until it is resumed or stopped.
 // When ctx ends, Run leaves at once; the next Run goes on from the ledger.
 // Someone else's quest is refused with ledger.ErrClaimed.
 func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest.State, error) {
@@ -74,7 +82,7 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 		return nil, fmt.Errorf("run quest %s: %w", name, err)
 	}
 	state, err := r.run(ctx, name, opts, before)
-	if opts.Served != nil && !opts.Served(state) {
+	if opts.Served != nil && !opts.Served(state, err) {
 		_ = r.unmark(name) // if that fails it is looked at again, and left alone if it rests
 	}
 	return state, err
@@ -86,15 +94,20 @@ func (r *Runtime) run(ctx context.Context, name string, opts RunOptions, before 
 	if err != nil {
 		return nil, err
 	}
+	if opts.Woken && !state.Waiting() {
+		return state, nil
+	}
 	if err := r.prepare(ctx, name, state); err != nil {
 		return nil, err
 	}
 	l := &live{
 		owner: owner{key: name, log: r.Ledger, state: state},
 		rt:    r, opts: opts, mail: newMailbox(), rendered: map[string]*agent.Rendering{},
-		running: map[uint64]bool{},
-		desks:   map[string]*desk{}, models: map[string]model.Model{}, work: ctx,
+		running: map[uint64]bool{}, tools: tool.Extend(r.Tools),
+		desks: map[string]*desk{}, models: map[string]model.Model{},
 	}
+	l.began = state.Seq
+	l.work, l.stop = context.WithCancel(ctx)
 	if n := len(before); n > 0 {
 		l.before = before[n-1].ID
 	}
@@ -102,22 +115,35 @@ func (r *Runtime) run(ctx context.Context, name string, opts RunOptions, before 
 		l.opts.Grace = 30 * time.Second
 	}
 	defer l.close()
+	if r.Room != nil {
+		if err := r.Room(); err != nil {
+			return l.state, fmt.Errorf("run quest %s: %w", name, err)
+		}
+	}
 	if err := l.openModels(ctx); err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
 	if err := l.openComputers(ctx); err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
+	if err := l.openExecutors(ctx); err != nil {
+		return l.state, fmt.Errorf("run quest %s: %w", name, err)
+	}
 	if err := l.openDesks(); err != nil {
+		return l.state, fmt.Errorf("run quest %s: %w", name, err)
+	}
+	l.storage, l.stations = newStorage(l.state), l.newStations()
+	if err := l.openServers(ctx); err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
 	if err := l.openWorkshop(ctx); err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
-	if err := errors.Join(l.run(ctx), l.closeWorkshop()); err != nil {
+	if err := errors.Join(l.run(), l.closeWorkshop()); err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
 	err = r.writeSummary(ctx, name, l.state)
+	l.deliverAsked(ctx)
 	if l.state.Seq-l.saved >= snapshotWorth {
 		l.snapshot()
 	}
@@ -129,7 +155,7 @@ func (r *Runtime) run(ctx context.Context, name string, opts RunOptions, before 
 
 // maxTools is how many tools of an agent run at the same time. One agent's do not hold
 // up another's.
-const maxTools = 8
+const maxTools = quest.MaxTogether
 
 // snapshotEvery is after how many events a running quest's state is saved, so
 // that opening it again stays fast; snapshotWorth is from how many on it is worth
@@ -152,11 +178,26 @@ type live struct {
 	models   map[string]model.Model
 	speaking sync.Mutex // held while OnDelta is told
 
-	// desks are the agents' places; they do not change while the quest runs.
-	desks  map[string]*desk
-	driver computer.Driver
-	spec   computer.Spec
-	rules  *proxy.Rules
+	// tools are Lyceum's own, and those that were added in this run; waiting are outside
+	// agents that wait for an answer.
+	tools   *tool.Extended
+	waiting waiters
+	asking  askers
+
+	// desks are the agents' places; they do not change while agents act.
+	desks map[string]*desk
+	// stations are the computers of others than agents.
+	stations *stations
+	// servers are the connections to MCP servers. began is where the ledger stood when the
+	// run did.
+	servers *servers
+	began   uint64
+	// executors are the agents that are somebody else's programs.
+	executors *executors
+	driver    computer.Driver
+	spec      computer.Spec
+	rules     *proxy.Rules
+	imported  *Imported // nil of a quest that was made here
 	// bench is what the society has besides, nil if it has nothing; services answer calls.
 	bench    Bench
 	services map[event.Type]service
@@ -169,12 +210,16 @@ type live struct {
 	before      int64 // the last command that came before this run
 	interrupted bool
 	leaving     bool // the grace period has begun
+
+	// storage is how much of the disk the quest takes. stranded says that this run has
+	// paused the quest, because the world lacks something.
+	storage  *storage
+	stranded bool
 }
 
-func (l *live) run(ctx context.Context) error {
-	work, cancel := context.WithCancel(ctx)
-	defer cancel()
-	l.work, l.stop = work, cancel
+func (l *live) run() error {
+	work := l.work
+	defer l.stop()
 	posted, stop := l.rt.Ledger.Posted(l.key)
 	defer stop()
 	l.saved = l.state.Seq
@@ -185,7 +230,7 @@ func (l *live) run(ctx context.Context) error {
 	interrupt := l.opts.Interrupt
 	grace := time.NewTimer(1 << 62)
 	defer grace.Stop()
-	for !l.over() {
+	for !l.over() && !l.idle() {
 		l.settleDown()
 		if l.resting() {
 			if !l.leaving {
@@ -236,6 +281,7 @@ func (l *live) settleDown() {
 	case !running && l.enough != nil:
 		l.enough()
 		l.enough = nil
+		l.executors.rest()
 	}
 }
 
@@ -245,10 +291,19 @@ func (l *live) over() bool {
 	return l.resting() && l.busy() == 0 && !(ended(l.state) && len(l.state.Processes()) > 0)
 }
 
-// resting reports whether the run is to end once nothing is under way. A paused
-// quest is held, unless it was paused by the interrupt.
+// idle reports whether the quest waits for a person, and the run is not to wait with it.
+func (l *live) idle() bool {
+	if !l.opts.Leave || !l.state.Waiting() || l.busy() > 0 || len(l.state.Processes()) > 0 {
+		return false
+	}
+	due := l.state.Due()
+	return due == 0 || due > l.rt.Clock() // its timer fires now
+}
+
+// resting reports whether the run is to end once nothing is under way. A quest that a
+// person paused is held, unless that was by the interrupt.
 func (l *live) resting() bool {
-	return l.state.Status != quest.Running && (l.state.Status != quest.Paused || l.interrupted)
+	return l.state.Status != quest.Running && (l.state.Status != quest.Paused || l.interrupted || l.stranded || l.state.Rested != "")
 }
 
 // busy counts the calls under way that will come back by themselves.
@@ -276,6 +331,11 @@ func (l *live) begin(ctx context.Context) error {
 	waiting, err := l.commands(ctx)
 	if err != nil {
 		return err
+	}
+	if l.state.Waiting() && l.opts.Limits == (event.Limits{}) && !l.opts.NoThinking {
+		// It has not stopped, and what follows from an answer is the same whether somebody
+		// waited for it or not.
+		return l.take(ctx, slices.Concat(lost, waiting))
 	}
 	wake := func() event.Draft {
 		body := wakeBody(l.state, l.opts.Limits, l.rt.Version)
@@ -314,6 +374,19 @@ func (l *live) commands(ctx context.Context) ([]event.Draft, error) {
 	return out, nil
 }
 
+// dismiss marks the commands among inputs as taken of which nothing came. Otherwise they
+// would be for a quest that goes on one day: a stop that came as it ended, say.
+func (l *live) dismiss(ctx context.Context, inputs []event.Draft) error {
+	for _, in := range inputs {
+		if n := numberOf(in.Body); n > l.state.Inbox {
+			if err := l.rt.Ledger.Dismiss(ctx, l.key, n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // numbered gives a command's body its number in the inbox.
 func numbered(c ledger.Command) event.Body {
 	if order, ok := c.Body.(event.Order); ok {
@@ -329,12 +402,24 @@ func (l *live) lostCall(ctx context.Context, seq uint64, c quest.Call) (d event.
 	if !ok || s.mayRepeat(ctx, l, seq, c) {
 		return d, false
 	}
-	return s.lost(seq, c), true
+	return s.lost(seq, c, l.rt.known), true
 }
 
-// take is one turn of the loop: decide, make durable, tell, act.
+// take takes inputs in, in one turn of the loop or in several.
 func (l *live) take(ctx context.Context, inputs []event.Draft) error {
+	if done, err := l.takeListed(ctx, inputs); done {
+		return err
+	}
+	return l.takeAll(ctx, inputs)
+}
+
+// takeAll is one turn of the loop: decide, make durable, tell, act.
+func (l *live) takeAll(ctx context.Context, inputs []event.Draft) error {
+	inputs = l.lacking(inputs)
 	done, _, err := l.step(ctx, inputs)
+	if err == nil {
+		err = l.dismiss(ctx, inputs)
+	}
 	if err != nil {
 		return err
 	}
@@ -342,7 +427,17 @@ func (l *live) take(ctx context.Context, inputs []event.Draft) error {
 		if l.opts.OnEvent != nil {
 			l.opts.OnEvent(e, l.state)
 		}
+		if l.rt.Notice != nil {
+			l.rt.Notice(e, l.state)
+		}
 		switch b := e.Body.(type) {
+		case *event.BudgetRaised, *event.QuestStarted, *event.QuestResumed:
+			l.storage.limit(l.state)
+		case *event.PrepareResult:
+			delete(l.running, b.Call)
+			if err := l.moveIn(ctx); err != nil {
+				return err
+			}
 		case event.Result:
 			delete(l.running, b.Answers())
 		case *event.ToolPrepared:
@@ -352,6 +447,7 @@ func (l *live) take(ctx context.Context, inputs []event.Draft) error {
 			l.forget(e)
 		}
 	}
+	l.hear(inputs, done)
 	for _, e := range done {
 		if l.bench != nil {
 			l.bench.Printed(e)
@@ -383,10 +479,17 @@ func (l *live) close() {
 	if l.stop != nil {
 		l.stop()
 	}
+	if l.servers != nil {
+		l.servers.close()
+	}
+	l.executors.close()
 	l.mail.close()
 	for _, d := range l.desks {
 		_ = d.leave(ended(l.state))
 		_ = d.home.Close()
+	}
+	if l.stations != nil {
+		l.stations.close(ended(l.state))
 	}
 }
 
@@ -422,7 +525,7 @@ func (l *live) launch(ctx context.Context, seq uint64, call func(context.Context
 		if err == nil {
 			l.mail.put(ds...)
 		} else if ctx.Err() == nil {
-			l.mail.fail(err)
+			l.failed(seq, err)
 		}
 	})
 }

@@ -27,12 +27,13 @@ func newMailbox() *mailbox {
 	return &mailbox{ready: make(chan struct{}, 1), jobs: make(chan func())}
 }
 
-// start runs f outside, at once.
-func (m *mailbox) start(f func()) {
+// start runs f outside, at once. It reports whether it does: once the mailbox is closed
+// nobody waits for it any more.
+func (m *mailbox) start(f func()) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
-		return // nobody waits for it any more
+		return false
 	}
 	select {
 	case m.jobs <- f:
@@ -44,6 +45,7 @@ func (m *mailbox) start(f func()) {
 			}
 		})
 	}
+	return true
 }
 
 // close waits for all calls. What is started after is not. It may be called again.

@@ -53,7 +53,7 @@ func (o *owner) step(ctx context.Context, inputs []event.Draft) (done []event.Ev
 	// The last step's events have been told and acted on: their place is free.
 	o.batch = ledger.Batch{Quest: o.key, Events: o.batch.Events[:0]}
 	for _, in := range inputs {
-		if err := o.state.Check(in.Actor, in.Body); err != nil {
+		if err := o.state.Accepts(in.Actor, in.Body); err != nil {
 			refused = append(refused, err)
 			continue
 		}
@@ -88,7 +88,11 @@ func (o *owner) feed(in event.Draft) error {
 		}
 		o.batch.Events = append(o.batch.Events, e)
 		o.batch.Blobs = append(o.batch.Blobs, o.queue[i].Blobs...)
-		o.state.Apply(e)
+		// What the rules derived may not fit what they know: that is the quest's failure, and
+		// nobody else's.
+		if err := o.state.Fold(e); err != nil {
+			return err
+		}
 		more, err := Decide(o.state, e)
 		if err != nil {
 			return err

@@ -3,9 +3,11 @@ package runtime
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"lyceum/internal/event"
 	"lyceum/internal/profile"
 	"lyceum/internal/quest"
 
@@ -22,8 +24,24 @@ type Plan struct {
 	// Dockerfile is what the spec's computer.dockerfile holds, if it is not to be read
 	// from Dir.
 	Dockerfile []byte
+	// Folders are folders elsewhere, by the key of the spec that they are read for instead
+	// of one in Dir. A spec cannot name them: only the person who makes the quest can.
+	Folders map[string]string
+	// Over are files of the repo that hold something else than what is on the disk, by their
+	// paths: what a person has in an editor.
+	Over map[string][]byte
+	// Sent says that Dir holds what a stranger sent. A repository in it is read as files.
+	Sent bool
+	// Run are limits that the quest will be run with: they are checked before there is one.
+	Run event.Limits
 	// Say is told what is worth a person's knowing, if it is not nil.
 	Say func(string)
+
+	// file is what Source is called, empty where there is no file. changed are the keys whose
+	// values are not the file's, and faults what its draft is wrong about.
+	file    string
+	changed map[string]bool
+	faults  []error
 }
 
 // MaxSource is how many bytes a quest.yaml, or a question without one, may have.
@@ -53,16 +71,22 @@ type Changes struct {
 	Name, Model string
 	Profile     *string
 	Seed        *uint64
-	Thinking    *bool
-	// Society follows from Agents, Corpus or Audit where neither it nor the spec says one.
-	Society                        *string
-	Agents, Reviewers              *int64
-	Corpus, Data, Audit, WaitUntil *string
-	Limits                         quest.Bounds
+	Thinking    quest.Thinking
+	// Society follows from Keys or Agents where neither it nor the spec says one.
+	Society *string
+	Agents  *int64
+	Data    *string
+	// Repo and Base are those of the spec; where the folder is, Folders says.
+	Repo, Base *string
+	Limits     quest.Bounds
+	// Keys are those of societies. An empty text takes away what the spec says.
+	Keys quest.Keys
 	// Computer is a driver; the rest of the computer stays as the spec or its profile
 	// has it. A Dockerfile means docker if no driver is named.
 	Computer   string
 	Dockerfile *Dockerfile
+	// Folders are absolute paths of folders, by the keys that have their names.
+	Folders map[string]string
 }
 
 // Dockerfile is what an image is built from, and what the file is called.
@@ -72,72 +96,93 @@ type Dockerfile struct {
 }
 
 // Plan checks a draft as a whole. An error about a quest.yaml alone names the line. Any
-// other is a *PlanError; quest.FieldOf knows the key that it is about.
-func (d *Draft) Plan() (Plan, error) {
-	p := Plan{Source: d.Source, Dir: d.Dir}
+// other is a *PlanError; quest.FieldOf knows the key that it is about. What may be said
+// depends on the societies that there are. The plan of a quest.yaml that could be read in
+// part comes with the error: Runtime.Faults finds out what else is wrong with it.
+func (d *Draft) Plan(societies quest.Societies) (Plan, error) {
+	p := Plan{Source: d.Source, Dir: d.Dir, changed: d.Changes.keys()}
+	if d.Source != nil {
+		p.file = d.File
+	}
 	var err error
-	if p.Spec, err = d.read(); err != nil {
+	if p.Spec, err = d.read(societies); p.Spec == nil {
 		return Plan{}, err
 	}
-	if err := d.Changes.apply(&p, d.Home); err != nil {
-		return Plan{}, &PlanError{err}
+	if wrong := d.Changes.apply(&p, d.Home, societies); wrong != nil {
+		err = quest.InOrder(append(quest.FaultsOf(err), &PlanError{wrong}))
 	}
-	if p.Spec.Name = cmp.Or(p.Spec.Name, d.Name); p.Spec.Name == "" {
-		return Plan{}, &PlanError{quest.Fault("name", "give the quest a name")}
+	if p.Spec.Name = cmp.Or(p.Spec.Name, d.Name); err == nil && p.Spec.Name == "" {
+		err = &PlanError{quest.Fault("name", "give the quest a name")}
 	}
-	if err := p.Spec.Check(); err != nil {
-		return Plan{}, &PlanError{err}
-	}
-	if p.Source == nil {
-		if p.Source, err = yaml.Marshal(p.Spec); err != nil {
-			return Plan{}, fmt.Errorf("write the quest down: %w", err)
+	if err == nil {
+		if wrong := societies.Check(p.Spec); wrong != nil {
+			err = &PlanError{wrong}
 		}
 	}
-	if p.Spec.Model == "" && !ByRules(p.Spec) {
+	if err == nil && p.Source == nil { // without the configured model: nobody named it here
+		var wrong error
+		if p.Source, wrong = yaml.Marshal(p.Spec); wrong != nil {
+			return Plan{}, fmt.Errorf("write the quest down: %w", wrong)
+		}
+	}
+	if p.Spec.Model == "" && !societies.ByRules(p.Spec) {
 		p.Spec.Model = d.Model
 	}
-	return p, nil
+	p.faults = quest.FaultsOf(err)
+	return p, err
 }
 
 // read returns the spec of a draft, which may then be changed.
-func (d *Draft) read() (*quest.Spec, error) {
+func (d *Draft) read(societies quest.Societies) (*quest.Spec, error) {
 	if len(d.Source) > MaxSource {
 		return nil, BadPlan("%s has more than %d bytes: put long texts into files of their own", d.File, MaxSource)
 	}
 	if d.Source != nil {
-		return quest.ParseSpec(d.File, d.Source)
+		return societies.ParseSpec(d.File, d.Source)
 	}
-	if len(d.Spec.Question()) > MaxSource {
+	if len(societies.Question(d.Spec)) > MaxSource {
 		return nil, &PlanError{quest.Fault("problem", "the question has more than %d bytes: give it as a file, and shorter", MaxSource)}
 	}
 	spec := *d.Spec
-	spec.Agents = slices.Clone(spec.Agents)
+	spec.Agents, spec.Keys = slices.Clone(spec.Agents), maps.Clone(spec.Keys)
 	return &spec, nil
+}
+
+// keys are those that are changed.
+func (c *Changes) keys() map[string]bool {
+	out := map[string]bool{
+		"name": c.Name != "", "model": c.Model != "", "profile": c.Profile != nil, "seed": c.Seed != nil, "society": c.Society != nil,
+		"agents": c.Agents != nil, "data": c.Data != nil, "repo": c.Repo != nil, "base": c.Base != nil, "computer": c.Computer != "" || c.Dockerfile != nil, "limits.strict": c.Limits.Strict,
+	}
+	for key := range c.Keys {
+		out[key] = true
+	}
+	limitKeys(out, c.Limits.Limits())
+	return out
+}
+
+// limitKeys notes which limits are set.
+func limitKeys(out map[string]bool, l event.Limits) {
+	each := event.Share{}
+	if l.Agent != nil {
+		each = *l.Agent
+	}
+	for key, set := range map[string]bool{
+		"limits.cost": l.Cost != nil, "limits.duration": l.Duration != nil, "limits.storage": l.Storage != nil, "limits.tokens": l.Tokens != nil, "limits.turns": l.Turns != nil,
+		"limits.agent.cost": each.Cost != nil, "limits.agent.duration": each.Duration != nil, "limits.agent.storage": each.Storage != nil, "limits.agent.tokens": each.Tokens != nil, "limits.agent.turns": each.Turns != nil,
+	} {
+		out[key] = out[key] || set
+	}
 }
 
 // NoModel says that agents would have nothing to think with.
 const NoModel = "no model: give model in quest.yaml, in config.yaml, or --model (demo needs no key)"
 
-// ByRules reports whether a quest works without a model: a contract net without one
-// works by rules alone.
-func ByRules(s *quest.Spec) bool { return s.Model == "" && s.IsContract() }
-
-// society is the one that is meant where none is named: a corpus and an audit are those
-// of a contract net, and several agents make a lab.
-func (c *Changes) society() string {
-	switch {
-	case c.Corpus != nil, c.Audit != nil:
-		return "contract"
-	case c.Agents != nil:
-		return "lab"
-	}
-	return ""
-}
-
-func (c *Changes) apply(p *Plan, home string) error {
+func (c *Changes) apply(p *Plan, home string, societies quest.Societies) error {
 	s := p.Spec
+	p.Folders = c.Folders
 	set(&s.Society, c.Society)
-	s.Society = cmp.Or(s.Society, c.society())
+	s.Society = cmp.Or(s.Society, societies.Meant(c.Keys, c.Agents != nil))
 	if c.Agents != nil {
 		if *c.Agents < 1 || *c.Agents > quest.MaxAgents {
 			return quest.Fault("agents", "agents must be a whole number from 1 to %d", quest.MaxAgents)
@@ -154,16 +199,20 @@ func (c *Changes) apply(p *Plan, home string) error {
 		if c.Profile != nil {
 			s.Agents[i].Profile = ""
 		}
+		if c.Thinking != "" {
+			s.Agents[i].Thinking = ""
+		}
 	}
 	set(&s.Seed, c.Seed)
-	set(&s.Corpus, c.Corpus)
 	set(&s.Data, c.Data)
-	set(&s.Audit, c.Audit)
-	set(&s.WaitUntil, c.WaitUntil)
+	set(&s.Repo, c.Repo)
+	set(&s.Base, c.Base)
+	for key, value := range c.Keys {
+		s.Set(key, value)
+	}
 	s.Thinking = cmp.Or(c.Thinking, s.Thinking)
-	s.Reviewers = cmp.Or(c.Reviewers, s.Reviewers)
 	s.Limits.Override(c.Limits)
-	return c.computer(p, home)
+	return c.computer(p, home, societies)
 }
 
 func set[T any](to, from *T) {
@@ -174,7 +223,7 @@ func set[T any](to, from *T) {
 
 // computer changes what the agents' computers would be otherwise, be it by the spec or
 // by its profile.
-func (c *Changes) computer(p *Plan, home string) error {
+func (c *Changes) computer(p *Plan, home string, societies quest.Societies) error {
 	driver := c.Computer
 	if c.Dockerfile != nil {
 		driver = cmp.Or(driver, "docker")
@@ -184,14 +233,14 @@ func (c *Changes) computer(p *Plan, home string) error {
 		return nil
 	case !slices.Contains(quest.Drivers, driver):
 		return quest.Fault("computer", "%.40q is none of %s", driver, strings.Join(quest.Drivers, ", "))
-	case c.Dockerfile != nil && (driver == "none" || driver == "bubblewrap"):
+	case c.Dockerfile != nil && !quest.Imaged(driver):
 		return quest.Fault("computer", "a Dockerfile and %s: an image is for docker; leave one out", driver)
 	case driver == "none":
 		p.Spec.Computer = quest.Computer{Driver: driver}
 		return nil
 	}
 	is := p.Spec.Computer
-	if name := p.Spec.ComputerProfile(); is.IsZero() && name != "" {
+	if name := societies.ComputerProfile(p.Spec); is.IsZero() && name != "" {
 		found, err := profile.Find(home, name)
 		if err != nil {
 			return err
@@ -199,8 +248,8 @@ func (c *Changes) computer(p *Plan, home string) error {
 		is = found.Computer
 	}
 	is.Driver = driver
-	if driver == "bubblewrap" {
-		is.Dockerfile = "" // it has no images
+	if !quest.Imaged(driver) {
+		is.Dockerfile = ""
 	}
 	if c.Dockerfile != nil {
 		is.Dockerfile, p.Dockerfile = c.Dockerfile.Name, c.Dockerfile.Data

@@ -15,11 +15,11 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/blob"
-	"lyceum/internal/computer"
 	"lyceum/internal/event"
 	"lyceum/internal/plain"
 	"lyceum/internal/quest"
 	"lyceum/internal/tool"
+	"lyceum/internal/workspace"
 
 	"github.com/go-json-experiment/json"
 )
@@ -29,12 +29,13 @@ const (
 	maxFiles    = 100
 	maxAttached = 64 << 20
 	maxValue    = 1 << 10
+	maxValues   = 50
 	maxContent  = 1 << 20
 )
 
 // startOwn does the world's part of a tool that the rules answer, if it has one.
 func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.Use, own *quest.OwnTool, args string) {
-	desk := l.desks[name]
+	desk, on := l.desks[name], l.terms(name, own.Name)
 	switch own.Step {
 	case quest.PreparedTool:
 		l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
@@ -43,24 +44,43 @@ func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.U
 				return nil, err
 			}
 			defer free()
-			body, blobs, err := l.prepareCall(ctx, desk, seq, own, args)
+			tab := l.storage.tab(name)
+			body, blobs, err := l.prepareCall(tab.on(ctx), desk, seq, own, args, on.closed)
+			if full, _ := unkept(err); full != nil {
+				body, blobs, err = &event.ToolPrepared{Call: seq, Error: "error: there is no room to keep this: " + AtMost(err.Error(), 2000)}, nil, nil
+			}
 			if err != nil {
 				return nil, fmt.Errorf("prepare tool.call %d: %w", seq, err)
 			}
+			tab.small(blobs)
+			body.Stored = tab.taken()
 			draft := desk.draft(seq, body)
 			draft.Tool, draft.Blobs = own.Name, blobs
 			return []event.Draft{draft}, nil
 		})
 	case quest.DeliveredTool:
 		folder, refused := l.state.Deliver(l.state.Agent(name), u)
-		spec := tool.Tool{Tool: own.Tool, Writes: true, Run: func(ctx context.Context, c tool.Call) (string, error) {
+		most := mostExcerpt(l.state.Agent(name).Limit)
+		spec := tool.Tool{Tool: own.Tool, Writes: !own.Reads, Run: func(ctx context.Context, c tool.Call) (string, error) {
 			if refused != nil {
 				return "", refused
 			}
-			if err := l.deliver(ctx, c.Home, folder); err != nil {
-				return "", err
+			if folder.Excerpt != nil {
+				data, err := l.rt.Blob(ctx, folder.Excerpt.Ref)
+				if err != nil {
+					return "", fmt.Errorf("what is recorded of call %d cannot be read", folder.Excerpt.Call)
+				}
+				return excerptOf(string(data), folder.Excerpt, most)
 			}
-			return folder.Said, nil
+			if folder.Path != "" {
+				if err := l.deliver(ctx, c.Home, folder); err != nil {
+					return "", err
+				}
+			}
+			if folder.Find != nil {
+				return l.find(ctx, folder)
+			}
+			return l.said(ctx, folder)
 		}}
 		desk.begin()
 		l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
@@ -70,7 +90,7 @@ func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.U
 				return nil, err
 			}
 			defer free()
-			drafts, err := l.runTool(ctx, desk, seq, spec, args)
+			drafts, err := l.runTool(ctx, desk, seq, spec, args, on)
 			if err != nil {
 				return nil, fmt.Errorf("tool.call %d: %w", seq, err)
 			}
@@ -92,7 +112,7 @@ func (d *desk) slot(ctx context.Context) (free func(), err error) {
 
 // prepareCall reads what the rules cannot: long texts, and files of the agent's home.
 // What is wrong with them is for the agent to mend.
-func (l *live) prepareCall(ctx context.Context, d *desk, seq uint64, own *quest.OwnTool, args string) (*event.ToolPrepared, [][]byte, error) {
+func (l *live) prepareCall(ctx context.Context, d *desk, seq uint64, own *quest.OwnTool, args string, closed []string) (*event.ToolPrepared, [][]byte, error) {
 	body := &event.ToolPrepared{Call: seq}
 	t := &texts{rt: l.rt}
 	var failed error
@@ -103,14 +123,14 @@ func (l *live) prepareCall(ctx context.Context, d *desk, seq uint64, own *quest.
 		}
 		// What goes wrong with our own storage is not the agent's fault.
 		var fault error
-		fault, failed = l.read(ctx, d, t, own, given, body)
+		fault, failed = l.read(ctx, c, t, own, given, body)
 		return "", fault
 	}}
 	registry, err := tool.New(spec)
 	if err != nil {
 		return nil, nil, err
 	}
-	out := registry.Run(ctx, own.Name, tool.Call{ID: commandID(seq), Args: []byte(args), Home: d.home})
+	out := registry.Run(ctx, own.Name, tool.Call{ID: commandID(seq), Args: []byte(args), Home: d.home, Closed: closed})
 	if failed != nil || ctx.Err() != nil {
 		return nil, nil, errors.Join(failed, ctx.Err())
 	}
@@ -143,38 +163,53 @@ func (t *texts) holds(ctx context.Context, body *event.ToolPrepared) (bool, erro
 
 // read takes the arguments of a call apart, in the order of their names, so that what
 // is wrong is always told in the same words.
-func (l *live) read(ctx context.Context, d *desk, t *texts, own *quest.OwnTool, given map[string]any, body *event.ToolPrepared) (fault, failed error) {
+func (l *live) read(ctx context.Context, c tool.Call, t *texts, own *quest.OwnTool, given map[string]any, body *event.ToolPrepared) (fault, failed error) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		value := given[name]
-		text, isText := value.(string)
+		text, _ := value.(string)
 		switch {
 		case name == own.Files:
 			paths, _ := value.([]any)
-			if fault, failed = l.attach(ctx, d.home, paths, body); fault != nil || failed != nil {
+			if fault, failed = l.attach(ctx, c, paths, body); fault != nil || failed != nil {
 				return fault, failed
 			}
-		case !isText:
 		case name == own.Content:
 			if len(text) > maxContent {
 				return fmt.Errorf("%s has %d bytes; at most %d are allowed: put the rest into attached files", name, len(text), maxContent), nil
 			}
-			body.Citations = l.state.Scan(own.Name, text)
+			text = plain.Told(text, plain.Controls) // others read it
+			found := l.state.Scan(own.Name, Clean(l.rt.Redact(text)))
+			body.Abstract, body.Citations, body.Loose, body.Numbers = found.Abstract, found.Citations, found.Loose, found.Numbers
 			content, err := t.of(ctx, text, maxInline/2)
 			if err != nil {
 				return nil, err
 			}
 			body.Content = &content
-		case len(text) > maxValue:
-			return fmt.Errorf("%s has %d bytes; at most %d are allowed", name, len(text), maxValue), nil
 		default:
-			body.Values = append(body.Values, event.NamedText{Name: name, Text: Clean(l.rt.Redact(text))})
+			if fault := l.readValue(name, value, body); fault != nil {
+				return fault, nil
+			}
 		}
 	}
 	return nil, nil
 }
 
+// readValue takes an argument that is short, or the short ones of a list or an object.
+func (l *live) readValue(name string, value any, body *event.ToolPrepared) error {
+	for _, v := range quest.Values(name, value) {
+		switch {
+		case len(v.Text) > maxValue:
+			return fmt.Errorf("%s has %d bytes; at most %d are allowed", AtMost(v.Name, 100), len(v.Text), maxValue)
+		case len(body.Values) == maxValues:
+			return fmt.Errorf("there are more than %d arguments, items of lists included", maxValues)
+		}
+		body.Values = append(body.Values, event.NamedText{Name: v.Name, Text: plain.Told(l.rt.Redact(v.Text), plain.Controls|plain.Papers)})
+	}
+	return nil
+}
+
 // attach copies files of a home, by name, into a tree.
-func (l *live) attach(ctx context.Context, home *os.Root, paths []any, body *event.ToolPrepared) (fault, failed error) {
+func (l *live) attach(ctx context.Context, c tool.Call, paths []any, body *event.ToolPrepared) (fault, failed error) {
 	if len(paths) > maxFiles {
 		return fmt.Errorf("%d files are attached; at most %d are allowed", len(paths), maxFiles), nil
 	}
@@ -182,11 +217,11 @@ func (l *live) attach(ctx context.Context, home *os.Root, paths []any, body *eve
 	left := int64(maxAttached)
 	for _, p := range paths {
 		text, _ := p.(string)
-		e, fault, failed := l.attachOne(ctx, home, text, &left)
+		e, fault, failed := l.attachOne(ctx, c, text, &left)
 		if fault != nil || failed != nil {
 			return fault, failed
 		}
-		if slices.ContainsFunc(tree, func(o blob.Entry) bool { return o.Name == e.Name }) {
+		if slices.ContainsFunc(tree, func(o blob.Entry) bool { return strings.EqualFold(o.Name, e.Name) }) {
 			return fmt.Errorf("two of the files are called %q; rename one: all come into one folder", e.Name), nil
 		}
 		tree = append(tree, e)
@@ -210,42 +245,36 @@ func (l *live) attach(ctx context.Context, home *os.Root, paths []any, body *eve
 	return nil, nil
 }
 
-// attachable says why a file of that name cannot stand in a paper's folder: git must be
-// able to keep it, and people read it on a terminal. Which names are taken by files of
-// its own, the society knows.
-func attachable(base string) error {
-	lower := strings.ToLower(base)
-	switch {
-	case base == "." || base == "/" || base == "..":
-		return errors.New("an attachment is empty, or only a folder: give the path of a file in your home")
-	case strings.HasPrefix(lower, ".git"), strings.HasPrefix(lower, "git~"):
-		return fmt.Errorf("a file called %q cannot be attached; rename it", base)
-	case len(base) > 100:
-		return fmt.Errorf("the name of %q is longer than 100 bytes; rename it", AtMost(base, 200))
-	case plain.Papers.In(base):
-		return fmt.Errorf("the name of %q has characters that cannot be seen; rename it", base)
-	}
-	return nil
-}
-
-func (l *live) attachOne(ctx context.Context, home *os.Root, name string, left *int64) (e blob.Entry, fault, failed error) {
+func (l *live) attachOne(ctx context.Context, c tool.Call, name string, left *int64) (e blob.Entry, fault, failed error) {
 	short := AtMost(name, 200)
 	base := path.Base(path.Clean(name))
 	if fault := attachable(base); fault != nil {
 		return e, fault, nil
 	}
-	inside := strings.TrimPrefix(path.Clean(name), computer.HomeDir+"/")
+	if plain.People.In(base) {
+		return e, fmt.Errorf("the name of %q has characters that cannot be seen; rename it", base), nil
+	}
+	notOurs := fmt.Errorf("%q cannot be attached: it is not a file of your home, nor a relative link to one; copy it there", short)
+	inside, err := workspace.Path(name)
+	if err != nil {
+		return e, notOurs, nil
+	}
 	// Without waiting: it may be a pipe that nobody writes to.
-	f, err := home.OpenFile(inside, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := c.Home.OpenFile(inside, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return e, fmt.Errorf("there is no file %q in your home", short), nil
 	case errors.Is(err, fs.ErrPermission):
 		return e, fmt.Errorf("%q cannot be read: change its mode, and that of the folders it is in", short), nil
 	case err != nil:
-		return e, fmt.Errorf("%q cannot be attached: it is not a file of your home, nor a relative link to one; copy it there", short), nil
+		return e, notOurs, nil
 	}
 	defer f.Close()
+	if shut, err := tool.Closed(c.Home, f, c.Closed); err != nil {
+		return e, notOurs, nil
+	} else if shut != "" {
+		return e, fmt.Errorf("%q is closed to you by a policy (%s): it cannot be attached", short, shut), nil
+	}
 	info, err := f.Stat()
 	tooLarge := fmt.Errorf("%q makes the attached files larger than %d MiB together; attach less", short, maxAttached>>20)
 	switch {

@@ -11,6 +11,7 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/need"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/audit"
@@ -45,7 +46,7 @@ func TestReplayUsesTheTextsTheQuestWasMadeWith(t *testing.T) {
 	t.Run("AndABinaryWithoutTheRulesSaysSo", func(t *testing.T) {
 		l.Societies = nil
 		_, err := audit.Replay(t.Context(), l.Runtime, name, nil)
-		if err == nil || !strings.Contains(err.Error(), "solo/3") {
+		if err == nil || !strings.Contains(err.Error(), "solo/4") {
 			t.Fatalf("got %v", err)
 		}
 	})
@@ -199,7 +200,7 @@ func TestVerifyDoesNotBreakDownOnNonsense(t *testing.T) {
 			t.Errorf("%s opens", name)
 		}
 	}
-	bad := &event.QuestCreated{Agents: []event.AgentSpec{{Name: "../../up"}}, Name: "bad", Rules: "solo/3"}
+	bad := &event.QuestCreated{Agents: []event.AgentSpec{{Name: "../../up"}}, Name: "bad", Rules: "solo/4"}
 	e, err := event.Seal("bad", 1, event.Hash{}, event.Draft{Actor: "person", Body: bad})
 	must(t, err)
 	if _, err := l.Adopt(t.Context(), "bad", []event.Event{e}); err == nil {
@@ -210,6 +211,7 @@ func TestVerifyDoesNotBreakDownOnNonsense(t *testing.T) {
 // TestVerifyFindsEveryChangedByte changes bytes of the stored lines and blobs
 // behind Lyceum's back.
 func TestVerifyFindsEveryChangedByte(t *testing.T) {
+	need.NoDetector(t)
 	t.Parallel()
 	l := newLab(t)
 	l.run(l.create(plan(t, "q", "", simple)))
@@ -383,6 +385,7 @@ func (l *lab) emptyTree() event.TreeRef {
 // TestATurnCostsTheSameHoweverLongTheHistory holds the ledger's growth per turn,
 // less what the model and the tools themselves said, at step 10 and step 500.
 func TestATurnCostsTheSameHoweverLongTheHistory(t *testing.T) {
+	need.NoDetector(t)
 	t.Parallel()
 	l := newLab(t)
 	name := l.create(plan(t, "q", "", `
@@ -426,6 +429,7 @@ rules:
 }
 
 func TestASnapshotIsOnlyACache(t *testing.T) {
+	need.NoDetector(t)
 	t.Parallel()
 	l := newLab(t)
 	name := l.create(plan(t, "q", "", `
@@ -486,7 +490,7 @@ rules:
 	}
 	summary, err := os.ReadFile(filepath.Join(l.QuestDir(name), "SUMMARY.md"))
 	must(t, err)
-	if strings.TrimSpace(string(summary)) != strings.TrimSpace(long) {
+	if !strings.HasSuffix(strings.TrimSpace(string(summary)), "\n\n"+strings.TrimSpace(long)) {
 		t.Errorf("the answer has %d bytes, want %d", len(summary), len(long))
 	}
 	l.sound(name)
@@ -504,7 +508,7 @@ func TestCollectKeepsWhatLedgersReferTo(t *testing.T) {
 	must(t, l.Clean(t.Context(), "drop", true))
 	removed, bytes, err := l.Collect(t.Context())
 	must(t, err)
-	if removed == 0 || bytes < 200_000 {
+	if removed == 0 || bytes == 0 {
 		t.Errorf("removed %d blobs of %d bytes", removed, bytes)
 	}
 	l.sound("keep")

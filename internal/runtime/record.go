@@ -17,13 +17,14 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// A recorder is an agent's computer as one tool call sees it. It does what the tool
-// asks for and writes down what happened: what a short command did comes with the
-// call's result, so that it costs one flush; of a long one the ledger hears while it
-// runs.
+// A recorder is a computer as one tool call sees it, or whoever else runs a command. It
+// does what the tool asks for and writes down what happened: what a short command did
+// comes with the call's result, so that it costs one flush; of a long one the ledger
+// hears while it runs.
 type recorder struct {
-	*desk
-	call uint64
+	*machine
+	call   uint64
+	prompt uint64 // the executor's that it is for, instead of a call
 
 	mu     sync.Mutex
 	drafts []event.Draft // not told yet
@@ -80,7 +81,7 @@ func (r *recorder) begun(ctx context.Context, cmd computer.Command) (event.Draft
 		return event.Draft{}, err
 	}
 	d := r.draft(r.call, &event.CliRun{
-		Args: text, Call: r.call, Command: cmd.ID, Dir: AtMost(cmd.Dir, 1000), Keep: cmd.Keep, Timeout: cmd.Timeout.Microseconds(),
+		Args: text, Call: r.call, Prompt: r.prompt, Command: cmd.ID, Dir: AtMost(cmd.Dir, 1000), Keep: cmd.Keep, Timeout: cmd.Timeout.Microseconds(),
 	})
 	d.Blobs = t.small
 	return d, nil
@@ -100,7 +101,7 @@ func (r *recorder) Run(ctx context.Context, cmd computer.Command) (*computer.Res
 		return nil, err
 	}
 	r.note(run)
-	f := &follower{desk: r.desk, c: c, call: r.call, id: cmd.ID, news: firstNews, tell: func(ds ...event.Draft) {
+	f := &follower{machine: r.machine, c: c, call: r.call, id: cmd.ID, news: firstNews, tell: func(ds ...event.Draft) {
 		r.l.mail.put(append(r.take(), ds...)...)
 	}}
 	res, err := f.follow(ctx)
@@ -134,19 +135,13 @@ func (r *recorder) Start(ctx context.Context, cmd computer.Command) error {
 	if err := r.l.mail.record(ctx, append(r.take(), run)...); err != nil {
 		return err
 	}
-	f := &follower{desk: r.desk, c: c, call: r.call, id: cmd.ID, news: newsEvery, tell: r.l.mail.put}
+	f := &follower{machine: r.machine, c: c, call: r.call, id: cmd.ID, news: newsEvery, tell: r.l.mail.put}
 	if err := c.Start(ctx, cmd); err != nil {
 		r.l.mail.put(r.draft(r.call, &event.CliExit{Call: r.call, Command: cmd.ID, Exit: 127, Fingerprint: r.fingerprint()}))
 		return err
 	}
 	r.l.followAside(f)
 	return nil
-}
-
-func (d *desk) fingerprint() event.Hash {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.print
 }
 
 // Wait implements tool.Computer.
@@ -171,9 +166,11 @@ func (r *recorder) Processes(ctx context.Context) ([]computer.Process, error) {
 	return slices.DeleteFunc(list, func(p computer.Process) bool { return persons(p.ID) }), err
 }
 
-// persons reports whether a command is a person's terminal, which is none of the
-// agent's business.
-func persons(id string) bool { return strings.HasPrefix(id, ShellPrefix) }
+// persons reports whether a command is a person's terminal, the program of an MCP server or
+// the executor that the agent is, which is none of the agent's business.
+func persons(id string) bool {
+	return strings.HasPrefix(id, ShellPrefix) || strings.HasPrefix(id, ServerPrefix) || strings.HasPrefix(id, ExecutorPrefix)
+}
 
 // Read implements tool.Computer.
 func (r *recorder) Read(ctx context.Context, id string, from int64, most int) (*computer.Lines, error) {
@@ -213,12 +210,14 @@ func (r *recorder) Kill(ctx context.Context, id string) error {
 
 // A follower waits for a command and tells the ledger what it writes.
 type follower struct {
-	*desk
+	*machine
 	c    *computer.Computer
 	call uint64
 	id   string
 	news time.Duration // until the first news of it
 	tell func(...event.Draft)
+	// quiet leaves what it writes to whoever speaks with it, but for short complaints.
+	quiet bool
 
 	next int64    // the line to read next
 	told [2]int64 // bytes of each stream that were told
@@ -227,6 +226,9 @@ type follower struct {
 
 // follow returns the result of the command, which goes on if ctx ends.
 func (f *follower) follow(ctx context.Context) (*computer.Result, error) {
+	if f.quiet {
+		return f.c.Wait(ctx, f.id)
+	}
 	f.next = 1
 	for wait := f.news; ; wait = newsEvery {
 		short, cancel := context.WithTimeout(ctx, wait)
@@ -307,6 +309,9 @@ func (f *follower) exit(ctx context.Context, res *computer.Result) ([]event.Draf
 			o, into = &res.Stderr, &x.Stderr
 		}
 		into.Size = count(o.Size)
+		if f.quiet && (s == computer.Stdout || o.Size > maxComplaints) {
+			continue
+		}
 		told := f.told[s-1]
 		if o.Whole() && told <= o.Size && utf8.Valid(o.Head) && f.l.rt.Redact(string(o.Head)) == string(o.Head) {
 			if rest := o.Head[told:]; len(rest) > 0 {
@@ -327,7 +332,11 @@ func (f *follower) exit(ctx context.Context, res *computer.Result) ([]event.Draf
 	return append(drafts, f.draft(f.call, x)), nil
 }
 
-// keep stores a whole output as a blob, without secrets, whatever its length.
+// maxComplaints is how much a command of no agent may complain for it to be kept.
+const maxComplaints = 1 << 20
+
+// keep stores a whole output as a blob, without secrets, whatever its length; nothing, if
+// the agent's storage has no room for it.
 func (f *follower) keep(ctx context.Context, o *computer.Output) (*event.Ref, error) {
 	in, err := o.Open()
 	if err != nil {
@@ -335,16 +344,20 @@ func (f *follower) keep(ctx context.Context, o *computer.Output) (*event.Ref, er
 	}
 	defer in.Close()
 	ref, err := f.l.rt.Blobs.Create(ctx, f.l.rt.Redacting(in))
+	if full, _ := unkept(err); full != nil {
+		return nil, nil // its size says that there was more
+	}
 	return &ref, err
 }
 
 // Redacting takes secrets out of a stream.
 func (r *Runtime) Redacting(in io.Reader) io.Reader {
-	if r.Secrets == nil || len(r.Secrets()) == 0 {
+	secrets := r.secrets()
+	if len(secrets) == 0 {
 		return in
 	}
 	longest := 0
-	for _, s := range r.Secrets() {
+	for _, s := range secrets {
 		longest = max(longest, len(s))
 	}
 	return &redactor{rt: r, in: in, overlap: longest}
@@ -386,28 +399,43 @@ func (r *redactor) Read(p []byte) (int, error) {
 
 // followAside follows a command that outlives its call, until it ends or the run
 // does.
-func (l *live) followAside(f *follower) {
-	l.mail.start(func() {
-		ctx := l.work
-		res, err := f.follow(ctx)
-		if ctx.Err() != nil {
-			return
+func (l *live) followAside(f *follower) { l.mail.start(func() { l.followToEnd(f) }) }
+
+func (l *live) followToEnd(f *follower) {
+	ctx := l.work
+	res, err := f.follow(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	var ds []event.Draft
+	switch {
+	case err == nil:
+		ds, err = f.exitAside(ctx, res)
+	case errors.Is(err, computer.ErrUnknown), errors.Is(err, computer.ErrStopped):
+		ds, err = []event.Draft{f.draft(f.call, lostCommand(f.call, f.id))}, nil
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			l.failed(0, err)
 		}
-		var ds []event.Draft
-		switch {
-		case err == nil:
-			ds, err = f.exit(ctx, res)
-		case errors.Is(err, computer.ErrUnknown), errors.Is(err, computer.ErrStopped):
-			ds, err = []event.Draft{f.draft(f.call, lostCommand(f.call, f.id))}, nil
-		}
-		if err != nil {
-			if ctx.Err() == nil {
-				l.mail.fail(err)
-			}
-			return
-		}
-		l.mail.put(ds...)
-	})
+		return
+	}
+	l.mail.put(ds...)
+}
+
+// exitAside is exit for a command that outlived its call: what is stored for it, no call
+// counts.
+func (f *follower) exitAside(ctx context.Context, res *computer.Result) ([]event.Draft, error) {
+	tab := f.l.storage.tab(f.actor)
+	ds, err := f.exit(tab.on(ctx), res)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range ds {
+		tab.small(d.Blobs)
+	}
+	ds[len(ds)-1].Body.(*event.CliExit).Stored = tab.taken()
+	return ds, nil
 }
 
 // lostCommand is the end of a command of which nobody can tell how it ended.

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"lyceum/internal/agent"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 	"lyceum/internal/ledger/sqlite"
@@ -18,8 +19,12 @@ import (
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/audit"
+	"lyceum/internal/society/solo"
 	"lyceum/internal/tool"
 )
+
+// itIs42 is the summary of a quest whose one agent says so.
+const itIs42 = "> It is 42. · one agent's word · sure: unchecked (nobody else has looked at it)\n\nIt is 42.\n"
 
 func TestRunReachesTheAnswer(t *testing.T) {
 	t.Parallel()
@@ -36,7 +41,7 @@ func TestRunReachesTheAnswer(t *testing.T) {
 	must(t, err)
 	summary, err := os.ReadFile(filepath.Join(l.QuestDir(name), "SUMMARY.md"))
 	must(t, err)
-	if string(note) != "second" || string(summary) != "It is 42.\n" {
+	if string(note) != "second" || string(summary) != itIs42 {
 		t.Errorf("note %q, summary %q", note, summary)
 	}
 	l.sound(name)
@@ -327,6 +332,19 @@ func TestFailuresAreContained(t *testing.T) {
 			t.Fatalf("the quest is %s: %s, want it failed by a panic", s.Status, s.Reason)
 		}
 	})
+	t.Run("rules whose event does not fit", func(t *testing.T) {
+		t.Parallel()
+		l := newLab(t)
+		l.Societies = []quest.Society{unfit{}}
+		q := l.create(plan(t, "q", "", simple))
+		_, err := l.Run(t.Context(), q, runtime.RunOptions{})
+		if err == nil || !strings.Contains(err.Error(), "(agent.parked) does not fit") {
+			t.Fatalf("the run ends with %v, want it to say which event does not fit", err)
+		}
+		if last := l.events(q); last[len(last)-1].Type == "agent.parked" {
+			t.Errorf("the ledger ends with %s, want nothing of what does not fit", last[len(last)-1].Type)
+		}
+	})
 	t.Run("a cut answer goes on", func(t *testing.T) {
 		t.Parallel()
 		l := newLab(t)
@@ -336,6 +354,13 @@ func TestFailuresAreContained(t *testing.T) {
 		}
 		l.sound(q)
 	})
+}
+
+// unfit is rules that park an agent that there is not.
+type unfit struct{ solo.Society }
+
+func (unfit) Answered(_ *quest.State, _ *agent.Agent, e event.Event) []event.Draft {
+	return []event.Draft{quest.After(e, "nobody", "", &event.AgentParked{Reason: "a mistake"})}
 }
 
 type panicking struct{}
@@ -384,7 +409,7 @@ func TestEightToolsOfATurnRunAtOnce(t *testing.T) {
 	full := make(chan struct{}) // the first eight wait for each other
 	probe := tool.Tool{
 		Tool:       model.Tool{Name: "probe", Description: "Waits.", Schema: `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`},
-		Repeatable: true,
+		Repeatable: true, Reads: true,
 		Run: func(ctx context.Context, c tool.Call) (string, error) {
 			n := running.Add(1)
 			defer running.Add(-1)

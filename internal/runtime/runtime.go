@@ -16,11 +16,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 
+	"lyceum/internal/agent"
 	"lyceum/internal/blob"
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
+	"lyceum/internal/executor"
+	"lyceum/internal/gateway"
 	"lyceum/internal/ledger"
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
@@ -36,19 +42,31 @@ type Models func(name string, pin func(name string) ([]byte, error)) (model.Mode
 type Known struct {
 	// Priced says whether its cost will be known.
 	Priced bool
-	// Context is how many tokens it can see, 0 if nobody knows.
+	// Price is what its tokens cost, nil if that follows from no price.
+	Price *event.Price
+}
+
+// Measured is how much a model can take and give. A quest that is made is made for that,
+// and never asks again.
+type Measured struct {
+	// Context is how many tokens it can see, 0 for as many as anybody wants.
 	Context int64
+	// MaxOutput is how many tokens it can answer with, 0 if nobody knows.
+	MaxOutput int64
+	// Doubt is what a person should know about the context, if it is not certain.
+	Doubt string
 }
 
 // Runtime is what quests run on. All exported fields must be set, but Workshops,
-// Known, Embedder, Secrets and Computers.
+// Known, Forward, Executors, Measure, Embedder, Secrets, Servers, Patience, Room, Notice and
+// Computers.
 type Runtime struct {
 	Ledger ledger.Store
 	Blobs  blob.Store // those too large for the ledger's own database
 	Models Models
-	Tools  *tool.Registry
+	Tools  tool.Set
 	// Societies are the rules there are; a quest that names none has the first.
-	Societies []quest.Society
+	Societies quest.Societies
 	// Workshops are what societies need of the world besides, by their names.
 	Workshops map[string]Workshop
 	// Computers are the drivers of sandboxes, in the order in which auto tries them.
@@ -58,15 +76,38 @@ type Runtime struct {
 	Home string
 	// Version is this binary's, noted in the ledger.
 	Version string
-	// Known tells of a model; nil knows every price and no context.
+	// Known tells of a model; nil knows every price.
 	Known func(model string) Known
-	// Embedder makes vectors of texts for contract nets; nil leaves vectors out.
+	// Forward is the way to the provider of a model, for the gateway; nil for a model that is
+	// no provider's, such as demo, which Models has. A nil Forward knows no provider.
+	Forward func(model string) (gateway.Upstream, error)
+	// Executors finds what is known of an executor, and the folder of the host that has its
+	// programs, empty if it needs none. An error about a name that nobody knows lists those
+	// that are known. A nil Executors knows none.
+	Executors func(name string) (settings executor.Settings, folder string, err error)
+	// Measure finds out how much a model can take, and may ask its server; nil knows
+	// nothing.
+	Measure func(ctx context.Context, model string) Measured
+	// Embedder makes vectors of texts that are searched; nil leaves vectors out.
 	Embedder search.Embedder
 	// Secrets are texts that must not get into a ledger, a blob or a prompt,
 	// whoever says them.
 	Secrets func() []string
+	// Servers is what this home says of MCP servers.
+	Servers Servers
+	// Patience is how long a quest waits for a provider that is away, six hours if zero.
+	Patience time.Duration
+	// Room tells whether the disk of the home has room for more, with an error that
+	// blob.Full knows if it has not; nil takes that for granted.
+	Room func() error
+	// Notice is told of each event of every quest that runs here, once it is durable; nil
+	// tells nobody.
+	Notice func(event.Event, *quest.State)
 
-	prompts prompts
+	headers  secretValues
+	logins   logins
+	prompts  prompts
+	holdings holdings
 }
 
 func (r *Runtime) known(name string) Known {
@@ -76,12 +117,38 @@ func (r *Runtime) known(name string) Known {
 	return r.Known(name)
 }
 
+// secretValues are secrets that were read while quests ran.
+type secretValues struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (v *secretValues) add(secret string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, s := range append(strings.Fields(secret), secret) { // Bearer is none
+		if len(s) >= minSecret && !slices.Contains(v.list, s) {
+			v.list = append(v.list, s)
+		}
+	}
+}
+
+// secrets are all that are known.
+func (r *Runtime) secrets() (out []string) {
+	if r.Secrets != nil {
+		out = r.Secrets()
+	}
+	r.headers.mu.Lock()
+	defer r.headers.mu.Unlock()
+	if len(r.headers.list) == 0 {
+		return out
+	}
+	return slices.Concat(r.headers.list, out)
+}
+
 // Redact takes secrets out of a text of the world.
 func (r *Runtime) Redact(s string) string {
-	if r.Secrets == nil {
-		return s
-	}
-	for _, secret := range r.Secrets() {
+	for _, secret := range r.secrets() {
 		if len(secret) >= minSecret && strings.Contains(s, secret) {
 			s = strings.ReplaceAll(s, secret, "[key]")
 		}
@@ -91,7 +158,8 @@ func (r *Runtime) Redact(s string) string {
 
 // noSecrets refuses a folder in which a file holds a secret.
 func (r *Runtime) noSecrets(dir *os.Root) error {
-	if r.Secrets == nil || len(r.Secrets()) == 0 {
+	secrets := r.secrets()
+	if len(secrets) == 0 {
 		return nil
 	}
 	return fs.WalkDir(dir.FS(), ".", func(path string, d fs.DirEntry, err error) error {
@@ -103,7 +171,7 @@ func (r *Runtime) noSecrets(dir *os.Root) error {
 			return err
 		}
 		defer f.Close()
-		found, err := holdsOneOf(f, r.Secrets())
+		found, err := holdsOneOf(f, secrets)
 		if err == nil && found {
 			err = fmt.Errorf("%s holds a key that this process uses: take it out, agents would see it", path)
 		}
@@ -145,7 +213,19 @@ func (r *Runtime) CheckCost(model string, limits event.Limits) error {
 	if !bounded || model == "" || r.known(model).Priced {
 		return nil
 	}
-	return BadPlan("a limit on the cost means nothing with the model %s, whose price nobody knows: give its price in config.yaml, or limit turns or tokens instead", model)
+	return badWord("limits.cost", "", "a limit on the cost means nothing with the model %s, whose price nobody knows: give its price in config.yaml, or limit turns or tokens instead", model)
+}
+
+// checkPrice refuses to run an agent whose model costs more than its calls are reserved for.
+func (r *Runtime) checkPrice(a *agent.Agent) error {
+	now := r.known(a.Model).Price
+	if !a.Strict || a.Price == nil || now == nil {
+		return nil
+	}
+	if max(now.Input, now.Cached, now.CacheWrites) <= max(a.Price.Input, a.Price.Cached, a.Price.CacheWrites) && now.Output <= a.Price.Output {
+		return nil
+	}
+	return BadPlan("the tokens of the model %s cost more now than when the quest was made, and its limits are strict by the price of then: make it anew", a.Model)
 }
 
 // QuestDir is where a quest's files stand.

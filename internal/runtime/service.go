@@ -23,7 +23,7 @@ type careful interface {
 	// mayRepeat reports whether an open call can be made again.
 	mayRepeat(ctx context.Context, l *live, seq uint64, c quest.Call) bool
 	// lost is the result of a call whose outcome nobody knows.
-	lost(seq uint64, c quest.Call) event.Draft
+	lost(seq uint64, c quest.Call, known func(model string) Known) event.Draft
 }
 
 // ownServices answer the calls that quests of all societies make. Those of one society
@@ -32,6 +32,16 @@ var ownServices = map[event.Type]service{
 	"model.call": modelService{},
 	"tool.call":  toolService{},
 	"timer.set":  timerService{},
+	"mcp.call":   mcpService{},
+
+	"gateway.call": gatewayService{},
+
+	"executor.call": executorService{},
+	"prompt.call":   promptService{},
+
+	"interaction.opened": questionService{},
+
+	"prepare.call": prepareService{},
 }
 
 // OwnCalls are the types of calls that the runtime answers itself, for any society.
@@ -44,9 +54,7 @@ func (l *live) openWorkshop(ctx context.Context) (err error) {
 	if shop == nil {
 		return nil
 	}
-	l.bench, err = shop.Open(ctx, &Quest{
-		Runtime: l.rt, Key: l.key, State: l.state, Driver: l.driver, Spec: l.spec, Progress: l.progress, Fail: l.mail.fail,
-	})
+	l.bench, err = shop.Open(ctx, l.quest())
 	if err != nil {
 		return err
 	}
@@ -85,7 +93,9 @@ func (toolService) mayRepeat(ctx context.Context, l *live, seq uint64, c quest.C
 	return l.mayRepeat(ctx, seq, c)
 }
 
-func (toolService) lost(seq uint64, c quest.Call) event.Draft { return lostTool(seq, c) }
+func (toolService) lost(seq uint64, c quest.Call, _ func(string) Known) event.Draft {
+	return lostTool(seq, c)
+}
 
 // lostTool is what an agent is told of a tool call that was interrupted.
 func lostTool(seq uint64, c quest.Call) event.Draft {
@@ -100,3 +110,9 @@ func (timerService) start(ctx context.Context, l *live, e event.Event) error {
 	l.startTimer(ctx, e.Seq, e.Body.(*event.TimerSet).At)
 	return nil
 }
+
+// questionService does nothing: the answer to a question comes from a person, through the
+// inbox.
+type questionService struct{}
+
+func (questionService) start(context.Context, *live, event.Event) error { return nil }

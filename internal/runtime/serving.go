@@ -50,6 +50,12 @@ func (r *Runtime) Unmark(name string) {
 	_ = r.unmark(name)
 }
 
+// IsMarked reports whether a server runs a quest, or goes on with it when it is back.
+func (r *Runtime) IsMarked(name string) bool {
+	_, err := os.Stat(r.markPath(name))
+	return err == nil
+}
+
 // Marked are the quests that a server ran when it ended.
 func (r *Runtime) Marked(ctx context.Context) ([]string, error) {
 	list, err := os.ReadDir(r.marks())

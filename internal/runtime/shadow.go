@@ -7,6 +7,6 @@ import "lyceum/internal/blob"
 func (r *Runtime) Shadow(dir string, blobs blob.Store) *Runtime {
 	return &Runtime{
 		Ledger: r.Ledger, Blobs: blobs, Models: r.Models, Tools: r.Tools, Societies: r.Societies, Workshops: r.Workshops, Computers: r.Computers,
-		Clock: r.Clock, Home: dir, Version: r.Version, Known: r.Known, Secrets: r.Secrets,
+		Clock: r.Clock, Home: dir, Version: r.Version, Known: r.Known, Measure: r.Measure, Secrets: r.secrets, Servers: r.Servers,
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"lyceum/internal/computer"
-	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
 )
@@ -43,7 +43,7 @@ func (r *Runtime) Computer(ctx context.Context, name, who string, progress func(
 	if err := r.homes(ctx, name, s); err != nil {
 		return nil, err
 	}
-	d, spec, err := r.Machine(ctx, s.Computer)
+	d, spec, err := r.machine(ctx, name, s)
 	if err != nil {
 		return nil, err
 	}
@@ -64,16 +64,41 @@ func (r *Runtime) homes(ctx context.Context, name string, s *quest.State) error 
 	return r.prepare(ctx, name, s)
 }
 
-// Machine is what the computers of a quest are made with.
-func (r *Runtime) Machine(ctx context.Context, c *event.ComputerSpec) (d computer.Driver, s computer.Spec, err error) {
+// machine is what the computers of a quest are made with here: of one that was imported,
+// no more than the owner of this home has allowed.
+func (r *Runtime) machine(ctx context.Context, name string, of *quest.State) (computer.Driver, computer.Spec, error) {
+	d, s, err := r.Machine(ctx, of)
+	if err != nil {
+		return nil, s, err
+	}
+	im, err := r.Imported(ctx, name)
+	if im != nil {
+		im.Allowed.restrict(&s, name, of.Computer.Dockerfile != nil)
+	}
+	return d, s, err
+}
+
+// digests is where digests of folders are kept that computers have.
+func (r *Runtime) digests() string { return filepath.Join(r.Home, "cache", "folders") }
+
+// Machine is what the computers of a quest are made with, as it was made to be. One that
+// leaves the driver to Lyceum keeps what its first computer was made with, whatever works
+// here besides by now: its agents would else find themselves elsewhere.
+func (r *Runtime) Machine(ctx context.Context, of *quest.State) (d computer.Driver, s computer.Spec, err error) {
+	c := of.Computer
 	s = computer.Spec{
 		Driver: c.Driver, Network: computer.Network{Open: c.Network.Open, Allow: c.Network.Allow}, Limits: limitsOf(c.Limits),
+		Digests: r.digests(),
 	}
 	if c.Dockerfile != nil {
 		if s.Dockerfile, err = r.Blob(ctx, *c.Dockerfile); err != nil {
 			return nil, s, err
 		}
 	}
-	d, err = r.driver(ctx, c.Driver)
+	driver := c.Driver
+	if driver == "auto" && of.Driver != "" {
+		driver = of.Driver
+	}
+	d, err = r.driver(ctx, driver)
 	return d, s, err
 }

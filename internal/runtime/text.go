@@ -3,10 +3,8 @@ package runtime
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
@@ -21,7 +19,7 @@ const (
 	// are what it sees of a longer one.
 	maxShown  = 32 << 10
 	shownHead = 5 << 10
-	shownTail = 2 << 10
+	shownTail = 5 << 10
 	// bytesPerToken is how much text a token is, about.
 	bytesPerToken = 4
 )
@@ -32,10 +30,15 @@ const (
 type texts struct {
 	rt    *Runtime
 	small [][]byte
+	// dry says that nothing is stored: it is only looked whether all is there.
+	dry bool
 }
 
 // put stores data as a blob.
 func (t *texts) put(ctx context.Context, data []byte) (event.Ref, error) {
+	if t.dry {
+		return event.RefOf(data), nil
+	}
 	if len(data) <= ledger.MaxInlineBlob {
 		t.small = append(t.small, data)
 		return event.RefOf(data), nil
@@ -62,11 +65,12 @@ func (t *texts) of(ctx context.Context, s string, max int) (event.Text, error) {
 }
 
 // shown returns a tool's output as the agent sees it: whole if it is short, its
-// beginning and end if not, with a pointer to the whole. window is how many tokens the
-// agent may see in all: no single output takes more than half of that.
-func (t *texts) shown(ctx context.Context, s string, window int64) (event.Text, error) {
+// beginning and end if not, with a note between them that says how to read the rest. window
+// is how many tokens the agent may see in all: no single output takes more than half of
+// that. call is the one it answers, if the agent can read results again, or 0.
+func (t *texts) shown(ctx context.Context, s string, window int64, call uint64) (event.Text, error) {
 	s = Clean(t.rt.Redact(s))
-	most := int(min(maxShown, window*bytesPerToken/2))
+	most := mostShown(window)
 	if event.Weight(s) <= maxInline && len(s) <= most {
 		return event.Text{Text: s}, nil
 	}
@@ -74,15 +78,11 @@ func (t *texts) shown(ctx context.Context, s string, window int64) (event.Text, 
 	if err != nil || len(s) <= most {
 		return event.Text{Ref: &ref}, err
 	}
-	head := event.Cut(s, min(shownHead, most/2))
-	atEnd := min(shownTail, most/4)
-	tail := clipFront(s[max(len(head), len(s)-atEnd):])
-	if event.Weight(tail) > atEnd {
-		tail = ""
-	}
-	note := fmt.Sprintf("\n[… %d of %d bytes left out; the whole output is blob sha256:%s …]\n", len(s)-len(head)-len(tail), len(s), ref.Hash)
-	return event.Text{Ref: &ref, Text: head + note + tail}, nil
+	return event.Text{Ref: &ref, Text: shorten(s, min(shownHead, most/2), min(shownTail, most/3), call, ref)}, nil
 }
+
+// mostShown is how many bytes of an output an agent sees whole.
+func mostShown(window int64) int { return int(min(maxShown, window*bytesPerToken/2)) }
 
 // fit moves the longest texts of a body into blobs until the body fits an event,
 // and reports whether it does.
@@ -115,13 +115,6 @@ func (t *texts) fit(ctx context.Context, b event.Body, all []*event.Text) (bool,
 
 // Clean makes text of the world fit for a ledger.
 func Clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
-
-func clipFront(s string) string {
-	for len(s) > 0 && !utf8.RuneStart(s[0]) {
-		s = s[1:]
-	}
-	return s
-}
 
 // AtMost shortens a text, such as an error's, to n bytes of a ledger.
 func AtMost(s string, n int) string { return event.Shorten(Clean(s), n) }

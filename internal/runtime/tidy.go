@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -56,7 +57,7 @@ func (l *live) unanswered() (out []event.Draft) {
 		return lostTool(seq, c), c.Kind == "tool.call" && !ruled
 	})
 	for _, p := range l.state.Processes() {
-		d := l.input(p.Agent, lostCommand(p.Call, p.Command))
+		d := l.input(cmp.Or(p.Agent, p.Owner), lostCommand(p.Call, p.Command))
 		d.Parent = p.Call
 		out = append(out, d)
 	}
@@ -65,7 +66,18 @@ func (l *live) unanswered() (out []event.Draft) {
 		out = append(out, d)
 	}
 	for _, seq := range sortedCalls(l.state) {
-		if c := l.state.Calls[seq]; c.Kind == "model.call" {
+		c := l.state.Calls[seq]
+		if c.Kind == "gateway.call" {
+			d := gatewayService{}.lost(seq, c, l.rt.known)
+			d.Time = l.rt.Clock()
+			out = append(out, d)
+		}
+		if c.Kind == "prompt.call" {
+			d := lostPrompt(seq, c, "interrupted, outcome unknown: the process that asked ended, and the quest was finished")
+			d.Time = l.rt.Clock()
+			out = append(out, d)
+		}
+		if c.Kind == "model.call" {
 			d := l.input(c.Agent, &event.ModelResult{Call: seq, Error: &event.ModelError{
 				Kind: string(model.Unavailable), Text: "interrupted, outcome unknown: the process that asked ended, and the quest was finished",
 			}})

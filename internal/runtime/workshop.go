@@ -2,11 +2,12 @@ package runtime
 
 import (
 	"context"
-	"strings"
+	"net/http"
 
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
+	"lyceum/internal/tool"
 )
 
 // A workshop is what a society needs of the world besides models and tools: services
@@ -25,10 +26,21 @@ type Quest struct {
 	// Driver makes computers by Spec. It is nil if the quest has none.
 	Driver computer.Driver
 	Spec   computer.Spec
+	// Extra are the tools that agents of this run can be shown besides Lyceum's own.
+	Extra *tool.Extended
 	// Progress tells a person what takes long. Fail ends the run with an error.
 	Progress func(line string)
 	Fail     func(error)
+
+	use     func(context.Context, Proposal) (Answered, error)
+	gateway func(name string) (http.Handler, error)
+	put     func(...event.Draft)
+	// stations are the computers that belong to no agent, nil if nobody runs the quest.
+	stations *stations
 }
+
+// Put hands inputs to the quest, which takes them in that order, if they may come then.
+func (q *Quest) Put(inputs ...event.Draft) { q.put(inputs...) }
 
 // Fresh is a computer for one purpose, of the kind that the quest's agents have.
 func (q *Quest) Fresh(purpose string) *Fresh {
@@ -84,8 +96,7 @@ type Folder interface {
 
 // Workshop is that of a quest's society, nil if it has none.
 func (r *Runtime) Workshop(rules string) Workshop {
-	name, _, _ := strings.Cut(rules, "/")
-	return r.Workshops[name]
+	return r.Workshops[quest.NameOf(rules)]
 }
 
 // folder is what the society of a quest keeps in its folder; nil is nothing.

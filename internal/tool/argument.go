@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"lyceum/internal/plain"
+
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
@@ -75,7 +77,7 @@ func misfit(schema *jsonschema.Resolved, given map[string]any) error {
 	known := slices.Sorted(maps.Keys(s.Properties))
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if _, ok := s.Properties[name]; !ok && s.AdditionalProperties != nil {
-			if close := near(name, known); len(close) > 0 {
+			if close := plain.Near(name, known); len(close) > 0 {
 				return fmt.Errorf("there is no argument %.60q; did you mean %q?", name, close[0])
 			}
 			return fmt.Errorf("there is no argument %.60q", name)
@@ -161,45 +163,4 @@ func signature(s *jsonschema.Schema) string {
 		}
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
-}
-
-// near returns the names that may have been meant by name, best first.
-func near(name string, names []string) []string {
-	if len(name) > 100 {
-		return nil
-	}
-	var close []string
-	for limit := 1; limit <= 3 && len(close) == 0; limit++ {
-		for _, n := range names {
-			if distance(strings.ToLower(name), strings.ToLower(n)) <= min(limit, (len(n)+1)/3) {
-				close = append(close, n)
-			}
-		}
-	}
-	for _, n := range names {
-		if !slices.Contains(close, n) && len(name) > 2 && (strings.Contains(n, name) || strings.Contains(name, n)) {
-			close = append(close, n)
-		}
-	}
-	return close[:min(len(close), 3)]
-}
-
-// distance is how many letters must change to make a into b (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }

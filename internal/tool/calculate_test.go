@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"runtime"
 	"strings"
@@ -282,4 +283,49 @@ func TestCalculateIsTheSameEveryTime(t *testing.T) {
 			t.Fatalf("error %v, output %s, want %s", err, again, first)
 		}
 	}
+}
+
+// slow are programs of few steps, each of which takes long.
+var slow = map[string]string{
+	"HashesOfALongText":    "s = 'x' * (1 << 20)\nd = {s: 0}\nwhile True:\n    d[s]",
+	"HashesOfALongTuple":   "t = tuple(range(100000))\nd = {t: 0}\nwhile True:\n    d[t]",
+	"KeysOfOneHash":        "d = {}\nfor i in range(1000000):\n    d[i << 32] = 0",
+	"MembersOfOneHash":     "s = set()\nfor i in range(1000000):\n    s.add(i << 32)",
+	"DivisionsOfLargeOnes": "a = pow(3, 400000)\nb = pow(7, 100000)\nwhile True:\n    a // b",
+	"LettersWithAccents":   "a = 'é' * 300000\nwhile True:\n    a.upper()",
+}
+
+// TestCalculateEndsInTime: whatever a program does, the call ends, and the agent is told why; the
+// next calculation is not held up by what is left of it for longer than a step lasts.
+func TestCalculateEndsInTime(t *testing.T) {
+	t.Parallel()
+	for name, code := range slow {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := New(calculator(300 * time.Millisecond))
+			if err != nil {
+				t.Fatal(err)
+			}
+			args, err := json.Marshal(map[string]string{"code": "print('begun')\n" + code})
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			got := r.Run(t.Context(), "calculate", Call{Args: args})
+			if took := time.Since(began); took > 10*time.Second {
+				t.Errorf("it took %s, want it to end after 0.3 s", took)
+			}
+			if !got.Error || !strings.Contains(got.Text, "it took more than 300ms; use a smaller problem") {
+				t.Errorf("the agent is told %q, want that it took too long", got.Text)
+			}
+		})
+	}
+	t.Run("AndIsGivenUpWithItsCaller", func(t *testing.T) {
+		t.Parallel()
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		if got := Builtin().Run(ctx, "calculate", Call{Args: []byte(`{"code":"while True:\n    'x' * 100"}`)}); !got.Error || strings.Contains(got.Text, "30s") {
+			t.Errorf("a call whose caller has gone is told %q", got.Text)
+		}
+	})
 }

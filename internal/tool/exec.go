@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"lyceum/internal/computer"
 	"lyceum/internal/model"
+	"lyceum/internal/workspace"
 
 	"github.com/go-json-experiment/json"
 )
@@ -30,13 +30,17 @@ func Exec() Tool {
 			Name: "exec",
 			Description: "Runs a shell command (sh -c) in your computer, to its end, and returns its exit code, stdout and stderr; of a long output the beginning and the end. " +
 				"It starts in your workspace, which is /home/agent there. Every call is a shell of its own: cd and variables do not last, files do. " +
-				"Whatever it leaves running in the background is killed when it ends; use start for servers and long work.",
+				"Whatever it leaves running in the background is killed when it ends; use start for servers and long work. " +
+				"The calls of one answer run one after another, in your order, and each sees what those before it did; with parallel this one runs at the same time as those beside it that are parallel too or only read.",
 			Schema: `{"type":"object","properties":{` + commandSchema + `,` + dirSchema + `,` +
 				`"timeout_seconds":{"type":"integer","minimum":1,"maximum":3600,"description":"After how long it is killed; 120 if left out."},` +
-				`"stdin":{"type":"string","description":"What the command reads as its input; nothing if left out."}` +
+				`"stdin":{"type":"string","description":"What the command reads as its input; nothing if left out."},` +
+				`"parallel":{"type":"boolean","description":"Whether it may run at the same time as the calls beside it, because it neither needs nor disturbs what they do; false if left out."}` +
 				`},"required":["command"],"additionalProperties":false}`,
 		},
+		Parallel: true,
 		Writes:   true,
+		Paths:    []string{"dir"},
 		Computer: true,
 		Run: func(ctx context.Context, c Call) (string, error) {
 			args := struct {
@@ -48,7 +52,7 @@ func Exec() Tool {
 			if err := json.Unmarshal(c.Args, &args); err != nil {
 				return "", err
 			}
-			cmd, err := shell(c.ID, args.Command, args.Dir)
+			cmd, err := shell(c, c.ID, args.Command, args.Dir)
 			if err != nil {
 				return "", err
 			}
@@ -66,7 +70,7 @@ func Exec() Tool {
 }
 
 // shell returns a command that the shell runs.
-func shell(id, command, dir string) (computer.Command, error) {
+func shell(c Call, id, command, dir string) (computer.Command, error) {
 	switch {
 	case strings.TrimSpace(command) == "":
 		return computer.Command{}, errors.New("the command is empty")
@@ -78,11 +82,15 @@ func shell(id, command, dir string) (computer.Command, error) {
 		return computer.Command{}, errors.New("dir has a NUL character in it")
 	}
 	if dir != "" {
-		dir = below(dir)
-		if !filepath.IsLocal(dir) {
+		inside, err := workspace.Path(dir)
+		if err != nil {
 			return computer.Command{}, fmt.Errorf("dir is %.200q, which is not in the workspace; leave it out and begin the command with cd", dir)
 		}
-		dir = filepath.Clean(dir)
+		if dir = inside; c.Home != nil {
+			if err := c.room().leadsTo(dir); err != nil {
+				return computer.Command{}, fmt.Errorf("dir: %w", err)
+			}
+		}
 	}
 	return computer.Command{ID: id, Args: []string{"sh", "-c", command}, Dir: dir}, nil
 }
@@ -135,6 +143,8 @@ func ended(res *computer.Result, timeout time.Duration) error {
 		return errors.New("it was killed on request")
 	case computer.EndAbandoned:
 		return errors.New("it was killed because Lyceum went away while it ran; look at what it has done before you run it again")
+	case computer.EndHidden:
+		return errors.New("killed: a process could not be looked at, so its memory and files could not be counted; make programs readable before you run them (chmod a+r), open fewer files at a time, and do not move folders around while it runs")
 	case computer.EndStopped:
 		return errors.New("it was killed because the computer was stopped; look at what it has done before you run it again")
 	}

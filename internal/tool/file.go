@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 
-	"lyceum/internal/computer"
+	"lyceum/internal/workspace"
 )
 
 // The limits of the file tools.
@@ -21,37 +20,20 @@ const (
 	maxEntries = 100_000
 )
 
-// local returns the path in its plain form: relative to the home, also if it is
-// written as programs in the agent's computer see it. What it lets through may
-// still lead out by a link; that is for os.Root to refuse.
-func local(home *os.Root, path string) (string, error) {
-	switch {
-	case home == nil:
+// local returns the path in its one form. What it lets through may still lead by a link
+// out of the workspace, which os.Root refuses, or to what is closed: see room.
+func local(home room, path string) (string, error) {
+	if home.Root == nil {
 		return "", errors.New("there is no workspace here")
-	case path == "":
-		return "", errors.New("the path is empty")
-	case strings.ContainsRune(path, 0):
-		return "", errors.New("the path has a NUL character in it")
 	}
-	path = below(path)
-	switch {
-	case filepath.IsAbs(path) || strings.HasPrefix(path, "~"):
-		return "", fmt.Errorf("%.200q is not relative; give the path from the workspace on, such as notes/a.txt", path)
-	case !filepath.IsLocal(path):
-		return "", fmt.Errorf("%.200q leads out of the workspace", path)
+	name, err := workspace.Path(path)
+	if err != nil {
+		return "", err
 	}
-	return filepath.Clean(path), nil
-}
-
-// below takes the home's own path, inside a computer, off the front of a path.
-func below(path string) string {
-	if path == computer.HomeDir {
-		return "."
+	if dir := workspace.Closed(name, home.closed); dir != "" {
+		return "", shut(name, dir)
 	}
-	if rest, ok := strings.CutPrefix(path, computer.HomeDir+"/"); ok {
-		return "./" + rest // what follows must not become absolute
-	}
-	return path
+	return name, nil
 }
 
 // inWords puts an error of the file system into words, without the host's paths.
@@ -80,7 +62,7 @@ func short(path string) string {
 
 // open opens a regular file or a folder. It neither waits for the other end of
 // a pipe nor touches a device.
-func open(home *os.Root, path string) (*os.File, fs.FileInfo, error) {
+func open(home room, path string) (*os.File, fs.FileInfo, error) {
 	path, err := local(home, path)
 	if err != nil {
 		return nil, nil, err
@@ -97,7 +79,7 @@ func open(home *os.Root, path string) (*os.File, fs.FileInfo, error) {
 	}
 	info, err := f.Stat()
 	if err == nil {
-		err = ordinary(path, info)
+		err = errors.Join(ordinary(path, info), home.inside(path, f))
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())

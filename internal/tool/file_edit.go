@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"sync"
 
@@ -34,6 +33,7 @@ func EditFile(writing *sync.Mutex) Tool {
 				`},"required":["path","old","new"],"additionalProperties":false}`,
 		},
 		Writes: true,
+		Paths:  []string{"path"},
 		Run: func(_ context.Context, c Call) (string, error) {
 			var args struct {
 				Path string `json:"path"`
@@ -46,7 +46,7 @@ func EditFile(writing *sync.Mutex) Tool {
 			}
 			writing.Lock()
 			defer writing.Unlock()
-			content, mode, err := whole(c.Home, args.Path)
+			content, mode, err := whole(c.room(), args.Path)
 			if err != nil {
 				return "", err
 			}
@@ -54,11 +54,11 @@ func EditFile(writing *sync.Mutex) Tool {
 			if err != nil {
 				return "", err
 			}
-			name, err := local(c.Home, args.Path)
+			name, err := local(c.room(), args.Path)
 			if err != nil {
 				return "", err
 			}
-			if err := replace(c.Home, name, mode, edited); err != nil {
+			if err := replace(c.room(), name, mode, edited); err != nil {
 				return "", err
 			}
 			return note, nil
@@ -67,7 +67,7 @@ func EditFile(writing *sync.Mutex) Tool {
 }
 
 // whole returns all of a file that is to be replaced, and its mode.
-func whole(home *os.Root, path string) (string, fs.FileMode, error) {
+func whole(home room, path string) (string, fs.FileMode, error) {
 	name, err := local(home, path)
 	if err != nil {
 		return "", 0, err

@@ -35,7 +35,7 @@ func TestEditFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorkspace(t)
+			w := newFixture(t)
 			w.put("f", c.before)
 			w.must(os.Chmod(filepath.Join(w.dir, "f"), 0o640))
 			got := w.run("edit_file", `{"path":"f",`+c.rest+`}`)
@@ -56,7 +56,7 @@ func TestEditFile(t *testing.T) {
 			}
 		})
 	}
-	w := newWorkspace(t)
+	w := newFixture(t)
 	for name, c := range map[string]struct{ path, want string }{
 		"RefusesAFolder":  {"sub", "error: sub is a folder; give the path of a file"},
 		"RefusesALink":    {"link", "error: link is a link; it is not written to"},
@@ -72,7 +72,7 @@ func TestEditFile(t *testing.T) {
 	}
 	t.Run("LeavesAnotherNameOfTheFileAlone", func(t *testing.T) {
 		t.Parallel()
-		w := newWorkspace(t)
+		w := newFixture(t)
 		w.must(os.Link(filepath.Join(w.dir, "..", "secret"), filepath.Join(w.dir, "hard")))
 		contains(t, w.run("edit_file", `{"path":"hard","old":"secret","new":"known"}`), false)
 		if got, err := os.ReadFile(filepath.Join(w.dir, "..", "secret")); err != nil || string(got) != "secret" {
@@ -81,7 +81,7 @@ func TestEditFile(t *testing.T) {
 	})
 	t.Run("LosesNoEdit", func(t *testing.T) {
 		t.Parallel()
-		w := newWorkspace(t)
+		w := newFixture(t)
 		r, done, before := Builtin(), make(chan Output), ""
 		for i := range 20 {
 			before += fmt.Sprintf("<%d>", i)
@@ -106,7 +106,7 @@ func TestEditFile(t *testing.T) {
 
 func TestPathsAsAComputerSeesThem(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(t)
+	w := newFixture(t)
 	same(t, w.run("write_file", `{"path":"/home/agent/new/f","content":"x"}`), Output{Text: "wrote 1 bytes to /home/agent/new/f"})
 	same(t, w.run("read_file", `{"path":"new/f"}`), Output{Text: "x"})
 	same(t, w.run("list_files", `{"path":"/home/agent/new/"}`), Output{Text: "f  1\n"})
@@ -122,7 +122,7 @@ func TestFilesBelongToTheAgent(t *testing.T) {
 	t.Parallel()
 	need.Root(t, "give files away")
 	const uid, gid = 54321, 54322
-	w := newWorkspace(t)
+	w := newFixture(t)
 	w.must(os.Chown(w.dir, uid, gid))
 	w.must(os.Chown(filepath.Join(w.dir, "sub"), 777, 777))
 	contains(t, w.run("write_file", `{"path":"x/y/z.txt","content":"one"}`), false)

@@ -50,7 +50,7 @@ func TestPattern(t *testing.T) {
 
 func TestGlob(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(t)
+	w := newFixture(t)
 	w.put(".git/config", "")
 	w.put("src/b.go", "")
 	w.put("src/a.go", "")
@@ -93,7 +93,7 @@ func TestGlob(t *testing.T) {
 	}
 	t.Run("SaysWhenItIsCut", func(t *testing.T) {
 		t.Parallel()
-		w := newWorkspace(t)
+		w := newFixture(t)
 		for i := range maxListed + 1 {
 			w.put(fmt.Sprintf("many/%04d", i), "")
 		}
@@ -108,7 +108,7 @@ func TestGlob(t *testing.T) {
 	})
 	t.Run("SaysWhenFoldersAreTooDeep", func(t *testing.T) {
 		t.Parallel()
-		w := newWorkspace(t)
+		w := newFixture(t)
 		w.put(strings.Repeat("d/", maxFolders+5)+"f", "")
 		contains(t, w.run("glob", `{"pattern":"**/f"}`), false, "(nothing matches; ", "(1 folders more than 100 deep were left out)")
 	})
@@ -116,7 +116,7 @@ func TestGlob(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := glob(ctx, w.root, ".", "**"); err != context.Canceled {
+		if _, err := glob(ctx, room{Root: w.root}, ".", "**"); err != context.Canceled {
 			t.Errorf("error is %v", err)
 		}
 	})
@@ -125,11 +125,11 @@ func TestGlob(t *testing.T) {
 // TestWalkIsNotHeldUp is about programs that change a folder while it is walked.
 func TestWalkIsNotHeldUp(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(t)
+	w := newFixture(t)
 	w.put("z1/f", "needle")
 	w.put("z2/f", "needle")
 	w.put("z3/f", "needle")
-	walked := &walk{home: w.root}
+	walked := &walk{home: room{Root: w.root}}
 	var seen []string
 	walked.enter = func(path string) bool {
 		// What was a folder when its name was read is now something else.
@@ -155,7 +155,7 @@ func TestWalkIsNotHeldUp(t *testing.T) {
 
 func TestGrep(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(t)
+	w := newFixture(t)
 	w.put("n.txt", "1\n2\n3 hit\n4\n5\n6\n7\n8 hit\n9 hit\n10")
 	w.put("src/a.py", "import os\r\nprint('Hit (x)')\r\n")
 	w.put("src/b.c", "int hit;\x1b[31m\xff\n")
@@ -203,7 +203,7 @@ func TestGrepIsBounded(t *testing.T) {
 	t.Parallel()
 	t.Run("InMatches", func(t *testing.T) {
 		t.Parallel()
-		w := newWorkspace(t)
+		w := newFixture(t)
 		w.put("m", strings.Repeat("x\n", maxMatches))
 		if got := w.run("grep", `{"pattern":"x","path":"m"}`); strings.Count(got.Text, "\n") != maxMatches || strings.Contains(got.Text, "stopped") {
 			t.Errorf("got %d lines", strings.Count(got.Text, "\n"))
@@ -213,7 +213,7 @@ func TestGrepIsBounded(t *testing.T) {
 	})
 	t.Run("InTheLengthOfALine", func(t *testing.T) {
 		t.Parallel()
-		w := newWorkspace(t)
+		w := newFixture(t)
 		w.put("l", strings.Repeat("ä", 1000)+"xneedle"+strings.Repeat("ö", 1000))
 		got := w.run("grep", `{"pattern":"needle","path":"l"}`)
 		want := "l:1:..." + strings.Repeat("ä", 49) + "xneedle" + strings.Repeat("ö", (maxGrepShown-105)/2) + "...\n"
@@ -221,7 +221,7 @@ func TestGrepIsBounded(t *testing.T) {
 	})
 	t.Run("InTheLengthOfAllLines", func(t *testing.T) {
 		t.Parallel()
-		w := newWorkspace(t)
+		w := newFixture(t)
 		w.put("l", strings.Repeat(strings.Repeat("\x01", 399)+"\n", 150))
 		got := w.run("grep", `{"pattern":"\\x01","path":"l"}`)
 		contains(t, got, false, "(stopped, for the output is full (48 KiB); there may be more")
@@ -231,13 +231,13 @@ func TestGrepIsBounded(t *testing.T) {
 	})
 	t.Run("InPieces", func(t *testing.T) {
 		t.Parallel()
-		w := newWorkspace(t)
+		w := newFixture(t)
 		w.put("l", strings.Repeat("a", maxGrepLine)+"needle\nneedle")
 		contains(t, w.run("grep", `{"pattern":"needle","path":"l"}`), false, "l:1:needle\nl:2:needle\n(of lines longer than 64 KiB each piece was searched by itself, at 1 places)\n")
 	})
 	t.Run("InWhatItReads", func(t *testing.T) {
 		t.Parallel()
-		w := newWorkspace(t)
+		w := newFixture(t)
 		f, err := os.Create(filepath.Join(w.dir, "huge"))
 		w.must(err)
 		_, err = f.WriteString(strings.Repeat("text\n", 2000)) // text at first, and then a hole
@@ -248,7 +248,7 @@ func TestGrepIsBounded(t *testing.T) {
 	})
 	t.Run("ByItsCall", func(t *testing.T) {
 		t.Parallel()
-		w := newWorkspace(t)
+		w := newFixture(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		got, err := Grep().Run(ctx, Call{Args: []byte(`{"pattern":"x","path":"a.txt"}`), Home: w.root})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -30,6 +29,8 @@ func Glob() Tool {
 				`},"required":["pattern"],"additionalProperties":false}`,
 		},
 		Repeatable: true,
+		Reads:      true,
+		Paths:      []string{"path"},
 		Run: func(ctx context.Context, c Call) (string, error) {
 			args := struct {
 				Pattern string `json:"pattern"`
@@ -38,12 +39,12 @@ func Glob() Tool {
 			if err := json.Unmarshal(c.Args, &args); err != nil {
 				return "", err
 			}
-			return glob(ctx, c.Home, args.Path, args.Pattern)
+			return glob(ctx, c.room(), args.Path, args.Pattern)
 		},
 	}
 }
 
-func glob(ctx context.Context, home *os.Root, path, text string) (string, error) {
+func glob(ctx context.Context, home room, path, text string) (string, error) {
 	patterns, err := parsePattern(text)
 	if err != nil {
 		return "", err
@@ -91,7 +92,7 @@ func glob(ctx context.Context, home *os.Root, path, text string) (string, error)
 }
 
 // folder returns the plain path of a folder.
-func folder(home *os.Root, path string) (string, error) {
+func folder(home room, path string) (string, error) {
 	f, info, err := open(home, path)
 	if err != nil {
 		return "", err

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"regexp"
 	"strings"
 
@@ -44,6 +43,8 @@ func Grep() Tool {
 				`},"required":["pattern"],"additionalProperties":false}`,
 		},
 		Repeatable: true,
+		Reads:      true,
+		Paths:      []string{"path"},
 		Run: func(ctx context.Context, c Call) (string, error) {
 			args := struct {
 				Pattern    string  `json:"pattern"`
@@ -62,7 +63,7 @@ func Grep() Tool {
 			if err != nil {
 				return "", fmt.Errorf("the pattern does not compile: %.300s; a \\ before a character such as ( takes its meaning", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 			}
-			s := &search{home: c.Home, rule: rule, around: int(args.Context)}
+			s := &search{home: c.room(), rule: rule, around: int(args.Context)}
 			return s.run(ctx, args.Path, args.Glob)
 		},
 	}
@@ -70,7 +71,7 @@ func Grep() Tool {
 
 // search is one run of grep.
 type search struct {
-	home   *os.Root
+	home   room
 	rule   *regexp.Regexp
 	around int
 

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"lyceum/internal/model"
+	"lyceum/internal/workspace"
 
 	"github.com/go-json-experiment/json"
 )
@@ -23,6 +23,8 @@ func ListFiles() Tool {
 			Schema:      `{"type":"object","properties":{"path":{"type":"string","description":"Path of the folder, relative to the workspace; the workspace itself if left out."}},"additionalProperties":false}`,
 		},
 		Repeatable: true,
+		Reads:      true,
+		Paths:      []string{"path"},
 		Run: func(ctx context.Context, c Call) (string, error) {
 			args := struct {
 				Path string `json:"path"`
@@ -30,12 +32,12 @@ func ListFiles() Tool {
 			if err := json.Unmarshal(c.Args, &args); err != nil {
 				return "", err
 			}
-			return list(ctx, c.Home, args.Path)
+			return list(ctx, c.room(), args.Path)
 		},
 	}
 }
 
-func list(ctx context.Context, home *os.Root, path string) (string, error) {
+func list(ctx context.Context, home room, path string) (string, error) {
 	f, info, err := open(home, path)
 	if err != nil {
 		return "", err
@@ -69,6 +71,14 @@ func list(ctx context.Context, home *os.Root, path string) (string, error) {
 		return "", err
 	}
 	slices.Sort(names)
+	var shut []string
+	names = slices.DeleteFunc(names, func(name string) bool {
+		dir := workspace.Closed(filepath.Join(folder, name), home.closed)
+		if dir != "" {
+			shut = append(shut, dir)
+		}
+		return dir != ""
+	})
 	var b strings.Builder
 	for _, name := range names[:min(len(names), maxListed)] {
 		b.WriteString(line(home, folder, name))
@@ -76,10 +86,10 @@ func list(ctx context.Context, home *os.Root, path string) (string, error) {
 	if more := len(names) - maxListed; more > 0 {
 		fmt.Fprintf(&b, "(and %d more)\n", more)
 	}
-	return b.String(), nil
+	return b.String() + leftOut(shut), nil
 }
 
-func line(home *os.Root, folder, name string) string {
+func line(home room, folder, name string) string {
 	shown := label(name)
 	info, err := home.Lstat(filepath.Join(folder, name))
 	switch {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"lyceum/internal/workspace"
 )
 
 // pattern is a glob, part by part; a part ** stands for any number of folders.
@@ -29,7 +31,9 @@ func parsePattern(text string) ([]pattern, error) {
 }
 
 func parseOne(text string) (pattern, error) {
-	text = below(text)
+	if rest, ok := strings.CutPrefix(text, workspace.Home+"/"); ok {
+		text = "./" + rest // what follows must not become absolute
+	}
 	if filepath.IsAbs(text) {
 		return nil, fmt.Errorf("the pattern %.200q is not relative; give it from the workspace on, such as **/*.txt", text)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"lyceum/internal/media"
 	"lyceum/internal/model"
 
 	"github.com/go-json-experiment/json"
@@ -19,7 +20,7 @@ func ReadFile() Tool {
 	return Tool{
 		Tool: model.Tool{
 			Name:        "read_file",
-			Description: "Returns the text of a file in your workspace, or some of its lines. At most 256 KiB come at once; the end of the output says how to read on. A binary file is described, not shown.",
+			Description: "Returns the text of a file in your workspace, or some of its lines, as the calls before it in the same answer left it; calls that only read run together. At most 256 KiB come at once; the end of the output says how to read on. A picture (PNG, JPEG, GIF or WebP) is shown; any other binary file is described.",
 			Schema: `{"type":"object","properties":{` +
 				`"path":{"type":"string","description":"Path of the file, relative to the workspace."},` +
 				`"offset":{"type":"integer","minimum":1,"maximum":1000000000,"description":"The first line to return, from 1."},` +
@@ -27,7 +28,9 @@ func ReadFile() Tool {
 				`},"required":["path"],"additionalProperties":false}`,
 		},
 		Repeatable: true,
-		Run: func(ctx context.Context, c Call) (string, error) {
+		Reads:      true,
+		Paths:      []string{"path"},
+		Give: func(ctx context.Context, c Call) (string, []media.File, error) {
 			// Floats, for 2.0 is an integer in JSON Schema but not in Go.
 			args := struct {
 				Path   string  `json:"path"`
@@ -35,24 +38,51 @@ func ReadFile() Tool {
 				Limit  float64 `json:"limit"`
 			}{Offset: 1}
 			if err := json.Unmarshal(c.Args, &args); err != nil {
-				return "", err
+				return "", nil, err
 			}
-			f, info, err := open(c.Home, args.Path)
+			f, info, err := open(c.room(), args.Path)
 			if err != nil {
-				return "", err
+				return "", nil, err
 			}
 			defer f.Close()
 			if info.IsDir() {
-				return "", fmt.Errorf("%s is a folder; list_files shows what is in it", args.Path)
+				return "", nil, fmt.Errorf("%s is a folder; list_files shows what is in it", args.Path)
 			}
-			return readLines(ctx, f, info.Size(), int64(args.Offset), int64(args.Limit))
+			in := bufio.NewReaderSize(f, 32<<10)
+			if text, files, err := readPicture(in, args.Path, info.Size()); text != "" || err != nil {
+				return text, files, err
+			}
+			text, err := readLines(ctx, in, info.Size(), int64(args.Offset), int64(args.Limit))
+			return text, nil, err
 		},
 	}
 }
 
+// readPicture returns the file if it is a picture that can be shown, and some words about
+// it if it is a picture at all. Otherwise nothing is taken from in.
+func readPicture(in *bufio.Reader, path string, size int64) (string, []media.File, error) {
+	head, err := in.Peek(16)
+	kind := media.Announced(head)
+	if err != nil && err != io.EOF || kind == "" {
+		return "", nil, nil // what is wrong, readLines tells
+	}
+	if size > media.MaxPicture {
+		return fmt.Sprintf("(picture of type %s, %d bytes, not shown: it may have %d)", kind, size, media.MaxPicture), nil, nil
+	}
+	// The file may have grown since it was looked at.
+	data, err := io.ReadAll(io.LimitReader(in, media.MaxPicture+1))
+	if err != nil {
+		return "", nil, inWords("read", err)
+	}
+	if !media.Showable(media.Sniff(data), int64(len(data))) {
+		in.Reset(bytes.NewReader(data))
+		return "", nil, nil
+	}
+	return "The file is a picture.", []media.File{{Name: path, Data: data}}, nil
+}
+
 // readLines returns up to limit lines from line offset on; limit 0 is all.
-func readLines(ctx context.Context, f io.Reader, size, offset, limit int64) (string, error) {
-	in := bufio.NewReaderSize(f, 32<<10)
+func readLines(ctx context.Context, in *bufio.Reader, size, offset, limit int64) (string, error) {
 	head, err := in.Peek(8 << 10)
 	if err != nil && err != io.EOF {
 		return "", inWords("read", err)

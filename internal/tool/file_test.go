@@ -21,17 +21,17 @@ func quote(s string) string {
 	return string(b)
 }
 
-// workspace is an agent's home with a few things in it, and a secret beside it.
-type workspace struct {
+// fixture is an agent's home with a few things in it, and a secret beside it.
+type fixture struct {
 	t    *testing.T
 	dir  string
 	root *os.Root
 }
 
-func newWorkspace(t *testing.T) *workspace {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	outer := t.TempDir()
-	w := &workspace{t: t, dir: filepath.Join(outer, "home")}
+	w := &fixture{t: t, dir: filepath.Join(outer, "home")}
 	w.must(os.Mkdir(w.dir, 0o755))
 	w.must(os.WriteFile(filepath.Join(outer, "secret"), []byte("secret"), 0o644))
 	w.put("a.txt", "one\ntwo\nthree\n")
@@ -49,27 +49,27 @@ func newWorkspace(t *testing.T) *workspace {
 	return w
 }
 
-func (w *workspace) must(err error) {
+func (w *fixture) must(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *workspace) put(name, content string) {
+func (w *fixture) put(name, content string) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, name)
 	w.must(os.MkdirAll(filepath.Dir(path), 0o755))
 	w.must(os.WriteFile(path, []byte(content), 0o644))
 }
 
-func (w *workspace) run(tool, args string) Output {
+func (w *fixture) run(tool, args string) Output {
 	return Builtin().Run(context.WithoutCancel(w.t.Context()), tool, Call{Args: []byte(args), Home: w.root})
 }
 
 func TestFilesStayInTheWorkspace(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(t)
+	w := newFixture(t)
 	before := w.run("list_files", "")
 	for name, c := range map[string]struct{ path, want string }{
 		"Parent":         {"../secret", "leads out of the workspace"},
@@ -115,7 +115,7 @@ func TestFilesStayInTheWorkspace(t *testing.T) {
 
 func TestReadFile(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(t)
+	w := newFixture(t)
 	w.put("empty", "")
 	w.put("image.png", "\x89PNG\r\n\x1a\n\x00\x00rest")
 	w.put("latin1", "caf\xe9 au lait")
@@ -171,7 +171,7 @@ func TestWriteFile(t *testing.T) {
 	t.Parallel()
 	t.Run("MakesTheFileAndItsFolders", func(t *testing.T) {
 		t.Parallel()
-		w := newWorkspace(t)
+		w := newFixture(t)
 		for range 2 { // it may be repeated
 			got := w.run("write_file", `{"path":"x/y/z.txt","content":"hällo\n"}`)
 			if got != (Output{Text: "wrote 7 bytes to x/y/z.txt"}) {
@@ -187,7 +187,7 @@ func TestWriteFile(t *testing.T) {
 	})
 	t.Run("ReplacesAFileAndKeepsItsMode", func(t *testing.T) {
 		t.Parallel()
-		w := newWorkspace(t)
+		w := newFixture(t)
 		w.put("run.sh", "old and longer")
 		w.must(os.Chmod(filepath.Join(w.dir, "run.sh"), 0o700))
 		if got := w.run("write_file", `{"path":"run.sh","content":"new"}`); got.Error {
@@ -201,7 +201,7 @@ func TestWriteFile(t *testing.T) {
 	})
 	t.Run("ClearsWhatACrashLeft", func(t *testing.T) {
 		t.Parallel()
-		w := newWorkspace(t)
+		w := newFixture(t)
 		w.must(syscall.Mkfifo(filepath.Join(w.dir, "sub", ".write_file.tmp"), 0o644))
 		if got := w.run("write_file", `{"path":"sub/c","content":"c"}`); got.Error {
 			t.Errorf("got %+v", got)
@@ -212,7 +212,7 @@ func TestWriteFile(t *testing.T) {
 	})
 	t.Run("ManyAtOnce", func(t *testing.T) {
 		t.Parallel()
-		w := newWorkspace(t)
+		w := newFixture(t)
 		r := Builtin()
 		done := make(chan Output)
 		for i := range 20 {
@@ -232,7 +232,7 @@ func TestWriteFile(t *testing.T) {
 			t.Errorf("the file is a mixture: %s", content)
 		}
 	})
-	w := newWorkspace(t)
+	w := newFixture(t)
 	for name, c := range map[string]struct{ args, want string }{
 		"RefusesAFolder":      {`{"path":"sub","content":""}`, "error: sub is a folder; give the path of a file"},
 		"RefusesAFolderPath":  {`{"path":"new/","content":""}`, "error: new/ is a folder; give the path of a file"},
@@ -261,7 +261,7 @@ func TestListFiles(t *testing.T) {
 	t.Parallel()
 	t.Run("ShowsWhatThereIs", func(t *testing.T) {
 		t.Parallel()
-		w := newWorkspace(t)
+		w := newFixture(t)
 		w.put("new\nline", "")
 		want := "a.txt  14\netc  (a link)\nlink  (a link)\nloop  (a link)\n\"new\\nline\"  0\nout  (a link)\npipe  (a pipe)\nsub/\nup  (a link)\n"
 		for _, args := range []string{"", `{}`, `{"path":"."}`, `{"path":"sub/.."}`} {
@@ -275,14 +275,14 @@ func TestListFiles(t *testing.T) {
 	})
 	t.Run("SendsFilesElsewhere", func(t *testing.T) {
 		t.Parallel()
-		got := newWorkspace(t).run("list_files", `{"path":"a.txt"}`)
+		got := newFixture(t).run("list_files", `{"path":"a.txt"}`)
 		if got != (Output{"error: a.txt is a file of 14 bytes; read_file shows it", true}) {
 			t.Errorf("got %+v", got)
 		}
 	})
 	t.Run("SaysThatAFolderIsEmpty", func(t *testing.T) {
 		t.Parallel()
-		w := newWorkspace(t)
+		w := newFixture(t)
 		w.must(os.Mkdir(filepath.Join(w.dir, "void"), 0o755))
 		if got := w.run("list_files", `{"path":"void"}`); got != (Output{Text: "(empty folder)"}) {
 			t.Errorf("got %+v", got)
@@ -290,7 +290,7 @@ func TestListFiles(t *testing.T) {
 	})
 	t.Run("ShortensALongList", func(t *testing.T) {
 		t.Parallel()
-		w := newWorkspace(t)
+		w := newFixture(t)
 		for i := range maxListed + 5 {
 			w.put("many/"+strconv.Itoa(i), "")
 		}

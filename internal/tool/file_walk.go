@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"lyceum/internal/workspace"
 )
 
 // maxFolders is how many folders deep a walk goes.
@@ -20,16 +22,16 @@ const maxFolders = 100
 var errEnough = errors.New("enough")
 
 // walk visits what is below a folder, by name, links not followed. What it has to
-// leave out it remembers and tells.
+// leave out, what is closed included, it remembers and tells.
 type walk struct {
-	home *os.Root
+	home room
 	// enter says whether to look into a folder; nil is always.
 	enter func(path string) bool
 	// visit gets the path of each entry, from the home on.
 	visit func(path string, entry fs.DirEntry) error
 
 	seen, links, deep int
-	unread            []string
+	unread, shut      []string
 	cut               bool
 }
 
@@ -41,6 +43,10 @@ func (w *walk) folder(ctx context.Context, path string, depth int) error {
 	}
 	for _, entry := range entries {
 		name := filepath.Join(path, entry.Name())
+		if dir := workspace.Closed(name, w.home.closed); dir != "" {
+			w.shut = append(w.shut, dir)
+			continue
+		}
 		if err := w.visit(name, entry); err != nil {
 			return err
 		}
@@ -105,5 +111,13 @@ func (w *walk) notes() string {
 	if n := len(w.unread); n > 0 {
 		fmt.Fprintf(&b, "(%d folders could not be read, such as %s)\n", n, label(short(w.unread[0])))
 	}
-	return b.String()
+	return b.String() + leftOut(w.shut)
+}
+
+// leftOut says what a list lacks because it is closed.
+func leftOut(closed []string) string {
+	if len(closed) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("(left out, for a policy closes it to you: %s)\n", label(strings.Join(slices.Compact(slices.Sorted(slices.Values(closed))), ", ")))
 }

@@ -21,7 +21,7 @@ func WriteFile(writing *sync.Mutex) Tool {
 	return Tool{
 		Tool: model.Tool{
 			Name:        "write_file",
-			Description: "Writes a text file in your workspace, at most 1 MiB, replacing what was there. Folders on the way are made.",
+			Description: "Writes a text file in your workspace, at most 1 MiB, replacing what was there. Folders on the way are made. The calls after it in the same answer see it.",
 			Schema: `{"type":"object","properties":{` +
 				`"path":{"type":"string","description":"Path of the file, relative to the workspace."},` +
 				`"content":{"type":"string","description":"The whole new content."}` +
@@ -29,6 +29,7 @@ func WriteFile(writing *sync.Mutex) Tool {
 		},
 		Repeatable: true,
 		Writes:     true,
+		Paths:      []string{"path"},
 		Run: func(_ context.Context, c Call) (string, error) {
 			var args struct {
 				Path    string `json:"path"`
@@ -39,7 +40,7 @@ func WriteFile(writing *sync.Mutex) Tool {
 			}
 			writing.Lock()
 			defer writing.Unlock()
-			if err := write(c.Home, args.Path, args.Content); err != nil {
+			if err := write(c.room(), args.Path, args.Content); err != nil {
 				return "", err
 			}
 			return fmt.Sprintf("wrote %d bytes to %s", len(args.Content), args.Path), nil
@@ -48,7 +49,7 @@ func WriteFile(writing *sync.Mutex) Tool {
 }
 
 // write makes a file of that content.
-func write(home *os.Root, path, content string) error {
+func write(home room, path, content string) error {
 	name, err := local(home, path)
 	if err != nil {
 		return err
@@ -85,20 +86,23 @@ func writable(path string, info fs.FileInfo) error {
 }
 
 // replace replaces a file as a whole: it has the old content or the new.
-func replace(home *os.Root, name string, mode fs.FileMode, content string) error {
-	o, err := ownerOf(home)
+func replace(home room, name string, mode fs.FileMode, content string) error {
+	if err := home.leadsTo(name); err != nil {
+		return err
+	}
+	o, err := ownerOf(home.Root)
 	if err != nil {
 		return inWords(name, err)
 	}
 	folder := filepath.Dir(name)
-	if err := o.mkdirAll(home, folder); err != nil {
+	if err := o.mkdirAll(home.Root, folder); err != nil {
 		return inWords(folder, err)
 	}
 	temporary := filepath.Join(folder, ".write_file.tmp")
 	if err := home.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return inWords(temporary, err)
 	}
-	if err := o.fill(home, temporary, mode, content); err != nil {
+	if err := o.fill(home.Root, temporary, mode, content); err != nil {
 		return errors.Join(inWords(name, err), remove(home, temporary))
 	}
 	if err := home.Rename(temporary, name); err != nil {
@@ -107,7 +111,7 @@ func replace(home *os.Root, name string, mode fs.FileMode, content string) error
 	return nil
 }
 
-func remove(home *os.Root, name string) error {
+func remove(home room, name string) error {
 	if err := home.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return inWords(name, err)
 	}

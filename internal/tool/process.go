@@ -11,6 +11,7 @@ import (
 
 	"lyceum/internal/computer"
 	"lyceum/internal/model"
+	"lyceum/internal/plain"
 
 	"github.com/go-json-experiment/json"
 )
@@ -30,12 +31,13 @@ func Start() Tool {
 		Tool: model.Tool{
 			Name: "start",
 			Description: "Starts a shell command (sh -c) in your computer that goes on in the background, such as a server or a long build, and returns its id. " +
-				"read_output shows what it writes and waits for it, write_input gives it input, kill ends it, processes lists all.",
+				"The calls after it in the same answer are made once it has begun. read_output shows what it writes and waits for it, write_input gives it input, kill ends it, processes lists all.",
 			Schema: `{"type":"object","properties":{` + commandSchema + `,` + dirSchema + `,` +
 				`"name":{"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9._-]{0,23}$","description":"A short name that becomes the end of its id, such as server."}` +
 				`},"required":["command"],"additionalProperties":false}`,
 		},
 		Writes:   true,
+		Paths:    []string{"dir"},
 		Computer: true,
 		Run: func(ctx context.Context, c Call) (string, error) {
 			var args struct {
@@ -53,7 +55,7 @@ func Start() Tool {
 					return "", err
 				}
 			}
-			cmd, err := shell(id, args.Command, args.Dir)
+			cmd, err := shell(c, id, args.Command, args.Dir)
 			if err != nil {
 				return "", err
 			}
@@ -117,6 +119,7 @@ func Processes() Tool {
 			Schema:      `{"type":"object","properties":{},"additionalProperties":false}`,
 		},
 		Repeatable: true,
+		Reads:      true,
 		Computer:   true,
 		Run: func(ctx context.Context, c Call) (string, error) {
 			all, err := c.Computer.Processes(ctx)
@@ -185,7 +188,7 @@ func troubled(ctx context.Context, on Computer, id string, err error) error {
 	for _, p := range all {
 		ids = append(ids, word(p.ID))
 	}
-	if close := near(id, ids); len(close) > 0 {
+	if close := plain.Near(id, ids); len(close) > 0 {
 		return fmt.Errorf("there is no command with the id %s; did you mean %s?", word(id), strings.Join(close, " or "))
 	}
 	return fmt.Errorf("there is no command with the id %s; processes shows which there are", word(id))

@@ -36,6 +36,7 @@ func ReadOutput() Tool {
 				`},"required":["id"],"additionalProperties":false}`,
 		},
 		Repeatable: true,
+		Reads:      true,
 		Computer:   true,
 		Run: func(ctx context.Context, c Call) (string, error) {
 			args := struct {

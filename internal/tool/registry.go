@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"lyceum/internal/computer"
-	"lyceum/internal/model"
+	"lyceum/internal/media"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -75,8 +75,10 @@ func compile(t Tool) (*jsonschema.Resolved, error) {
 		return nil, errors.New("a name has 1 to 64 letters, digits, _ or -")
 	case t.Description == "":
 		return nil, errors.New("it has no description")
-	case t.Run == nil:
+	case t.Run == nil && t.Give == nil:
 		return nil, errors.New("it has no function to run")
+	case t.Run != nil && t.Give != nil:
+		return nil, errors.New("it has two functions to run")
 	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal([]byte(t.Schema), &s); err != nil {
@@ -101,39 +103,14 @@ func (r *Registry) Lookup(name string) (Tool, bool) {
 // Names returns the names of all tools, sorted.
 func (r *Registry) Names() []string { return slices.Clone(r.names) }
 
-// Offered returns the names of the tools that an agent gets if nobody chose any:
-// all, but without a computer none that needs one.
-func (r *Registry) Offered(computers bool) []string {
-	return slices.DeleteFunc(r.Names(), func(name string) bool { return r.entries[name].tool.Computer && !computers })
-}
-
-// Specs returns what a model is told of the named tools, sorted by name.
-func (r *Registry) Specs(names []string) ([]model.Tool, error) {
-	sorted := slices.Compact(slices.Sorted(slices.Values(names)))
-	specs := make([]model.Tool, 0, len(sorted))
-	for _, name := range sorted {
-		t, ok := r.Lookup(name)
-		if !ok {
-			return nil, r.unknown(name)
-		}
-		specs = append(specs, t.Tool)
-	}
-	return specs, nil
-}
-
-func (r *Registry) unknown(name string) error {
-	if close := near(name, r.names); len(close) > 0 {
-		return fmt.Errorf("there is no tool %q; did you mean %s?", name, strings.Join(close, " or "))
-	}
-	if len(r.names) == 0 {
-		return fmt.Errorf("there is no tool %q, nor any other", name)
-	}
-	return fmt.Errorf("there is no tool %q; there are %s", name, strings.Join(r.names, ", "))
-}
-
-// Run does a call of the named tool, whatever its arguments are.
+// Run does a call of the named tool, and returns what it says.
 func (r *Registry) Run(ctx context.Context, name string, c Call) Output {
-	text, err := r.try(ctx, name, c)
+	return r.Do(ctx, name, c).Output
+}
+
+// Do does a call of the named tool, whatever its arguments are.
+func (r *Registry) Do(ctx context.Context, name string, c Call) Result {
+	text, files, err := r.try(ctx, name, c)
 	if err != nil {
 		if text != "" && !strings.HasSuffix(text, "\n") {
 			text += "\n"
@@ -141,7 +118,7 @@ func (r *Registry) Run(ctx context.Context, name string, c Call) Output {
 		text += describe(err)
 	}
 	// The ledger takes valid text only.
-	return Output{Text: strings.ToValidUTF8(text, "\uFFFD"), Error: err != nil}
+	return Result{Output{Text: strings.ToValidUTF8(text, "\uFFFD"), Error: err != nil}, files, err}
 }
 
 func describe(err error) string {
@@ -154,33 +131,37 @@ func describe(err error) string {
 	return "error: " + err.Error()
 }
 
-func (r *Registry) try(ctx context.Context, name string, c Call) (text string, err error) {
+func (r *Registry) try(ctx context.Context, name string, c Call) (text string, files []media.File, err error) {
 	e, ok := r.entries[name]
 	if !ok {
-		return "", r.unknown(name)
+		return "", nil, unknown(name, r.names)
 	}
 	if err := ctx.Err(); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if e.tool.Computer {
 		if err := ready(name, c); err != nil {
-			return "", err
+			return "", nil, err
 		}
 	}
 	c.Args, err = e.arguments(c.Args)
 	if err != nil {
-		return "", fmt.Errorf("%w\nArguments of %s: %s", err, name, signature(e.schema.Schema()))
+		return "", nil, fmt.Errorf("%w\nArguments of %s: %s", err, name, signature(e.schema.Schema()))
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			text, err = "", fmt.Errorf("the tool %s broke down (%.200s); this is a fault of the tool, not of your call", name, fmt.Sprint(p))
+			text, files, err = "", nil, fmt.Errorf("the tool %s broke down (%.200s); this is a fault of the tool, not of your call", name, fmt.Sprint(p))
 		}
 	}()
-	text, err = e.tool.Run(ctx, c)
+	if e.tool.Give != nil {
+		text, files, err = e.tool.Give(ctx, c)
+	} else {
+		text, err = e.tool.Run(ctx, c)
+	}
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}
-	return text, err
+	return text, files, err
 }
 
 // ready says what is missing for a call that needs a computer.

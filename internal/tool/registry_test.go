@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"lyceum/internal/media"
 	"lyceum/internal/model"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,6 +40,8 @@ func TestNewRefuses(t *testing.T) {
 	silent.Description = ""
 	idle := echo("a", anyObject)
 	idle.Run = nil
+	both := echo("a", anyObject)
+	both.Give = func(context.Context, Call) (string, []media.File, error) { return "", nil, nil }
 	for name, c := range map[string]struct {
 		tools []Tool
 		want  string
@@ -52,6 +55,7 @@ func TestNewRefuses(t *testing.T) {
 		"ASchemaThatIsWrong": {[]Tool{echo("a", `{"type":"object","properties":{"x":{"pattern":"("}}}`)}, `tool "a": schema:`},
 		"NoDescription":      {[]Tool{silent}, "no description"},
 		"NoFunction":         {[]Tool{idle}, "no function"},
+		"TwoFunctions":       {[]Tool{both}, "two functions"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,7 +71,7 @@ func TestSpecs(t *testing.T) {
 	r := Builtin()
 	t.Run("AreSorted", func(t *testing.T) {
 		t.Parallel()
-		specs, err := r.Specs([]string{"write_file", "calculate", "write_file"})
+		specs, err := Specs(r, []string{"write_file", "calculate", "write_file"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +94,7 @@ func TestSpecs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := r.Specs([]string{c.tool}); err == nil || err.Error() != c.want {
+			if _, err := Specs(r, []string{c.tool}); err == nil || err.Error() != c.want {
 				t.Errorf("error is %v, want %s", err, c.want)
 			}
 		})
@@ -130,10 +134,10 @@ func TestBuiltinTools(t *testing.T) {
 func TestOfferedLeavesOutWhatNeedsAComputer(t *testing.T) {
 	t.Parallel()
 	r := Builtin()
-	if diff := cmp.Diff([]string{"calculate", "edit_file", "glob", "grep", "list_files", "read_file", "write_file"}, r.Offered(false)); diff != "" {
+	if diff := cmp.Diff([]string{"calculate", "edit_file", "glob", "grep", "list_files", "read_file", "write_file"}, Offered(r, false)); diff != "" {
 		t.Errorf("the tools on offer differ (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(r.Names(), r.Offered(true)); diff != "" || len(r.Names()) != 13 {
+	if diff := cmp.Diff(r.Names(), Offered(r, true)); diff != "" || len(r.Names()) != 13 {
 		t.Errorf("%d tools; %s", len(r.Names()), diff)
 	}
 }

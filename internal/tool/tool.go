@@ -15,6 +15,7 @@ import (
 	"os"
 
 	"lyceum/internal/computer"
+	"lyceum/internal/media"
 	"lyceum/internal/model"
 )
 
@@ -29,8 +30,22 @@ type Tool struct {
 	Writes bool
 	// Computer says that the tool needs one.
 	Computer bool
+	// Paths are the arguments that are paths of the workspace, or lists of some: what
+	// policies look at. A tool of Lyceum's own names them all. Of another, nil means that
+	// nobody has said; those are then taken for paths that are called as paths are.
+	Paths []string
+	// Reads says that a call has no effect on any other: such calls of one turn run at the
+	// same time. Parallel says that the tool has an argument parallel, by which the model
+	// says so of a call.
+	Reads, Parallel bool
+	// Source is where it comes from, such as mcp:files; empty means from Lyceum itself.
+	// Trust is what the quest's owner thinks of the source: see event.ShownTool.
+	Source, Trust string
 	// Run does it. The arguments fit the schema. An error is shown to the agent.
 	Run func(ctx context.Context, c Call) (string, error)
+	// Give does it in place of Run, for a tool that gives pictures or files besides
+	// its text.
+	Give func(ctx context.Context, c Call) (string, []media.File, error)
 }
 
 // Call is one use of a tool.
@@ -38,10 +53,16 @@ type Call struct {
 	// ID is this call's and no other's in the agent's computer: letters and digits,
 	// such as c17. Commands are named after it.
 	ID string
+	// Agent is whose call it is.
+	Agent string
 	// Args is a JSON object.
 	Args []byte
 	// Home is the agent's workspace. No path can leave it.
 	Home *os.Root
+	// Closed are the files and folders of it that policies keep the tool away from, in
+	// the form of workspace.Path. Its arguments have been judged; what a link leads to,
+	// and what it finds by walking, the tool must leave alone itself.
+	Closed []string
 	// Computer is the agent's, nil if it has none.
 	Computer Computer
 }
@@ -71,4 +92,16 @@ type Output struct {
 	Text string
 	// Error says that Text tells what went wrong.
 	Error bool
+}
+
+// Result is all that came of a call.
+type Result struct {
+	Output
+	// Files are pictures, which the agent is shown if its model can see, and other
+	// files, which it is told about. What they are is for their bytes to say. Those
+	// that are too many or too large are left out, and the agent is told so.
+	Files []media.File
+	// Cause is why it failed, nil if it did not: whoever keeps the agent's world tells by it
+	// whether the failure is for the agent to hear.
+	Cause error
 }

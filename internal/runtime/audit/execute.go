@@ -30,10 +30,10 @@ type Execution struct {
 
 // Executed is one call that was run again, or could not be.
 type Executed struct {
-	// Seq is the cli.run, reproduction.call or compute.call.
+	// Seq is the cli.run, reproduction.call, compute.call or tool.call.
 	Seq   uint64 `json:"seq"`
 	Actor string `json:"actor"`
-	// Kind is command, reproduction or computation.
+	// Kind is command, reproduction, computation, or server for a call of an MCP server's tool.
 	Kind string `json:"kind"`
 	// What was run, shortened.
 	What   string `json:"what"`
@@ -55,9 +55,12 @@ const (
 // that is not recorded may be the cause, cannot be told from a forged one, and is not
 // checkable.
 //
+// An image that is not there is built only if opts say so: its Dockerfile is whoever's
+// quest it is, and building it runs what stands in it before anything is compared.
+//
 // The quest itself is only read. Everything happens in a folder for temporary files,
-// which is removed however this ends. each is told of every call as it is done.
-func Execute(ctx context.Context, r *runtime.Runtime, name string, each func(done Executed, number, of int)) (out *Execution, err error) {
+// which is removed however this ends. Each of opts is told of every call as it is done.
+func Execute(ctx context.Context, r *runtime.Runtime, name string, opts ExecuteOptions) (out *Execution, err error) {
 	calls, s, err := recordedCalls(ctx, r, name)
 	if err != nil {
 		return nil, fmt.Errorf("execute quest %s: %w", name, err)
@@ -69,14 +72,14 @@ func Execute(ctx context.Context, r *runtime.Runtime, name string, each func(don
 	defer func() { err = errors.Join(err, runtime.RemoveTree(dir)) }()
 	x := &executor{Quest: &runtime.Quest{Runtime: shadow(r, dir), Key: name, State: s, Progress: func(string) {}, Fail: func(error) {}}}
 	if s.Computer != nil {
-		if x.Driver, x.Spec, err = x.Machine(ctx, s.Computer); err == nil {
+		if x.Driver, x.Spec, err = x.Machine(ctx, s); err == nil {
 			err = x.Driver.Check(ctx)
 		}
 		if x.missing = err; ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		x.open = x.Spec.Network.Open
-		x.Spec.Network = computer.Network{}
+		x.Spec.Network, x.Spec.Build = computer.Network{}, opts.build()
 	}
 	out = &Execution{Calls: []Executed{}}
 	for i, c := range calls {
@@ -85,8 +88,8 @@ func Execute(ctx context.Context, r *runtime.Runtime, name string, each func(don
 			return nil, fmt.Errorf("execute event %d of quest %s again: %w", c.seq, name, err)
 		}
 		out.add(done)
-		if each != nil {
-			each(done, i+1, len(calls))
+		if opts.Each != nil {
+			opts.Each(done, i+1, len(calls))
 		}
 	}
 	return out, nil
@@ -102,6 +105,21 @@ func (e *Execution) add(c Executed) {
 	default:
 		e.NotCheckable++
 	}
+}
+
+// ExecuteOptions are what can be said about running calls again.
+type ExecuteOptions struct {
+	// Build has an image built that is not there, without a network; BuildNetwork with one.
+	Build, BuildNetwork bool
+	// Each is told of every call, with its number and of how many; nil tells nobody.
+	Each func(done Executed, number, of int)
+}
+
+func (o ExecuteOptions) build() computer.Build {
+	if !o.Build && !o.BuildNetwork {
+		return computer.Build{Refused: "there is no image of its Dockerfile here, and none is built unasked: read the Dockerfile, then say --build, or --build-network if its build needs the network"}
+	}
+	return computer.Build{Offline: !o.BuildNetwork}
 }
 
 // Repeater is a workshop whose calls can be run again.
@@ -151,6 +169,8 @@ func (x *executor) again(ctx context.Context, c *recordedCall) (Executed, error)
 	out := Executed{Seq: c.seq, Actor: c.actor, Kind: c.kind, What: c.what}
 	place := &Place{x.Quest, x.missing}
 	switch {
+	case c.server != "":
+		return out.Not("the server " + c.server + " answered it, from outside what is recorded"), nil
 	case c.shop != nil && c.result == nil:
 		return out.Not("it has no result yet"), nil
 	case c.shop != nil:
@@ -203,7 +223,7 @@ func (x *executor) command(ctx context.Context, c *recordedCall, out Executed) (
 		return out, fmt.Errorf("read its arguments: %w", err)
 	}
 	cmd := computer.Command{ID: "again", Args: args, Dir: c.run.Dir, Stdin: c.stdin, Input: c.run.Keep, Timeout: c.patience()}
-	fault, err := f.Use(ctx, x.Restored(ctx, c.before), func(m *computer.Computer, started *event.ComputerStarted) (err error) {
+	fault, err := f.Use(ctx, x.Furnished(ctx, x.State, c.before), func(m *computer.Computer, started *event.ComputerStarted) (err error) {
 		res, err := m.Run(ctx, cmd)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -315,7 +335,7 @@ func (x *executor) sameFiles(ctx context.Context, c *recordedCall, place compute
 	}
 	defer root.Close()
 	kept := &scratch{Store: x.Blobs}
-	tree, _, _, err := blob.Snapshot(ctx, kept, root, nil)
+	tree, _, _, err := runtime.SnapshotHome(ctx, kept, root, nil, x.State.Repo)
 	if err != nil {
 		return "", err
 	}

@@ -39,6 +39,9 @@ type recordedCall struct {
 	// program of its computer connected to a host meanwhile.
 	beside, fed, connected bool
 
+	// server is the MCP server that a tool is of.
+	server string
+
 	// Of a call that a workshop answers: who can run it again, the call, and its result.
 	shop   Repeater
 	call   event.Event
@@ -168,6 +171,9 @@ func (x *callReader) add(e event.Event, c *recordedCall) {
 
 // command takes what happened in an agent's computer.
 func (x *callReader) command(e event.Event) error {
+	if x.s.Agent(e.Actor) == nil {
+		return nil // what a server or a browser does depends on what it is told
+	}
 	switch b := e.Body.(type) {
 	case *event.CliRun:
 		c := &recordedCall{kind: "command", what: commandWords(b.Args.Text), run: b, stdin: x.stdins[b.Call], before: x.s.Agent(e.Actor).Tree, beside: x.crowd[b.Call]}
@@ -223,8 +229,12 @@ func (x *callReader) piece(actor, command string, t event.Text, of func(*recorde
 // used notes what a tool call means for the commands of its agent.
 func (x *callReader) used(e event.Event) error {
 	t, _ := x.rt.Tools.Lookup(e.Tool)
+	if server, ok := strings.CutPrefix(x.s.Agent(e.Actor).Sources[e.Tool].Source, "mcp:"); ok {
+		x.all = append(x.all, &recordedCall{seq: e.Seq, actor: e.Actor, kind: "server", what: e.Tool, server: server})
+		t.Writes = true // it may have
+	}
 	if own := x.s.Own(e.Tool); own != nil {
-		t.Writes = own.Step == quest.DeliveredTool
+		t.Writes = own.Step == quest.DeliveredTool && !own.Reads
 	}
 	if t.Writes {
 		if x.writing[e.Actor] == nil {

@@ -89,6 +89,20 @@ func TestAnotherEnvironmentIsNamed(t *testing.T) {
 	}
 }
 
+// What a stranger wrote is not built to check it, unless somebody says so.
+func TestNothingIsBuiltUnasked(t *testing.T) {
+	t.Parallel()
+	if b := (ExecuteOptions{}).build(); !strings.Contains(b.Refused, "--build") {
+		t.Errorf("without a word: got %+v, want that it is refused, and how to ask", b)
+	}
+	if b := (ExecuteOptions{Build: true}).build(); b.Refused != "" || !b.Offline {
+		t.Errorf("with --build: got %+v, want a build without a network", b)
+	}
+	if b := (ExecuteOptions{BuildNetwork: true}).build(); b.Refused != "" || b.Offline {
+		t.Errorf("with --build-network: got %+v, want a build with a network", b)
+	}
+}
+
 // lean is a store that must not be written to.
 type lean struct{ blob.Store }
 

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
@@ -58,9 +59,9 @@ func Verify(ctx context.Context, r *runtime.Runtime, name string, progress func(
 // examine reads a quest's ledger from its first event on and has each looked at.
 // What is found wrong is in the report; an error means that looking failed.
 func examine(ctx context.Context, r *runtime.Runtime, name string, progress func(uint64), witness *witnesses,
-	finally func(context.Context, *runtime.Runtime, string, *quest.State, []event.Text) (*Difference, error),
+	finally func(context.Context, *runtime.Runtime, string, *quest.State, []runtime.Summary) (*Difference, error),
 ) (*Report, error) {
-	var answers []event.Text
+	var summaries []runtime.Summary // what the quest's folder may have said, each once
 	if witness != nil {
 		defer witness.close()
 	}
@@ -81,9 +82,6 @@ func examine(ctx context.Context, r *runtime.Runtime, name string, progress func
 		} else {
 			rep.Derived++
 		}
-		if b, ok := e.Body.(*event.QuestFinished); ok {
-			answers = append(answers, b.Answer)
-		}
 		d, err := p.Begin(e)
 		if err != nil {
 			return nil, err
@@ -100,6 +98,9 @@ func examine(ctx context.Context, r *runtime.Runtime, name string, progress func
 			}
 			rep.Notes = witness.notes
 		}
+		if sum := runtime.SummaryOf(p.State); sum != nil && finally != nil && !same(summaries, *sum) {
+			summaries = append(summaries, *sum)
+		}
 		if rep.Blobs = len(b.seen); d != nil {
 			rep.Difference = d
 			return rep, nil
@@ -113,11 +114,17 @@ func examine(ctx context.Context, r *runtime.Runtime, name string, progress func
 		return rep, nil
 	}
 	if finally != nil {
-		d, err := finally(ctx, r, name, p.State, answers)
+		d, err := finally(ctx, r, name, p.State, summaries)
 		rep.Difference = d
 		return rep, err
 	}
 	return rep, nil
+}
+
+// same reports whether the last of some summaries is this one.
+func same(before []runtime.Summary, s runtime.Summary) bool {
+	n := len(before)
+	return n > 0 && before[n-1].Heading == s.Heading && before[n-1].Answer.Text == s.Answer.Text && before[n-1].Answer.Ref == s.Answer.Ref
 }
 
 // A blobReader reads what events refer to, once each.
@@ -156,15 +163,48 @@ func (r *blobReader) read(e event.Event) *Difference {
 			return &Difference{Seq: e.Seq, What: err.Error()}
 		}
 	}
+	if a := runtime.AttachedBy(e); a != nil {
+		if _, err := runtime.Attachments(r.ctx, r.rt.Blobs, *a); err != nil {
+			return &Difference{Seq: e.Seq, What: err.Error()}
+		}
+	}
 	return nil
 }
 
-func verifyFolder(ctx context.Context, r *runtime.Runtime, name string, s *quest.State, answers []event.Text) (*Difference, error) {
-	changed, err := r.ChangedFiles(ctx, name, s, answers)
+// Folder finds a file of a quest's folder that is not what the ledger says.
+func Folder(ctx context.Context, r *runtime.Runtime, name string, s *quest.State) (*Difference, error) {
+	return verifyFolder(ctx, r, name, s, nil)
+}
+
+func verifyFolder(ctx context.Context, r *runtime.Runtime, name string, s *quest.State, before []runtime.Summary) (*Difference, error) {
+	if d, err := verifyRows(ctx, r, name); d != nil || err != nil {
+		return d, err
+	}
+	changed, err := r.ChangedFiles(ctx, name, s, before)
 	if err != nil || len(changed) == 0 {
 		return nil, err
 	}
-	return &Difference{File: changed[0], What: "the file differs from what the ledger says"}, nil
+	what := "the file differs from what the ledger says"
+	if _, err := os.Lstat(changed[0]); errors.Is(err, os.ErrNotExist) {
+		what = "it was there and has been removed; lyceum run writes it again"
+	}
+	return &Difference{File: changed[0], What: what}, nil
+}
+
+// verifyRows asks a ledger that keeps events in rows whether it has some that no reader
+// comes to: a second one of an event, or one after the last.
+func verifyRows(ctx context.Context, r *runtime.Runtime, name string) (*Difference, error) {
+	rows, ok := r.Ledger.(interface {
+		Stray(ctx context.Context, quest string) (seq uint64, err error)
+	})
+	if !ok {
+		return nil, nil
+	}
+	seq, err := rows.Stray(ctx, name)
+	if err != nil || seq == 0 {
+		return nil, err
+	}
+	return &Difference{Seq: seq, What: "the ledger has more than one row of this event, or a row after the last event"}, nil
 }
 
 // readThrough reads a blob to its end without keeping it, which checks it.

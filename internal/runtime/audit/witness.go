@@ -32,12 +32,14 @@ type witnesses struct {
 	rt   *runtime.Runtime
 	own  Witness // nil if there is none
 	open map[uint64]event.Event
+	// reports are what executors reported in prompts that are open.
+	reports map[uint64][]event.Event
 	// notes are what could not be looked at, or nobody vouches for.
 	notes []string
 }
 
 func newWitnesses(rt *runtime.Runtime) *witnesses {
-	return &witnesses{rt: rt, open: map[uint64]event.Event{}}
+	return &witnesses{rt: rt, open: map[uint64]event.Event{}, reports: map[uint64][]event.Event{}}
 }
 
 // maxNotes is how many notes are kept.
@@ -64,6 +66,7 @@ func (w *witnesses) look(ctx context.Context, e event.Event) (*Difference, error
 		}
 	case *event.QuestForked:
 		clear(w.open)
+		clear(w.reports)
 	case event.Result:
 		call, ok := w.open[b.Answers()]
 		delete(w.open, b.Answers())
@@ -75,10 +78,16 @@ func (w *witnesses) look(ctx context.Context, e event.Event) (*Difference, error
 				return d, nil
 			}
 		}
+		if r, is := b.(*event.PromptResult); is {
+			return w.prompted(ctx, e, r)
+		}
 		if w.own != nil {
 			return w.own.Look(ctx, call, e)
 		}
 	default:
+		if prompt := reportOf(e.Body); prompt != 0 {
+			w.reports[prompt] = append(w.reports[prompt], e)
+		}
 		if e.Type.Call() {
 			w.open[e.Seq] = e
 		}

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"lyceum/internal/event"
@@ -64,7 +65,7 @@ func (Contract) Again(ctx context.Context, x *audit.Place, call, result event.Ev
 	if err != nil {
 		return out, err
 	}
-	if now.Fingerprint.IsZero() && !then.Fingerprint.IsZero() {
+	if now.Fingerprint.IsZero() && !then.Fingerprint.IsZero() || now.Error == late(maxComputed) && then.Error != now.Error {
 		return out.Not(now.Error), nil
 	}
 	var differs []string
@@ -73,6 +74,9 @@ func (Contract) Again(ctx context.Context, x *audit.Place, call, result event.Ev
 	}
 	if (now.Printed == nil) != (then.Printed == nil) || now.Printed != nil && now.Printed.Hash != then.Printed.Hash {
 		differs = append(differs, "its output differs")
+	}
+	if !slices.Equal(now.Plots, then.Plots) {
+		differs = append(differs, "its plots differ")
 	}
 	excuses := audit.OtherComputer(then.Fingerprint, now.Fingerprint)
 	if now.Engine != then.Engine {

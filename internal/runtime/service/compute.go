@@ -92,14 +92,31 @@ func (x *computation) result(ctx context.Context, b *event.ComputeCall) (*event.
 	if r.fault != "" {
 		return body, nil, nil
 	}
-	text := runtime.Clean(x.rt.Redact(string(r.output)))
+	text, plots := output(x.rt, b, r.output)
 	ref, blobs, err := x.rt.Keep(ctx, []byte(text))
 	if err != nil {
 		return nil, nil, err
 	}
 	body.Printed = &ref
+	for _, svg := range plots {
+		plot, more, err := x.rt.Keep(ctx, []byte(svg))
+		if err != nil {
+			return nil, nil, err
+		}
+		body.Plots, blobs = append(body.Plots, plot), append(blobs, more...)
+	}
 	body.Output.Text = event.Cut(text, maxComputedShown)
 	return body, blobs, nil
+}
+
+// output is what a program printed, made safe, and the pictures it drew. Those of a program
+// that an agent wrote are text: who opens an SVG in a browser runs what is in it.
+func output(rt *runtime.Runtime, b *event.ComputeCall, printed []byte) (text string, plots []string) {
+	text = runtime.Clean(rt.Redact(string(printed)))
+	if b.Code == nil {
+		return text, nil
+	}
+	return compute.Split(text)
 }
 
 // maxComputedShown is how much of what a program printed the rules see: what claims can
@@ -115,7 +132,7 @@ func (x *computation) run(ctx context.Context, b *event.ComputeCall) (*ran, erro
 		return nil, err
 	}
 	if b.Engine == "builtin" {
-		return x.interpret(ctx, string(text))
+		return x.interpret(ctx, string(text), maxComputed)
 	}
 	r, err := x.inComputer(ctx, nil, []string{"python3", "-I", "-"}, []byte(compute.Python(string(text))))
 	if err == nil {
@@ -124,17 +141,25 @@ func (x *computation) run(ctx context.Context, b *event.ComputeCall) (*ran, erro
 	return r, err
 }
 
-// interpret runs a program in this process, within limits.
-func (x *computation) interpret(ctx context.Context, text string) (*ran, error) {
+// interpret runs a program in this process, within limits, and for so long at most. Its steps
+// end nearly all long before; but a step is no measure of time to the letter, and a stranger's
+// quest brings its own program.
+func (x *computation) interpret(ctx context.Context, text string, most time.Duration) (*ran, error) {
 	r := &ran{engine: compute.Engine, command: "the built-in interpreter"}
 	files, fault, err := x.files(ctx)
 	if err != nil || fault != "" {
 		r.fault, r.exit = fault, 1
 		return r, err
 	}
-	r.output, err = compute.Interpret(ctx, text, files)
+	inTime, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	r.output, err = compute.Interpret(inTime, text, files)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
+	}
+	if err != nil && inTime.Err() != nil {
+		r.fault, r.exit = late(most), 1
+		return r, nil
 	}
 	if err != nil {
 		r.fault, r.exit = err.Error(), 1
@@ -144,6 +169,10 @@ func (x *computation) interpret(ctx context.Context, text string) (*ran, error) 
 	}
 	return r, nil
 }
+
+// late says that the interpreter had no time left, which is about this machine and not about
+// the program.
+func late(most time.Duration) string { return fmt.Sprintf("it took more than %s", most) }
 
 // files reads the quest's data.
 func (x *computation) files(ctx context.Context) (map[string][]byte, string, error) {

@@ -6,7 +6,6 @@ import (
 
 	"lyceum/internal/compute"
 	"lyceum/internal/event"
-	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/audit"
 	"lyceum/internal/search"
@@ -47,10 +46,10 @@ func (Contract) Witness(rt *runtime.Runtime, e event.Event, b *event.QuestCreate
 // Make implements runtime.Maker: it pins what a contract net works with, which are the
 // corpus, the programs, and what makes vectors of texts.
 func (Contract) Make(ctx context.Context, c *runtime.Creation, b *event.QuestCreated) error {
-	if b.Problem.Ref != nil || event.Weight(b.Problem.Text) > quest.MaxTask {
-		return runtime.BadPlan("the task has %d bytes: the rules of a contract net read it whole, and it can have %d; put the rest into the corpus", c.QuestionSize(), quest.MaxTask)
+	if b.Problem.Ref != nil || event.Weight(b.Problem.Text) > contract.MaxTask {
+		return runtime.BadKey("task", "it has %d bytes: the rules of a contract net read it whole, and it can have %d; put the rest into the corpus", c.QuestionSize(), contract.MaxTask)
 	}
-	if name := c.Spec().Corpus; name != "" {
+	if name := contract.Corpus(c.Spec()); name != "" {
 		tree, skipped, err := c.Folder(ctx, "corpus", name)
 		if err != nil {
 			return err
@@ -63,8 +62,8 @@ func (Contract) Make(ctx context.Context, c *runtime.Creation, b *event.QuestCre
 			return err
 		}
 	}
-	if b.Contract.Corpus == nil && b.Data == nil {
-		return runtime.BadPlan("a contract net without corpus and data has nothing to go by: give one of them")
+	if contract.Corpus(c.Spec()) == "" && c.Spec().Data == "" {
+		return runtime.BadKey("corpus", "a contract net without corpus and data has nothing to go by: give one of them")
 	}
 	if c.Runtime().Embedder != nil {
 		b.Contract.Embedder = c.Runtime().Embedder.Name()
@@ -83,20 +82,20 @@ func (Contract) Make(ctx context.Context, c *runtime.Creation, b *event.QuestCre
 // readable says which files of a corpus can be searched, and refuses one of which none
 // can.
 func readable(ctx context.Context, c *runtime.Creation, name string) error {
-	dir, err := c.Root().OpenRoot(name)
+	dir, err := c.Open("corpus", name)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
 	docs, skipped, err := search.Read(ctx, dir)
 	if err != nil {
-		return runtime.BadPlan("corpus: %w", err)
+		return runtime.BadKey("corpus", "%v", err)
 	}
 	for _, s := range skipped {
 		c.Say("corpus: %s is not searched: %s", filepath.Join(name, s.Path), s.Reason)
 	}
 	if len(docs) == 0 {
-		return runtime.BadPlan("corpus: there is no .md or .txt file in %s that can be searched", name)
+		return runtime.BadKey("corpus", "there is no .md or .txt file in %s that can be searched", name)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"lyceum/internal/blob"
@@ -25,7 +26,7 @@ type corpus struct {
 	docs    []search.Document
 	skipped []search.Skipped
 	read    bool
-	lexical search.Searcher
+	lexical search.Lexical
 	hybrid  search.Searcher
 	closes  []func() error
 }
@@ -63,7 +64,7 @@ func (c *corpus) documents(ctx context.Context) ([]search.Document, error) {
 }
 
 // searcher returns what finds by a method.
-func (c *corpus) searcher(ctx context.Context, method, embedder string) (search.Searcher, error) {
+func (c *corpus) searcher(ctx context.Context, method, embedder string) (*search.Asked, error) {
 	docs, err := c.documents(ctx)
 	if err != nil {
 		return nil, err
@@ -77,9 +78,9 @@ func (c *corpus) searcher(ctx context.Context, method, embedder string) (search.
 	}
 	if method != "hybrid" || c.hybrid != nil {
 		if method == "hybrid" {
-			return c.hybrid, nil
+			return search.NewAsked(docs, c.lexical, c.hybrid), nil
 		}
-		return c.lexical, nil
+		return search.NewAsked(docs, c.lexical, nil), nil
 	}
 	if e := c.rt.Embedder; e == nil || e.Name() != embedder {
 		return nil, fmt.Errorf("the quest was made with the vectors of %s, which are not to be had here", embedder)
@@ -93,10 +94,10 @@ func (c *corpus) searcher(ctx context.Context, method, embedder string) (search.
 		return nil, err
 	}
 	c.hybrid = h
-	return h, nil
+	return search.NewAsked(docs, c.lexical, h), nil
 }
 
-func (c *corpus) index(ctx context.Context, docs []search.Document) (search.Searcher, error) {
+func (c *corpus) index(ctx context.Context, docs []search.Document) (search.Lexical, error) {
 	if paragraphs(docs) < largeCorpus || c.rt.Home == "" {
 		return search.NewIndex(docs), nil
 	}
@@ -177,21 +178,63 @@ func (c *corpus) search(ctx context.Context, b *event.SearchCall, embedder strin
 	if c == nil {
 		return nil, errors.New("the quest has no corpus")
 	}
+	if b.Method == "around" {
+		return c.around(ctx, b)
+	}
 	s, err := c.searcher(ctx, b.Method, embedder)
 	if err != nil {
 		return nil, err
 	}
-	hits, err := s.Search(ctx, b.Query, int(min(max(b.Limit, 1), maxHits)))
+	hits, weights, err := s.Search(ctx, b.Query, int(min(max(b.Limit, 1), maxHits)))
 	if err != nil {
 		return nil, err
 	}
 	body := &event.SearchResult{Documents: int64(len(c.docs)), Paragraphs: int64(paragraphs(c.docs)), Skipped: int64(len(c.skipped))}
+	for _, w := range weights[:min(len(weights), maxWeights)] {
+		body.Words = append(body.Words, event.WordWeight{Unknown: w.Unknown, Weight: w.Weight, Word: w.Word})
+	}
 	for _, h := range hits {
 		body.Anchors = append(body.Anchors, event.Anchor{
-			Doc: h.Doc, Hash: event.Hash(h.Hash), Paragraph: int64(h.Paragraph), Relevance: h.Relevance, Score: h.Score, Snippet: h.Snippet, Title: runtime.AtMost(h.Title, 200),
+			Context: runtime.AtMost(h.Context, 400), Cover: h.Cover, Doc: h.Doc, Hash: event.Hash(h.Hash), Paragraph: int64(h.Paragraph), Relevance: h.Relevance,
+			Score: h.Score, Snippet: h.Snippet, Title: runtime.AtMost(h.Title, 200),
 		})
-		// The event must hold them, with room for what is set later.
-		if data, err := event.EncodeBody(body); err != nil || len(data) > event.MaxBody-256 {
+		if !fits(body) {
+			body.Anchors = body.Anchors[:len(body.Anchors)-1]
+			break
+		}
+	}
+	return body, nil
+}
+
+// fits reports whether an event can hold a result, with room for what is set later.
+func fits(body *event.SearchResult) bool {
+	data, err := event.EncodeBody(body)
+	return err == nil && len(data) <= event.MaxBody-256
+}
+
+// maxOpened is how much of a paragraph is read that stands around another, in bytes of
+// JSON.
+const maxOpened = 2000
+
+// around reads a paragraph and those beside it, as many as the call allows.
+func (c *corpus) around(ctx context.Context, b *event.SearchCall) (*event.SearchResult, error) {
+	docs, err := c.documents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(docs, func(d search.Document) bool { return d.ID == b.Doc })
+	if i < 0 {
+		return nil, fmt.Errorf("the corpus has no document %q", b.Doc)
+	}
+	d := docs[i]
+	body := &event.SearchResult{Documents: int64(len(c.docs)), Paragraphs: int64(paragraphs(c.docs)), Skipped: int64(len(c.skipped))}
+	side := b.Limit / 2
+	for number := max(b.Paragraph-side, 1); number <= min(b.Paragraph+side, int64(len(d.Paragraphs))); number++ {
+		text := d.Paragraphs[number-1]
+		body.Anchors = append(body.Anchors, event.Anchor{
+			Doc: d.ID, Hash: event.HashOf([]byte(text)), Paragraph: number, Snippet: event.Cut(text, maxOpened), Title: runtime.AtMost(d.Title, 200),
+		})
+		if !fits(body) {
 			body.Anchors = body.Anchors[:len(body.Anchors)-1]
 			break
 		}
@@ -201,3 +244,6 @@ func (c *corpus) search(ctx context.Context, b *event.SearchCall, embedder strin
 
 // maxHits is how many paragraphs a search brings at most.
 const maxHits = 50
+
+// maxWeights is of how many words of a question a result says what they are worth.
+const maxWeights = 60

@@ -52,6 +52,8 @@ type EvidencedSource struct {
 	// Unknown says that the program is not one of this version's.
 	Unknown     bool   `json:"program_unknown,omitempty"`
 	Environment string `json:"environment_sha256,omitempty"`
+	// Plots are the pictures that it drew, as SVG.
+	Plots []string `json:"plots,omitempty"`
 	// Hash is that of Text, which is the whole paragraph or the whole output.
 	Hash string `json:"sha256"`
 	Text string `json:"text"`
@@ -78,6 +80,7 @@ func EvidenceOf(ctx context.Context, r *runtime.Runtime, s *quest.State) (*Evide
 		corp = &corpus{rt: r, tree: *net.Spec.Corpus}
 		defer corp.close()
 	}
+	w := &netWitness{rt: r, created: &event.QuestCreated{Data: s.Data}, note: func(event.Event, string, ...any) {}, left: maxWitnessed}
 	for i := range net.Sources {
 		src := &net.Sources[i]
 		var e EvidencedSource
@@ -85,7 +88,7 @@ func EvidenceOf(ctx context.Context, r *runtime.Runtime, s *quest.State) (*Evide
 		if src.Anchor != nil {
 			e, err = paragraph(ctx, corp, src)
 		} else {
-			e, err = printed(ctx, r, s, src)
+			e, err = printed(ctx, r, w, src)
 		}
 		if err != nil {
 			return nil, err
@@ -138,7 +141,7 @@ func paragraph(ctx context.Context, c *corpus, src *tender.Source) (EvidencedSou
 	return e, nil
 }
 
-func printed(ctx context.Context, r *runtime.Runtime, s *quest.State, src *tender.Source) (EvidencedSource, error) {
+func printed(ctx context.Context, r *runtime.Runtime, w *netWitness, src *tender.Source) (EvidencedSource, error) {
 	c, call := src.Compute, src.Asked
 	e := EvidencedSource{Source: src.Number, Kind: "computation", Seq: src.Seq, Program: call.Program, Engine: c.Engine, Command: c.Command, Text: c.Output.Text}
 	if c.Fingerprint != (event.Hash{}) {
@@ -163,7 +166,14 @@ func printed(ctx context.Context, r *runtime.Runtime, s *quest.State, src *tende
 		return e, nil
 	}
 	e.Text = string(data)
-	w := &netWitness{rt: r, created: &event.QuestCreated{Data: s.Data}, note: func(event.Event, string, ...any) {}}
+	for _, ref := range c.Plots {
+		svg, err := r.Blob(ctx, ref)
+		if err != nil {
+			e.Broken = err.Error()
+			return e, nil
+		}
+		e.Plots = append(e.Plots, string(svg))
+	}
 	d, err := w.computed(ctx, event.Event{Seq: src.Seq}, call, c)
 	if d != nil {
 		e.Broken = d.What

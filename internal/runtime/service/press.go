@@ -10,9 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"lyceum/internal/blob"
+	"lyceum/internal/agent"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/society/lab"
 	"lyceum/internal/society/lab/paper"
@@ -32,6 +33,8 @@ type press struct {
 	// be written in this run.
 	git  *repository
 	lame bool
+	// asIs has reviews stand as they did in the files of an earlier time.
+	asIs bool
 }
 
 type job struct {
@@ -170,7 +173,7 @@ func (p *press) files(ctx context.Context, x *paper.Paper) (out []runtime.QuestF
 		out = append(out, runtime.QuestFile{Name: o.File, Data: data})
 	}
 	if parts := x.ReviewTexts(); len(parts) > 0 {
-		reviews, err := p.q.Joined(ctx, parts)
+		reviews, err := agent.Join(parts, p.asIs, func(ref event.Ref) ([]byte, error) { return p.q.Blob(ctx, ref) })
 		if err != nil {
 			return nil, fmt.Errorf("read the reviews: %w", err)
 		}
@@ -234,7 +237,7 @@ func (p *press) attachments(ctx context.Context, x *paper.Paper, dir string) err
 		return err
 	}
 	defer root.Close()
-	return blob.Restore(ctx, p.q.Blobs, *x.Tree, root)
+	return p.q.PutAttached(ctx, quest.Attached{Path: x.Ref, Tree: *x.Tree, Files: x.Attachments}, root)
 }
 
 // tidy removes files that a killed process had begun to write.

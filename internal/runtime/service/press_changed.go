@@ -20,9 +20,11 @@ import (
 )
 
 // changedPapers returns the files of papers that are not as the ledger says, and those
-// that it does not know of. What is not there has yet to be written; where a paper's
-// text is, everything else is, too. A text from before the decision is no lie: a
-// process that was killed did not come to write the new one.
+// that it does not know of. What is not there has yet to be written, unless it is certain
+// that it was: papers are written in their order, and all of them before the summary of a
+// quest that has ended. Where a paper's text is, everything else is, too. A text from
+// before the decision is no lie: a process that was killed did not come to write the new
+// one.
 func changedPapers(ctx context.Context, q *runtime.Quest) (out []string, err error) {
 	running, err := q.Ledger.Claimed(q.Key)
 	if err != nil {
@@ -43,6 +45,11 @@ func changedPapers(ctx context.Context, q *runtime.Quest) (out []string, err err
 	if running {
 		return out, nil
 	}
+	removed, err := p.removed(ctx, library.Papers)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, removed...)
 	folders, err := os.ReadDir(filepath.Join(q.QuestDir(q.Key), "publications"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -52,6 +59,25 @@ func changedPapers(ctx context.Context, q *runtime.Quest) (out []string, err err
 			out = append(out, filepath.Join(q.QuestDir(q.Key), "publications", f.Name()))
 		}
 	}
+	return out, nil
+}
+
+// removed returns the folders of papers that were written and are not there any more.
+func (p *press) removed(ctx context.Context, papers []*paper.Paper) (out []string, err error) {
+	written, err := p.q.Summarised(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range slices.Backward(papers) {
+		_, err := os.Lstat(filepath.Join(p.folder(x), paper.FilePaper))
+		switch {
+		case err == nil:
+			written = true
+		case written && errors.Is(err, os.ErrNotExist):
+			out = append(out, p.folder(x))
+		}
+	}
+	slices.Reverse(out)
 	return out, nil
 }
 
@@ -93,7 +119,8 @@ func (p *press) changed(ctx context.Context, x *paper.Paper) (out []string, err 
 }
 
 // wanted are the hashes that the files of a paper's folder may have. Only its text is
-// ever written again: when it is decided, and when its program has been run.
+// ever written again: when it is decided, and when its program has been run. Reviews may
+// stand as an earlier release wrote them.
 func (p *press) wanted(ctx context.Context, x *paper.Paper) (map[string][]event.Hash, error) {
 	out := map[string][]event.Hash{}
 	if x.Tree != nil {
@@ -109,8 +136,12 @@ func (p *press) wanted(ctx context.Context, x *paper.Paper) (map[string][]event.
 	early.Status, early.Decided = event.Submitted, 0
 	untried := early.Clone()
 	untried.Reproduction = nil
-	for _, version := range []*paper.Paper{x, early, untried} {
-		files, err := p.files(ctx, version)
+	earlier := &press{q: p.q, asIs: true}
+	for _, version := range []struct {
+		by *press
+		of *paper.Paper
+	}{{p, x}, {p, early}, {p, untried}, {earlier, x}} {
+		files, err := version.by.files(ctx, version.of)
 		if err != nil {
 			return nil, err
 		}

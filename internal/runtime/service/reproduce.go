@@ -5,12 +5,15 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
 	"lyceum/internal/runtime"
 	"lyceum/internal/society/lab"
+	"lyceum/internal/society/lab/paper"
 )
 
 // maxTrial is how long a paper's entry point may run, unless the quest's computers
@@ -77,9 +80,9 @@ func (s *reproductions) Start(e event.Event) (runtime.Work, error) {
 // reproduce is what comes of running an entry point.
 func reproduce(ctx context.Context, q *runtime.Quest, seq uint64, b *event.ReproductionCall) (*event.ReproductionResult, error) {
 	if q.Driver == nil {
-		return &event.ReproductionResult{Status: event.NotRun, Reason: "this quest has no computers to run it in"}, nil
+		return &event.ReproductionResult{Status: event.NotRun, Missing: b.Claims, Reason: "this quest has no computers to run it in"}, nil
 	}
-	out := &event.ReproductionResult{Status: event.Reproduced}
+	out := &event.ReproductionResult{Status: event.SameOutput}
 	for run := range 2 {
 		ref, fault, err := trial(ctx, q, seq, run, b, out)
 		if err != nil {
@@ -91,14 +94,39 @@ func reproduce(ctx context.Context, q *runtime.Quest, seq uint64, b *event.Repro
 			if run == 0 {
 				out.Output = ref
 			}
-			return out, nil
+			return out, compareClaims(ctx, q, b.Claims, out)
 		case run == 0:
 			out.Output = ref
 		case ref.Hash != out.Output.Hash:
 			out.Status, out.Second, out.Reason = event.Differs, ref, "two runs printed different bytes"
 		}
 	}
-	return out, nil
+	return out, compareClaims(ctx, q, b.Claims, out)
+}
+
+// What is looked through for claims of a long output: its beginning and its end. The
+// result holds the first maxExcerpt bytes.
+const (
+	maxSearched = 1 << 20
+	maxExcerpt  = 1000
+)
+
+// compareClaims looks for what a paper claims in what its program printed.
+func compareClaims(ctx context.Context, q *runtime.Quest, claims []string, out *event.ReproductionResult) error {
+	var printed string
+	if out.Output != nil {
+		data, err := q.Blob(ctx, *out.Output)
+		if err != nil {
+			return fmt.Errorf("read what it printed: %w", err)
+		}
+		if len(data) > maxSearched {
+			data = slices.Concat(data[:maxSearched/2], []byte("\n"), data[len(data)-maxSearched/2:])
+		}
+		printed = runtime.Clean(string(data))
+	}
+	out.Missing = paper.Unshown(claims, printed)
+	out.Printed = event.Shorten(strings.TrimSpace(printed), maxExcerpt)
+	return nil
 }
 
 // trial runs the entry point once. fault says why it did not go well, in words for

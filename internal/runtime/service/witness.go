@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"lyceum/internal/compute"
 	"lyceum/internal/event"
@@ -24,10 +25,16 @@ type netWitness struct {
 	created *event.QuestCreated
 	corpus  *corpus
 	note    audit.Note
+	// left is how long programs may still run.
+	left time.Duration
 }
 
+// maxWitnessed is how long all programs of a quest may run again while somebody looks at it:
+// those of a stranger's quest could keep a verify, an import or a page busy for days.
+const maxWitnessed = 2 * time.Minute
+
 func newNetWitness(rt *runtime.Runtime, e event.Event, b *event.QuestCreated, note audit.Note) *netWitness {
-	w := &netWitness{rt: rt, created: b, note: note}
+	w := &netWitness{rt: rt, created: b, note: note, left: maxWitnessed}
 	if b.Contract != nil && b.Contract.Corpus != nil {
 		w.corpus = &corpus{rt: rt, tree: *b.Contract.Corpus}
 	}
@@ -158,16 +165,22 @@ func (w *netWitness) computed(ctx context.Context, e event.Event, call *event.Co
 			return &audit.Difference{Seq: e.Seq, What: err.Error()}, nil
 		}
 	}
+	if w.left <= 0 {
+		w.note(e, "it is not run again: the programs before it took all of %s; verify --execute may run it", maxWitnessed)
+		return nil, nil
+	}
 	x := &computation{rt: w.rt, data: w.created.Data}
 	text, err := w.rt.Blob(ctx, *call.Code)
 	if err != nil {
 		return nil, err
 	}
-	r, err := x.interpret(ctx, string(text))
+	begun := w.rt.Clock()
+	r, err := x.interpret(ctx, string(text), min(w.left, maxComputed))
+	w.left -= time.Duration(w.rt.Clock()-begun) * time.Microsecond
 	if err != nil {
 		return nil, err
 	}
-	again := runtime.Clean(w.rt.Redact(string(r.output)))
+	again, plots := output(w.rt, call, r.output)
 	switch {
 	case r.fault != "" && r.exit != refusedExit:
 		w.note(e, "the built-in interpreter cannot run it again: %s; verify --execute may", r.fault)
@@ -178,10 +191,17 @@ func (w *netWitness) computed(ctx context.Context, e event.Event, call *event.Co
 		return nil, nil // refused then and now
 	case r.fault != "":
 		return &audit.Difference{Seq: e.Seq, What: "the program gives no result with the recorded data: " + r.fault}, nil
+	case !samePlots(plots, b.Plots):
+		return &audit.Difference{Seq: e.Seq, What: "the program draws something else with the recorded data"}, nil
 	case again != string(printed) || b.Output.Text != event.Cut(again, maxComputedShown):
 		return &audit.Difference{Seq: e.Seq, What: "the program prints something else with the recorded data", Recorded: b.Output.Text, Computed: event.Cut(again, maxComputedShown)}, nil
 	}
 	return nil, nil
+}
+
+// samePlots reports whether pictures are those that were recorded.
+func samePlots(plots []string, recorded []event.Ref) bool {
+	return slices.EqualFunc(plots, recorded, func(svg string, ref event.Ref) bool { return event.RefOf([]byte(svg)) == ref })
 }
 
 // ranBy reports whether what ran a program is of the kind that was asked for.

@@ -1,0 +1,76 @@
+package runtimetest
+
+import (
+	"fmt"
+
+	"lyceum/internal/event"
+)
+
+// MCP servers in the simulated world. Each has the same tools for everybody, and changes them
+// as it likes.
+
+// serverTools are what the servers have; the second is not always there.
+var serverTools = []string{"look", "write"}
+
+// Serve gives a quest servers.
+func (w *World) Serve(b *event.QuestCreated, names ...string) {
+	for _, name := range names {
+		b.Servers = append(b.Servers, event.ServerPin{Kind: "http", Name: name, Settings: event.RefOf([]byte(name))})
+	}
+}
+
+// serverTool is a tool of a server in one of its forms.
+func serverTool(server, tool string, form int) event.ToolPin {
+	return event.ToolPin{Hash: event.HashOf([]byte(fmt.Sprint(server, tool, form))), Name: server + "__" + tool}
+}
+
+// listed is the row of mcp.call: the server answers with its tools, or not at all.
+func listed(w *World, call event.Event) event.Body {
+	b := call.Body.(*event.McpCall)
+	r := &event.McpListed{Call: call.Seq, Server: b.Server}
+	if w.Chance(200) {
+		r.Error.Text = "it cannot be reached"
+		w.Saw("servers away")
+		return r
+	}
+	r.List = new(event.RefOf([]byte(b.Server)))
+	o := w.State().Offer(call.Actor, b.Server)
+	if len(b.Take) > 0 { // as it was, but for what was taken
+		r.Pins = append(r.Pins, o.Pins...)
+		for _, c := range o.Closed {
+			for i := range r.Pins {
+				if r.Pins[i].Name == c.Name {
+					r.Pins[i].Hash = c.Hash
+				}
+			}
+		}
+		w.Saw("changed tools taken")
+		return r
+	}
+	for _, tool := range serverTools {
+		r.Pins = append(r.Pins, serverTool(b.Server, tool, 0))
+	}
+	w.Saw("servers listed")
+	return r
+}
+
+// changes is the news, now and then, that the tools of a server are not what an agent was
+// offered.
+func (w *World) changes() []event.Draft {
+	s := w.State()
+	if len(s.Servers) == 0 || !w.Chance(60) {
+		return nil
+	}
+	a, server := s.Agents[w.IntN(len(s.Agents))], s.Servers[w.IntN(len(s.Servers))].Name
+	b := &event.McpChanged{Server: server}
+	switch w.IntN(4) {
+	case 0: // all is as it was
+	case 1:
+		b.Missing = []string{server + "__" + serverTools[1]}
+	default:
+		pin := serverTool(server, serverTools[w.IntN(2)], 1+w.IntN(3))
+		b.Changed = []event.ToolChange{{Hash: pin.Hash, Name: pin.Name, What: []string{"description"}}}
+	}
+	w.Saw("servers changed")
+	return []event.Draft{{Time: w.Now, Actor: a.Name, Body: b}}
+}

@@ -1,0 +1,206 @@
+package runtimetest_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"testing"
+
+	"lyceum/internal/need"
+	"lyceum/internal/runtime/runtimetest"
+	"lyceum/internal/society"
+)
+
+var (
+	simSeed   = flag.Uint64("sim.seed", 0, "simulate this seed alone")
+	simSeeds  = flag.Uint64("sim.seeds", 0, "how many seeds to simulate, for each society; 0 is as many as usual")
+	labAgents = flag.Int64("sim.agents", 64, "how many agents a simulated lab has")
+	labTurns  = flag.Int64("sim.turns", 0, "how many turns each agent of a lab has; 0 is as many as usual")
+)
+
+// simulate runs the seeds that the flags ask for, usual many otherwise, and reports what
+// never came up although so many were run that it should have.
+func simulate(t *testing.T, part func() runtimetest.Part, usual int, run runtimetest.Run, want ...string) {
+	t.Helper()
+	first, last := uint64(1), uint64(usual)
+	if *simSeeds != 0 {
+		last = *simSeeds
+	}
+	if *simSeed != 0 {
+		first, last = *simSeed, *simSeed
+	}
+	r := runtimetest.Exercise(t, part, first, last, run)
+	if t.Failed() || last-first+1 < uint64(usual) {
+		return
+	}
+	for _, name := range r.Unseen(want...) {
+		t.Errorf("%s never came up: the simulation shows nothing of it", name)
+	}
+}
+
+// trouble is what every society must have gone through.
+var trouble = []string{"outages", "outages over", "crashes", "restored", "full", "unheard", "lost", "doubled", "commands", "commands ran", "diffs"}
+
+func TestSoloSimulation(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	want := append([]string{
+		"late doubles", "cuts", "compactions", "told where they stand", "early timers", "waited", "warned", "commands kept", "commands abandoned", "quest.paused", "quest.stopped", "quest.finished",
+		"quest.failed", "budget.exceeded", "blocked by budget", "forks", "strict limits", "servers listed", "servers away", "servers changed", "changed tools taken",
+	}, trouble...)
+	for _, name := range []string{"repetition", "whole-answers", "max-calls", "same-error", "allowed-tools", "no-touch", "analysis-first", "look-first"} {
+		want = append(want, "blocked by "+name)
+	}
+	simulate(t, runtimetest.Parts()["solo"], need.Times(700, 1500), runtimetest.Once(80), want...)
+}
+
+func TestContractSimulation(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	want := append([]string{
+		"forks", "again", "budget.exceeded", "searches failed", "searches without a hit", "computations failed", "second bidders", "tasks failed", "waits", "early timers",
+		"attacks", "justifications", "retractions", "replans", "claims defeated", "claims that stand", "answers that hold", "answers with warnings",
+		"audits lite", "audits standard", "audits strict", "with a coder", "with a model", "by rules alone",
+	}, trouble...)
+	for _, rule := range []string{"enough-evidence", "relevance", "confidence", "cited", "numbers", "related", "needs-met", "recomputed"} {
+		want = append(want, "challenges by "+rule)
+	}
+	simulate(t, runtimetest.Parts()["contract"], 300, runtimetest.Once(0), want...)
+}
+
+// Requests of outside agents are judged, go out once, and are paid for, whatever happens.
+func TestOutsideSimulation(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	part := func() runtimetest.Part { return runtimetest.NewOutside() }
+	simulate(t, part, 150, runtimetest.Once(60), "requests", "requests cut", "blocked by large", "blocked by budget", "blocked by third", "budget.exceeded", "questions answered", "crashes", "forks", "strict limits")
+	simulate(t, part, 1, runtimetest.EveryEvent(12), "killed", "forks")
+}
+
+// Executors work while they are prompted, and at no other time; what they ask for is answered
+// once, and each prompt ends once, wherever the process dies.
+func TestExecutorSimulation(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	part := func() runtimetest.Part { return runtimetest.NewExecutor() }
+	simulate(t, part, 150, runtimetest.Once(80), "prompts", "prompts ended", "prompts interrupted", "prompts untold", "permissions given", "permissions refused", "executors away",
+		"sessions new", "sessions loaded", "requests", "skipped", "interaction.withdrawn", "commands ran", "diffs", "blocked by budget", "budget.exceeded", "questions answered", "crashes", "forks", "quest.finished", "quest.failed")
+	simulate(t, part, 1, runtimetest.EveryEvent(12), "killed", "forks")
+}
+
+// In a lab executors take part by what they propose, and the lab goes on without those that
+// cannot be used.
+func TestMixedLabSimulation(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	part := func() runtimetest.Part { return runtimetest.NewMixedLab(4, 25) }
+	simulate(t, part, need.Times(20, 60), runtimetest.Once(0), "prompts", "prompts ended", "permissions given", "executors away", "published", "reviews", "votes", "finished", "crashes", "forks")
+}
+
+// Wherever the process dies, the quest goes on to its end, and nothing is done twice.
+func TestContractSimulationWithACrashAtEveryEvent(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	part := func() runtimetest.Part { return runtimetest.NewContract(5) }
+	simulate(t, part, 2, runtimetest.EveryEvent(0), "killed", "forks")
+}
+
+func TestSoloSimulationWithACrashAtEveryEvent(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	simulate(t, runtimetest.Parts()["solo"], 1, runtimetest.EveryEvent(40), "killed", "forks")
+}
+
+func TestLabSimulationWithACrashAtEveryEvent(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	simulate(t, lab(3, 4), 1, runtimetest.EveryEvent(0), "killed", "forks")
+}
+
+func lab(agents, turns int64) func() runtimetest.Part {
+	return func() runtimetest.Part { return runtimetest.NewLab(agents, turns) }
+}
+
+func TestLabSimulation(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	want := []string{
+		"published", "rejected", "revisions", "reviews", "expired", "votes", "cited", "self-cited", "reproductions", "parked", "budgets", "refused", "blocked",
+		"delivered", "finished",
+	}
+	turns := cmp.Or(*labTurns, int64(need.Times(60, 200)))
+	simulate(t, lab(*labAgents, turns), need.Times(4, 8), runtimetest.Plain, append(want, trouble...)...)
+}
+
+// Few agents meet cases that many do not: nobody left to review, one agent, all who agree.
+func TestLabSimulationOfFewAgents(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	for agents := int64(1); agents <= 5; agents++ {
+		t.Run(fmt.Sprint(agents), func(t *testing.T) {
+			t.Parallel()
+			simulate(t, lab(agents, 40), need.Times(20, 60), runtimetest.Once(0))
+		})
+	}
+}
+
+func TestLabSimulationOfManyAgents(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	simulate(t, lab(256, 20), need.Times(1, 2), runtimetest.Plain)
+}
+
+func TestSimulationOfASeedIsAlwaysTheSame(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	seeds := need.Times(4, 8)
+	for name, part := range runtimetest.Parts() {
+		heads := map[string]int{}
+		for seed := uint64(1); seed <= uint64(seeds); seed++ {
+			for range 2 {
+				opts := runtimetest.Options{CrashAlways: seed%4 == 0}
+				if name == "solo" {
+					opts.Steps = 80
+				}
+				r, err := runtimetest.Simulate(t.Context(), seed, part, opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				heads[r.Head.String()]++
+			}
+		}
+		for head, n := range heads {
+			if n != 2 || len(heads) != seeds {
+				t.Fatalf("%d seeds of %s, twice each, gave %d ledgers, one of them, %s, %d times", seeds, name, len(heads), head, n)
+			}
+		}
+	}
+}
+
+// TestEveryCallIsSimulated: whoever adds a call to the catalogue says what it is in a
+// simulation, by a row of its society's part.
+func TestEveryCallIsSimulated(t *testing.T) {
+	t.Parallel()
+	parts := runtimetest.Parts()
+	if missing := runtimetest.Missing(parts); len(missing) > 0 {
+		t.Errorf("nobody simulates %v: give the part of their society a row for them", missing)
+	}
+	delete(parts, "contract")
+	if got, want := fmt.Sprint(runtimetest.Missing(parts)), "[compute.call search.call]"; got != want {
+		t.Errorf("without the part of contract nets nobody simulates %s, want %s", got, want)
+	}
+}
+
+func TestEverySocietyIsSimulated(t *testing.T) {
+	t.Parallel()
+	for _, name := range society.All().Names() {
+		if runtimetest.Parts()[name] == nil {
+			t.Errorf("nobody simulates the society %s: add its part to Parts", name)
+		}
+	}
+	for name, part := range runtimetest.Parts() {
+		if rules := part().Society().Rules(); len(rules) <= len(name) || rules[:len(name)+1] != name+"/" {
+			t.Errorf("the part %s is of the rules %s, want those of that name", name, rules)
+		}
+	}
+}
