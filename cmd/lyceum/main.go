@@ -6,13 +6,14 @@ import (
 	"os"
 
 	"lyceum/internal/cli"
-	"lyceum/internal/computer/helper"
 )
 
 func main() {
-	// Inside a computer this same program is the helper, and nothing else.
-	if len(os.Args) > 1 && os.Args[1] == helper.Role {
-		os.Exit(helper.Main(os.Args[2:]))
+	// It ends with the program.
+	ctx := context.Background()
+	// Inside a computer this same program is the helper, or what an agent may have it be.
+	if code, played := cli.Inside(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr); played {
+		os.Exit(code)
 	}
-	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(cli.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -120,8 +120,8 @@ func TestARealACPClientTakesTheNotifications(t *testing.T) {
 		switch quest {
 		case "net":
 			e.plans(t, 0)
-		case "doubt": // there are two more rounds
-			e.plans(t, 2)
+		case "doubt": // there is one more round
+			e.plans(t, 1)
 		}
 	}
 	for _, k := range []string{"user", "agent", "thought", "plan", "call", "update"} {
@@ -284,4 +284,34 @@ func TestOneWhoJoinsInTheMiddleOfAnAnswerGetsItWhole(t *testing.T) {
 		t.Errorf("what comes first of the agent is %s", r.last)
 	}
 	r.until("event: end")
+}
+
+// TestAnACPClientSeesWhatIsAsked follows a quest that asks twice, as it happens.
+func TestAnACPClientSeesWhatIsAsked(t *testing.T) {
+	t.Parallel()
+	s := newHome(t).serve(api.Options{})
+	s.asking("q")
+	first := s.waits("q").Questions[0].ID
+	r := s.stream("/api/quests/q/events?format=acp")
+	saw := func(kind string, words ...string) {
+		t.Helper()
+		for r.last = r.next(); !strings.Contains(r.last, words[0]); r.last = r.next() {
+		}
+		for _, w := range append(words, `"sessionUpdate":"`+kind+`"`) {
+			if !strings.Contains(r.last, w) {
+				t.Errorf("there is no %q in %s", w, r.last)
+			}
+		}
+	}
+	saw("agent_message_chunk", fmt.Sprintf("Question %d: Which colour?", first), `\n- red\n- blue\n`, fmt.Sprintf("lyceum answer q %d …", first), `"actor":"agent-0"`)
+	s.do("POST", "/api/quests/q/answers", map[string]any{"question": first, "choice": "blue", "text": "As the sky."}).want(t, 202)
+	saw("user_message_chunk", fmt.Sprintf("answers question %d: blue. As the sky.", first))
+	saw("agent_message_chunk", "agent-0 wants to call write_file", `\n- yes\n- no\nIf nobody answers by `, ": no")
+	e, out, conn := connect()
+	_, err := fmt.Fprintln(out, strings.TrimPrefix(r.last, "data: "))
+	must(t, err)
+	must(t, out.Close())
+	<-conn.Done()
+	wait(t, func() bool { e.mu.Lock(); defer e.mu.Unlock(); return len(e.seen) == 1 })
+	e.count(t, "q", map[string]int{})
 }

@@ -13,14 +13,17 @@ import (
 
 // Agent is an agent at a glance.
 type Agent struct {
-	Name     string   `json:"name"`
-	Model    string   `json:"model"`
-	Doing    Doing    `json:"doing"`
-	Turns    int64    `json:"turns"`
-	Tokens   int64    `json:"tokens"`
-	Cost     view.USD `json:"cost_usd"`
-	Seconds  float64  `json:"seconds"`
-	Messages int      `json:"messages"`
+	Name string `json:"name"`
+	// Executor is the outside agent that it is, if it is one. Model is then what that one gets.
+	Executor string `json:"executor,omitempty"`
+	Model    string `json:"model"`
+	Doing    Doing  `json:"doing"`
+	Turns    int64  `json:"turns"`
+	Tokens   int64  `json:"tokens"`
+	// Cost is null if there are answers of which nobody knows it.
+	Cost     *view.USD `json:"cost_usd"`
+	Seconds  float64   `json:"seconds"`
+	Messages int       `json:"messages"`
 	view.Role
 	Tree     string `json:"tree,omitempty"`
 	Commands int64  `json:"commands"`
@@ -50,7 +53,7 @@ func (s *Server) team(ctx context.Context, b *book) []Agent {
 func (s *Server) agentOf(ctx context.Context, b *book, a *agent.Agent) Agent {
 	desk, role := b.Desks.Agent(a.Name), view.Of(b.state).Role(b.state, a.Name)
 	out := Agent{
-		Name: a.Name, Model: a.Model, Doing: s.doing(ctx, b, a, desk, role), Turns: a.Turns, Tokens: a.Tokens, Cost: view.USD(a.Cost), Seconds: float64(a.Duration) / 1e6,
+		Name: a.Name, Executor: a.Executor, Model: a.Model, Doing: s.doing(ctx, b, a, desk, role), Turns: a.Turns, Tokens: a.Tokens, Cost: knownCost(a.Cost, a.Unpriced), Seconds: float64(a.Duration) / 1e6,
 		Messages: len(desk.Entries), Role: role, Commands: desk.Commands,
 	}
 	if a.Tree != nil {

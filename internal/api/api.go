@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"lyceum/internal/blob"
+	mcpserver "lyceum/internal/mcp/server"
 	"lyceum/internal/runtime"
 )
 
@@ -50,6 +51,12 @@ type Options struct {
 	Examples fs.FS
 	// Model is what a spec without a model gets.
 	Model string
+	// Cost is a limit in dollars for quests that have none and are run by other programs,
+	// five if it is empty.
+	Cost string
+	// Repos are folders of this machine that quests may work on, by name. A request can name
+	// no other.
+	Repos map[string]string
 	// Log is told what broke, in a line each; nil throws it away.
 	Log *log.Logger
 	// Heartbeat is how often a silent stream says that it is alive, 10 seconds if zero.
@@ -62,6 +69,9 @@ type Options struct {
 	// Stall is how long a reader may leave a write of its stream unread, 30 seconds if
 	// zero.
 	Stall time.Duration
+	// Streams is how many live streams one token may have open, 64 if zero. The owner may
+	// have eight times as many.
+	Streams int
 }
 
 // Server answers requests. It is an http.Handler.
@@ -87,6 +97,9 @@ type Server struct {
 	hub     *hub
 	meter   *meter
 	page    *page
+	mcp     *mcpserver.Handler
+	// examining is held by those who have a whole quest checked: so many at a time.
+	examining chan struct{}
 	// ctx ends when the server closes, and with it all streams.
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -104,6 +117,9 @@ func New(rt *runtime.Runtime, opts Options) *Server {
 	if opts.Stall == 0 {
 		opts.Stall = 30 * time.Second
 	}
+	if opts.Streams == 0 {
+		opts.Streams = 64
+	}
 	if opts.Failures == 0 {
 		opts.Failures = 20
 	}
@@ -118,6 +134,8 @@ func New(rt *runtime.Runtime, opts Options) *Server {
 	s.hub = newHub(s.ctx, rt, opts.Buffer)
 	s.keeper = newKeeper(rt, s.hub, opts.Log)
 	s.page = newPage(opts.Page)
+	s.mcp = s.newMCP(opts.Cost)
+	s.examining = make(chan struct{}, maxExamining)
 	s.register()
 	return s
 }
@@ -154,6 +172,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.fail(rec, r, &http.MaxBytesError{Limit: s.body})
 		return
 	}
+	if who := callerOf(r); who.Scope != (Scope{}) {
+		proven(r, who)
+	}
 	r.Body = http.MaxBytesReader(rec, r.Body, s.body)
 	s.mux.ServeHTTP(rec, r)
 }
@@ -166,6 +187,7 @@ func (s *Server) HTTP() *http.Server {
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10,
 		BaseContext:    func(net.Listener) context.Context { return s.ctx },
+		ConnContext:    visited,
 	}
 }
 
@@ -191,10 +213,14 @@ func (s *Server) Tidy(ctx context.Context) {
 
 // EndStreams ends all live streams, so that an http.Server can shut down: it waits
 // for requests, and a stream is one that does not end by itself.
-func (s *Server) EndStreams() { s.hub.close() }
+func (s *Server) EndStreams() {
+	s.mcp.Close()
+	s.hub.close()
+}
 
 // Close ends all streams and requests. Quests are the Keeper's to shut down first.
 func (s *Server) Close() {
+	s.mcp.Close()
 	s.hub.close()
 	s.cancel()
 	s.hub.wait()

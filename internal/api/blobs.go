@@ -8,16 +8,14 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"path"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
-	"lyceum/internal/plain"
+	"lyceum/internal/media"
 )
 
 // rasters are the images that a browser may show: none of them can hold a script.
@@ -60,7 +58,7 @@ func (s *Server) blob(w http.ResponseWriter, r *http.Request) error {
 	head.Set("Cache-Control", "private, max-age=31536000, immutable")
 	head.Set("ETag", `"`+h.String()+`"`)
 	if !image {
-		head.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(name, h)}))
+		head.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": media.FileName(name, h.String()[:16])}))
 	}
 	if strings.Contains(r.Header.Get("Range"), ",") { // several are answered with all of it
 		r = r.Clone(r.Context())
@@ -98,21 +96,6 @@ func (w *rangeRefusal) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// fileName makes a caller's word a plain file name.
-func fileName(name string, h event.Hash) string {
-	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
-	name = strings.Map(func(c rune) rune {
-		if (plain.People | plain.Controls).Has(c) || strings.ContainsRune(`"/\:*?<>|`, c) || c == utf8.RuneError {
-			return -1
-		}
-		return c
-	}, name)
-	if name == "" || name == "." || name == ".." {
-		return h.String()[:16]
-	}
-	return name
-}
-
 // content opens a blob, wherever it is kept, once it is known to be whole.
 func (s *Server) content(ctx context.Context, h event.Hash) (io.ReadSeeker, func(), error) {
 	data, err := s.rt.Ledger.Blob(ctx, h)
@@ -148,7 +131,7 @@ func (s *Server) measure(ctx context.Context, h event.Hash) (int64, error) {
 }
 
 // far is a large blob that can be read from any place: by reading on from where it
-// stands, or again from the beginning.
+// stands, by beginning there if the store can, or again from the beginning.
 type far struct {
 	ctx   context.Context
 	store blob.Store
@@ -177,13 +160,10 @@ func (f *far) Read(p []byte) (int, error) {
 	if f.at >= f.size {
 		return 0, io.EOF
 	}
-	if f.in == nil || f.stood > f.at {
-		f.close()
-		in, err := f.store.Open(f.ctx, f.hash)
-		if err != nil {
+	if f.in == nil || f.stood != f.at {
+		if err := f.begin(); err != nil {
 			return 0, err
 		}
-		f.in, f.stood = in, 0
 	}
 	if f.stood < f.at {
 		n, err := io.CopyN(io.Discard, f.in, f.at-f.stood)
@@ -196,6 +176,23 @@ func (f *far) Read(p []byte) (int, error) {
 	f.stood += int64(n)
 	f.at = f.stood
 	return n, err
+}
+
+// begin opens the blob where the caller wants to read, or before that.
+func (f *far) begin() (err error) {
+	if at, ok := f.store.(blob.Ranger); ok {
+		f.close()
+		f.stood = f.at
+		f.in, err = at.OpenAt(f.ctx, f.hash, f.at)
+		return err
+	}
+	if f.in != nil && f.stood < f.at {
+		return nil // what is between is passed over
+	}
+	f.close()
+	f.stood = 0
+	f.in, err = f.store.Open(f.ctx, f.hash)
+	return err
 }
 
 func (f *far) close() {

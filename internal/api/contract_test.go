@@ -13,6 +13,7 @@ import (
 	"lyceum/internal/api"
 	"lyceum/internal/blob"
 	"lyceum/internal/model"
+	"lyceum/internal/need"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -153,6 +154,7 @@ func TestTheDocument(t *testing.T) {
 }
 
 func TestEveryAnswerFitsTheDocument(t *testing.T) {
+	need.NoDetector(t)
 	t.Parallel()
 	w := newWorld(t)
 	c := readDocument(t)
@@ -298,11 +300,16 @@ func (w *world) askOrders(t *testing.T, ask func(string, string, any, ...func(*h
 	at := "/api/quests/fresh"
 	ask(order, at+"/control", map[string]any{"action": "resume"}).want(t, 409)
 	ask(order, at+"/control", map[string]any{"action": "start", "limits": map[string]any{
-		"turns": 50, "cost_usd": "1.50", "tokens": 1_000_000, "agent": map[string]any{"seconds": 9, "turns": 40, "tokens": 900_000, "cost_usd": 1}}}).want(t, 200)
+		"turns": 50, "cost_usd": "1.50", "tokens": 1_000_000, "storage_bytes": 1 << 30, "agent": map[string]any{"seconds": 9, "storage_bytes": 1 << 29, "turns": 40, "tokens": 900_000, "cost_usd": 1}}}).want(t, 200)
 	ask(order, at+"/control", map[string]any{"action": "start"}).want(t, 409)
 	ask(say, at+"/messages", map[string]any{"text": "Go on.", "to": "agent-0"}).want(t, 202)
 	ask(say, at+"/messages", map[string]any{"text": "Go on.", "to": "nobody"}).want(t, 400)
+	ask(say, at+"/messages", map[string]any{"attachments": []any{map[string]any{"name": "dot.png", "data": dot}}}).want(t, 202)
+	ask(say, at+"/messages", map[string]any{"attachments": []any{map[string]any{"data": "no base64"}}}).want(t, 400)
+	ask("GET /api/quests/{quest}/agents/{agent}/transcript", at+"/agents/agent-0/transcript", nil).want(t, 200)
 	ask(say, "/api/quests/net/messages", map[string]any{"text": "Are you sure?"}).want(t, 409)
+	w.askQuestions(t, ask)
+	w.askToGoOn(t, ask)
 	ask(gone, at, nil).want(t, 409)
 	ask(order, at+"/control", map[string]any{"action": "pause"}).want(t, 200)
 	ask("GET /api/quests/{quest}", at, nil).want(t, 200)

@@ -11,12 +11,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
-	"lyceum/internal/profile"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 
@@ -115,12 +113,16 @@ func (s *Server) draft(n *NewQuest) (*draft, error) {
 		return nil, err
 	}
 	var err error
-	d.plan, err = (&runtime.Draft{File: specFile, Source: d.source, Home: s.rt.Home, Model: s.opts.Model, Changes: runtime.Changes{Name: n.Name, Model: n.Model}}).Plan()
-	if err != nil {
-		f := fieldOf(err, d.source)
-		return nil, &problem{status: http.StatusBadRequest, field: f.Field, fields: []FieldError{f}, text: err.Error()}
+	d.plan, err = (&runtime.Draft{File: specFile, Source: d.source, Home: s.rt.Home, Model: s.opts.Model, Changes: runtime.Changes{Name: n.Name, Model: n.Model}}).Plan(s.rt.Societies)
+	if err != nil && d.plan.Spec == nil {
+		return nil, badSpec(err, d.source)
 	}
-	return d, nil
+	// What was sent is a stranger's: a repository in it is but files.
+	d.plan.Sent = true
+	if dir := s.opts.Repos[d.plan.Spec.Repo]; dir != "" {
+		d.plan.Folders = map[string]string{"repo": dir}
+	}
+	return d, nil // what is wrong with it is told with what is found later
 }
 
 // add reads the files that came with a spec.
@@ -148,17 +150,18 @@ func (d *draft) add(files []NewFile) error {
 	return nil
 }
 
-// create makes the quest. Its files are put into a temporary folder: what the quest needs
-// of them goes into its ledger.
-func (s *Server) create(ctx context.Context, d *draft) (*quest.State, error) {
+// laidOut puts the files of a quest into a folder for as long as use takes: what the quest
+// needs of them goes into its ledger. What use says is wrong with the plan becomes a problem
+// with all its fields.
+func (s *Server) laidOut(d *draft, use func() error) error {
 	dir, err := os.MkdirTemp("", "lyceum-new-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer os.RemoveAll(dir)
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer root.Close()
 	for name, data := range d.files {
@@ -168,17 +171,25 @@ func (s *Server) create(ctx context.Context, d *draft) (*quest.State, error) {
 			err = root.WriteFile(name, data, 0o600)
 		}
 		if err != nil {
-			return nil, badParameter("files.path", "%.80q cannot be written: %v", name, errors.Unwrap(err))
+			return badParameter("files.path", "%.80q cannot be written: %v", name, errors.Unwrap(err))
 		}
 	}
 	d.plan.Dir = dir
-	st, err := s.rt.Create(ctx, d.plan)
-	if err != nil && isPlanFault(err) {
-		f := fieldOf(err, nil)
-		f.Message = s.discreet(f.Message, dir)
-		return nil, &problem{status: http.StatusBadRequest, field: f.Field, fields: []FieldError{f}, text: s.discreet(err.Error(), dir)}
+	if err = use(); err == nil || !isPlanFault(err) {
+		return err
 	}
-	return st, err
+	p := badSpec(err, d.source)
+	say := func(text string) string {
+		for key, elsewhere := range d.plan.Folders {
+			text = strings.ReplaceAll(text, elsewhere, "the folder for "+key)
+		}
+		return s.discreet(text, dir)
+	}
+	p.text = say(p.text)
+	for i := range p.fields {
+		p.fields[i].Message = say(p.fields[i].Message)
+	}
+	return p
 }
 
 // discreet takes out of a text where things lie on this machine: the files of a new quest
@@ -202,7 +213,11 @@ func (s *Server) createQuest(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	st, err := s.create(r.Context(), d)
+	var st *quest.State
+	err = s.laidOut(d, func() (err error) {
+		st, err = s.rt.Create(r.Context(), d.plan)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -242,58 +257,25 @@ func (s *Server) validate(w http.ResponseWriter, r *http.Request) error {
 	} else if err != nil {
 		return err
 	}
-	if out.Errors, err = s.faults(r.Context(), d); err != nil {
+	if err := s.faults(r.Context(), d, &out.Errors); err != nil {
 		return err
 	}
 	out.Valid, out.Name, out.Society, out.YAML = len(out.Errors) == 0, d.plan.Spec.Name, s.society(d.plan.Spec), string(d.source)
 	return s.send(w, http.StatusOK, out)
 }
 
-// faults are what is wrong with a spec that is well-formed: what it names is not there,
-// or is taken.
-func (s *Server) faults(ctx context.Context, d *draft) ([]FieldError, error) {
-	out := []FieldError{}
-	spec := d.plan.Spec
-	switch _, err := s.rt.Ledger.Head(ctx, spec.Name); {
+// faults finds all that is wrong with a spec, that its name is taken included.
+func (s *Server) faults(ctx context.Context, d *draft, out *[]FieldError) error {
+	switch _, err := s.rt.Ledger.Head(ctx, d.plan.Spec.Name); {
 	case err == nil:
-		out = append(out, FieldError{Field: "name", Message: runtime.ErrExists.Error() + ": choose another"})
+		*out = append(*out, FieldError{Field: "name", Message: runtime.ErrExists.Error() + ": choose another"})
 	case !errors.Is(err, ledger.ErrNoQuest):
-		return nil, err
+		return err
 	}
-	if name := spec.Profile; name != "" {
-		if _, err := profile.Find(s.rt.Home, name); err != nil {
-			out = append(out, FieldError{Field: "profile", Message: s.discreet(err.Error(), "")})
-		}
+	err := s.laidOut(d, func() error { return s.rt.Faults(ctx, d.plan) })
+	if p, ok := errors.AsType[*problem](err); ok && len(p.fields) > 0 {
+		*out = append(*out, p.fields...)
+		return nil
 	}
-	if f := d.modelFault(s.rt); f != "" {
-		out = append(out, FieldError{Field: "model", Message: f})
-	}
-	for _, t := range spec.Tools {
-		if !slices.Contains(s.rt.Tools.Names(), t) {
-			out = append(out, FieldError{Field: "tools", Message: "there is no tool " + clip(t)})
-		}
-	}
-	return out, nil
-}
-
-// modelFault says why a spec's model cannot be had.
-func (d *draft) modelFault(rt *runtime.Runtime) string {
-	name := d.plan.Spec.Model
-	if name == "" {
-		if runtime.ByRules(d.plan.Spec) || len(d.plan.Spec.Agents) > 0 && d.plan.Spec.Agents[0].Model != "" {
-			return ""
-		}
-		return runtime.NoModel
-	}
-	_, err := rt.Models(name, func(pin string) ([]byte, error) {
-		file := strings.TrimPrefix(pin, "script:")
-		if data, ok := d.files[file]; ok {
-			return data, nil
-		}
-		return nil, errors.New("there is no file " + clip(file) + " with the quest")
-	})
-	if err != nil {
-		return err.Error()
-	}
-	return ""
+	return err
 }

@@ -4,6 +4,11 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"lyceum/internal/event"
+	mcpserver "lyceum/internal/mcp/server"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // Patterns are those of all routes.
@@ -71,12 +76,10 @@ const MaxBody = maxBody
 // ShutdownReason is what a pause by a shutdown says.
 const ShutdownReason = shutdownReason
 
-// Holds and LowerASCII are how texts are looked for, FileName what a download is called,
-// and CommandLine how a command is shown.
+// Holds and LowerASCII are how texts are looked for, and CommandLine how a command is shown.
 var (
 	Holds       = holds
 	LowerASCII  = lowerASCII
-	FileName    = fileName
 	CommandLine = commandLine
 )
 
@@ -93,11 +96,14 @@ func (s *Server) Opened() uint64 {
 	return s.shelf.uses
 }
 
-// Expire has the pass be of long ago.
-func (s *Server) Expire() {
-	s.guard.pass.mu.Lock()
-	defer s.guard.pass.mu.Unlock()
-	s.guard.pass.until -= 120e6
+// OldPass is one that was made as long ago.
+func (s *Server) OldPass(ago time.Duration) string {
+	return Pass(s.guard.token, s.rt.Clock()-event.Time(ago.Microseconds()))
+}
+
+// StartedBefore has the server be up for as long.
+func (s *Server) StartedBefore(ago time.Duration) {
+	s.guard.passes.started -= event.Time(ago.Microseconds())
 }
 
 // Tidied waits until what removed quests left is gone, if it can go.
@@ -108,3 +114,11 @@ func (s *Server) LookAt(n uint64) { s.scan = n }
 
 // TakeBodies sets how many bytes a request may bring.
 func (s *Server) TakeBodies(n int64) { s.body = n }
+
+// ServeInstead has /mcp serve another server than that of quests.
+func (s *Server) ServeInstead(other *mcp.Server) {
+	s.mcp = mcpserver.NewHandler(mcpserver.HandlerOptions{
+		Pick: func(*http.Request) (*mcp.Server, func()) { return other, func() {} },
+		Who:  func(r *http.Request) string { return callerOf(r).key() }, MaxBody: s.body, Stall: s.opts.Stall, Now: time.Now,
+	})
+}

@@ -40,6 +40,7 @@ type feed struct {
 	status    quest.Status
 	reason    string
 	warned    bool
+	rested    bool // its rules have paused it, and nobody holds it
 	over      *ending
 	err       error
 }
@@ -146,6 +147,7 @@ func (f *feed) note(e event.Event) {
 		return
 	}
 	f.status, f.reason = status, reason
+	_, f.rested = e.Body.(*event.QuestRested)
 	if b, ok := e.Body.(*event.QuestFinished); ok {
 		f.warned = len(b.Warnings) > 0
 	}
@@ -157,6 +159,8 @@ func standing(b event.Body) (quest.Status, string, bool) {
 	case *event.QuestStarted, *event.QuestResumed:
 		return quest.Running, "", true
 	case *event.QuestPaused:
+		return quest.Paused, b.Reason, true
+	case *event.QuestRested:
 		return quest.Paused, b.Reason, true
 	case *event.QuestForked:
 		return quest.Paused, "", true
@@ -216,7 +220,7 @@ func (f *feed) publish(ctx context.Context) (again bool) {
 		f.keep(f.pending)
 		f.pending = &chunk{}
 	}
-	rests, high := ends(f.status), f.high
+	rests, high := ends(f.status) || f.rested, f.high
 	f.mu.Unlock()
 	if rests {
 		if over := f.look(ctx, high); over != nil {
@@ -280,7 +284,7 @@ func (f *feed) look(ctx context.Context, high uint64) *ending {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return &ending{Status: statusText(f.status, false, f.warned), Head: high, Reason: f.reason}
+	return &ending{Status: statusText(f.status, false, f.warned, false), Head: high, Reason: f.reason}
 }
 
 // errCut says that a reader wants what the feed no longer has.

@@ -102,3 +102,35 @@ func TestWhatAQuestCannotBeMadeOfNamesItsField(t *testing.T) {
 		}
 	}
 }
+
+// TestAllFaultsOfASpecComeAtOnce: what is wrong with the form, and what is named and not there, in
+// the order of the lines, whether the spec is checked or a quest is made of it.
+func TestAllFaultsOfASpecComeAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newHome(t).serve(api.Options{Model: "demo"})
+	body := map[string]any{"yaml": "name: a\nproblem_file: gone.md\ncolour: red\ntools: [calculate, teleport]\ndata: nothing\nwindow: 5\nprofile: wizard\nmodel: nonsense\n"}
+	type fault struct {
+		Field, Message string
+		Line           int
+	}
+	want := []fault{{Field: "problem_file", Line: 2}, {Field: "colour", Line: 3}, {Field: "tools", Line: 4}, {Field: "data", Line: 5}, {Field: "window", Line: 6}, {Field: "profile", Line: 7}, {Field: "model", Line: 8}}
+	compare := func(what string, got []fault) {
+		t.Helper()
+		if len(got) != len(want) {
+			t.Fatalf("%s: got %d faults, want %d: %+v", what, len(got), len(want), got)
+		}
+		for i, w := range want {
+			if got[i].Field != w.Field || got[i].Line != w.Line || got[i].Message == "" || strings.Contains(got[i].Message, "lyceum-new-") {
+				t.Errorf("%s: fault %d is %+v, want one of %s in line %d that tells no path of the server", what, i, got[i], w.Field, w.Line)
+			}
+		}
+	}
+	var v struct{ Errors []fault }
+	s.do("POST", "/api/validate", body).want(t, 200).into(t, &v)
+	compare("validate", v.Errors)
+	var e struct {
+		Error struct{ Fields []fault }
+	}
+	s.do("POST", "/api/quests", body).want(t, 400).into(t, &e)
+	compare("create", e.Error.Fields)
+}

@@ -6,14 +6,12 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"lyceum/internal/event"
 	"lyceum/internal/profile"
 	"lyceum/internal/quest"
-	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/service"
 	"lyceum/internal/strictyaml"
 
@@ -23,25 +21,26 @@ import (
 // specFile is what a spec is called in errors about it.
 const specFile = "quest.yaml"
 
-// fieldOf finds the key of a spec that an error is about: what the spec's own check
-// says, or else what stands at the error's place. Only where a quest cannot be made of a
-// spec that is right by itself, the key is known by the words of the error.
-func fieldOf(err error, source []byte) FieldError {
-	out := FieldError{Message: err.Error(), Field: quest.FieldOf(err)}
-	if e, ok := errors.AsType[*strictyaml.Error](err); ok && e.File == specFile {
-		out.Message, out.Line = e.Text, e.Line
-		if out.Field == "" {
-			out.Field = keyAt(source, e.Line, e.Column)
+// fieldsOf are the faults that an error consists of, each with the key of a spec that it is
+// about: what the spec's own check says, or else what stands at its place.
+func fieldsOf(err error, source []byte) (out []FieldError) {
+	for _, err := range quest.FaultsOf(err) {
+		f := FieldError{Message: err.Error(), Field: quest.FieldOf(err)}
+		if e, ok := errors.AsType[*strictyaml.Error](err); ok && e.File == specFile {
+			f.Message, f.Line = e.Text, e.Line
+			if f.Field == "" {
+				f.Field = keyAt(source, e.Line, e.Column)
+			}
 		}
-		return out
-	}
-	if _, ok := errors.AsType[*profile.UnknownError](err); ok {
-		out.Field = "profile"
-	}
-	if _, ok := errors.AsType[*runtime.PlanError](err); ok && out.Field == "" {
-		out.Field = keyIn(out.Message)
+		out = append(out, f)
 	}
 	return out
+}
+
+// badSpec says all that is wrong with a spec.
+func badSpec(err error, source []byte) *problem {
+	fields := fieldsOf(err, source)
+	return &problem{status: http.StatusBadRequest, field: fields[0].Field, fields: fields, text: err.Error()}
 }
 
 // keyAt is the key of what stands at a place of a spec, with those above it.
@@ -66,26 +65,6 @@ func (f *finder) Visit(n ast.Node) ast.Visitor {
 		f.path = n.GetPath()
 	}
 	return f
-}
-
-// planKeys are the words that an error of a plan may have, and the key of a spec that
-// each is about.
-var planKeys = map[string]string{
-	"question": "problem", "problem_file": "problem_file", "task": "task", "society": "society", "corpus": "corpus", "profile": "profile",
-	"model": "model", "tools": "tools", "tool": "tools", "data": "data", "computer": "computer", "window": "window", "policies": "policies",
-	"policy": "policies", "cost": "limits.cost",
-}
-
-var word = regexp.MustCompile(`[a-z_]+`)
-
-// keyIn is the key that an error of a plan is about: the first that it names.
-func keyIn(text string) string {
-	for _, w := range word.FindAllString(text, -1) {
-		if key := planKeys[w]; key != "" {
-			return key
-		}
-	}
-	return ""
 }
 
 // Example is one that comes with Lyceum.
@@ -139,21 +118,19 @@ func (s *Server) examples(w http.ResponseWriter, r *http.Request) error {
 		if !f.IsDir() || s.example(f.Name(), d) != nil {
 			continue
 		}
-		spec, err := quest.ParseSpec(f.Name()+"/quest.yaml", d.source)
+		spec, err := s.rt.Societies.ParseSpec(f.Name()+"/quest.yaml", d.source)
 		if err != nil {
 			return err
 		}
-		e := exampleOf(f.Name(), spec, d)
-		e.Society = s.society(spec)
-		out.Examples = append(out.Examples, e)
+		out.Examples = append(out.Examples, s.exampleOf(f.Name(), spec, d))
 	}
 	return s.send(w, http.StatusOK, out)
 }
 
-func exampleOf(name string, spec *quest.Spec, d *draft) Example {
-	e := Example{Name: name, Problem: spec.Question(), Spec: string(d.source), Files: []string{}, Note: comment(d.source)}
+func (s *Server) exampleOf(name string, spec *quest.Spec, d *draft) Example {
+	e := Example{Name: name, Society: s.society(spec), Problem: s.rt.Societies.Question(spec), Spec: string(d.source), Files: []string{}, Note: comment(d.source)}
 	e.Title, _, _ = strings.Cut(strings.TrimSpace(e.Problem), "\n")
-	e.Offline = runtime.ByRules(spec) || spec.Model == "demo" || strings.HasPrefix(spec.Model, "demo:") || strings.HasPrefix(spec.Model, "script:")
+	e.Offline = s.rt.Societies.ByRules(spec) || spec.Model == "demo" || strings.HasPrefix(spec.Model, "demo:") || strings.HasPrefix(spec.Model, "script:")
 	for file := range d.files {
 		e.Files = append(e.Files, file)
 	}
@@ -163,13 +140,7 @@ func exampleOf(name string, spec *quest.Spec, d *draft) Example {
 
 // society is that of a spec: without one it is the first that there is.
 func (s *Server) society(spec *quest.Spec) string {
-	return cmp.Or(spec.Society, societyOf(s.rt.Societies[0].Rules()))
-}
-
-// societyOf is the name of the society that has these rules.
-func societyOf(rules string) string {
-	name, _, _ := strings.Cut(rules, "/")
-	return name
+	return cmp.Or(spec.Society, s.rt.Societies.Names()[0])
 }
 
 // comment is what stands in front of a spec.
@@ -206,12 +177,7 @@ func (s *Server) options(w http.ResponseWriter, r *http.Request) error {
 		Tools     []string `json:"tools"`
 		Programs  []string `json:"programs"`
 		Demo      string   `json:"demo_model"`
-	}{s.rt.Version, s.opts.Model, []string{}, []one{}, []string{}, quest.Decisions, quest.Audits, quest.Drivers, s.rt.Tools.Names(), service.Programs(), "demo"}
-	for _, soc := range s.rt.Societies {
-		if name := societyOf(soc.Rules()); !slices.Contains(out.Societies, name) {
-			out.Societies = append(out.Societies, name)
-		}
-	}
+	}{s.rt.Version, s.opts.Model, s.rt.Societies.Names(), []one{}, []string{}, s.rt.Societies.Choices("decision"), s.rt.Societies.Choices("audit"), quest.Drivers, s.rt.Tools.Names(), service.Programs(), "demo"}
 	profiles, err := profile.List(s.rt.Home)
 	if err != nil { // of some; the others are there
 		out.Faults = append(out.Faults, strings.Split(err.Error(), "\n")...)
@@ -226,7 +192,7 @@ func (s *Server) schema(w http.ResponseWriter, r *http.Request) error {
 	if err := none(r); err != nil {
 		return err
 	}
-	schema, err := quest.Schema()
+	schema, err := s.rt.Societies.Schema()
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,7 @@ package api
 
 import (
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
 	"net"
@@ -21,26 +19,31 @@ import (
 
 // guard lets requests in. It asks three things: whether the request was meant for this
 // server (Host), whether another site's page sent it (Origin), and who sends it: the owner
-// of the home, by its token or the cookie made of it, or the holder of a token in the store.
-// What a caller may have is said by the table of routes.
+// of the home, or the holder of a token in the store, by the token or by a session that a
+// link with it has begun. What a caller may have is said by the table of routes.
 type guard struct {
-	pass               pass
-	token              string
-	cookieName, cookie string
-	hosts              []string
-	secure             bool
-	fails              failures
-	version            string
-	store              ledger.Tokens
+	passes     passes
+	token      string
+	cookieName string
+	hosts      []string
+	secure     bool
+	fails      failures
+	version    string
+	store      ledger.Tokens
+	// run is part of every cookie where browsers cannot tell this server from another that
+	// listens on its port after it has died: what they would give away then is worth nothing.
+	// It is empty where they come by TLS.
+	run string
 }
-
-// ownHeader is one that a form of another site cannot send.
-const ownHeader = "Lyceum-Request"
 
 func newGuard(o *Options, rt *runtime.Runtime) *guard {
 	g := &guard{token: o.Token, secure: o.Secure, version: rt.Version, store: rt.Ledger, fails: failures{clock: rt.Clock, burst: float64(o.Failures)}}
+	g.passes.started = rt.Clock()
+	if !o.Secure {
+		g.run = rand.Text()
+	}
 	// A browser keeps cookies by host and not by port: servers of two homes need two names.
-	g.cookieName, g.cookie = "lyceum-"+g.derived("lyceum cookie name")[:8], g.derived("lyceum cookie 1")
+	g.cookieName = "lyceum-" + g.derived("lyceum cookie name")[:8]
 	for _, h := range o.Hosts {
 		g.hosts = append(g.hosts, strings.ToLower(h))
 	}
@@ -48,11 +51,7 @@ func newGuard(o *Options, rt *runtime.Runtime) *guard {
 }
 
 // derived is something for a purpose that only who has the home's token can make.
-func (g *guard) derived(purpose string) string {
-	mac := hmac.New(sha256.New, []byte(g.token))
-	mac.Write([]byte(purpose))
-	return hex.EncodeToString(mac.Sum(nil))
-}
+func (g *guard) derived(purpose string) string { return hex.EncodeToString(derived(g.token, purpose)) }
 
 // admit returns a request with its caller, or says why it may not pass. row is what it asks
 // for, nil for what is not in the table of routes: nobody gets that. It answers itself when
@@ -72,19 +71,24 @@ func (g *guard) admit(w http.ResponseWriter, r *http.Request, row *route) (*http
 	if row != nil && row.need == open {
 		return r, nil
 	}
-	who, err := g.caller(r)
+	who, alone, err := g.caller(r)
 	switch {
 	case err != nil:
 		return r, err
+	case alone:
+		return r, g.refuse(r, "a cookie alone is worth nothing here, for every port of this machine is given it: the page brings a key besides, and this browser has lost it. Open a link that lyceum serve --link prints")
 	case who.Scope == Scope{}:
-		return r, g.refuse(r, "no credentials: open the link that lyceum serve printed, or send Authorization: Bearer with what is in the file token of the home, or with a token that lyceum token create made and that is neither revoked nor expired")
-	case who.byCookie && changes(r) && len(origin) == 0 && r.Header.Get(ownHeader) == "":
-		return r, problemf(http.StatusForbidden, "Origin", "a change by cookie needs an Origin or the header %s", ownHeader)
+		return r, g.refuse(r, "no credentials: open a link that lyceum serve --link prints, or send Authorization: Bearer with what is in the file token of the home, or with a token that lyceum token create made and that is neither revoked nor expired")
+	case who.byCookie && !ownPage(r):
+		return r, problemf(http.StatusForbidden, "Sec-Fetch-Site", "only this server's own page may use the browser's session")
 	case row == nil:
 		return r, nothingAt(r)
 	}
 	if err := greet(w.Header(), r.Header, g.version); err != nil {
 		return r, err
+	}
+	if who.byCookie {
+		r = withoutKey(r)
 	}
 	return r.WithContext(context.WithValue(r.Context(), callerKey{}, who)), nil
 }
@@ -93,24 +97,28 @@ func changes(r *http.Request) bool {
 	return r.Method != http.MethodGet && r.Method != http.MethodHead
 }
 
-// welcome makes a cookie of the token in the link that is opened first. The cookie is good
-// for what the token is good for.
+// welcome begins a session for who opens a link. The session is good for what the link's token
+// is good for.
 func (g *guard) welcome(w http.ResponseWriter, r *http.Request, given string) error {
-	cookie := g.cookie
-	if !equal(given, g.token) && !g.pass.use(given, g.fails.clock()) {
-		t, err := g.bySecret(r.Context(), given)
-		if err != nil {
-			return err
-		}
-		if t == nil {
-			return g.refuse(r, "the link's token is not one of this home, or no longer: open the link that lyceum serve printed last, or ask for a new token")
-		}
-		cookie = g.cookieOf(t)
+	if equal(given, g.token) || g.passes.use(g.token, given, g.fails.clock()) {
+		g.signIn(w, r, nil)
+		return nil
 	}
-	http.SetCookie(w, &http.Cookie{Name: g.cookieName, Value: cookie, Path: "/", HttpOnly: true, Secure: g.secure, SameSite: http.SameSiteStrictMode})
-	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, "/", http.StatusSeeOther)
-	return nil
+	t, err := g.bySecret(r.Context(), given)
+	if err != nil {
+		return err
+	}
+	if t != nil {
+		g.signIn(w, r, t)
+		return nil
+	}
+	no := g.refuse(r, "the link's token is not one of this home, or no longer: a link opens once; lyceum serve --link prints another")
+	if no.status == http.StatusUnauthorized && strings.Contains(r.Header.Get("Accept"), "text/html") {
+		// A person is told by the page, which goes on if the browser is signed in already.
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+		return nil
+	}
+	return no
 }
 
 func (g *guard) refuse(r *http.Request, text string) *problem {
@@ -134,28 +142,20 @@ func equal(a, b string) bool {
 }
 
 // caller is who sends a request, the zero value for nobody. A bearer token counts alone: a
-// cookie beside it does not make up for a wrong one, nor widen a narrow one.
-func (g *guard) caller(r *http.Request) (caller, error) {
+// cookie beside it does not make up for a wrong one, nor widen a narrow one. alone says that
+// nobody sends it, but a browser's cookie without the key.
+func (g *guard) caller(r *http.Request) (who caller, alone bool, err error) {
 	if g.token == "" {
-		return caller{}, nil
+		return caller{}, false, nil
 	}
 	if given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		if equal(given, g.token) {
-			return caller{Scope: owner}, nil
+			return caller{Scope: owner}, false, nil
 		}
 		t, err := g.bySecret(r.Context(), given)
-		return callerBy(t, false), err
+		return callerBy(t, false), false, err
 	}
-	for _, c := range r.CookiesNamed(g.cookieName) {
-		if equal(c.Value, g.cookie) {
-			return caller{Scope: owner, byCookie: true}, nil
-		}
-		t, err := g.byCookie(r.Context(), c.Value)
-		if t != nil || err != nil {
-			return callerBy(t, true), err
-		}
-	}
-	return caller{}, nil
+	return g.bySession(r)
 }
 
 // ours reports whether a Host header names this server. A site whose name was made to
@@ -179,34 +179,6 @@ func (g *guard) sameOrigin(origin, host string) bool {
 	u, err := url.Parse(origin)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http" && !g.secure) && strings.EqualFold(u.Host, host)
 }
-
-// pass is a token for one use, within a minute. It is for a link that others on the
-// machine can read: in the arguments of the program that opens it.
-type pass struct {
-	mu    sync.Mutex
-	code  string
-	until event.Time
-}
-
-func (p *pass) make(now event.Time) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.code, p.until = rand.Text()+rand.Text(), now+60e6
-	return p.code
-}
-
-func (p *pass) use(given string, now event.Time) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !equal(given, p.code) || now > p.until {
-		return false
-	}
-	p.code = ""
-	return true
-}
-
-// Pass makes a token that opens the page once, within a minute. The last one counts.
-func (s *Server) Pass() string { return s.guard.pass.make(s.rt.Clock()) }
 
 // headers are on every answer.
 func headers(h http.Header) {
@@ -243,10 +215,7 @@ type bucket struct {
 const maxAddresses = 4096
 
 func (f *failures) allow(remote string) bool {
-	host, _, err := net.SplitHostPort(remote)
-	if err != nil {
-		host = remote
-	}
+	host := addressOf(remote)
 	now := f.clock()
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -27,11 +27,12 @@ func TestCredentials(t *testing.T) {
 	self := s.web.URL
 	host := strings.TrimPrefix(self, "http://")
 	open := s.do("GET", "/?token="+token, nil, bare).want(t, 303)
-	if open.header.Get("Location") != "/" {
-		t.Errorf("it redirects to %q", open.header.Get("Location"))
+	cookie, key := session(open.header)
+	if open.header.Get("Location") != "/#key="+key || len(key) != 64 {
+		t.Errorf("it redirects to %q, want the page with a key", open.header.Get("Location"))
 	}
 	given := open.header.Get("Set-Cookie")
-	for _, part := range []string{"lyceum-", "HttpOnly", "SameSite=Strict", "Path=/"} {
+	for _, part := range []string{"lyceum-", "HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=604800"} {
 		if !strings.Contains(given, part) {
 			t.Errorf("the cookie %q has no %s", given, part)
 		}
@@ -39,7 +40,6 @@ func TestCredentials(t *testing.T) {
 	if strings.Contains(given, token) {
 		t.Error("the cookie is the token")
 	}
-	cookie, _, _ := strings.Cut(given, ";")
 	name, _, _ := strings.Cut(cookie, "=")
 	with := func(pairs ...string) func(*http.Request) {
 		return func(r *http.Request) {
@@ -65,7 +65,8 @@ func TestCredentials(t *testing.T) {
 		{"a wrong token", "GET", with("Authorization", "Bearer "+strings.Repeat("0", 64)), 401},
 		{"half a token", "GET", with("Authorization", bearer[:40]), 401},
 		{"the token as basic", "GET", with("Authorization", "Basic "+token), 401},
-		{"the cookie", "GET", with("Cookie", cookie), 200},
+		{"the cookie alone", "GET", with("Cookie", cookie), 401},
+		{"the cookie and its key", "GET", with("Cookie", cookie, "Lyceum-Key", key), 200},
 		{"a wrong cookie", "GET", with("Cookie", name+"=nonsense"), 401},
 		{"the token as a cookie", "GET", with("Cookie", name+"="+token), 401},
 		{"an empty cookie", "GET", with("Cookie", name+"="), 401},
@@ -79,11 +80,11 @@ func TestCredentials(t *testing.T) {
 		{"no origin", "GET", with("Cookie", cookie, "Origin", "null"), 403},
 		{"two origins", "GET", with("Cookie", cookie, "Origin", self, "Origin", "http://evil.example"), 403},
 		{"another port", "POST", with("Cookie", cookie, "Origin", "http://127.0.0.1:1"), 403},
-		{"our origin", "GET", with("Cookie", cookie, "Origin", self), 200},
-		{"a change by cookie alone", "POST", with("Cookie", cookie), 403},
-		{"a change by cookie from our page", "POST", with("Cookie", cookie, "Origin", self), 400},
-		{"a change by cookie and our header", "POST", with("Cookie", cookie, "Lyceum-Request", "1"), 400},
-		{"a change by cookie from another page", "POST", with("Cookie", cookie, "Origin", "http://evil.example", "Lyceum-Request", "1"), 403},
+		{"our origin", "GET", with("Cookie", cookie, "Lyceum-Key", key, "Origin", self), 200},
+		{"a change by cookie alone", "POST", with("Cookie", cookie), 401},
+		{"a change by cookie alone from our page", "POST", with("Cookie", cookie, "Origin", self), 401},
+		{"a change by cookie and key", "POST", with("Cookie", cookie, "Lyceum-Key", key), 400},
+		{"a change by cookie and key from another page", "POST", with("Cookie", cookie, "Origin", "http://evil.example", "Lyceum-Key", key), 403},
 		{"a change by token", "POST", with("Authorization", bearer), 400},
 	} {
 		if a := s.do(c.method, "/api/quests", nil, c.change); a.code != c.want {

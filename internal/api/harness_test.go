@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -29,6 +30,7 @@ import (
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/service"
+	"lyceum/internal/search/glove"
 	"lyceum/internal/society/contract"
 	"lyceum/internal/society/lab"
 	"lyceum/internal/society/solo"
@@ -40,7 +42,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience is how long a test waits for what must happen.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 const token = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
@@ -52,6 +54,10 @@ type home struct {
 	gate *gate
 	// lag is how much later than it could a follower of a ledger sees each event.
 	lag time.Duration
+	// clock is the system's if nil.
+	clock runtime.Clock
+	// at is where it is served, any port if empty.
+	at string
 }
 
 // lagging is a ledger whose followers are behind, as those of a busy machine are.
@@ -89,13 +95,15 @@ func (h *home) runtime() (*runtime.Runtime, func()) {
 	must(h.t, err)
 	rt := &runtime.Runtime{
 		Ledger: store, Blobs: blobs, Tools: tool.Builtin(), Clock: runtime.SystemClock, Home: h.dir, Version: "test",
-		Societies: []quest.Society{solo.Society{}, lab.Society{}, contract.Society{}}, Workshops: service.Workshops(),
+		Societies: []quest.Society{solo.Society{}, lab.Society{}, contract.Society{}}, Workshops: service.Workshops(), Embedder: glove.Embedder{},
 		Models: func(name string, pin func(string) ([]byte, error)) (model.Model, error) {
 			switch {
 			case name == "gate" && h.gate != nil:
 				return h.gate, nil
 			case name == "scholar":
 				return scholar{}, nil
+			case name == "asker":
+				return asker{}, nil
 			case strings.HasPrefix(name, "script:"):
 				data, err := pin(name)
 				if err != nil {
@@ -107,6 +115,9 @@ func (h *home) runtime() (*runtime.Runtime, func()) {
 			}
 			return nil, fmt.Errorf("no such model: %s", name)
 		},
+	}
+	if h.clock != nil {
+		rt.Clock = h.clock
 	}
 	if h.lag > 0 {
 		rt.Ledger = lagging{store, h.lag}
@@ -137,6 +148,11 @@ func (h *home) serve(opts api.Options) *server {
 	s := &server{t: h.t, rt: rt, Server: api.New(rt, opts)}
 	s.web = httptest.NewUnstartedServer(nil)
 	s.web.Config = s.HTTP()
+	if h.at != "" {
+		l, err := net.Listen("tcp", h.at)
+		must(h.t, errors.Join(err, s.web.Listener.Close()))
+		s.web.Listener = l
+	}
 	s.web.Start()
 	s.client = client.New(s.web.URL, opts.Token)
 	stopped := false

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"sync"
 
 	"lyceum/internal/quest"
@@ -22,26 +23,34 @@ type hub struct {
 	closing chan struct{}
 	closed  bool
 	readers int
+	by      map[string]int // how many of them are of each caller
 	cuts    int64
 }
 
 func newHub(ctx context.Context, rt *runtime.Runtime, buffer int) *hub {
-	return &hub{ctx: ctx, rt: rt, buffer: buffer, feeds: map[string]*feed{}, closing: make(chan struct{})}
+	return &hub{ctx: ctx, rt: rt, buffer: buffer, feeds: map[string]*feed{}, by: map[string]int{}, closing: make(chan struct{})}
 }
 
-// watch joins the feed of a quest, or begins one.
+// watch joins the feed of a quest, or begins one. A caller who has as many streams as it may
+// is told so: each holds a connection, and memory for what its reader is behind.
 func (h *hub) watch(ctx context.Context, name string, s *feedStart) (*feed, func(), error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err // nobody would leave
+	}
 	if h.closed {
 		return nil, nil, errClosing
+	}
+	if h.by[s.who] >= s.streams {
+		return nil, nil, problemf(http.StatusTooManyRequests, "", "%d live streams are open with these credentials, and no more can be: close one", s.streams)
 	}
 	f := h.feeds[name]
 	if f == nil {
 		run, cancel := context.WithCancel(h.ctx)
 		f = &feed{
 			hub: h, name: name, cancel: cancel, dirty: make(chan struct{}, 1), wake: make(chan struct{}),
-			pending: &chunk{}, read: s.from() - 1, low: s.from(), high: s.from() - 1, status: s.status, reason: s.reason, warned: s.warned,
+			pending: &chunk{}, read: s.from() - 1, low: s.from(), high: s.from() - 1, status: s.status, reason: s.reason, warned: s.warned, rested: s.rested,
 		}
 		h.feeds[name] = f
 		h.work.Go(func() { f.follow(run, s.from()) })
@@ -50,8 +59,9 @@ func (h *hub) watch(ctx context.Context, name string, s *feedStart) (*feed, func
 	}
 	f.count++
 	h.readers++
+	h.by[s.who]++
 	var once sync.Once
-	return f, func() { once.Do(func() { h.leave(f) }) }, ctx.Err()
+	return f, func() { once.Do(func() { h.leave(f, s.who) }) }, nil
 }
 
 // feedStart is how a quest stands when its feed begins, and where its first reader does.
@@ -61,6 +71,10 @@ type feedStart struct {
 	status quest.Status
 	reason string
 	warned bool
+	rested bool
+	// who reads, and how many streams they may have.
+	who     string
+	streams int
 }
 
 // maxBack is how many old events a feed begins with at most, and leeway how many of
@@ -78,10 +92,13 @@ func (s *feedStart) from() uint64 {
 	return max(back(s.after, leeway), back(s.head, maxBack)) + 1
 }
 
-func (h *hub) leave(f *feed) {
+func (h *hub) leave(f *feed, who string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.readers--
+	if h.by[who]--; h.by[who] == 0 {
+		delete(h.by, who)
+	}
 	if f.count--; f.count == 0 {
 		f.cancel()
 		h.drop(f)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"log"
 	"sync"
 	"time"
@@ -22,7 +23,8 @@ var errClosing = errors.New("the server is shutting down: try again when it is b
 // by itself.
 const shutdownReason = "the server shut down"
 
-// Keeper runs quests in the background.
+// Keeper runs quests in the background. One that waits for a person it lets go, and runs
+// it again when there is something for it in its inbox, or a question's time is up.
 //
 // Of each quest that it runs it leaves a mark in the home. After a crash a quest with a
 // mark still counts as running, after a shutdown it is paused with the reason above; both
@@ -37,8 +39,10 @@ type Keeper struct {
 
 	mu      sync.Mutex
 	runs    map[string]*run
+	waits   map[string]*wait
 	trouble map[string]string
 	closing bool
+	quit    chan struct{} // closed when closing begins
 	work    sync.WaitGroup
 }
 
@@ -58,7 +62,7 @@ type run struct {
 }
 
 func newKeeper(rt *runtime.Runtime, h *hub, l *log.Logger) *Keeper {
-	k := &Keeper{rt: rt, hub: h, log: l, runs: map[string]*run{}, trouble: map[string]string{}}
+	k := &Keeper{rt: rt, hub: h, log: l, runs: map[string]*run{}, waits: map[string]*wait{}, trouble: map[string]string{}, quit: make(chan struct{})}
 	// A quest outlives the request that started it, and the server's readers: Shutdown
 	// ends what has not come to rest by then.
 	k.ctx, k.end = context.WithCancel(context.Background())
@@ -124,10 +128,13 @@ func (k *Keeper) begin(name string, opts runtime.RunOptions) (*run, error) {
 	if k.runs[name] != nil {
 		return nil, ledger.ErrClaimed
 	}
+	if w := k.waits[name]; w != nil {
+		w.forget()
+	}
 	r := &run{name: name, interrupt: make(chan struct{}), began: make(chan struct{}), ended: make(chan struct{})}
 	k.runs[name] = r
 	delete(k.trouble, name)
-	opts.Interrupt = r.interrupt
+	opts.Interrupt, opts.Leave = r.interrupt, true
 	opts.Served = k.keep
 	opts.OnEvent = r.event
 	opts.OnDelta = func(d runtime.Delta) { k.hub.delta(name, d) }
@@ -138,19 +145,47 @@ func (k *Keeper) begin(name string, opts runtime.RunOptions) (*run, error) {
 
 // drive runs a quest to its end.
 func (k *Keeper) drive(r *run, opts runtime.RunOptions) {
-	_, err := k.rt.Run(k.ctx, r.name, opts)
+	s, err := k.rt.Run(k.ctx, r.name, opts)
 	if errors.Is(err, runtime.ErrInterrupted) || k.ctx.Err() != nil {
 		err = nil
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.runs, r.name)
+	switch {
+	case k.closing:
+	case opts.Woken && errors.Is(err, ledger.ErrClaimed): // somebody looks after it just now
+		err = nil
+		k.await(r.name, nil)
+	case err == nil && s.Waiting():
+		k.await(r.name, s)
+	case runtime.Passing(err) && k.rt.IsMarked(r.name):
+		err = fmt.Errorf("%w: it goes on by itself when that has passed", err)
+		k.later(r.name)
+	}
 	if err != nil {
 		k.trouble[r.name] = err.Error()
 		k.log.Printf("%v", err)
 	}
 	r.err = err
 	close(r.ended)
+}
+
+// passingPause is when a quest is run again that the machine could not go on with.
+const passingPause = 2 * time.Second
+
+// later runs a quest again after a pause, unless somebody was faster, or the server goes away:
+// then the mark has the next one go on.
+func (k *Keeper) later(name string) {
+	k.work.Go(func() {
+		timer := time.NewTimer(passingPause)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			_, _ = k.begin(name, runtime.RunOptions{}) // who is faster has it
+		case <-k.quit:
+		}
+	})
 }
 
 // event sees what happens in a quest that is run here.
@@ -191,7 +226,10 @@ func (k *Keeper) shut(ctx context.Context, r *run) {
 // next server. Nothing that was recorded is lost either way.
 func (k *Keeper) Shutdown(ctx context.Context) {
 	k.mu.Lock()
-	k.closing = true
+	if !k.closing {
+		k.closing = true
+		close(k.quit)
+	}
 	var all []*run
 	for _, r := range k.runs {
 		all = append(all, r)
@@ -229,8 +267,18 @@ func (k *Keeper) GoOn(ctx context.Context) ([]string, error) {
 			continue // somebody was faster
 		}
 		s, err := k.rt.Load(ctx, name)
+		if runtime.Passing(err) {
+			k.later(name)
+			continue
+		}
 		if err != nil || s.Status != quest.Running && (s.Status != quest.Paused || s.Reason != shutdownReason) {
 			k.rt.Unmark(name)
+			continue
+		}
+		if s.Waiting() {
+			k.mu.Lock()
+			k.await(name, s)
+			k.mu.Unlock()
 			continue
 		}
 		if _, err := k.begin(name, runtime.RunOptions{}); err == nil {
@@ -240,9 +288,10 @@ func (k *Keeper) GoOn(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// keep reports whether the next server shall go on with a quest whose run here has ended.
-func (k *Keeper) keep(s *quest.State) bool {
+// keep reports whether this server or the next shall go on with a quest whose run here has
+// ended, with err.
+func (k *Keeper) keep(s *quest.State, err error) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.closing && (s == nil || !ends(s.Status))
+	return runtime.Passing(err) || k.closing && (s == nil || !ends(s.Status)) || s != nil && s.Waiting()
 }

@@ -129,11 +129,12 @@ func TestOrders(t *testing.T) {
 			Quest struct {
 				Status  string
 				Running bool
+				Held    bool
 				Here    bool `json:"held_here"`
 			}
 		}
 		other.control("q", map[string]any{"action": "pause"}).want(t, 200).into(t, &c)
-		if !c.Told || c.Quest.Status != "paused" || !c.Quest.Running || c.Quest.Here {
+		if !c.Told || c.Quest.Status != "paused" || c.Quest.Running || !c.Quest.Held || c.Quest.Here {
 			t.Errorf("the other process says %+v", c)
 		}
 		other.do("POST", "/api/quests/q/messages", map[string]any{"text": "Hear me."}).want(t, 202)
@@ -157,6 +158,39 @@ func TestOrders(t *testing.T) {
 		s.control("q", map[string]any{"action": "dance"}).want(t, 400)
 		s.control("q", map[string]any{"action": "fork", "at": 10_000}).want(t, 400)
 		s.control("q", map[string]any{"action": "fork", "model": "script:../../etc/passwd"}).want(t, 400)
+	})
+	t.Run("ToGoOnAtALimitWantAHigherOne", func(t *testing.T) {
+		t.Parallel()
+		h := newHome(t)
+		h.gate = newGate()
+		h.gate.says = func(r *model.Request) *model.Answer {
+			if r.Turn < 4 {
+				return call("calculate", `{"code":"print(7)"}`, r.Turn)
+			}
+			return said("Seven.")
+		}
+		s := h.serve(api.Options{})
+		s.create("q", nil)
+		turns := func(action string, n int) map[string]any {
+			return map[string]any{"action": action, "limits": map[string]any{"turns": n}}
+		}
+		h.gate.let(9)
+		s.control("q", turns("start", 1)).want(t, 200)
+		until(t, s.rt, "q", isType("budget.exceeded"))
+		s.released("q")
+		head, err := s.rt.Ledger.Head(t.Context(), "q")
+		must(t, err)
+		if a := s.control("q", map[string]any{"action": "start"}).want(t, 409); !contains(a, "has reached its limit on turns") {
+			t.Errorf("to start it at its limit says %s", a.body)
+		}
+		if now, err := s.rt.Ledger.Head(t.Context(), "q"); err != nil || now != head {
+			t.Errorf("a start at the limit has moved the head from %d to %d, %v", head.Seq, now.Seq, err)
+		}
+		s.control("q", map[string]any{"action": "limit"}).want(t, 400)
+		s.control("q", turns("limit", 9)).want(t, 200)
+		s.control("q", map[string]any{"action": "start"}).want(t, 200)
+		until(t, s.rt, "q", isType("quest.finished"))
+		s.released("q")
 	})
 	t.Run("ToForkAndStartGoTheirOwnWay", func(t *testing.T) {
 		t.Parallel()

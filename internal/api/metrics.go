@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -88,7 +89,9 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		events += q.Events
-		cost += float64(q.Cost) / 1e9
+		if known := cmp.Or(q.Cost, q.AtLeast); known != nil {
+			cost += float64(*known) / 1e9
+		}
 		byStatus[q.Status]++
 	}
 	var b strings.Builder

@@ -12,6 +12,8 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/media"
+	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 )
@@ -27,6 +29,8 @@ type Control struct {
 	Seed       string       `json:"seed,omitempty"`
 	Message    string       `json:"message,omitempty"`
 	Start      bool         `json:"start,omitempty"`
+	// Allow is what an imported quest may do from now on.
+	Allow *runtime.Allowance `json:"allow,omitempty"`
 }
 
 // LimitsOrder are limits as a caller gives them.
@@ -41,6 +45,7 @@ type LimitSetOrder struct {
 	Turns   *int64           `json:"turns,omitempty"`
 	Tokens  *int64           `json:"tokens,omitempty"`
 	Seconds *float64         `json:"seconds,omitempty"`
+	Storage *int64           `json:"storage_bytes,omitempty"`
 }
 
 // Controlled is what came of an order.
@@ -58,7 +63,7 @@ func (l *LimitsOrder) limits() (out event.Limits, err error) {
 	if err != nil {
 		return out, err
 	}
-	out = event.Limits{Cost: share.Cost, Turns: share.Turns, Tokens: share.Tokens, Duration: share.Duration}
+	out = event.Limits{Cost: share.Cost, Turns: share.Turns, Tokens: share.Tokens, Duration: share.Duration, Storage: share.Storage}
 	if l.Agent != nil {
 		each, err := l.Agent.share("limits.agent.")
 		out.Agent = &each
@@ -72,7 +77,7 @@ func (l *LimitSetOrder) share(at string) (out event.Share, err error) {
 		name string
 		from *int64
 		to   **int64
-	}{{"turns", l.Turns, &out.Turns}, {"tokens", l.Tokens, &out.Tokens}} {
+	}{{"turns", l.Turns, &out.Turns}, {"tokens", l.Tokens, &out.Tokens}, {"storage_bytes", l.Storage, &out.Storage}} {
 		if n.from != nil && (*n.from < 0 || *n.from > maxSeq) {
 			return out, badParameter(at+n.name, "%d: want 0 or more", *n.from)
 		}
@@ -111,7 +116,7 @@ func (s *Server) control(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if c.Action == "fork" || limits != (event.Limits{}) { // a new quest, or more to spend
+	if c.Action == "fork" || c.Action == "allow" || limits != (event.Limits{}) { // a new quest, or more to spend or to reach
 		if err := callerOf(r).must(admin, name); err != nil {
 			return err
 		}
@@ -130,11 +135,21 @@ func (s *Server) control(w http.ResponseWriter, r *http.Request) error {
 			return conflict("quest %s is %s: there is nothing to stop", name, st.status)
 		}
 		told, err = s.post(r.Context(), name, st, &event.QuestStopped{Reason: "stopped by a person"})
+	case "limit":
+		if limits == (event.Limits{}) {
+			return badParameter("limits", "say which limits the quest is to have")
+		}
+		if err := s.checkCost(st, limits); err != nil {
+			return err
+		}
+		told, err = s.post(r.Context(), name, st, &event.BudgetRaised{Limits: limits})
+	case "allow":
+		err = s.allow(r.Context(), name, &c)
 	case "fork":
 		status = http.StatusCreated
 		name, err = s.fork(r.Context(), name, &c, limits)
 	default:
-		err = badParameter("action", "%.30q: want start, pause, resume, stop or fork", c.Action)
+		err = badParameter("action", "%.30q: want start, pause, resume, stop, limit, allow or fork", c.Action)
 	}
 	if err != nil {
 		return err
@@ -146,12 +161,27 @@ func (s *Server) control(w http.ResponseWriter, r *http.Request) error {
 	return s.send(w, status, Controlled{sum, told})
 }
 
+// allow records what an imported quest may do.
+func (s *Server) allow(ctx context.Context, name string, c *Control) error {
+	if c.Allow == nil {
+		return badParameter("allow", "say what the quest may do; {} allows nothing")
+	}
+	err := s.rt.Allow(ctx, name, func(a *runtime.Allowance) { *a = *c.Allow })
+	if _, ok := errors.AsType[*runtime.PlanError](err); ok {
+		return badParameter("allow", "%v", err)
+	}
+	return err
+}
+
 // standingOf is what orders need to know of a quest.
 type standingOf struct {
 	status  quest.Status
 	talked  bool // a person has said something since it ended
 	check   func(event.Body) error
 	claimed bool
+	models  []string
+	// over is the limit that is reached, whatever others are given.
+	over func(event.Limits) *policy.Over
 }
 
 func (s *Server) stateOf(ctx context.Context, name string) (*standingOf, error) {
@@ -159,15 +189,23 @@ func (s *Server) stateOf(ctx context.Context, name string) (*standingOf, error) 
 	if err != nil {
 		return nil, err
 	}
-	out := &standingOf{status: b.state.Status, talked: b.state.Spoken > b.state.Ended}
+	out := &standingOf{status: b.state.Status, talked: b.state.Spoken > b.state.Ended, models: modelsOf(b.state)}
 	done()
+	out.over = func(l event.Limits) *policy.Over {
+		b, done, err := s.shelf.open(ctx, name)
+		if err != nil {
+			return nil // whoever runs it says why
+		}
+		defer done()
+		return b.state.OverWith(l)
+	}
 	out.check = func(body event.Body) error {
 		b, done, err := s.shelf.open(ctx, name)
 		if err != nil {
 			return err
 		}
 		defer done()
-		if err := b.state.Check("person", body); err != nil {
+		if err := b.state.Accepts("person", body); err != nil {
 			return conflict("%v", err)
 		}
 		return nil
@@ -190,11 +228,29 @@ func (s *Server) start(ctx context.Context, name string, st *standingOf, c *Cont
 	case st.status == quest.Finished && !st.talked:
 		return false, conflict("quest %s has its answer: send the agents a message first, or fork it", name)
 	}
+	if err := s.checkCost(st, limits); err != nil {
+		return false, err
+	}
+	if st.status == quest.Exceeded {
+		if o := st.over(limits); o != nil {
+			return false, conflict("quest %s has reached its limit on %s (%s of %s): give it a higher one", name, o.Limit, policy.Amount(o.Limit, o.Used), policy.Amount(o.Limit, o.Max))
+		}
+	}
 	err = s.keeper.Start(ctx, name, limits, c.NoThinking)
 	if err != nil && !errors.Is(err, ledger.ErrClaimed) && !errors.Is(err, errClosing) && ctx.Err() == nil {
 		err = conflict("quest %s cannot run: %v", name, err) // a key is missing, say
 	}
 	return false, err
+}
+
+// checkCost refuses a limit on the cost where nobody would know it.
+func (s *Server) checkCost(st *standingOf, limits event.Limits) error {
+	for _, model := range st.models {
+		if err := s.rt.CheckCost(model, limits); err != nil {
+			return badParameter("limits.cost_usd", "%v", err)
+		}
+	}
+	return nil
 }
 
 // post puts an order into a quest's inbox. If nobody has the quest it is taken at once;
@@ -216,6 +272,10 @@ func (s *Server) tell(ctx context.Context, name string, st *standingOf, body eve
 	id, err = s.rt.Post(ctx, name, ledger.Command{Key: rand.Text(), Body: body})
 	if err != nil {
 		return 0, false, err
+	}
+	if s.keeper.Waits(name) { // it has been woken, and takes it
+		s.taken(ctx, name, head.Seq, body.Type())
+		return id, true, nil
 	}
 	_, err = s.rt.Settle(ctx, name)
 	if !errors.Is(err, ledger.ErrClaimed) {
@@ -277,20 +337,46 @@ func (s *Server) fork(ctx context.Context, from string, c *Control, limits event
 // maxMessage is what fits into an inbox.
 const maxMessage = 8 << 10
 
+// NewMessage is what a person says to the agents of a quest.
+type NewMessage struct {
+	Text string `json:"text,omitempty"`
+	// To is one agent; empty means all.
+	To string `json:"to,omitempty"`
+	// Attachments go with the text, or stand for it.
+	Attachments []NewAttachment `json:"attachments,omitempty"`
+}
+
+// NewAttachment is a file that goes with a message. What it is, its bytes say.
+type NewAttachment struct {
+	Name string `json:"name,omitempty"`
+	// Data is base64 in JSON.
+	Data []byte `json:"data"`
+}
+
+// attach stores the files of a message.
+func (s *Server) attach(ctx context.Context, given []NewAttachment) ([]event.Attachment, error) {
+	var files []media.File
+	for _, f := range given {
+		files = append(files, media.File(f))
+	}
+	out, err := s.rt.Attach(ctx, files)
+	if fault, ok := errors.AsType[*runtime.PlanError](err); ok {
+		return nil, badParameter("attachments", "%v", fault)
+	}
+	return out, err
+}
+
 // say puts a person's word into a quest's inbox.
 func (s *Server) say(w http.ResponseWriter, r *http.Request) error {
 	if err := none(r); err != nil {
 		return err
 	}
-	var m struct {
-		Text string `json:"text"`
-		To   string `json:"to"`
-	}
+	var m NewMessage
 	if err := decode(r, &m); err != nil {
 		return err
 	}
 	text := strings.ToValidUTF8(strings.TrimSpace(m.Text), "\uFFFD")
-	if text == "" || len(text) > maxMessage {
+	if text == "" && len(m.Attachments) == 0 || len(text) > maxMessage {
 		return badParameter("text", "a message has 1 to %d bytes; this one has %d", maxMessage, len(text))
 	}
 	name := r.PathValue("quest")
@@ -307,14 +393,88 @@ func (s *Server) say(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	id, told, err := s.tell(r.Context(), name, st, &event.UserMessage{Text: event.Text{Text: text}, To: m.To})
+	said := &event.UserMessage{Text: event.Text{Text: text}, To: m.To}
+	if err := st.check(said); err != nil {
+		return err // before anything is stored that nobody would refer to
+	}
+	if said.Attachments, err = s.attach(r.Context(), m.Attachments); err != nil {
+		return err
+	}
+	id, told, err := s.tell(r.Context(), name, st, said)
 	if err != nil {
 		return err
 	}
-	return s.send(w, http.StatusAccepted, struct {
-		ID      int64 `json:"id"`
-		Running bool  `json:"running"`
-	}{id, told})
+	return s.send(w, http.StatusAccepted, Posted{id, told})
+}
+
+// Answer is a person's answer to a question of a quest.
+type Answer struct {
+	Question uint64 `json:"question"`
+	// Choice is one of the question's options, Text an answer in words or what there is to
+	// say with the choice.
+	Choice string `json:"choice,omitempty"`
+	Text   string `json:"text,omitempty"`
+}
+
+// reply puts a person's answer into a quest's inbox.
+func (s *Server) reply(w http.ResponseWriter, r *http.Request) error {
+	if err := none(r); err != nil {
+		return err
+	}
+	var a Answer
+	if err := decode(r, &a); err != nil {
+		return err
+	}
+	if a.Question == 0 {
+		return badParameter("question", "say which: the number of a question")
+	}
+	text := strings.ToValidUTF8(strings.TrimSpace(a.Text), "\uFFFD")
+	if len(text) > maxMessage {
+		return badParameter("text", "an answer has at most %d bytes; this one has %d", maxMessage, len(text))
+	}
+	name := r.PathValue("quest")
+	if err := s.wellAnswered(r.Context(), name, &a, text); err != nil {
+		return err
+	}
+	st, err := s.stateOf(r.Context(), name)
+	if err != nil {
+		return err
+	}
+	id, told, err := s.tell(r.Context(), name, st, &event.InteractionAnswered{Interaction: a.Question, Choice: a.Choice, Text: text})
+	if err != nil {
+		return err
+	}
+	return s.send(w, http.StatusAccepted, Posted{id, told})
+}
+
+// Posted is what became of something that was put into an inbox.
+type Posted struct {
+	ID int64 `json:"id"`
+	// Running says that somebody has the quest, and has taken it or takes it soon.
+	Running bool `json:"running"`
+}
+
+// wellAnswered says which member of an answer does not fit its question.
+func (s *Server) wellAnswered(ctx context.Context, name string, a *Answer, text string) error {
+	b, done, err := s.shelf.open(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	answered, err := s.rt.Answered(ctx, name, b.state)
+	if err != nil {
+		return err
+	}
+	for _, q := range b.state.Open() {
+		if q.Seq != a.Question || answered[q.Seq] {
+			continue
+		}
+		if err := q.Check(&event.InteractionAnswered{Interaction: a.Question, Choice: a.Choice, Text: text}); err != nil {
+			return badParameter("choice", "%v", err)
+		}
+		return nil
+	}
+	return conflict("quest %s has no open question %d: it may have been answered by somebody else", name, a.Question)
 }
 
 // deleteQuest removes a quest and all its records.

@@ -14,6 +14,7 @@ import (
 	"lyceum/internal/api"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/need"
 )
 
 // eventPage is what the tests read of a page of the ledger.
@@ -184,6 +185,7 @@ func (s *server) ledger(name string) (out []event.Event) {
 func TestEventPages(t *testing.T) {
 	t.Parallel()
 	t.Run("AreWhatTheQueryAsksForWhateverIsCombined", func(t *testing.T) {
+		need.NoDetector(t)
 		t.Parallel()
 		s := newHome(t).serve(api.Options{})
 		rnd := rand.New(rand.NewPCG(1, 2))
@@ -206,6 +208,7 @@ func TestEventPages(t *testing.T) {
 		}
 	})
 	t.Run("JoinAtTheirEndsWhereTheyMeet", func(t *testing.T) {
+		need.NoDetector(t)
 		t.Parallel()
 		s := newHome(t).serve(api.Options{})
 		rnd := rand.New(rand.NewPCG(3, 4))

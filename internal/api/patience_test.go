@@ -88,7 +88,7 @@ func TestTheListOfManyQuests(t *testing.T) {
 	// What changes without an event is in it all the same, and what changes with one.
 	release, err := s.rt.Ledger.Claim("q3")
 	must(t, err)
-	if now := list(); strings.Count(now, `"running":true`) != 1 {
+	if now := list(); strings.Count(now, `"held":true`) != 1 {
 		t.Error("the list does not say that a quest is claimed")
 	}
 	release()
@@ -137,19 +137,65 @@ func TestAPass(t *testing.T) {
 	if first == second || strings.Contains(second, token) {
 		t.Fatalf("the passes are %s and %s", first, second)
 	}
+	forged := []byte(s.Pass())
+	forged[len(forged)-1] ^= 1
+	older := s.OldPass(time.Second)
 	for i, step := range []struct {
 		code string
 		want int
-	}{{first, 401}, {second, 303}, {second, 401}, {"", 401}, {token, 303}} {
+	}{{second, 303}, {first, 303}, {second, 401}, {first, 401}, {"", 401}, {string(forged), 401}, {older, 401}, {".", 401}, {"..", 401}, {token, 303}} {
 		if got := open(step.code); got != step.want {
 			t.Errorf("step %d: status %d, want %d", i, got, step.want)
 		}
 	}
-	late := s.Pass()
-	s.Expire()
-	if got := open(late); got != 401 {
-		t.Errorf("a pass of more than a minute ago: status %d", got)
+	s.StartedBefore(time.Hour)
+	if got := open(s.OldPass(api.PassTime + time.Second)); got != 401 {
+		t.Errorf("a pass that has expired: status %d, want 401", got)
 	}
+	if got := open(s.OldPass(api.PassTime - time.Minute)); got != 303 {
+		t.Errorf("a pass that has not expired: status %d, want 303", got)
+	}
+	// A server that was started since does not know whether it was used.
+	if got := h.serve(api.Options{}).do("GET", "/?token="+s.OldPass(time.Minute), nil, func(r *http.Request) { r.Header.Del("Authorization") }).code; got != 401 {
+		t.Errorf("a pass from before the server: status %d, want 401", got)
+	}
+}
+
+// Where a browser cannot tell who listens on a port, what it gives away must be worth nothing
+// to whoever listens there between two servers.
+func TestACookieIsOfOneServer(t *testing.T) {
+	t.Parallel()
+	for _, secure := range []bool{false, true} {
+		h := newHome(t)
+		first, second := h.serve(api.Options{Secure: secure}), h.serve(api.Options{Secure: secure})
+		bare := func(r *http.Request) { r.Header.Del("Authorization") }
+		cookie, key := session(first.do("GET", "/?token="+first.Pass(), nil, bare).want(t, 303).header)
+		with := func(r *http.Request) { r.Header.Set("Cookie", cookie); r.Header.Set("Lyceum-Key", key) }
+		first.do("GET", "/api/quests", nil, bare, with).want(t, 200)
+		want := 401
+		if secure {
+			want = 200
+		}
+		second.do("GET", "/api/quests", nil, bare, with).want(t, want)
+	}
+}
+
+// A person with a link that opens nothing sees the page, which says what to do; a program is
+// told in its own way.
+func TestALinkThatOpensNothing(t *testing.T) {
+	t.Parallel()
+	s := newHome(t).serve(api.Options{Failures: 3})
+	browser := func(r *http.Request) {
+		r.Header.Del("Authorization")
+		r.Header.Set("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+	}
+	for range 3 {
+		a := s.do("GET", "/?token=nonsense", nil, browser).want(t, 303)
+		if to := a.header.Get("Location"); to != "/" || a.header.Get("Set-Cookie") != "" {
+			t.Errorf("a wrong link leads to %q with the cookie %q, want / and none", to, a.header.Get("Set-Cookie"))
+		}
+	}
+	s.do("GET", "/?token=nonsense", nil, browser).want(t, 429)
 }
 
 // writes returns what appends to a quest that is there.
@@ -225,7 +271,7 @@ func TestTheMarkOfAQuest(t *testing.T) {
 			t.Fatal("there is no mark")
 		}
 		// Another server that is late does not take it away.
-		_, err := other.rt.Run(t.Context(), "q", runtime.RunOptions{Served: func(*quest.State) bool { return false }})
+		_, err := other.rt.Run(t.Context(), "q", runtime.RunOptions{Served: func(*quest.State, error) bool { return false }})
 		if !errors.Is(err, ledger.ErrClaimed) || !exists(mark) {
 			t.Errorf("error %v, and the mark is there: %v", err, exists(mark))
 		}

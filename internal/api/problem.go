@@ -15,6 +15,8 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	mcpserver "lyceum/internal/mcp/server"
+	"lyceum/internal/plain"
 	"lyceum/internal/policy"
 	"lyceum/internal/profile"
 	"lyceum/internal/quest"
@@ -45,8 +47,22 @@ func missing(format string, args ...any) *problem {
 	return problemf(http.StatusNotFound, "", format, args...)
 }
 
-// noQuest says once, however many have looked for it, that a quest is not there.
-func noQuest(name string) *problem {
+// noQuest says once, however many have looked for it, that a quest is not there, and which
+// the caller may have meant, of those that the caller may see.
+func (s *Server) noQuest(r *http.Request, name string) *problem {
+	heads, err := s.rt.Ledger.Quests(r.Context())
+	if err != nil {
+		heads = nil // that there is no such quest is known all the same
+	}
+	var names []string
+	for _, h := range heads {
+		if callerOf(r).allows(read, h.Quest) {
+			names = append(names, h.Quest)
+		}
+	}
+	if near := plain.Near(name, names); len(near) > 0 {
+		return missing("there is no quest %.80q; did you mean %s? GET /api/quests lists those that there are", name, strings.Join(near, " or "))
+	}
 	return missing("there is no quest %.80q: GET /api/quests lists those that there are", name)
 }
 
@@ -84,7 +100,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	p := asProblem(err)
 	if name := r.PathValue("quest"); name != "" && errors.Is(err, ledger.ErrNoQuest) {
-		p = noQuest(name)
+		p = s.noQuest(r, name)
 	}
 	if p.status == http.StatusInternalServerError {
 		s.opts.Log.Printf("%s %s: %v", r.Method, r.URL.Path, err)
@@ -111,11 +127,14 @@ func asProblem(err error) *problem {
 		status = http.StatusNotFound
 	case errors.Is(err, runtime.ErrExists), errors.Is(err, ledger.ErrClaimed), errors.Is(err, ledger.ErrConflict):
 		status = http.StatusConflict
-	case errors.Is(err, errClosing), errors.Is(err, ledger.ErrClosed), errors.Is(err, context.Canceled):
+	case errors.Is(err, errClosing), errors.Is(err, ledger.ErrClosed), errors.Is(err, mcpserver.ErrClosed), errors.Is(err, context.Canceled):
 		status = http.StatusServiceUnavailable
+	case errors.Is(err, mcpserver.ErrSessions):
+		status = http.StatusTooManyRequests
+	case errors.Is(err, mcpserver.ErrNested):
+		status = http.StatusBadRequest
 	case isPlanFault(err):
-		f := fieldOf(err, nil)
-		return &problem{status: http.StatusBadRequest, text: err.Error(), field: f.Field, fields: []FieldError{f}}
+		return badSpec(err, nil)
 	}
 	return &problem{status: status, text: err.Error()}
 }

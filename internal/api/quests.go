@@ -13,34 +13,44 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
 	"lyceum/internal/view"
 )
 
 // Summary is a quest at a glance.
 type Summary struct {
-	Name    string   `json:"name"`
-	Society string   `json:"society"`
-	Rules   string   `json:"rules"`
-	Status  string   `json:"status"`
-	Reason  string   `json:"reason,omitempty"`
-	Running bool     `json:"running"`
-	Here    bool     `json:"held_here"`
-	Agents  int      `json:"agents"`
-	Models  []string `json:"models"`
+	Name    string `json:"name"`
+	Society string `json:"society"`
+	Rules   string `json:"rules"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason,omitempty"`
+	Running bool   `json:"running"`
+	Held    bool   `json:"held"`
+	Here    bool   `json:"held_here"`
+	// Questions is how many wait for an answer.
+	Questions int      `json:"open_questions"`
+	Agents    int      `json:"agents"`
+	Models    []string `json:"models"`
 	view.Tally
-	Cost     view.USD   `json:"cost_usd"`
-	Unpriced int64      `json:"unpriced_calls"`
-	Turns    int64      `json:"turns"`
-	Tools    int64      `json:"tool_calls"`
-	Tokens   int64      `json:"tokens"`
-	Seconds  float64    `json:"seconds"`
-	Limits   Limits     `json:"limits"`
-	Events   uint64     `json:"events"`
-	Hash     string     `json:"hash"`
-	Created  event.Time `json:"created"`
-	Updated  event.Time `json:"updated"`
-	Origin   *Origin    `json:"forked_from,omitempty"`
-	Activity view.Spark `json:"activity"`
+	// Cost is null if there are calls of which nobody knows it; AtLeast then is what is known.
+	Cost     *view.USD `json:"cost_usd"`
+	AtLeast  *view.USD `json:"cost_at_least_usd,omitempty"`
+	Unpriced int64     `json:"unpriced_calls"`
+	// Estimated counts calls of which only an upper bound of the cost is known.
+	Estimated int64      `json:"estimated_calls,omitzero"`
+	Turns     int64      `json:"turns"`
+	Tools     int64      `json:"tool_calls"`
+	Tokens    int64      `json:"tokens"`
+	Seconds   float64    `json:"seconds"`
+	Limits    Limits     `json:"limits"`
+	Events    uint64     `json:"events"`
+	Hash      string     `json:"hash"`
+	Created   event.Time `json:"created"`
+	Updated   event.Time `json:"updated"`
+	Origin    *Origin    `json:"forked_from,omitempty"`
+	Activity  view.Spark `json:"activity"`
+	// Verdict is the answer in a line.
+	Verdict *quest.Verdict `json:"verdict,omitempty"`
 }
 
 // Origin is where a fork came from.
@@ -58,11 +68,38 @@ type Detail struct {
 	Seed    string  `json:"seed"`
 	Answer  *string `json:"answer,omitempty"`
 	view.Facts
-	Team     []Agent     `json:"team"`
+	Team []Agent `json:"team"`
+	// Questions are those that wait for a person's answer, the oldest first.
+	Questions []view.Question `json:"questions"`
+
 	Warnings []string    `json:"warnings"`
 	Policies []PolicyUse `json:"policies"`
 	Computer string      `json:"computer,omitempty"`
 	Trouble  string      `json:"trouble,omitempty"`
+	// Imported is there for a quest that came from elsewhere.
+	Imported *ImportedQuest `json:"imported,omitempty"`
+}
+
+// ImportedQuest is what a quest from elsewhere asks for, and what it gets of it.
+type ImportedQuest struct {
+	Asks     runtime.Asks      `json:"asks"`
+	Allowed  runtime.Allowance `json:"allowed"`
+	Withheld []string          `json:"withheld"`
+}
+
+// imported is what there is to say of a quest that came from elsewhere, nil of any other.
+func (s *Server) imported(ctx context.Context, name string, st *quest.State) (*ImportedQuest, error) {
+	im, err := s.rt.Imported(ctx, name)
+	if im == nil || err != nil {
+		return nil, err
+	}
+	out := &ImportedQuest{Allowed: im.Allowed}
+	if out.Asks, err = s.rt.Asks(ctx, st); err != nil {
+		return nil, err
+	}
+	withheld, err := s.rt.Restrictions(ctx, name, st)
+	out.Withheld = append([]string{}, withheld...)
+	return out, err
 }
 
 // PolicyUse is a policy of a quest.
@@ -72,8 +109,10 @@ type PolicyUse struct {
 }
 
 // statusText is the status as a person wants it.
-func statusText(s quest.Status, claimed, warned bool) string {
+func statusText(s quest.Status, claimed, warned, waiting bool) string {
 	switch {
+	case waiting:
+		return "waiting"
 	case s == quest.Running && !claimed:
 		return "interrupted"
 	case s == quest.Finished && warned:
@@ -86,32 +125,48 @@ func statusText(s quest.Status, claimed, warned bool) string {
 type glanced struct {
 	head ledger.Head
 	Summary
-	status quest.Status
-	warned bool
+	status          quest.Status
+	warned, waiting bool
 }
 
-// stand fills in what can change without an event: whether somebody runs the quest.
-func (s *Server) stand(sum *Summary, status quest.Status, warned bool) (err error) {
-	if sum.Running, err = s.rt.Ledger.Claimed(sum.Name); err != nil {
+// knownCost is an amount, nil if there are calls of which nobody knows it.
+func knownCost(nanodollars, unpriced int64) *view.USD {
+	if unpriced > 0 {
+		return nil
+	}
+	return new(view.USD(nanodollars))
+}
+
+// stand fills in what can change without an event: whether somebody has the quest.
+func (s *Server) stand(sum *Summary, status quest.Status, warned, waiting bool) (err error) {
+	if sum.Held, err = s.rt.Ledger.Claimed(sum.Name); err != nil {
 		return err
 	}
-	sum.Here, sum.Status = s.keeper.Has(sum.Name), statusText(status, sum.Running, warned)
+	sum.Running = sum.Held && status == quest.Running
+	sum.Here = s.keeper.Has(sum.Name) || s.keeper.Waits(sum.Name)
+	sum.Status = statusText(status, sum.Held, warned, waiting)
 	return nil
 }
 
 func (s *Server) summary(b *book) (Summary, error) {
 	st := b.state
 	out := Summary{
-		Name: b.name, Society: societyOf(st.Rules), Rules: st.Rules, Reason: st.Reason, Agents: len(st.Agents), Models: modelsOf(st),
-		Cost: view.USD(st.Spent.Cost), Unpriced: st.Spent.Unpriced, Turns: st.Spent.Turns, Tools: st.Spent.Tools,
+		Name: b.name, Society: st.Society(), Rules: st.Rules, Reason: st.Reason, Agents: len(st.Agents), Models: modelsOf(st),
+		Cost: knownCost(st.Spent.Cost, st.Spent.Unpriced), Unpriced: st.Spent.Unpriced, Estimated: st.Spent.Estimated, Turns: st.Spent.Turns, Tools: st.Spent.Tools,
 		Tokens: st.Spent.Usage.Input + st.Spent.Usage.Output, Seconds: float64(st.Elapsed(st.Time)) / 1e6, Limits: limitsOf(st.Limits),
-		Events: st.Seq, Hash: st.Hash.String(), Created: st.Created, Updated: st.Time, Activity: b.Timeline.Spark(),
-		Tally: view.Of(st).Tally(st),
+		Events: st.Seq, Hash: st.Hash.String(), Created: st.Created, Updated: st.Time, Activity: b.Timeline.Spark(), Verdict: st.Verdict(),
+		Tally: view.Of(st).Tally(st), Questions: len(st.Open()),
+	}
+	if out.Cost == nil {
+		out.AtLeast = new(view.USD(st.Spent.Cost))
+	}
+	if len(st.Outages) > 0 {
+		out.Reason = st.Outage()
 	}
 	if o := st.Origin; o != nil {
 		out.Origin = &Origin{o.From, o.At, o.Hash.String()}
 	}
-	err := s.stand(&out, st.Status, len(st.Warnings) > 0)
+	err := s.stand(&out, st.Status, len(st.Warnings) > 0, st.Waiting())
 	return out, err
 }
 
@@ -163,7 +218,7 @@ func (s *Server) glance(ctx context.Context, h ledger.Head) (Summary, error) {
 		if g.status == "" { // it cannot be read
 			return g.Summary, nil
 		}
-		err := s.stand(&g.Summary, g.status, g.warned)
+		err := s.stand(&g.Summary, g.status, g.warned, g.waiting)
 		return g.Summary, err
 	}
 	b, done, err := s.shelf.open(ctx, h.Quest)
@@ -172,7 +227,7 @@ func (s *Server) glance(ctx context.Context, h ledger.Head) (Summary, error) {
 		sum, err := s.summary(b)
 		if err == nil {
 			head := ledger.Head{Quest: b.name, Seq: b.state.Seq, Hash: b.state.Hash}
-			s.glances.Store(b.name, glanced{head, sum, b.state.Status, len(b.state.Warnings) > 0})
+			s.glances.Store(b.name, glanced{head, sum, b.state.Status, len(b.state.Warnings) > 0, b.state.Waiting()})
 		}
 		return sum, err
 	}
@@ -210,7 +265,11 @@ func (s *Server) detail(ctx context.Context, name string) (*Detail, error) {
 		return nil, err
 	}
 	st := b.state
-	d := &Detail{Summary: sum, Facts: view.Of(st).Facts(st), Seed: fmt.Sprint(st.Seed), Team: s.team(ctx, b), Warnings: append([]string{}, st.Warnings...), Policies: []PolicyUse{}, Trouble: s.keeper.Trouble(name)}
+	answered, err := s.rt.Answered(ctx, name, st)
+	if err != nil {
+		return nil, err
+	}
+	d := &Detail{Summary: sum, Facts: view.Of(st).Facts(st), Seed: fmt.Sprint(st.Seed), Team: s.team(ctx, b), Warnings: append([]string{}, st.Warnings...), Questions: view.Questions(st, answered), Policies: []PolicyUse{}, Trouble: s.keeper.Trouble(name)}
 	for _, p := range st.Policies {
 		d.Policies = append(d.Policies, PolicyUse{p.Name, p.Use})
 	}
@@ -230,7 +289,8 @@ func (s *Server) detail(ctx context.Context, name string) (*Detail, error) {
 	if st.Computer != nil {
 		d.Computer = st.Computer.Driver
 	}
-	return d, nil
+	d.Imported, err = s.imported(ctx, name, st)
+	return d, err
 }
 
 // read returns a text whole, for people.
@@ -251,18 +311,19 @@ type LimitSet struct {
 	Turns   *int64    `json:"turns,omitempty"`
 	Tokens  *int64    `json:"tokens,omitempty"`
 	Seconds *float64  `json:"seconds,omitempty"`
+	Storage *int64    `json:"storage_bytes,omitempty"`
 }
 
 func limitsOf(l event.Limits) (out Limits) {
-	out.LimitSet = limitSet(l.Cost, l.Turns, l.Tokens, l.Duration)
+	out.LimitSet = limitSet(l.Cost, l.Turns, l.Tokens, l.Duration, l.Storage)
 	if a := l.Agent; a != nil {
-		out.Agent = new(limitSet(a.Cost, a.Turns, a.Tokens, a.Duration))
+		out.Agent = new(limitSet(a.Cost, a.Turns, a.Tokens, a.Duration, a.Storage))
 	}
 	return out
 }
 
-func limitSet(cost, turns, tokens, micros *int64) LimitSet {
-	s := LimitSet{Cost: (*view.USD)(cost), Turns: turns, Tokens: tokens}
+func limitSet(cost, turns, tokens, micros, storage *int64) LimitSet {
+	s := LimitSet{Cost: (*view.USD)(cost), Turns: turns, Tokens: tokens, Storage: storage}
 	if micros != nil {
 		s.Seconds = new(float64(*micros) / 1e6)
 	}

@@ -122,7 +122,7 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request) error {
 		}
 		_, err := s.rt.Ledger.Head(r.Context(), name)
 		if errors.Is(err, ledger.ErrNoQuest) {
-			return noQuest(name)
+			return s.noQuest(r, name)
 		} else if err != nil {
 			return err
 		}

@@ -201,6 +201,33 @@ func TestACommandIsShownAsItWasTyped(t *testing.T) {
 	}
 }
 
+// TestAQuestThatMayHaveBeenMeantIsNamed: to those alone who may see that it is there.
+func TestAQuestThatMayHaveBeenMeantIsNamed(t *testing.T) {
+	t.Parallel()
+	s := newHome(t).serve(api.Options{})
+	s.writer("riddle")
+	s.writer("weather")
+	said := func(path, secret string) string {
+		t.Helper()
+		var e struct{ Error struct{ Message string } }
+		s.do("GET", path, nil, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+secret) }).want(t, 404).into(t, &e)
+		return e.Error.Message
+	}
+	const want = `there is no quest "ridle"; did you mean riddle? GET /api/quests lists those that there are`
+	for _, path := range []string{"/api/quests/ridle", "/api/quests/ridle/events", "/api/diff?a=weather&b=ridle"} {
+		if got := said(path, token); got != want {
+			t.Errorf("GET %s: got %q, want %q", path, got, want)
+		}
+	}
+	scope, err := api.ParseScope("quest:ridle")
+	must(t, err)
+	tok, secret := api.NewToken(scope, "", s.rt.Clock(), 0)
+	must(t, s.rt.Ledger.PutToken(t.Context(), tok))
+	if got := said("/api/quests/ridle", secret); strings.Contains(got, "riddle") {
+		t.Errorf("the holder of a token for a quest that is gone reads %q, which names another's", got)
+	}
+}
+
 func TestAQuestThatIsNotThereIsSaidSoOnce(t *testing.T) {
 	t.Parallel()
 	s := newHome(t).serve(api.Options{})
@@ -223,6 +250,8 @@ func TestAQuestThatIsNotThereIsSaidSoOnce(t *testing.T) {
 				body = map[string]any{"action": "stop"}
 			case strings.HasSuffix(path, "/messages"):
 				body = map[string]any{"text": "x"}
+			case strings.HasSuffix(path, "/answers"):
+				body = map[string]any{"question": 1, "text": "x"}
 			}
 			path = strings.ReplaceAll(path, "{quest}", "nope")
 			ask(method, fill(path, "", ""), body)

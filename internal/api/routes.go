@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"lyceum/internal/runtime/audit"
 )
 
 // route is one row of the table of all that can be asked for. Pattern is method and path,
@@ -19,6 +21,8 @@ type route struct {
 func (s *Server) routes() []route {
 	return []route{
 		{"GET /api/openapi.json", known, s.openapi},
+		{"GET /api/session", known, s.session},
+		{"POST /api/session", open, s.resume},
 		{"GET /api/options", read, s.options},
 		{"GET /api/schema", known, s.schema},
 		{"GET /api/event-types", known, s.eventTypes},
@@ -30,6 +34,7 @@ func (s *Server) routes() []route {
 		{"DELETE /api/quests/{quest}", admin, s.deleteQuest},
 		{"POST /api/quests/{quest}/control", steer, s.control},
 		{"POST /api/quests/{quest}/messages", steer, s.say},
+		{"POST /api/quests/{quest}/answers", steer, s.reply},
 		{"GET /api/quests/{quest}/events", read, s.events},
 		{"GET /api/quests/{quest}/events/{seq}", read, s.event},
 		{"GET /api/quests/{quest}/timeline", read, s.timeline},
@@ -48,6 +53,8 @@ func (s *Server) routes() []route {
 		{"GET /api/quests/{quest}/evidence", read, s.of(s.evidence)},
 		{"GET /api/quests/{quest}/artifacts", read, s.of(s.artifacts)},
 		{"GET /api/quests/{quest}/cost", read, s.cost},
+		{"GET /api/quests/{quest}/verify", read, s.examined(audit.Verify, "unchanged")},
+		{"GET /api/quests/{quest}/replay", read, s.examined(audit.Replay, "identical")},
 		{"GET /api/blobs/{hash}", known, s.blob},
 		{"GET /api/trees/{hash}", known, s.tree},
 		{"GET /api/diff", read, s.diff},
@@ -85,15 +92,35 @@ func (s *Server) pageRoutes() []route {
 	}
 }
 
+// protocolRoutes are those of other protocols than ours, which this package's document does not
+// describe. They have the rows above do their work.
+func (s *Server) protocolRoutes() []route {
+	return []route{
+		{"GET /mcp", known, s.speakMCP},
+		{"POST /mcp", known, s.speakMCP},
+		{"DELETE /mcp", known, s.speakMCP},
+	}
+}
+
+// working is a route that does its own work: if that changes something, nothing is tidied up
+// meanwhile.
+func (s *Server) working(r route) route {
+	work := r.handle
+	r.handle = func(w http.ResponseWriter, req *http.Request) error {
+		if changes(req) {
+			s.changing.RLock()
+			defer s.changing.RUnlock()
+		}
+		return work(w, req)
+	}
+	return r
+}
+
 // mount is the only way to the mux: there is no handler without a row.
 func (s *Server) mount(r route) {
 	row := &r
 	s.rows[row.pattern] = row
 	s.mux.HandleFunc(row.pattern, func(w http.ResponseWriter, req *http.Request) {
-		if req.Method != http.MethodGet && req.Method != http.MethodHead {
-			s.changing.RLock()
-			defer s.changing.RUnlock()
-		}
 		err := callerOf(req).must(row.need, req.PathValue("quest"))
 		if err == nil {
 			err = row.handle(w, req)
@@ -106,10 +133,13 @@ func (s *Server) mount(r route) {
 
 func (s *Server) register() {
 	for _, r := range s.routes() {
-		s.mount(r)
+		s.mount(s.working(r))
 	}
 	for _, r := range s.pageRoutes() {
-		s.mount(r)
+		s.mount(s.working(r))
+	}
+	for _, r := range s.protocolRoutes() {
+		s.mount(r) // one may last for as long as its caller likes, and must hold nothing
 	}
 }
 

@@ -59,7 +59,7 @@ func reviews(agent, text string) (out []act) {
 			if agent == "agent-1" && strings.Contains(line, "Counting by agent-2") {
 				grade = event.Reject
 			}
-			out = append(out, act{"submit_review", map[string]any{"ref": m, "grade": grade, "content": "I read it, and **" + grade + "**."}})
+			out = append(out, act{"submit_review", map[string]any{"ref": m, "grade": grade, "confidence": 4, "checked": map[string]any{"claim": "the sum", "ran": "sum.py", "counterexample": "zero"}, "content": "I read it, and **" + grade + "**."}})
 		}
 	}
 	return out

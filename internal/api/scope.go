@@ -102,8 +102,17 @@ type caller struct {
 	Scope
 	// id names the token in the store; the owner's has none.
 	id string
-	// byCookie says that a browser sent the credential by itself.
+	// byCookie says that it is a browser's session, which ends at until.
 	byCookie bool
+	until    event.Time
+}
+
+// key tells callers apart: the owner of the home, and each token of the store.
+func (c caller) key() string {
+	if c.id == "" {
+		return c.Scope.String()
+	}
+	return c.id
 }
 
 // must refuses a caller whose scope is not enough.

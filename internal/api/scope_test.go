@@ -208,20 +208,28 @@ func TestHostileCredentials(t *testing.T) {
 		want    int // of a quest that is not the token's
 		headers []string
 	}{
-		{"the cookie of a token for one quest", 403, []string{"Cookie", name + "=" + mine}},
-		{"its cookie with the name of a wider token", 401, []string{"Cookie", name + "=" + g.ids["steer"] + "." + mac}},
-		{"its name with the proof of a wider token", 401, []string{"Cookie", name + "=" + id + "." + wide}},
-		{"its name with the owner's proof", 401, []string{"Cookie", name + "=" + id + "." + owner}},
-		{"its proof alone", 401, []string{"Cookie", name + "=" + mac}},
-		{"its name alone", 401, []string{"Cookie", name + "=" + id + "."}},
-		{"no name and a proof", 401, []string{"Cookie", name + "=." + mac}},
-		{"a cookie that is cut off", 401, []string{"Cookie", name + "=" + mine[:len(mine)-1]}},
-		{"a cookie in capitals", 401, []string{"Cookie", name + "=" + strings.ToUpper(mine)}},
-		{"a cookie and more", 401, []string{"Cookie", name + "=" + mine + ".steer"}},
-		{"the secret as a cookie", 401, []string{"Cookie", name + "=" + g.secrets["steer"]}},
-		{"the cookie of another home", 401, []string{"Cookie", abroad.cookies["steer"]}},
-		{"the cookie under another name", 401, []string{"Cookie", "lyceum-00000000=" + owner}},
-		{"a forged cookie in front of a good one", 200, []string{"Cookie", name + "=" + id + "." + wide + "; " + name + "=" + owner}},
+		{"the cookie of a token for one quest", 403, []string{"Cookie", name + "=" + mine, "Lyceum-Key", g.keys["mine"]}},
+		{"its cookie with the name of a wider token", 401, []string{"Cookie", name + "=" + g.ids["steer"] + "." + mac, "Lyceum-Key", g.keys["mine"]}},
+		{"its name with the proof of a wider token", 401, []string{"Cookie", name + "=" + id + "." + wide, "Lyceum-Key", g.keys["mine"]}},
+		{"its name with the owner's proof", 401, []string{"Cookie", name + "=" + id + "." + owner, "Lyceum-Key", g.keys["mine"]}},
+		{"its proof alone", 401, []string{"Cookie", name + "=" + mac, "Lyceum-Key", g.keys["mine"]}},
+		{"its name alone", 401, []string{"Cookie", name + "=" + id + ".", "Lyceum-Key", g.keys["mine"]}},
+		{"no name and a proof", 401, []string{"Cookie", name + "=." + mac, "Lyceum-Key", g.keys["mine"]}},
+		{"a cookie that is cut off", 401, []string{"Cookie", name + "=" + mine[:len(mine)-1], "Lyceum-Key", g.keys["mine"]}},
+		{"a cookie in capitals", 401, []string{"Cookie", name + "=" + strings.ToUpper(mine), "Lyceum-Key", g.keys["mine"]}},
+		{"a cookie and more", 401, []string{"Cookie", name + "=" + mine + ".steer", "Lyceum-Key", g.keys["mine"]}},
+		{"the secret as a cookie", 401, []string{"Cookie", name + "=" + g.secrets["steer"], "Lyceum-Key", g.keys["mine"]}},
+		{"the cookie of another home", 401, []string{"Cookie", abroad.cookies["steer"], "Lyceum-Key", abroad.keys["steer"]}},
+		{"the cookie under another name", 401, []string{"Cookie", "lyceum-00000000=" + owner, "Lyceum-Key", g.keys["owner"]}},
+		{"a forged cookie in front of a good one", 200, []string{"Cookie", name + "=" + id + "." + wide + "; " + name + "=" + owner, "Lyceum-Key", g.keys["owner"]}},
+		{"the owner's cookie alone", 401, []string{"Cookie", g.cookies["owner"]}},
+		{"the owner's cookie with the key of another", 401, []string{"Cookie", g.cookies["owner"], "Lyceum-Key", g.keys["mine"]}},
+		{"the owner's cookie with itself for a key", 401, []string{"Cookie", g.cookies["owner"], "Lyceum-Key", owner}},
+		{"the owner's key alone", 401, []string{"Lyceum-Key", g.keys["owner"]}},
+		{"the owner's key as a token", 401, []string{"Authorization", "Bearer " + g.keys["owner"]}},
+		{"the owner's session from another port", 403, append(g.cookie("owner"), "Sec-Fetch-Site", "same-site")},
+		{"the owner's session from another site", 403, append(g.cookie("owner"), "Sec-Fetch-Site", "cross-site")},
+		{"the owner's session from its page", 200, append(g.cookie("owner"), "Sec-Fetch-Site", "same-origin")},
 		{"the cookie as a token", 401, []string{"Authorization", "Bearer " + mine}},
 		{"the name of a token as a token", 401, []string{"Authorization", "Bearer " + g.ids["steer"]}},
 		{"the hash of a secret as a token", 401, []string{"Authorization", "Bearer " + event.HashOf([]byte(g.secrets["steer"])).String()}},
@@ -230,10 +238,10 @@ func TestHostileCredentials(t *testing.T) {
 		{"a secret as basic", 401, []string{"Authorization", "Basic " + g.secrets["steer"]}},
 		{"a scope that this version does not know", 401, []string{"Authorization", "Bearer " + secret}},
 		{"a scope beside the token", 403, append(g.bearer("mine"), "Scope", "steer", "X-Scope", "owner", "Lyceum-Scope", "owner")},
-		{"a narrow token beside the owner's cookie", 403, append(g.bearer("mine"), "Cookie", g.cookies["owner"])},
-		{"a wrong token beside the owner's cookie", 401, []string{"Authorization", "Bearer x", "Cookie", g.cookies["owner"]}},
+		{"a narrow token beside the owner's cookie", 403, append(g.bearer("mine"), g.cookie("owner")...)},
+		{"a wrong token beside the owner's cookie", 401, []string{"Authorization", "Bearer x", "Cookie", g.cookies["owner"], "Lyceum-Key", g.keys["owner"]}},
 		{"a narrow token in front of the owner's", 403, append(g.bearer("mine"), g.bearer("owner")...)},
-		{"a proxy's own credentials beside the owner's cookie", 200, []string{"Authorization", "Basic eDp5", "Cookie", g.cookies["owner"]}},
+		{"a proxy's own credentials beside the owner's cookie", 200, append(g.cookie("owner"), "Authorization", "Basic eDp5")},
 	} {
 		if w := g.ask("GET", "/api/quests/other", "", c.headers...); w.code != c.want {
 			t.Errorf("%s: got %d %s, want %d", c.what, w.code, w.body.String(), c.want)
@@ -246,13 +254,16 @@ func TestHostileCredentials(t *testing.T) {
 			t.Errorf("a token %s: got %d, want 401", what, w.code)
 		}
 	}
-	if w := g.ask("POST", "/api/quests/mine/messages", `{"text":"x"}`, "Cookie", g.cookies["mine"]); w.code != 403 || !strings.Contains(w.body.String(), "Origin") {
-		t.Errorf("a form of another site with a narrow cookie: got %d %s, want 403 for its Origin", w.code, w.body.String())
+	if w := g.ask("POST", "/api/quests/mine/messages?key="+g.keys["mine"], `{"text":"x"}`, "Cookie", g.cookies["mine"]); w.code != 401 || !strings.Contains(w.body.String(), "serve --link") {
+		t.Errorf("a change with the key in the address: got %d %s, want 401 and what to do", w.code, w.body.String())
+	}
+	if w := g.ask("GET", "/api/quests/mine?key="+g.keys["mine"], "", "Cookie", g.cookies["mine"]); w.code != 200 {
+		t.Errorf("reading with the key in the address: got %d %s, want 200", w.code, w.body.String())
 	}
 	if w := g.ask("GET", "/?token="+secret, ""); w.code != 303 {
 		t.Errorf("a token of an unknown scope signs in with %d, want 303 and a cookie that is worth nothing", w.code)
-	} else if w := g.ask("GET", "/api/openapi.json", "", "Cookie", w.header.Get("Set-Cookie")); w.code != 401 {
-		t.Errorf("the cookie of an unknown scope: got %d, want 401", w.code)
+	} else if cookie, key := session(w.header); g.ask("GET", "/api/openapi.json", "", "Cookie", cookie, "Lyceum-Key", key).code != 401 {
+		t.Error("the session of an unknown scope is let in, want 401")
 	}
 }
 

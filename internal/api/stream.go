@@ -23,7 +23,8 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, name string, q e
 	if q.acp {
 		live = s.acpVoice(r.Context(), name)
 	}
-	start := &feedStart{head: b.state.Seq, after: q.after, status: b.state.Status, reason: b.state.Reason, warned: len(b.state.Warnings) > 0}
+	start := &feedStart{head: b.state.Seq, after: q.after, status: b.state.Status, reason: b.state.Reason, warned: len(b.state.Warnings) > 0, rested: b.state.Rested != ""}
+	start.who, start.streams = callerOf(r).key(), s.streamsOf(callerOf(r))
 	done()
 	if q.after > start.head {
 		return badParameter("after", "there is no event %d: the last is %d", q.after, start.head)
@@ -48,6 +49,15 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, name string, q e
 	}
 	rd.run(r.Context())
 	return nil
+}
+
+// streamsOf is how many streams a caller may have open. The page has one for each tab, and the
+// owner may have many of those, and programs besides.
+func (s *Server) streamsOf(who caller) int {
+	if who.Scope == owner {
+		return 8 * s.opts.Streams
+	}
+	return s.opts.Streams
 }
 
 // reader is one who watches a quest.
@@ -117,7 +127,7 @@ func (rd *reader) run(ctx context.Context) {
 const lookAgain = time.Second
 
 // errLapsed says that a reader's token was revoked, or has expired.
-var errLapsed = errors.New("the token of this stream was revoked, or has expired")
+var errLapsed = errors.New("the token of this stream was revoked, or has expired, or the browser was signed in too long ago")
 
 // may ends the stream of a reader whose token holds no longer, and says so to it.
 func (rd *reader) may(ctx context.Context) error {

@@ -118,17 +118,17 @@ func TestStream(t *testing.T) {
 		t.Parallel()
 		s := newHome(t).serve(api.Options{Buffer: 64 << 10}) // far less than what is written meanwhile
 		w := s.writer("q")
-		w.write(5000, 50)
+		w.write(2000, 50)
 		done := make(chan []uint64)
 		for range 4 {
-			go func() { done <- seqs(t, s.client, "q", 0, 8001) }()
+			go func() { done <- seqs(t, s.client, "q", 0, 3001) }()
 		}
-		for range 30 {
-			w.write(100, 50)
+		for range 20 {
+			w.write(50, 50)
 		}
 		for range 4 {
-			if got := <-done; !slices.Equal(got, upTo(1, 8001)) {
-				t.Errorf("%d events, want 8001 in order", len(got))
+			if got := <-done; !slices.Equal(got, upTo(1, 3001)) {
+				t.Errorf("%d events, want 3001 in order", len(got))
 			}
 		}
 	})
@@ -330,7 +330,7 @@ func TestASlowReader(t *testing.T) {
 	for read() != "id: 1\n" {
 	}
 	other := s.stream("/api/quests/q/events")
-	const n = 3000 // of 8 KB each: far more than all buffers on the way
+	const n = 1500 // of 8 KB each: more than all buffers on the way, a socket's 4 MiB included
 	for got := uint64(0); got < n+1; {
 		if got == w.seq || got == 0 {
 			w.write(50, 8<<10)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // TokenFile is the file of a home that holds the token.
@@ -68,4 +69,28 @@ func ReadToken(home string) (string, error) {
 		return "", fmt.Errorf("%s does not hold a token of 64 hex digits: delete it, and a new one is made", path)
 	}
 	return token, nil
+}
+
+// TokenReader knows the token of a home and notices when another takes its place. Its zero
+// value is ready.
+type TokenReader struct {
+	mu    sync.Mutex
+	seen  fs.FileInfo
+	token string
+}
+
+// Read returns the token, empty if there is none.
+func (t *TokenReader) Read(home string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	info, err := os.Stat(filepath.Join(home, TokenFile))
+	if err != nil {
+		return t.token // one that was removed may still open a server
+	}
+	if t.seen == nil || !os.SameFile(info, t.seen) || !info.ModTime().Equal(t.seen.ModTime()) {
+		if token, err := ReadToken(home); err == nil {
+			t.token, t.seen = token, info
+		}
+	}
+	return t.token
 }

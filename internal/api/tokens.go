@@ -53,19 +53,6 @@ func (g *guard) bySecret(ctx context.Context, secret string) (*ledger.Token, err
 	return g.find(ctx, func(t *ledger.Token) bool { return subtle.ConstantTimeCompare(sum[:], t.Hash[:]) == 1 })
 }
 
-// byCookie finds the token that a cookie was made of.
-func (g *guard) byCookie(ctx context.Context, cookie string) (*ledger.Token, error) {
-	if id, _, ok := strings.Cut(cookie, "."); !ok || id == "" {
-		return nil, nil
-	}
-	return g.find(ctx, func(t *ledger.Token) bool { return equal(cookie, g.cookieOf(t)) })
-}
-
-// cookieOf names a token, and proves that this home's server saw its secret.
-func (g *guard) cookieOf(t *ledger.Token) string {
-	return t.ID + "." + g.derived("lyceum cookie 2 "+t.ID+" "+t.Hash.String())
-}
-
 // find returns the token that fits and has not expired.
 func (g *guard) find(ctx context.Context, fits func(*ledger.Token) bool) (found *ledger.Token, err error) {
 	list, err := g.store.Tokens(ctx)
@@ -84,9 +71,14 @@ func (g *guard) find(ctx context.Context, fits func(*ledger.Token) bool) (found 
 // holds reports whether a caller who was let in would be let in again. When the store cannot
 // be asked, the answer is no.
 func (g *guard) holds(ctx context.Context, who caller) bool {
+	if who.until != 0 && g.fails.clock() >= who.until {
+		return false
+	}
 	if who.Scope == owner {
 		return true
 	}
 	t, err := g.find(ctx, func(t *ledger.Token) bool { return t.ID == who.id })
-	return err == nil && callerBy(t, who.byCookie) == who
+	again := callerBy(t, who.byCookie)
+	again.until = who.until
+	return err == nil && again == who
 }

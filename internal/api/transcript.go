@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"lyceum/internal/event"
+	"lyceum/internal/media"
 	"lyceum/internal/view"
 )
 
@@ -48,6 +50,24 @@ type part struct {
 	OutputSeq uint64     `json:"output_seq,omitempty"`
 	Failed    bool       `json:"failed,omitempty"`
 	Duration  int64      `json:"duration_us,omitempty"`
+	// Attachments came with the text, or with the result of the call.
+	Attachments []attachedFile `json:"attachments,omitempty"`
+}
+
+// attachedFile is a file that came with something. Picture says that its blob can be shown
+// as one.
+type attachedFile struct {
+	Media   string    `json:"media"`
+	Name    string    `json:"name,omitempty"`
+	Ref     event.Ref `json:"ref"`
+	Picture bool      `json:"picture,omitempty"`
+}
+
+func attachedFiles(list []event.Attachment) (out []attachedFile) {
+	for _, a := range list {
+		out = append(out, attachedFile{a.Media, a.Name, a.Ref, media.Showable(a.Media, a.Ref.Size)})
+	}
+	return out
 }
 
 // maxShown is how many bytes of a text a page shows.
@@ -101,7 +121,7 @@ func (s *Server) transcript(w http.ResponseWriter, r *http.Request) error {
 	total := int64(len(all))
 	from, to := window(p, total, 500, 50)
 	entries := append([]view.Entry{}, all[from:to]...)
-	name, model := b.name, a.Model
+	name, model := b.name, cmp.Or(a.Executor, a.Model)
 	var seqs []uint64
 	for i := range entries {
 		entries[i].Uses = append([]view.Use{}, entries[i].Uses...)
@@ -145,14 +165,19 @@ func (s *Server) message(ctx context.Context, events map[uint64]event.Event, mod
 	e := events[at.Seq]
 	m := &message{Seq: e.Seq, Time: e.Time, Role: "user", From: "rules", Parts: []part{}}
 	if at.Said {
-		return m, s.answer(ctx, events, model, m, e, at.Uses)
+		m.Role, m.From = "assistant", model
+		if b, ok := e.Body.(*event.ModelResult); ok {
+			return m, s.answer(ctx, events, m, b, at.Uses)
+		}
+		return m, s.outsider(ctx, events, m, e, at.Uses)
 	}
 	var text event.Text
+	p := part{Kind: "text"}
 	switch b := e.Body.(type) {
 	case *event.QuestCreated:
 		m.From, text = "person", b.Problem
 	case *event.UserMessage:
-		m.From, text = "person", b.Text
+		m.From, text, p.Attachments = "person", b.Text, attachedFiles(b.Attachments)
 	case *event.MessageSent:
 		text = b.Text
 		if b.Performative != "" {
@@ -160,17 +185,17 @@ func (s *Server) message(ctx context.Context, events map[uint64]event.Event, mod
 		}
 	case *event.AdvisorySent:
 		text = b.Text
+	case *event.StandingShown:
+		text = b.Text
 	}
-	p := part{Kind: "text"}
 	p.Text, p.Ref, err = s.show(ctx, text)
 	m.Parts = append(m.Parts, p)
 	return m, err
 }
 
 // answer fills in what a model said, and what came of its tool calls.
-func (s *Server) answer(ctx context.Context, events map[uint64]event.Event, model string, m *message, e event.Event, uses []view.Use) (err error) {
-	b := e.Body.(*event.ModelResult)
-	m.Role, m.From, m.Duration = "assistant", model, b.Duration
+func (s *Server) answer(ctx context.Context, events map[uint64]event.Event, m *message, b *event.ModelResult, uses []view.Use) (err error) {
+	m.Duration = b.Duration
 	m.Usage = &usage{b.Usage.Input, b.Usage.Cached, b.Usage.Output, b.Usage.Thinking}
 	if !b.Unpriced {
 		m.Cost = new(view.USD(b.Cost))
@@ -202,6 +227,55 @@ func (s *Server) answer(ctx context.Context, events map[uint64]event.Event, mode
 	return nil
 }
 
+// outsider fills in what an executor said or did, by its word or as it was proposed.
+func (s *Server) outsider(ctx context.Context, events map[uint64]event.Event, m *message, e event.Event, uses []view.Use) (err error) {
+	text := func(kind string, t event.Text) {
+		if t.Text == "" && t.Ref == nil || err != nil {
+			return
+		}
+		p := part{Kind: kind}
+		p.Text, p.Ref, err = s.show(ctx, t)
+		m.Parts = append(m.Parts, p)
+	}
+	switch b := e.Body.(type) {
+	case *event.SaidReported:
+		kind := event.PartText
+		if b.Thought {
+			kind = event.PartThinking
+		}
+		text(kind, b.Text)
+	case *event.PromptResult:
+		text(event.PartThinking, b.Thought)
+		text(event.PartText, b.Text)
+		m.Duration, m.Error = b.Duration, b.Error.Text
+	case *event.ToolProposed:
+		p := part{Kind: event.PartToolCall, ID: b.ID, Tool: b.Name}
+		if p.Args, p.Ref, err = s.show(ctx, b.Args); err != nil {
+			return err
+		}
+		for _, u := range uses {
+			if err := s.outcome(ctx, events, &p, u); err != nil {
+				return err
+			}
+		}
+		m.Parts = append(m.Parts, p)
+	case *event.ToolReported:
+		p := part{Kind: event.PartToolCall, ID: b.ID, Call: e.Seq}
+		for _, u := range uses {
+			if last, ok := events[u.Result].Body.(*event.ToolReported); ok {
+				b, p.Done, p.OutputSeq, p.Failed = last, true, u.Result, last.Status == "failed"
+			}
+		}
+		p.Tool = cmp.Or(b.Title.Text, b.Kind, "call")
+		if p.Args, p.Ref, err = s.show(ctx, b.Input); err != nil {
+			return err
+		}
+		p.Output, p.OutputRef, err = s.show(ctx, b.Output)
+		m.Parts = append(m.Parts, p)
+	}
+	return err
+}
+
 // outcome fills in the result of a tool call.
 func (s *Server) outcome(ctx context.Context, events map[uint64]event.Event, p *part, u view.Use) (err error) {
 	p.Call = u.Call
@@ -212,10 +286,10 @@ func (s *Server) outcome(ctx context.Context, events map[uint64]event.Event, p *
 	p.Done, p.OutputSeq = true, e.Seq
 	switch b := e.Body.(type) {
 	case *event.ToolResult:
-		p.Failed, p.Duration = b.Error, b.Duration
+		p.Failed, p.Duration, p.Attachments = b.Error, b.Duration, attachedFiles(b.Attachments)
 		p.Output, p.OutputRef, err = s.show(ctx, b.Output)
 	case *event.ToolAnswered:
-		p.Failed = b.Error
+		p.Failed, p.Attachments = b.Error, attachedFiles(b.Attachments)
 		p.Output, p.OutputRef, err = s.show(ctx, b.Output)
 	}
 	return err

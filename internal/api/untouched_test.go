@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lyceum/internal/need"
 )
 
 // isCache reports whether a file of a home holds only what the home has anyway: the
@@ -66,6 +68,7 @@ func changed(before, after map[string]string) (out []string) {
 // TestReadingChangesNothing asks every route that reads, with and without what it can be
 // asked, and compares the ledgers line by line and the home byte by byte.
 func TestReadingChangesNothing(t *testing.T) {
+	need.NoDetector(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.create("fresh", nil) // nobody has ever run it

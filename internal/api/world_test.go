@@ -63,13 +63,13 @@ func (s *server) lab(name, model string) {
 	s.released(name)
 }
 
-// doubted runs a contract net that cannot find what it is asked for: its auditor has doubts,
-// and it plans again, twice.
+// doubted runs a contract net that finds what it is asked for in one place alone: its auditor
+// has doubts, and it plans again, as long as there is a researcher that was not asked.
 func (s *server) doubted(name string) {
 	s.t.Helper()
-	s.do("POST", "/api/quests", map[string]any{"start": true, "spec": map[string]any{"name": name, "society": "contract", "corpus": "corpus",
-		"task": "How hot does a battery cell get at 45 amperes, and what is its thermal resistance in kelvin per watt?"},
-		"files": []any{map[string]any{"path": "corpus/a.md", "text": "# Bread\n\nA cell of a beehive is hot.\n\nThe battery of a clock lasts a year.\n"}}}).want(s.t, 201)
+	s.do("POST", "/api/quests", map[string]any{"start": true, "spec": map[string]any{"name": name, "society": "contract", "corpus": "corpus", "audit": "strict",
+		"task": "How hot does a battery cell get at 45 amperes?"},
+		"files": []any{map[string]any{"path": "corpus/a.md", "text": "# Cells\n\nAt 45 amperes a battery cell gets 61 °C hot.\n\nThe battery of a clock lasts a year.\n"}}}).want(s.t, 201)
 	s.released(name)
 }
 

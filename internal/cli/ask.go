@@ -58,7 +58,7 @@ func (a *app) ask(ctx context.Context, question string, f *specFlags, bounds que
 			return "", err
 		}
 	}
-	plan, err := a.plan(d, f, bounds)
+	plan, err := a.plan(ctx, d, f, bounds)
 	if err != nil {
 		return "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,11 +23,15 @@ import (
 // examineCommand makes verify and replay, which differ in what they look for.
 func (a *app) examineCommand(use, short, long, good string, examine func(context.Context, *runtime.Runtime, string, func(uint64)) (*audit.Report, error)) *cobra.Command {
 	var asJSON, execute bool
+	var opts audit.ExecuteOptions
 	cmd := &cobra.Command{
 		Use: use + " <quest|file.zip>", Short: short, Long: long,
 		Args: exactArgs(1, "a quest's name or an exported file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
+			if (opts.Build || opts.BuildNetwork) && !execute {
+				return usagef("--build and --build-network go with --execute: nothing else needs an image")
+			}
 			rt, name, done, err := a.subject(ctx, args[0])
 			if err != nil {
 				return err
@@ -39,18 +44,24 @@ func (a *app) examineCommand(use, short, long, good string, examine func(context
 			if !asJSON {
 				a.printReport(rep, good)
 			}
-			out := checkedJSON{Report: rep}
+			out := checkedJSON{Verdict: good, Report: rep}
+			if rep.Difference != nil {
+				out.Verdict = "differs"
+			}
 			if execute && rep.Difference == nil {
-				if out.Execution, err = a.execute(ctx, rt, name, asJSON); err != nil {
+				if out.Execution, err = a.execute(ctx, rt, name, opts, asJSON); err != nil {
 					return err
 				}
+			}
+			if out.Execution != nil && out.Execution.Different > 0 {
+				out.Verdict = "differs"
 			}
 			if asJSON {
 				if err := a.printJSON(out); err != nil {
 					return err
 				}
 			}
-			if rep.Difference != nil || out.Execution != nil && out.Execution.Different > 0 {
+			if out.Verdict != good {
 				return errFailed
 			}
 			return nil
@@ -59,19 +70,23 @@ func (a *app) examineCommand(use, short, long, good string, examine func(context
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	if use == "verify" {
 		cmd.Flags().BoolVar(&execute, "execute", false, "run the recorded computer calls again and compare what comes out")
+		cmd.Flags().BoolVar(&opts.Build, "build", false, "with --execute: build the image of the quest's Dockerfile if it is not here, without network")
+		cmd.Flags().BoolVar(&opts.BuildNetwork, "build-network", false, "the same, with network")
 	}
 	return a.questArg(cmd)
 }
 
 // checkedJSON is what verify and replay print for programs.
 type checkedJSON struct {
+	// Verdict is unchanged or identical, or differs.
+	Verdict string `json:"verdict"`
 	*audit.Report
 	Execution *audit.Execution `json:"execution,omitempty"`
 }
 
 // execute runs a quest's computer calls again, and tells of each as it is done.
-func (a *app) execute(ctx context.Context, rt *runtime.Runtime, name string, quiet bool) (*audit.Execution, error) {
-	each := func(c audit.Executed, number, of int) {
+func (a *app) execute(ctx context.Context, rt *runtime.Runtime, name string, opts audit.ExecuteOptions, quiet bool) (*audit.Execution, error) {
+	opts.Each = func(c audit.Executed, number, of int) {
 		if quiet {
 			return
 		}
@@ -81,7 +96,7 @@ func (a *app) execute(ctx context.Context, rt *runtime.Runtime, name string, qui
 		}
 		fmt.Fprintf(a.out, "%*d/%d  %-13s  seq %d, %s of %s, %s%s\n", len(fmt.Sprint(of)), number, of, c.Status, c.Seq, c.Kind, c.Actor, oneLine(c.What, 60), why)
 	}
-	x, err := audit.Execute(ctx, rt, name, each)
+	x, err := audit.Execute(ctx, rt, name, opts)
 	if err == nil && !quiet {
 		fmt.Fprintf(a.out, "%s: of %d computer calls %d are the same, %d different, %d not checkable\n", name, len(x.Calls), x.Same, x.Different, x.NotCheckable)
 	}
@@ -90,7 +105,7 @@ func (a *app) execute(ctx context.Context, rt *runtime.Runtime, name string, qui
 
 func (a *app) verifyCommand() *cobra.Command {
 	return a.examineCommand("verify", "Check that nothing of a quest was changed",
-		"Check the hash chain, the form of every event, that the rules derive what is derived,\nevery blob and workspace that was recorded, what searches found and programs printed as\nfar as it can be known again, and the files of the quest's folder. The homes of agents, as they stand now, are\nnot looked at: they are the agents' own. Exits 1 at the first that does not hold.\n\nWith --execute the computer calls that were recorded are then run again, each from the\nworkspace as it was when it began, in a fresh computer without network. Each is the same,\ndifferent, or not checkable, and why. Exits 1 if one is different.",
+		"Check the hash chain, the form of every event, that the rules derive what is derived,\nevery blob and workspace that was recorded, what searches found and programs printed as\nfar as it can be known again, and the files of the quest's folder. The homes of agents, as they stand now, are\nnot looked at: they are the agents' own. Exits 1 at the first that does not hold.\n\nWith --execute the computer calls that were recorded are then run again, each from the\nworkspace as it was when it began, in a fresh computer without network. Each is the same,\ndifferent, or not checkable, and why. Exits 1 if one is different. An image that is not\nhere is built only with --build or --build-network.",
 		"unchanged", audit.Verify)
 }
 
@@ -138,7 +153,7 @@ func (a *app) subject(ctx context.Context, arg string) (*runtime.Runtime, string
 			return nil, "", nil, err
 		}
 		if a.rt == nil { // diff asks twice
-			if err := a.open(false); err != nil {
+			if err := a.read(); err != nil {
 				return nil, "", nil, err
 			}
 		}
@@ -163,6 +178,9 @@ func (a *app) subject(ctx context.Context, arg string) (*runtime.Runtime, string
 
 func importFile(ctx context.Context, rt *runtime.Runtime, path, as string) (*quest.State, error) {
 	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("there is no %s; give a file that lyceum export <quest> <file.zip> wrote", path)
+	}
 	if err != nil {
 		return nil, usagef("read the exported quest: %w", err)
 	}
@@ -229,7 +247,10 @@ model, another seed, or a message.
 		},
 	}
 	cmd.Flags().Uint64Var(&o.At, "at", 0, "the last event to take over (default: all)")
-	cmd.Flags().StringVar(&o.Name, "as", "", "name of the new quest")
+	cmd.Flags().StringVar(&o.Name, "name", "", "name of the new quest")
+	cmd.Flags().StringVar(&o.Name, "as", "", "the same as --name")
+	_ = cmd.Flags().MarkHidden("as") // it was its name before
+	cmd.MarkFlagsMutuallyExclusive("name", "as")
 	cmd.Flags().StringVar(&o.Model, "model", "", "another model")
 	cmd.Flags().StringVar(&seed, "seed", "", "another seed")
 	cmd.Flags().StringVar(&o.Message, "message", "", "something to say to the agents first")
@@ -238,17 +259,24 @@ model, another seed, or a message.
 }
 
 func (a *app) exportCommand() *cobra.Command {
+	var force bool
 	cmd := &cobra.Command{
 		Use:   "export <quest> <file.zip|->",
 		Short: "Write a quest as one RO-Crate zip that can be checked anywhere",
 		Args:  exactArgs(2, "a quest's name and a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			if _, err := a.load(ctx, args[0]); err != nil {
+			if _, err := a.loadWith(ctx, args[0], a.read); err != nil {
 				return err
+			}
+			if args[1] == "-" && isTerminal(a.out) {
+				return usagef("- is standard output, and that is a terminal, which a zip would confuse: redirect it, or give a file")
 			}
 			if args[1] == "-" {
 				return crate.Export(ctx, a.rt, args[0], a.out)
+			}
+			if _, err := os.Lstat(args[1]); err == nil && !force {
+				return usagef("%s is there already: give another name, or --force to replace it", args[1])
 			}
 			if err := writeWhole(args[1], func(w io.Writer) error { return crate.Export(ctx, a.rt, args[0], w) }); err != nil {
 				return fmt.Errorf("export quest %s to %s: %w", args[0], args[1], err)
@@ -258,6 +286,7 @@ func (a *app) exportCommand() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&force, "force", false, "replace a file that is there")
 	return a.questArg(cmd)
 }
 
@@ -284,10 +313,18 @@ func writeWhole(path string, write func(io.Writer) error) (err error) {
 
 func (a *app) importCommand() *cobra.Command {
 	var as string
+	var asJSON bool
+	f := &allowFlags{}
 	cmd := &cobra.Command{
 		Use:   "import <file.zip>",
 		Short: "Bring an exported quest into this home, after checking all of it",
-		Args:  exactArgs(1, "an exported file"),
+		Long: `Bring an exported quest into this home, after checking all of it, and show what it asks for.
+
+An imported quest is a stranger's. It runs without a network, and no image is built from
+its Dockerfile, until you allow it: here, or with the same flags of lyceum run. Addresses
+of private networks are never the quest's to choose: name them yourself with --allow-host.
+A fork of it is allowed what it is.`,
+		Args: exactArgs(1, "an exported file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if as != "" {
 				if err := checkName(as); err != nil {
@@ -305,24 +342,38 @@ func (a *app) importCommand() *cobra.Command {
 			if name == "" {
 				name = s.Name
 			}
-			fmt.Fprintf(a.out, "Imported quest %s: %d events, %s.\n", name, s.Seq, s.Status)
-			return a.printNotes(cmd.Context(), name, s)
+			if err := a.allow(cmd.Context(), name, f); err != nil {
+				return fmt.Errorf("quest %s is imported, and allowed nothing: %w", name, err)
+			}
+			return a.printImported(cmd.Context(), name, s, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&as, "as", "", "name here, if its own is taken")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	f.add(cmd)
 	return cmd
 }
 
-// printNotes says what nobody vouches for in a quest that was brought here.
-func (a *app) printNotes(ctx context.Context, name string, s *quest.State) error {
-	if !societyOf(s).noted() {
-		return nil
-	}
-	rep, err := audit.Audit(ctx, a.rt, name, nil)
+// printImported shows a quest that was brought here: what it asks for, and what nobody
+// vouches for in it.
+func (a *app) printImported(ctx context.Context, name string, s *quest.State, asJSON bool) error {
+	q, err := a.asks(ctx, name, s)
 	if err != nil {
 		return err
 	}
-	for _, note := range rep.Notes {
+	if societyOf(s).noted() {
+		rep, err := audit.Audit(ctx, a.rt, name, nil)
+		if err != nil {
+			return err
+		}
+		q.Notes = rep.Notes
+	}
+	if asJSON {
+		return a.printJSON(q)
+	}
+	fmt.Fprintf(a.out, "Imported quest %s: %d events, %s. It asks for:\n", name, s.Seq, s.Status)
+	a.printAsks(q)
+	for _, note := range q.Notes {
 		fmt.Fprintf(a.out, "note: %s\n", printable(note))
 	}
 	return nil
@@ -343,6 +394,9 @@ func (a *app) collect(ctx context.Context) error {
 	}
 	if err == nil && bytes > 0 {
 		fmt.Fprintf(a.out, "Freed %d bytes of blobs.\n", bytes)
+	}
+	if err == nil {
+		err = a.rt.Pack(ctx)
 	}
 	return err
 }

@@ -11,9 +11,9 @@ import (
 )
 
 // TestQuestsMadeBefore holds that what an earlier build recorded stays as it is: the
-// crates of all examples and of forks of them, made by the build before the core was
-// opened to further societies, are imported, verify, replay to the byte, and are shown
-// as that build showed them.
+// crates of all examples and of forks of them, made by the first build with today's rules
+// (scripts/fixtures), are imported, verify, replay to the byte, and are shown as that build
+// showed them.
 func TestQuestsMadeBefore(t *testing.T) {
 	t.Parallel()
 	crates, err := filepath.Glob("testdata/before/*.zip")

@@ -14,20 +14,27 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
 
+	"lyceum/internal/api"
 	"lyceum/internal/blob"
 	blobfs "lyceum/internal/blob/fs"
 	"lyceum/internal/computer"
 	"lyceum/internal/computer/bubblewrap"
 	"lyceum/internal/computer/docker"
+	"lyceum/internal/computer/namespaces"
 	"lyceum/internal/config"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 	"lyceum/internal/ledger/sqlite"
+	"lyceum/internal/mcp/login"
 	"lyceum/internal/model/provider"
+	"lyceum/internal/notify"
+	"lyceum/internal/plain"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/service"
 	"lyceum/internal/search"
@@ -37,6 +44,7 @@ import (
 	"lyceum/internal/tool"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // The exit codes.
@@ -44,6 +52,7 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitUsage       = 2
+	exitResting     = 3
 	exitInterrupted = 130
 )
 
@@ -75,15 +84,27 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 // there is to say has been said.
 var errFailed = errors.New("failed")
 
+// errResting says that a quest came to rest without an answer; why has been said.
+var errResting = errors.New("came to rest without an answer")
+
 // interrupts are what a person, or the machine, stops a command with.
 var interrupts = []os.Signal{os.Interrupt, syscall.SIGTERM}
+
+// firstInterrupts are those, and the end of the terminal, unless the command was started to
+// survive that (nohup). It is no second interrupt: a terminal that ends may say so twice.
+func firstInterrupts() []os.Signal {
+	if signal.Ignored(syscall.SIGHUP) {
+		return interrupts
+	}
+	return append(interrupts[:len(interrupts):len(interrupts)], syscall.SIGHUP)
+}
 
 // Main runs the command line and returns the exit code. Every command works in ctx,
 // which the first interrupt ends. The second ends the process, wherever it is, but for
 // commands that are patient: they see to it themselves.
 func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	a := &app{in: in, out: out, err: errOut}
-	ctx, stop := signal.NotifyContext(ctx, interrupts...)
+	ctx, stop := signal.NotifyContext(ctx, firstInterrupts()...)
 	defer stop()
 	defer context.AfterFunc(ctx, func() {
 		if !a.waits.Load() {
@@ -95,7 +116,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errOut)
-	err := root.ExecuteContext(ctx)
+	err := a.meant(ctx, root.ExecuteContext(ctx))
 	for i := len(a.closes) - 1; i >= 0; i-- {
 		err = errors.Join(err, a.closes[i]())
 	}
@@ -108,6 +129,8 @@ func (a *app) exit(err error) int {
 		return exitDone
 	case errors.Is(err, runtime.ErrInterrupted), errors.Is(err, context.Canceled):
 		return exitInterrupted
+	case errors.Is(err, errResting):
+		return exitResting
 	case errors.Is(err, errFailed):
 		return exitFailed
 	}
@@ -127,8 +150,40 @@ func (a *app) exit(err error) int {
 	return exitFailed
 }
 
+// nearError is about a quest that is not there, while some of a similar name are.
+type nearError struct {
+	error
+	names []string
+}
+
+func (e *nearError) Unwrap() error { return e.error }
+
+// meant adds to an error about a quest that is not there which one may have been meant. The
+// home must still be open.
+func (a *app) meant(ctx context.Context, err error) error {
+	unknown, ok := errors.AsType[*ledger.NoQuestError](err)
+	if !ok || a.rt == nil {
+		return err
+	}
+	heads, failed := a.rt.Ledger.Quests(ctx)
+	if failed != nil {
+		return err
+	}
+	names := make([]string, len(heads))
+	for i, h := range heads {
+		names[i] = h.Quest
+	}
+	if near := plain.Near(unknown.Quest, names); len(near) > 0 {
+		return &nearError{err, near}
+	}
+	return err
+}
+
 // hint says what to do next, where the error itself cannot know.
 func hint(err error) string {
+	if near, ok := errors.AsType[*nearError](err); ok {
+		return fmt.Sprintf("Did you mean %s? See the quests there are with: lyceum list", strings.Join(near.names, " or "))
+	}
 	switch {
 	case errors.Is(err, ledger.ErrNoQuest):
 		return "See the quests there are with: lyceum list"
@@ -137,9 +192,11 @@ func hint(err error) string {
 	case errors.Is(err, ledger.ErrClaimed):
 		return "Watch it with: lyceum trace <quest> --follow. Stop it with: lyceum stop <quest>"
 	case errors.Is(err, runtime.ErrExists):
-		return "Give another name, with --name or, for fork and import, --as; or remove the old one with: lyceum clean <quest> --data"
+		return "Give another name, with --name or, for import, --as; or remove the old one with: lyceum clean <quest> --data"
 	case errors.Is(err, ledger.ErrFull), errors.Is(err, syscall.ENOSPC):
 		return "Make room on the disk and give the command again; a quest goes on with: lyceum run <quest>. Nothing that was recorded is lost."
+	case runtime.Passing(err):
+		return "This process, or the machine, has no file left to open: end what holds so many, or allow more with ulimit -n, and give the command again; a quest goes on with: lyceum run <quest>. Nothing that was recorded is lost."
 	case errors.Is(err, ledger.ErrCorrupt):
 		return "Check which quests are whole with: lyceum verify <quest>. Restore the home from a backup (docs/cli.md), or choose another home with --home."
 	case errors.Is(err, ledger.ErrConflict):
@@ -161,12 +218,12 @@ func (a *app) root() *cobra.Command {
 tamper-evident ledger. Watch a quest, audit it, replay it event for event, fork
 it at any step, take it elsewhere.
 
-  lyceum run examples/primes/quest.yaml   ask a question (offline, no key needed)
-  lyceum list                             the quests there are
-  lyceum show primes                      the answer, and what it took
-  lyceum trace primes                     every event
-  lyceum replay primes                    derive the whole run again and compare
-  lyceum export primes primes.zip         take it with you`,
+  lyceum run examples/lab-number/quest.yaml   a lab of three, offline, in sandboxes; no key needed
+  lyceum show lab-number                      the answer, and what it took
+  lyceum trace lab-number                     every event
+  lyceum replay lab-number                    derive the whole run again and compare
+  lyceum export lab-number number.zip         take it with you
+  lyceum init                                  a quest.yaml of your own, to begin with`,
 		Version:       thisBuild().String(),
 		SilenceErrors: true, SilenceUsage: true,
 		Args: knownCommand,
@@ -175,20 +232,31 @@ it at any step, take it elsewhere.
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.PersistentFlags().StringVar(&a.homeFlag, "home", "", "where quests are kept (default $LYCEUM_HOME or ~/.lyceum)")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w\nSee: %s --help", err, cmd.CommandPath())
+		return usagef("%w\nSee: %s --help", flagFault(err), cmd.CommandPath())
 	})
-	root.AddCommand(
-		a.askCommand(), a.createCommand(), a.runCommand(), a.watchCommand(), a.listCommand(), a.showCommand(),
-		a.controlCommand("stop", "Stop a quest; lyceum run goes on with it", func() event.Body { return &event.QuestStopped{Reason: "stopped by a person"} }),
-		a.controlCommand("pause", "Pause a quest: what is under way comes in, nothing new begins", func() event.Body { return &event.QuestPaused{Reason: "paused by a person"} }),
-		a.resumeCommand(), a.messageCommand(), a.cleanCommand(),
-		a.traceCommand(), a.verifyCommand(), a.replayCommand(), a.diffCommand(), a.forkCommand(),
-		a.exportCommand(), a.importCommand(), a.backupCommand(), a.policyCommand(), a.profileCommand(), a.modelsCommand(), a.versionCommand(), a.licensesCommand(),
-		a.doctorCommand(), a.shellCommand(), a.serveCommand(), a.tokenCommand(),
-	)
-	for _, k := range register {
-		root.AddCommand(k.shown.commands(a)...)
+	group := func(id, title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: id, Title: title})
+		for _, cmd := range commands {
+			cmd.GroupID = id
+		}
+		root.AddCommand(commands...)
 	}
+	group("ask", "Ask:", a.askCommand(), a.initCommand(), a.createCommand(), a.runCommand(), a.forkCommand())
+	look := []*cobra.Command{a.listCommand(), a.showCommand(), a.watchCommand(), a.traceCommand(), a.diffCommand()}
+	for _, name := range societies().Names() {
+		look = append(look, named(name).commands(a)...)
+	}
+	group("look", "Look:", look...)
+	group("steer", "Steer:", a.messageCommand(), a.answerCommand(),
+		a.controlCommand("pause", "Pause a quest: what is under way comes in, nothing new begins", func() event.Body { return &event.QuestPaused{Reason: "paused by a person"} }),
+		a.resumeCommand(), a.limitCommand(),
+		a.controlCommand("stop", "Stop a quest; lyceum run goes on with it", func() event.Body { return &event.QuestStopped{Reason: "stopped by a person"} }),
+		a.shellCommand())
+	group("prove", "Prove and keep:", a.verifyCommand(), a.replayCommand(), a.exportCommand(), a.importCommand(), a.deliverCommand(), a.backupCommand(), a.cleanCommand())
+	group("set", "Set up:", a.serveCommand(), a.acpCommand(), a.mcpCommand(), a.tokenCommand(), a.modelsCommand(), a.executorsCommand(), a.configCommand(), a.profileCommand(), a.policyCommand(), a.schemaCommand(),
+		a.doctorCommand(), a.versionCommand(), a.licensesCommand())
+	root.SetHelpCommandGroupID("set")
+	root.SetCompletionCommandGroupID("set")
 	return root
 }
 
@@ -221,17 +289,50 @@ func (a *app) open(mayCreate bool) error {
 	return nil
 }
 
+// look is open for commands that only show what is there: a mistake in config.yaml is told
+// and does not stop them. Whatever writes a word of a person's must not use it: the keys
+// that are taken out of it are named in that file.
+func (a *app) look() error {
+	err := a.read()
+	mistake, isMistake := errors.AsType[*strictyaml.Error](err)
+	usage, isUsage := errors.AsType[usageError](err)
+	switch {
+	case isMistake:
+		err = mistake
+	case isUsage:
+		err = usage
+	default:
+		return err
+	}
+	rt, closeAll, again := openRuntime(a.home, new(config.Config), func(line string) { fmt.Fprintln(a.err, printable(line)) })
+	if unwritable(again) {
+		rt, closeAll, again = openReadOnly(a.home, new(config.Config))
+	}
+	if again != nil {
+		return err
+	}
+	fmt.Fprintf(a.err, "lyceum: %s\nThis command goes on without config.yaml.\n", printable(err.Error()))
+	a.rt, a.closes = rt, append(a.closes, closeAll)
+	return nil
+}
+
+// defaultReserve is how many bytes of the disk of a home stay free.
+const defaultReserve = 1 << 30
+
+func reserve(conf *config.Config) int64 {
+	if conf == nil || conf.Reserve == nil {
+		return defaultReserve
+	}
+	return *conf.Reserve
+}
+
 // openRuntime opens the parts that quests in a home run on. say is told when a home of
 // an older format is brought up to date.
 func openRuntime(home string, conf *config.Config, say func(line string)) (*runtime.Runtime, func() error, error) {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, nil, fmt.Errorf("make the home %s: %w", home, err)
 	}
-	found, err := provider.New(&provider.Options{Config: conf})
-	if err != nil {
-		return nil, nil, usageError{err}
-	}
-	blobs, err := blobfs.Open(filepath.Join(home, "blobs"), nil)
+	blobs, err := blobfs.Open(filepath.Join(home, "blobs"), &blobfs.Options{Reserve: reserve(conf)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -239,20 +340,75 @@ func openRuntime(home string, conf *config.Config, say func(line string)) (*runt
 	if err != nil {
 		return nil, nil, errors.Join(err, blobs.Close())
 	}
-	rt := &runtime.Runtime{
-		Ledger: store, Blobs: blob.Store(blobs), Models: finder(found), Known: known(found), Secrets: found.Secrets, Tools: tool.Builtin(),
-		Societies: societies(), Workshops: service.Workshops(), Computers: drivers(), Clock: runtime.SystemClock, Home: home, Version: thisBuild().recorded(),
+	rt, closeAll, err := assemble(home, conf, say, store, blobs)
+	if err != nil {
+		return nil, nil, errors.Join(err, store.Close(), blobs.Close())
 	}
-	if conf != nil && conf.Embeddings != nil && conf.Embeddings.KeyVariable != "" {
-		rt.Secrets = func() []string { return append(found.Secrets(), os.Getenv(conf.Embeddings.KeyVariable)) }
+	rt.Room = blobs.Room
+	return rt, func() error { return errors.Join(closeAll(), store.Close(), blobs.Close()) }, nil
+}
+
+// assemble makes a runtime of its stores, which stay the caller's to close, after the rest.
+func assemble(home string, conf *config.Config, say func(line string), store ledger.Store, blobs blob.Store) (*runtime.Runtime, func() error, error) {
+	found, err := provider.New(&provider.Options{Config: conf, File: config.File(home)})
+	if err != nil {
+		return nil, nil, usageError{err}
+	}
+	rt := bareRuntime(home, conf, found)
+	rt.Ledger, rt.Blobs = store, blobs
+	if conf != nil {
+		rt.Patience = conf.Patience
 	}
 	if rt.Embedder, err = embedder(conf); err != nil {
-		return nil, nil, errors.Join(usageError{err}, store.Close(), blobs.Close())
+		return nil, nil, usageError{err}
+	}
+	told := func() error { return nil }
+	if conf != nil && conf.Notify != "" {
+		n := &notify.Notifier{Command: conf.Notify, Environ: notify.Environ(rt.Secrets()), Trouble: say}
+		rt.Notice, told = n.Event, n.Close
 	}
 	return rt, func() error {
 		found.Close()
-		return errors.Join(closeDrivers(rt.Computers), store.Close(), blobs.Close())
+		return errors.Join(told(), closeDrivers(rt.Computers))
 	}, nil
+}
+
+// bareRuntime is what quests in a home run on, without what is stored there.
+func bareRuntime(home string, conf *config.Config, found *provider.Registry) *runtime.Runtime {
+	hidden := secrets(home, conf, found)
+	return &runtime.Runtime{
+		Models: finder(found), Forward: forwarder(found), Known: known(found), Measure: measure(found), Secrets: hidden, Servers: servers(conf, hidden), Executors: executors(conf), Tools: tool.Builtin(),
+		Societies: societies(), Workshops: service.Workshops(), Computers: drivers(conf), Clock: runtime.SystemClock, Home: home, Version: thisBuild().recorded(),
+	}
+}
+
+// secrets are the keys of providers and of the embedder, and what opens the server: none of
+// them may get into a ledger, a blob, a prompt or a log.
+func secrets(home string, conf *config.Config, found *provider.Registry) func() []string {
+	var own api.TokenReader
+	return func() []string {
+		all := append(found.Secrets(), own.Read(home), os.Getenv(tokenVariable))
+		if conf != nil && conf.Embeddings != nil && conf.Embeddings.KeyVariable != "" {
+			all = append(all, os.Getenv(conf.Embeddings.KeyVariable))
+		}
+		return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+	}
+}
+
+// servers is what the configuration says of MCP servers. A header is never made of a key of a
+// provider or of what opens the server: whoever wrote a quest.yaml chose where it is sent.
+func servers(conf *config.Config, hidden func() []string) runtime.Servers {
+	s := runtime.Servers{Logins: new(login.Store), Variable: func(name string) string {
+		value := os.Getenv(name)
+		if slices.Contains(hidden(), strings.TrimSpace(value)) {
+			return ""
+		}
+		return value
+	}}
+	if conf != nil {
+		s.Known, s.Private = conf.MCP, conf.Private
+	}
+	return s
 }
 
 // embedder is what makes vectors of texts: the binary's own, unless the configuration
@@ -265,13 +421,16 @@ func embedder(conf *config.Config) (search.Embedder, error) {
 	if e.None {
 		return nil, nil
 	}
-	return remote.New(e.URL, e.Model, os.Getenv(e.KeyVariable), nil)
+	return remote.New(config.Complete(e.URL, "/v1", "/embeddings"), e.Model, os.Getenv(e.KeyVariable), nil)
 }
 
 // drivers are the kinds of sandbox this binary knows, in the order in which auto
-// tries them.
-func drivers() []computer.Driver {
-	return []computer.Driver{bubblewrap.New(bubblewrap.Options{}), docker.New(docker.Options{})}
+// tries them. There may be no configuration.
+func drivers(conf *config.Config) []computer.Driver {
+	weak := conf != nil && conf.WeakLimits
+	return []computer.Driver{
+		namespaces.New(namespaces.Options{WeakLimits: weak}), bubblewrap.New(bubblewrap.Options{WeakLimits: weak}), docker.New(docker.Options{WeakLimits: weak}),
+	}
 }
 
 // closeDrivers lets go of what drivers hold. Computers go on.
@@ -346,6 +505,39 @@ func (a *app) questArg(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
+// complete has the shell complete the value of a flag.
+func complete(cmd *cobra.Command, flag string, names func(*cobra.Command) []string) {
+	// It fails for a flag that is not there alone.
+	_ = cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return names(cmd), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// flagFault says of a value that a flag cannot take what was wanted and what was given,
+// instead of how it was read.
+func flagFault(err error) error {
+	e, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	flag := e.GetFlag()
+	if errors.Is(err, strconv.ErrRange) {
+		return fmt.Errorf("--%s: %.40q is out of range", flag.Name, e.GetValue())
+	}
+	var want string
+	switch flag.Value.Type() {
+	case "int", "int64":
+		want = "a whole number, such as 3"
+	case "uint64":
+		want = "a whole number from 0 on, such as 12"
+	case "bool":
+		want = "true or false"
+	default:
+		return err
+	}
+	return fmt.Errorf("--%s: %.40q is not %s", flag.Name, e.GetValue(), want)
+}
+
 // knownCommand is what the root says to a word that is none of its commands.
 func knownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -359,9 +551,11 @@ func knownCommand(root *cobra.Command, args []string) error {
 }
 
 // exactArgs is cobra's check with our exit code.
-func exactArgs(n int, what string) cobra.PositionalArgs {
+func exactArgs(n int, what string) cobra.PositionalArgs { return rangeArgs(n, n, what) }
+
+func rangeArgs(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != n {
+		if len(args) < least || len(args) > most {
 			return usagef("%s wants %s\nSee: %s --help", cmd.CommandPath(), what, cmd.CommandPath())
 		}
 		return nil

@@ -59,6 +59,15 @@ func TestAQuestInAComputer(t *testing.T) {
 	if len(started) != 1 || started[0]["driver"] != "bubblewrap" || started[0]["limits"].(map[string]any)["memory"] != float64(256<<20) {
 		t.Errorf("computer.started: %v", started)
 	}
+	if holds, _ := started[0]["holds"].(map[string]any); holds["programs"] == nil {
+		t.Errorf("computer.started holds %v: want the programs that are in the computer", holds)
+	}
+	// The computer was not known before the first call; then the agent is told, once.
+	if told := seen["standing.shown"]; len(told) != 1 {
+		t.Errorf("the agent was told %d times where it stands: want once", len(told))
+	} else if text := told[0]["text"].(map[string]any)["text"].(string); !strings.Contains(text, "0.3 GB memory") || !strings.Contains(text, "no network") || !strings.Contains(text, "Programs in it: ") {
+		t.Errorf("the agent is told:\n%s\nwant what its computer is", text)
+	}
 	if n := len(seen["cli.run"]); n != 3 || len(seen["cli.exit"]) != 3 {
 		t.Errorf("%d commands began, %d ended; want 3 and 3", n, len(seen["cli.exit"]))
 	}
@@ -121,6 +130,20 @@ func helpersOf(t *testing.T, home, names string) (out []int) {
 	return out
 }
 
+// awaitHelper waits until a computer whose name matches a pattern is seen to be up. One look
+// may miss it: a helper starts itself once more, and has no name while it does.
+func awaitHelper(t *testing.T, home, names string, within time.Duration) []int {
+	t.Helper()
+	for deadline := time.Now().Add(within); ; time.Sleep(10 * time.Millisecond) {
+		if up := helpersOf(t, home, names); len(up) > 0 {
+			return up
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no computer %s was up within %v", names, within)
+		}
+	}
+}
+
 // TestKilledWhileCommandsRun kills lyceum at random moments of a quest whose agent
 // runs one command after another, and one that is kept besides. Each command must run
 // once, have one outcome, and lose no line. The kept one writes slowly: however long a busy
@@ -146,7 +169,8 @@ func TestKilledWhileCommandsRun(t *testing.T) {
 			t.Fatal("the quest does not come to an end")
 		}
 		p := h.start("run", "killed")
-		timer := time.AfterFunc(time.Duration(100+rand.IntN(500))*time.Millisecond, func() { _ = p.cmd.Process.Signal(syscall.SIGKILL) })
+		timer := time.AfterFunc(time.Duration(100+rand.IntN(500+20*rounds))*time.Millisecond, // a busy machine gets on as well
+			func() { _ = p.cmd.Process.Signal(syscall.SIGKILL) })
 		l := p.wait()
 		timer.Stop()
 		if l.code == 0 {

@@ -7,10 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"os"
+	"slices"
 	"strings"
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/media"
 	"lyceum/internal/quest"
 
 	"github.com/spf13/cobra"
@@ -24,7 +28,7 @@ func (a *app) post(ctx context.Context, name string, body event.Body) (*quest.St
 		return nil, false, err
 	}
 	// What the quest would refuse must not be said to have been recorded.
-	if err := s.Check("person", body); err != nil {
+	if err := s.Accepts("person", body); err != nil {
 		return nil, false, usageError{err}
 	}
 	if _, err := a.rt.Post(ctx, name, ledger.Command{Key: rand.Text(), Body: body}); err != nil {
@@ -48,13 +52,40 @@ func (a *app) controlCommand(verb, short string, body func() event.Body) *cobra.
 				return err
 			}
 			if running {
-				fmt.Fprintf(a.out, "Told the process that runs %s to %s.\n", args[0], verb)
+				fmt.Fprintf(a.out, "Told the process that runs %s to %s.%s\n", args[0], verb, a.underWay(cmd.Context(), args[0]))
 				return nil
 			}
 			fmt.Fprintf(a.out, "Quest %s is %s. Go on with: lyceum run %s\n", args[0], s.Status, args[0])
 			return nil
 		},
 	})
+}
+
+// underWay says what the process that runs a quest waits for before the quest rests: the
+// calls that have no result yet.
+func (a *app) underWay(ctx context.Context, name string) string {
+	s, err := a.rt.Load(ctx, name)
+	if err != nil {
+		return "" // it was told, and that is what matters
+	}
+	var calls []string
+	for _, seq := range slices.Sorted(maps.Keys(s.Calls)) {
+		switch c := s.Calls[seq]; {
+		case c.Timer != "":
+		case c.Tool != "":
+			calls = append(calls, c.Agent+"'s "+oneLine(c.Tool, 40))
+		case c.Kind == "model.call":
+			calls = append(calls, "the model of "+c.Agent)
+		}
+	}
+	const most = 8
+	if more := len(calls) - most; more > 0 {
+		calls = append(calls[:most], fmt.Sprintf("%d more", more))
+	}
+	if len(calls) == 0 {
+		return ""
+	}
+	return " It waits for what is under way: " + strings.Join(calls, ", ") + "."
 }
 
 func (a *app) resumeCommand() *cobra.Command {
@@ -86,26 +117,76 @@ func (a *app) resumeCommand() *cobra.Command {
 	})
 }
 
+func (a *app) limitCommand() *cobra.Command {
+	f := &specFlags{}
+	cmd := &cobra.Command{
+		Use:   "limit <quest>",
+		Short: "Give a quest other limits, while it runs or when it has reached one",
+		Long: `Give a quest other limits, such as a higher cost. One that runs goes on with them at
+once; one that has reached a limit goes on with lyceum run.
+
+  lyceum limit primes --max-cost 5 --max-duration 2h`,
+		Args: exactArgs(1, "a quest's name"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.given = cmd.Flags().Changed
+			bounds, err := f.bounds()
+			if err == nil {
+				err = f.blame(bounds.Check())
+			}
+			if err != nil {
+				return err
+			}
+			limits := bounds.Limits()
+			if limits == (event.Limits{}) {
+				return usagef("no limit: give --max-cost, --max-turns, --max-tokens, --max-duration or --max-storage, or one of --max-agent-…")
+			}
+			s, err := a.load(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			for _, ag := range s.Agents {
+				if err := a.rt.CheckCost(ag.Model, limits); err != nil {
+					return err
+				}
+			}
+			s, running, err := a.post(cmd.Context(), args[0], &event.BudgetRaised{Limits: limits})
+			switch {
+			case err != nil:
+				return err
+			case running:
+				fmt.Fprintf(a.out, "Told the process that runs %s.\n", args[0])
+			case s.Status == quest.Finished:
+				fmt.Fprintf(a.out, "Used so far: %s. The quest is finished; it has these limits if it is taken up again.\n", limitsOf(s))
+			default:
+				fmt.Fprintf(a.out, "Used so far: %s. Go on with: lyceum run %s\n", limitsOf(s), args[0])
+			}
+			return nil
+		},
+	}
+	f.limits(cmd)
+	return a.questArg(cmd)
+}
+
 func (a *app) messageCommand() *cobra.Command {
 	var to string
+	var files []string
 	cmd := &cobra.Command{
 		Use:   "message <quest> <text|->",
-		Short: "Say something to the agents of a quest",
+		Short: "Say something to the agents of a quest, or show them pictures and files",
 		Args:  exactArgs(2, "a quest's name and a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := args[1]
-			if text == "-" {
-				data, err := reading(cmd.Context(), func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.in, maxMessage+1)) })
-				if err != nil {
+			if text != "" || len(files) == 0 {
+				var err error
+				if text, err = a.words(cmd.Context(), text); err != nil {
 					return err
 				}
-				text = string(data)
 			}
-			text = strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD")
-			if text == "" || len(text) > maxMessage {
-				return usagef("a message has 1 to %d bytes; this one has %d", maxMessage, len(text))
+			m := &event.UserMessage{Text: event.Text{Text: text}, To: to}
+			if err := a.attach(cmd.Context(), args[0], m, files); err != nil {
+				return err
 			}
-			_, running, err := a.post(cmd.Context(), args[0], &event.UserMessage{Text: event.Text{Text: text}, To: to})
+			_, running, err := a.post(cmd.Context(), args[0], m)
 			if err != nil {
 				return err
 			}
@@ -118,7 +199,50 @@ func (a *app) messageCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "one agent, such as agent-0, instead of all")
+	cmd.Flags().StringArrayVar(&files, "file", nil, "a picture or another file to go with it; can be given several times")
 	return a.questArg(cmd)
+}
+
+// attach puts files into a message, once it is sure that the quest would take it.
+func (a *app) attach(ctx context.Context, name string, m *event.UserMessage, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	s, err := a.load(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := s.Check("person", m); err != nil {
+		return usageError{err}
+	}
+	var files []media.File
+	for _, path := range paths {
+		data, err := readAttached(path)
+		if err != nil {
+			return usageError{err}
+		}
+		files = append(files, media.File{Name: path, Data: data})
+	}
+	m.Attachments, err = a.rt.Attach(ctx, files)
+	return err
+}
+
+// readAttached reads a file up to what a message may have; it is for Attach to say that
+// there is more. It waits for no pipe.
+func readAttached(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, media.MaxBytes+1))
 }
 
 // maxMessage is what fits into an inbox.

@@ -99,12 +99,11 @@ func (a *app) printSides(w io.Writer, d *view.Diff) {
 	row("models", func(s view.Side) string { return strings.Join(s.Models, ", ") })
 	row("seed", func(s view.Side) string { return s.Seed })
 	row("turns", func(s view.Side) string { return fmt.Sprint(s.Turns) })
-	row("tokens", func(s view.Side) string { return fmt.Sprintf("%d in, %d out", s.Input, s.Output) })
+	row("tokens", func(s view.Side) string {
+		return fmt.Sprintf("%s in, %s out", view.Number(s.Input), view.Number(s.Output))
+	})
 	row("cost", func(s view.Side) string {
-		if s.Unpriced > 0 {
-			return "unknown"
-		}
-		return "$" + s.Cost.String()
+		return view.Price(int64(s.Cost), s.Unpriced)
 	})
 	for _, t := range d.Tools {
 		fmt.Fprintf(w, "tool %s\t%d\t%d\t%d with the same arguments\n", oneLine(t.Tool, 40), t.A, t.B, t.Same)

@@ -3,11 +3,13 @@ package cli
 import (
 	"os"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
 	"lyceum/internal/backup"
 	"lyceum/internal/behavior"
+	"lyceum/internal/config"
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime/audit"
@@ -26,12 +28,13 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 		"": questJSON{}, "a": agentJSON{}, "o": originJSON{}, "l": event.Limits{}, "s": event.Share{}, "r": audit.Report{}, "difference.": audit.Difference{},
 		"b": builtinJSON{}, "c": checkJSON{}, "x": quest.Explanation{}, "xa": quest.AgentExplanation{}, "p": quest.Proposal{}, "d": behavior.Description{}, "by": behavior.Blocker{},
 		"m": modelJSON{}, "mp": priceJSON{}, "doc": doctorJSON{}, "find": findingJSON{},
-		"pa": paperJSON{}, "ta": view.Tally{}, "pc": view.PaperCounts{}, "rv": reviewJSON{}, "rp": reproductionJSON{}, "pr": profileJSON{}, "bk": backup.Report{}, "t": tokenJSON{},
+		"pa": paperJSON{}, "ta": view.Tally{}, "pc": view.PaperCounts{}, "rv": reviewJSON{}, "rp": reproductionJSON{}, "pr": profileJSON{}, "bk": backup.Report{}, "t": tokenJSON{}, "ms": mcpServerJSON{},
+		"e": executorJSON{}, "ef": foundJSON{},
 	} {
 		typ := reflect.TypeOf(v)
 		for i := range typ.NumField() {
-			if typ.Field(i).Anonymous {
-				continue // it has a line of its own
+			if typ.Field(i).Anonymous || !typ.Field(i).IsExported() {
+				continue // it has a line of its own, or none
 			}
 			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
 			if strings.HasSuffix(prefix, ".") {
@@ -46,5 +49,31 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 		if name := c.Name(); name != "help" && !strings.Contains(page, "`"+name) && !strings.Contains(page, "`"+name+"`") {
 			t.Errorf("docs/cli.md does not name the command %s", name)
 		}
+	}
+}
+
+// TestExamplesOfConfigAreRead: whoever copies them into a config.yaml must not be told that
+// they are wrong.
+func TestExamplesOfConfigAreRead(t *testing.T) {
+	t.Parallel()
+	block := regexp.MustCompile("(?s)```yaml\n(.*?)```")
+	read := 0
+	for _, page := range []string{"models.md", "questions.md"} {
+		data, err := os.ReadFile("../../docs/" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range block.FindAllStringSubmatch(string(data), -1) {
+			if !strings.Contains(m[1], "notify:") {
+				continue
+			}
+			read++
+			if c, err := config.Parse(page, []byte(m[1])); err != nil || !strings.Contains(c.Notify, "LYCEUM_") {
+				t.Errorf("an example of %s: %v, want a config.yaml with a command that is told of quests\n%s", page, err, m[1])
+			}
+		}
+	}
+	if read != 3 {
+		t.Errorf("%d examples were read, want 3", read)
 	}
 }

@@ -273,7 +273,7 @@ func (d *doctor) lookAtModels(ctx context.Context) {
 			return
 		}
 	}
-	found, err := provider.New(&provider.Options{Config: conf})
+	found, err := provider.New(&provider.Options{Config: conf, File: config.File(d.Home)})
 	if err != nil {
 		d.say(problem, "config", err.Error(), "mend config.yaml, or move it away")
 		return
@@ -296,12 +296,38 @@ func (d *doctor) lookAtModels(ctx context.Context) {
 			d.say(fine, n, "its key is there", "")
 		}
 	}
+	d.lookAtServers(ctx, found, conf)
 	slices.Sort(without)
 	switch {
 	case len(without) == len(names):
 		d.say(warning, "keys", "no provider has a key; demo, script:<file> and ollama/<model> need none", "export one of "+strings.Join(without, ", "))
 	case len(without) > 0:
 		d.say(fine, "keys", "not set: "+strings.Join(without, ", "), "")
+	}
+}
+
+// lookAtServers asks the servers that no table can know what they have, and how much the
+// model of config.yaml can see.
+func (d *doctor) lookAtServers(ctx context.Context, found *provider.Registry, conf *config.Config) {
+	for _, s := range found.Listings(ctx) {
+		switch {
+		case s.Err == nil:
+			d.say(fine, s.Provider, fmt.Sprintf("is at %s; models: %d", s.URL, len(s.Models)), "")
+		case s.Provider != "ollama": // which need not be there
+			d.say(warning, s.Provider, "did not tell its models: "+s.Err.Error(), "see whether it runs, and providers in "+config.File(d.Home))
+		}
+	}
+	if conf.Model == "" || strings.HasPrefix(conf.Model, "script:") || isDemo(conf.Model) {
+		return
+	}
+	info, err := found.Measure(ctx, conf.Model)
+	switch {
+	case err != nil:
+		d.say(problem, "model", err.Error(), "change model in "+config.File(d.Home))
+	case info.Doubt != "":
+		d.say(warning, "model", info.Doubt, "")
+	default:
+		d.say(fine, "model", fmt.Sprintf("%s can see %d tokens, says %s", conf.Model, info.Context, info.Said), "")
 	}
 }
 

@@ -13,19 +13,26 @@ import (
 
 	"lyceum/internal/computer"
 	"lyceum/internal/computer/cgroup"
+	"lyceum/internal/computer/namespaces"
+	"lyceum/internal/config"
+	"lyceum/internal/quest"
 )
 
 // trial is how long a sandbox may take to show that it works.
 const trial = time.Minute
 
+// outcome is how the trial of a driver ended.
+type outcome struct {
+	driver computer.Driver
+	text   string
+	err    error
+}
+
 func (d *doctor) lookAtComputers(ctx context.Context) {
-	list := drivers()
+	// Whether the configuration can be read is told elsewhere.
+	conf, _ := config.Load(d.Home)
+	list := drivers(conf)
 	defer closeDrivers(list)
-	type outcome struct {
-		driver computer.Driver
-		text   string
-		err    error
-	}
 	var all []outcome
 	var chosen computer.Driver
 	for _, driver := range list {
@@ -52,20 +59,36 @@ func (d *doctor) lookAtComputers(ctx context.Context) {
 		}
 		d.say(status, o.driver.Name(), text, fix)
 	}
-	if chosen == nil {
-		d.say(problem, "auto", "no sandbox works here, and agents never run on the bare host", "make one of the above work")
-	} else {
-		d.say(fine, "auto", "computer: auto takes "+chosen.Name(), "")
-	}
-	d.lookAtNamespaces(all[0].err == nil)
-	if d.Driver == "bubblewrap" {
+	d.sayChoice(all)
+	d.lookAtNamespaces(chosen != nil && !quest.Imaged(d.Driver))
+	switch {
+	case chosen == nil:
+	case quest.Imaged(d.Driver):
+		d.section = "tools"
+		d.say(fine, "image", "programs are those of the image that the quest's Dockerfile makes; look with: lyceum shell <quest> <agent>", "")
+	default:
 		d.lookAtUser()
 		d.lookAtLimits()
 		d.lookInside(ctx, chosen)
-	} else if chosen != nil {
-		d.section = "tools"
-		d.say(fine, "image", "programs are those of the image that the quest's Dockerfile makes; look with: lyceum shell <quest> <agent>", "")
 	}
+}
+
+// sayChoice says which driver auto takes, and why.
+func (d *doctor) sayChoice(all []outcome) {
+	var before []string
+	for _, o := range all {
+		switch {
+		case o.err != nil:
+			before = append(before, o.driver.Name())
+			continue
+		case len(before) == 0:
+			d.say(fine, "auto", "computer: auto takes "+o.driver.Name()+", the first choice", "")
+		default:
+			d.say(fine, "auto", "computer: auto takes "+o.driver.Name()+", since "+strings.Join(before, " and ")+" did not pass the trial", "")
+		}
+		return
+	}
+	d.say(problem, "auto", "no sandbox works here, and agents never run on the bare host", "make one of the above work")
 }
 
 // try has a driver show that it works, and says what it is.
@@ -81,7 +104,10 @@ func try(ctx context.Context, driver computer.Driver) (string, error) {
 		text, err := e.Engine(ctx)
 		return "works: " + oneLine(text, 100), err
 	}
-	return "works: " + bwrapVersion(ctx), nil
+	if driver.Name() == "bubblewrap" {
+		return "works: " + bwrapVersion(ctx), nil
+	}
+	return "works, and needs nothing that is not here", nil
 }
 
 func bwrapVersion(ctx context.Context) string {
@@ -96,27 +122,19 @@ func bwrapVersion(ctx context.Context) string {
 	return oneLine(string(out), 60) + " at " + path
 }
 
-// switches are the settings of the kernel that forbid user namespaces, and the values
-// with which they do.
-var switches = []struct{ file, bad, fix string }{
-	{"/proc/sys/user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000"},
-	{"/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1"},
-	{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "sysctl kernel.apparmor_restrict_unprivileged_userns=0, or install an AppArmor profile for bwrap"},
-}
-
 // lookAtNamespaces says what the kernel's settings are. A sandbox that works is the
 // better witness: a profile may allow to bwrap what is forbidden to others.
 func (d *doctor) lookAtNamespaces(works bool) {
-	for _, s := range switches {
-		value, err := os.ReadFile(s.file)
-		if err != nil || strings.TrimSpace(string(value)) != s.bad || works {
+	for _, s := range namespaces.Switches {
+		value, err := os.ReadFile(s.File)
+		if err != nil || strings.TrimSpace(string(value)) != s.Bad || works {
 			continue
 		}
 		status := warning
 		if d.Driver == "" {
 			status = problem
 		}
-		d.say(status, "user namespaces", fmt.Sprintf("the kernel forbids them: %s is %s", s.file, s.bad), s.fix)
+		d.say(status, "user namespaces", fmt.Sprintf("the kernel forbids them: %s is %s", s.File, s.Bad), s.Fix)
 		return
 	}
 	if works {
@@ -140,7 +158,7 @@ func (d *doctor) lookAtLimits() {
 		fix = "boot with control groups of version 2 (systemd.unified_cgroup_hierarchy=1), or run Lyceum as root"
 	}
 	for _, l := range []struct{ name, controller, instead string }{
-		{"memory", cgroup.Memory, "a limit for each process (RLIMIT_DATA), and a watchdog that kills the largest command when all together have too much"},
+		{"memory", cgroup.Memory, "a limit for each process (RLIMIT_DATA), and a watchdog that counts what all together hold, shared memory and files in memory included, and kills the largest command"},
 		{"processes", cgroup.Processes, "a limit on the user's processes (RLIMIT_NPROC)"},
 		{"cpu", cgroup.CPU, "computers are pinned to as many processors as they may use"},
 	} {

@@ -116,13 +116,14 @@ func TestDoctorOnAWorkingMachine(t *testing.T) {
 	need.Program(t, "bwrap")
 	home := filepath.Join(t.TempDir(), "home")
 	e := examine(t, home, nil)
-	if e.code != 0 || e.Driver != "bubblewrap" || e.Home != home {
-		t.Errorf("doctor: got %+v, want bubblewrap for this home", e)
+	if e.code != 0 || e.Driver != "namespaces" || e.Home != home {
+		t.Errorf("doctor: got %+v, want namespaces for this home", e)
 	}
 	e.want(t, "home folder ok", home, "not there yet")
 	e.want(t, "computers bubblewrap ok", "works: bubblewrap ")
 	e.want(t, "computers docker warning", "no engine")
-	e.want(t, "computers auto ok", "bubblewrap")
+	e.want(t, "computers namespaces ok", "needs nothing")
+	e.want(t, "computers auto ok", "takes namespaces, the first choice")
 	e.want(t, "computers user namespaces ok")
 	e.want(t, "computers user ok")
 	e.want(t, "computers seccomp ok", "in force")
@@ -235,6 +236,7 @@ func TestDoctorWhereUserNamespacesAreForbidden(t *testing.T) {
 	if e.code != 1 || e.Driver != "" {
 		t.Errorf("doctor where user namespaces are forbidden: got %+v, want exit 1 and no driver", e)
 	}
+	e.want(t, "computers namespaces problem", "make a user namespace", "sysctl user.max_user_namespaces=10000")
 	e.want(t, "computers bubblewrap problem", "let programs make user namespaces")
 	e.want(t, "computers user namespaces problem", "max_user_namespaces is 0", "sysctl user.max_user_namespaces=10000")
 }
@@ -252,10 +254,9 @@ func TestDoctorSaysWhatBwrapSays(t *testing.T) {
 		dir := public(t)
 		must(t, os.WriteFile(filepath.Join(dir, "bwrap"), []byte("#!/bin/sh\necho \""+said+"\" >&2\nexit 1\n"), 0o755))
 		e := examine(t, t.TempDir(), func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "PATH="+dir+":"+os.Getenv("PATH")) })
-		if e.code != 1 || e.Driver != "" {
-			t.Errorf("doctor where bwrap says %q: got %+v, want exit 1 and no driver", said, e)
+		if e.code != 0 || e.Driver != "namespaces" {
+			t.Errorf("doctor where bwrap says %q: got %+v, want the driver that needs no bwrap", said, e)
 		}
-		e.want(t, "computers bubblewrap problem", said, fix)
-		e.want(t, "computers auto problem")
+		e.want(t, "computers bubblewrap warning", said, fix)
 	}
 }

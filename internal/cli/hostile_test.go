@@ -1,6 +1,9 @@
 package cli_test
 
 import (
+	"context"
+	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -57,8 +60,8 @@ model: "script:plan\u202e.yaml"
 	h.clean("show", "\x1b[2J").want(t, 2, "quest name")
 	h.clean("\x1b[2J").want(t, 2, "unknown command")
 	h.clean("list", "--\x1b[2J").want(t, 2, "unknown flag")
-	h.clean("create", "no\x1b[2J\u202e.yaml").want(t, 2, "no such file")
-	h.clean("import", "no\x1b[2J\u202e.zip").want(t, 2, "no such file")
+	h.clean("create", "no\x1b[2J\u202e.yaml").want(t, 2, "there is no no")
+	h.clean("import", "no\x1b[2J\u202e.zip").want(t, 2, "there is no no")
 	h.clean("export", "trap", "trap\u202e.zip").want(t, 0)
 	h.clean("import", "trap\u202e.zip").want(t, 1, "there is a quest of that name")
 	h.sound("fork")
@@ -86,4 +89,53 @@ func (h *home) clean(args ...string) lyceum {
 		}
 	}
 	return l
+}
+
+// On a terminal the ledger's own lines hold nothing that it obeys or does not show, and mean
+// the same; elsewhere they are what the hashes are of.
+func TestALedgersLinesOnATerminal(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, map[string]string{
+		"quest.yaml": "name: trap\nproblem: \"c1 \\x9b31m \\x85 \\U000e0041 \\u202e \\u00ad end\"\nmodel: script:plan.yaml\n",
+		"plan.yaml":  "rules:\n  - say: \"" + hostile + "\"\n",
+	})
+	h.ok("run", "quest.yaml")
+	onTerminal := func(args ...string) string {
+		t.Helper()
+		control, terminal := openTerminal(t, 200)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		cmd := command(ctx, h.dir, h.work, args...)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
+		must(t, cmd.Start())
+		must(t, terminal.Close())
+		output := readTerminal(t, control)
+		_ = cmd.Wait()
+		return strings.ReplaceAll(output, "\r\n", "\n")
+	}
+	exact := h.ok("trace", "trap", "--jsonl")
+	shown := onTerminal("trace", "trap", "--jsonl")
+	if !strings.Contains(exact, "\u009b31m") || !strings.Contains(exact, "\U000e0041") {
+		t.Error("elsewhere the lines are not as they are in the ledger")
+	}
+	for _, r := range shown {
+		if plain.People.Has(r) {
+			t.Errorf("on a terminal there is %U", r)
+		}
+	}
+	a, b := strings.Split(exact, "\n"), strings.Split(shown, "\n")
+	if len(a) != len(b) {
+		t.Fatalf("%d lines on a terminal, %d elsewhere", len(b), len(a))
+	}
+	for i := range a[:len(a)-1] {
+		var x, y any
+		must(t, json.Unmarshal([]byte(a[i]), &x))
+		must(t, json.Unmarshal([]byte(b[i]), &y))
+		if !reflect.DeepEqual(x, y) {
+			t.Errorf("line %d means something else on a terminal:\n%s\n%s", i+1, a[i], b[i])
+		}
+	}
+	if out := onTerminal("export", "trap", "-"); !strings.Contains(out, "is a terminal") || strings.Contains(out, "PK\x03") {
+		t.Errorf("a zip on a terminal: %q", out)
+	}
 }

@@ -37,7 +37,7 @@ var staged = map[string]string{
     delay: 200ms
     call:
       - {tool: exec, args: {command: "sleep 0.2"}}
-      - {tool: submit_review, args: {ref: "$1", grade: ACCEPT, content: "It is."}}
+      - {tool: submit_review, args: {ref: "$1", grade: ACCEPT, confidence: 4, checked: {claim: "It is so.", ran: "its program"}, content: "It is."}}
   - on: {agent: agent-1, last: "has published ([0-9a-f]{32}), titled \"It is 42\" \\("}
     delay: 1s
     call: [{tool: vote_solution, args: {ref: "$1"}}]
@@ -240,7 +240,7 @@ func TestABudgetEndsALab(t *testing.T) {
 			t.Parallel()
 			h := newHome(t, map[string]string{"quest.yaml": staged["quest.yaml"], "plan.yaml": strings.Replace(staged["plan.yaml"], "fault: hang", "say: Done.", 1)})
 			h.ok("create", "quest.yaml")
-			h.run(append([]string{"run", "staged"}, c.flags...)...).want(t, 1, "Go on with a higher one: lyceum run staged")
+			h.run(append([]string{"run", "staged"}, c.flags...)...).want(t, 3, "Go on with a higher one: lyceum run staged")
 			var s spent
 			must(t, json.Unmarshal([]byte(h.ok("show", "staged", "--json")), &s))
 			if s.Status != "exceeded" || !c.want(s) {
@@ -272,7 +272,7 @@ func TestAnAgentThatAnswersNothing(t *testing.T) {
     delay: 3s # what happens to an agent gives it another chance
     call: [{tool: submit_publication, args: {title: "Mine", content: "So it is."}}]
   - on: {last: "asked to review ([0-9a-f]{32}) by"}
-    call: [{tool: submit_review, args: {ref: "$1", grade: ACCEPT, content: "It is."}}]
+    call: [{tool: submit_review, args: {ref: "$1", grade: ACCEPT, confidence: 4, checked: {claim: "It is so.", ran: "its program"}, content: "It is."}}]
   - on: {last: "(?:has published|your publication) ([0-9a-f]{32}), titled \"Mine\"(?:, is PUBLISHED| \\()"}
     call: [{tool: vote_solution, args: {ref: "$1"}}]
   - say: "Waiting."

@@ -210,7 +210,7 @@ var busyLab = map[string]string{
     call:
       - {tool: get_publication, args: {ref: "$1"}}
       - {tool: exec, args: {command: "echo $1 >> reviewed; sleep 0.1"}}
-      - {tool: submit_review, args: {ref: "$1", grade: ACCEPT, content: "It is."}}
+      - {tool: submit_review, args: {ref: "$1", grade: ACCEPT, confidence: 4, checked: {claim: "It is so.", ran: "its program"}, content: "It is."}}
   - on: {last: "(?:has published|your publication) ([0-9a-f]{32}), titled \"It is 42\"(?:, is PUBLISHED| \\()"}
     call: [{tool: vote_solution, args: {ref: "$1"}}]
   - say: "Waiting."
@@ -229,7 +229,8 @@ func TestAKilledLab(t *testing.T) {
 		"publication.decided", "vote.cast",
 	}
 	kills, exceeded, rounds := 0, 0, 0
-	for n := 0; kills < 16 || n < 3; n++ {
+	enough, labs := need.Times(8, 16), need.Times(2, 3)
+	for n := 0; kills < enough || n < labs; n++ {
 		quest := fmt.Sprint("lab-", n)
 		h.ok("create", "quest.yaml", "--name", quest)
 		killed := false
@@ -313,7 +314,7 @@ var slowLab = map[string]string{
   - on: {agent: agent-0, turn: 7}
     call: [{tool: submit_publication, args: {title: "Mine", content: "It is so."}}]
   - on: {last: "asked to review ([0-9a-f]{32}) by"}
-    call: [{tool: submit_review, args: {ref: "$1", grade: ACCEPT, content: "It is."}}]
+    call: [{tool: submit_review, args: {ref: "$1", grade: ACCEPT, confidence: 4, checked: {claim: "It is so.", ran: "its program"}, content: "It is."}}]
   - on: {last: "(?:has published|your publication) ([0-9a-f]{32}), titled \"Mine\"(?:, is PUBLISHED| \\()"}
     call: [{tool: vote_solution, args: {ref: "$1"}}]
   - say: "Waiting."

@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 	"testing"
 
 	"lyceum/internal/cli"
-	"lyceum/internal/computer/helper"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
@@ -17,9 +18,9 @@ import (
 // puts it into the PATH. So what is tested are real processes, which can be
 // killed.
 func TestMain(m *testing.M) {
-	// And it is the helper inside computers.
-	if len(os.Args) > 1 && os.Args[1] == helper.Role {
-		os.Exit(helper.Main(os.Args[2:]))
+	// And inside computers it is what lyceum is there.
+	if code, played := cli.Inside(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr); played {
+		os.Exit(code)
 	}
 	// Otherwise every process of a race build would wait a second before it ends.
 	if os.Getenv("GORACE") == "" {
@@ -30,13 +31,17 @@ func TestMain(m *testing.M) {
 		cli.SetRelease(v)
 	}
 	testscript.Main(leakTest{m}, map[string]func(){
-		"lyceum": func() { os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"unboxed": unboxed,
+		"lyceum":  func() { os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }
 
 type leakTest struct{ *testing.M }
 
 func (m leakTest) Run() int {
+	// A test run that outlives its terminal (nohup) does not heed a hangup, and neither would
+	// the programs that it starts: one that is caught here is theirs to heed again.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	code := m.M.Run()
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)

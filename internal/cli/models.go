@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"lyceum/internal/config"
+	"lyceum/internal/event"
+	"lyceum/internal/gateway"
 	"lyceum/internal/model"
 	"lyceum/internal/model/demo"
 	"lyceum/internal/model/provider"
@@ -34,6 +38,21 @@ func finder(found *provider.Registry) runtime.Models {
 	}
 }
 
+// forwarder finds the way to a model's provider, for the gateway. Scripts and the demo have
+// none: they answer here.
+func forwarder(found *provider.Registry) func(string) (gateway.Upstream, error) {
+	return func(name string) (gateway.Upstream, error) {
+		if strings.HasPrefix(name, "script:") || isDemo(name) {
+			return nil, nil
+		}
+		way, err := found.Forward(name)
+		if err != nil {
+			return nil, err
+		}
+		return way, nil
+	}
+}
+
 // isDemo reports whether a name means the demo: demo, or demo:7 with a seed.
 func isDemo(name string) bool { return name == "demo" || strings.HasPrefix(name, "demo:") }
 
@@ -50,14 +69,31 @@ func costs(s *quest.State) bool {
 // known tells what is known of a model before it is asked.
 func known(found *provider.Registry) func(string) runtime.Known {
 	return func(name string) runtime.Known {
-		if strings.HasPrefix(name, "script:") || isDemo(name) {
+		switch {
+		case isDemo(name):
+			return runtime.Known{Priced: true, Price: &event.Price{}}
+		case strings.HasPrefix(name, "script:"): // its author says of each answer what it costs
 			return runtime.Known{Priced: true}
 		}
 		info, err := found.Info(name)
-		if err != nil {
+		if err != nil || info.Price == nil {
 			return runtime.Known{}
 		}
-		return runtime.Known{Priced: info.Price != nil, Context: info.Context}
+		return runtime.Known{Priced: true, Price: new(info.Price.Recorded())}
+	}
+}
+
+// measure finds out how much a model can take, and asks its server where nobody knows.
+func measure(found *provider.Registry) func(context.Context, string) runtime.Measured {
+	return func(ctx context.Context, name string) runtime.Measured {
+		if strings.HasPrefix(name, "script:") || isDemo(name) {
+			return runtime.Measured{}
+		}
+		info, err := found.Measure(ctx, name)
+		if err != nil {
+			return runtime.Measured{} // a name that nobody knows has been refused already
+		}
+		return runtime.Measured{Context: info.Context, MaxOutput: info.MaxOutput, Doubt: info.Doubt}
 	}
 }
 
@@ -66,8 +102,11 @@ func known(found *provider.Registry) func(string) runtime.Known {
 type modelJSON struct {
 	Name     string `json:"name"`
 	Provider string `json:"provider"`
-	// Context is how many tokens it can see, 0 if nobody knows.
-	Context int64 `json:"context"`
+	// Context is how many tokens it can see, 0 if nobody knows; ContextFrom is who says so.
+	Context     int64  `json:"context"`
+	ContextFrom string `json:"context_from,omitempty"`
+	// MaxOutput is how many tokens it can answer with, 0 if nobody knows.
+	MaxOutput int64 `json:"max_output,omitempty"`
 	// Price is null if nobody knows it.
 	Price *priceJSON `json:"price"`
 	// Key is the variable that holds the key, Ready whether it is there or not
@@ -89,9 +128,10 @@ func (a *app) modelsCommand() *cobra.Command {
 	var asJSON, ready bool
 	cmd := &cobra.Command{
 		Use:   "models [text]",
-		Short: "List the models whose prices are known, and whether their keys are there",
-		Long: `List the models that Lyceum knows the prices of, in US dollars for a million tokens.
-Any other model of a provider can be used as well; its cost is then unknown.
+		Short: "List the models that are known, and whether their keys are there",
+		Long: `List the models that Lyceum knows the prices of, in US dollars for a million tokens, and
+those that the servers of config.yaml and Ollama say they have, if they are there: each is asked for
+its /models. Any other model of a provider can be used as well; its cost is then unknown.
 Besides them there are demo, an offline researcher that is no language model, and
 script:<file>, which plays fixed lines.`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -109,22 +149,24 @@ script:<file>, which plays fixed lines.`,
 			if err != nil {
 				return err
 			}
-			found, err := provider.New(&provider.Options{Config: conf})
+			found, err := provider.New(&provider.Options{Config: conf, File: config.File(home)})
 			if err != nil {
 				return usageError{err}
 			}
 			defer found.Close()
-			list := []modelJSON{}
-			for _, info := range found.Models(cmd.Context()) {
-				m := modelOf(info)
-				if (len(args) == 0 || strings.Contains(m.Provider+"/"+m.Name, args[0])) && (m.Ready || !ready) {
-					list = append(list, m)
-				}
-			}
+			servers := found.Listings(cmd.Context())
+			list := slices.DeleteFunc(allModels(found.Models(cmd.Context()), servers), func(m modelJSON) bool {
+				return len(args) > 0 && !strings.Contains(m.Provider+"/"+m.Name, args[0]) || ready && !m.Ready
+			})
 			if asJSON {
 				return a.printJSON(list)
 			}
 			a.printModels(list)
+			for _, s := range servers {
+				if s.Err != nil && (len(args) == 0 || strings.Contains(s.Provider+"/", args[0])) {
+					fmt.Fprintf(a.out, "%s did not tell its models: %s\n", s.Provider, printable(s.Err.Error()))
+				}
+			}
 			return nil
 		},
 	}
@@ -133,8 +175,28 @@ script:<file>, which plays fixed lines.`,
 	return cmd
 }
 
+// allModels are the demo, those that are known, and those that servers say they have. What
+// config.yaml says of a model stands above what its server does.
+func allModels(known []provider.Info, servers []provider.Listing) []modelJSON {
+	free := &priceJSON{Input: "0.00", Cached: "0.00", CacheWrites: "0.00", Output: "0.00", Source: "it runs here"}
+	list := []modelJSON{{Name: "demo", Provider: "demo", Price: free, Ready: true}}
+	seen := map[string]bool{}
+	for _, s := range servers {
+		for _, info := range s.Models {
+			seen[info.Name] = true
+			list = append(list, modelOf(info))
+		}
+	}
+	for _, info := range known {
+		if !seen[info.Name] {
+			list = append(list, modelOf(info))
+		}
+	}
+	return list
+}
+
 func modelOf(i provider.Info) modelJSON {
-	m := modelJSON{Name: i.Name, Provider: i.Provider, Context: i.Context, Key: i.KeyVariable, Ready: i.HasKey}
+	m := modelJSON{Name: i.Name, Provider: i.Provider, Context: i.Context, ContextFrom: i.Said, MaxOutput: i.MaxOutput, Key: i.KeyVariable, Ready: i.HasKey}
 	if p := i.Price; p != nil {
 		usd := func(n int64) string { return quest.USD(n).String() }
 		m.Price = &priceJSON{Input: usd(p.Input), Cached: usd(p.Cached), CacheWrites: usd(p.CacheWrite), Output: usd(p.Output), Date: p.Date, Source: p.Source}
@@ -143,6 +205,11 @@ func modelOf(i provider.Info) modelJSON {
 }
 
 func (a *app) printModels(list []modelJSON) {
+	a.modelTable(list)
+	fmt.Fprintln(a.out, "\nPrices are in US dollars for a million tokens. The demo is offline and not a language\nmodel. Besides these there are script:<file> and any other model of a provider: provider/model. A model whose\ncontext is ? is asked for it when a quest is made; see docs/models.md.")
+}
+
+func (a *app) modelTable(list []modelJSON) {
 	fmt.Fprintf(a.out, "%-32s %-11s %9s %9s %9s %9s  %s\n", "MODEL", "PROVIDER", "CONTEXT", "INPUT", "CACHED", "OUTPUT", "KEY")
 	for _, m := range list {
 		in, cached, out := "?", "?", "?"
@@ -162,5 +229,4 @@ func (a *app) printModels(list []modelJSON) {
 		}
 		fmt.Fprintf(a.out, "%-32s %-11s %9s %9s %9s %9s  %s\n", printable(m.Name), m.Provider, context, in, cached, out, key)
 	}
-	fmt.Fprintln(a.out, "\nPrices are in US dollars for a million tokens. Besides these there are demo (offline, no key, not a\nlanguage model), script:<file>, ollama/<model>, and any other model of a provider: provider/model.")
 }

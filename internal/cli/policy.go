@@ -160,7 +160,7 @@ func policiesOf(path string) ([]event.PolicySpec, error) {
 	}
 	if isQuest.Match(data) {
 		// A quest.yaml is more than its policies, and may name files of them.
-		spec, err := quest.ParseSpec(path, data)
+		spec, err := societies().ParseSpec(path, data)
 		if err != nil {
 			return nil, err
 		}
@@ -176,7 +176,10 @@ func policiesOf(path string) ([]event.PolicySpec, error) {
 		names := spec.Tools
 		if names == nil {
 			// What a profile says is known when the quest is made.
-			names = tool.Builtin().Offered(!spec.Computer.None() || spec.ComputerProfile() != "")
+			names = tool.Offered(tool.Builtin(), !spec.Computer.None() || societies().ComputerProfile(spec) != "")
+		}
+		for _, t := range spec.CoreTools(true) {
+			names = append(names, t.Name)
 		}
 		return all, runtime.CheckTools(all, slices.Concat(names, ownTools(spec.Society)))
 	}

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -28,6 +29,8 @@ type home struct {
 	work string
 	// env are variables of theirs besides this process's.
 	env []string
+	// files is how many files a server may have open, 0 for as many as this process.
+	files int
 }
 
 // newHome makes a home and a folder with files to work in.
@@ -94,12 +97,45 @@ type process struct {
 	t           *testing.T
 	cmd         *exec.Cmd
 	cancel      context.CancelFunc
-	out, errOut bytes.Buffer
+	out, errOut said
+}
+
+// said is what a process has said so far.
+type said struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// says waits until the process complains in these words.
+func (p *process) says(text string) {
+	p.t.Helper()
+	for began := time.Now(); !strings.Contains(p.errOut.String(), text); time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > patience {
+			p.t.Fatalf("it does not say %q: %s", text, p.errOut.String())
+		}
+	}
 }
 
 func (h *home) start(args ...string) *process {
 	h.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	return h.startFor(patience, args...)
+}
+
+func (h *home) startFor(most time.Duration, args ...string) *process {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), most)
 	p := &process{t: h.t, cmd: command(ctx, h.dir, h.work, args...), cancel: cancel}
 	p.cmd.Env = append(p.cmd.Env, h.env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.errOut
@@ -223,6 +259,7 @@ type show struct {
 	Status  string `json:"status"`
 	Reason  string `json:"reason"`
 	Running bool   `json:"running"`
+	Held    bool   `json:"held"`
 	Answer  string `json:"answer"`
 	Events  int    `json:"events"`
 }
@@ -236,7 +273,7 @@ func (h *home) show(quest string) (s show) {
 // awaitOwner waits until a process owns the quest.
 func (h *home) awaitOwner(quest string) {
 	h.t.Helper()
-	for deadline := time.Now().Add(patience); !h.show(quest).Running; {
+	for deadline := time.Now().Add(patience); !h.show(quest).Held; {
 		if time.Now().After(deadline) {
 			h.t.Fatalf("nobody runs quest %s", quest)
 		}

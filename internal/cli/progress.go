@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -27,10 +28,13 @@ type progress struct {
 	tty   bool
 	width int
 
-	mu     sync.Mutex
-	status string
-	speech string // what the model is saying
-	read   view.Blobs
+	mu sync.Mutex
+	// status is how the quest stands, with its figures, and now what goes on in it.
+	status, now string
+	// speech is what the model of the agent speaker is saying.
+	speech, speaker string
+	open            []quest.Question
+	read            view.Blobs
 }
 
 func newProgress(ctx context.Context, a *app, name string, quiet bool) *progress {
@@ -64,16 +68,52 @@ func (p *progress) event(e event.Event, s *quest.State) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e.Type == "model.result" {
+	if e.Type == "model.result" && e.Actor == p.speaker {
 		p.speech = ""
 	}
 	if line := p.line(e, s); line != "" {
 		p.clear()
 		fmt.Fprintf(p.app.err, "%5d  %s\n", e.Seq, line)
 	}
+	p.open = s.Open()
+	// The state is that after all that came with the event: more may have been asked, or
+	// this be answered already.
+	if i := slices.IndexFunc(p.open, func(q quest.Question) bool { return q.Seq == e.Seq }); i >= 0 {
+		p.hint(p.open[i : i+1])
+	}
 	tokens := s.Spent.Usage.Input + s.Spent.Usage.Output
-	p.status = fmt.Sprintf("%s · turn %d · %d tokens · $%s · %s", s.Status, s.Spent.Turns, tokens, quest.USD(s.Spent.Cost), doing(s))
+	status, now := string(s.Status), doing(s)
+	if s.Waiting() {
+		status, now = "waiting", "for your answer"
+	} else if s.Stalled() {
+		status, now = "waiting", "for "+oneLine(s.Absent(), 60)
+	}
+	p.now = now
+	p.status = fmt.Sprintf("%s · turn %s · %s · %s", status, view.Number(s.Spent.Turns), view.Several(tokens, "token"), view.Price(s.Spent.Cost, s.Spent.Unpriced))
 	p.draw()
+}
+
+// asks shows what a quest asks already when its run begins.
+func (p *progress) asks(s *quest.State) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open = s.Open()
+	p.hint(p.open)
+}
+
+// hint says how to answer.
+func (p *progress) hint(questions []quest.Question) {
+	for _, q := range questions {
+		how := "Type the answer here"
+		if len(q.Body.Options) > 0 {
+			how += ", or one of: " + strings.Join(q.Body.Options, ", ")
+		}
+		if !p.tty {
+			how = fmt.Sprintf("Answer with: lyceum answer %s %d …", p.quest, q.Seq)
+		}
+		p.clear()
+		fmt.Fprintf(p.app.err, "       Question %d: %s\n       %s\n", q.Seq, printable(q.Body.Question.Text), oneLine(how, 400))
+	}
 }
 
 func doing(s *quest.State) string {
@@ -104,8 +144,8 @@ func (p *progress) delta(d runtime.Delta) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if d.Kind == model.Restart {
-		p.speech = "" // the answer begins anew
+	if d.Kind == model.Restart || d.Agent != p.speaker {
+		p.speech, p.speaker = "", d.Agent // the answer begins anew, or another agent speaks
 	}
 	p.speech += d.Text
 	if len(p.speech) > 400 {
@@ -150,18 +190,27 @@ func (p *progress) draw() {
 	if !p.tty {
 		return
 	}
-	line := p.status
-	if p.speech != "" {
-		line += " · " + p.speech
+	line := []rune(oneLine(p.status+" · "+p.now, 1000))
+	if most := p.width - 1; p.speech != "" {
+		line = p.live(most)
+	} else if len(line) > most {
+		line = append([]rune("…"), line[len(line)-most+1:]...)
 	}
-	r := []rune(oneLine(line, 1000))
-	if len(r) > p.width-1 {
-		r = append([]rune("…"), r[len(r)-p.width+2:]...)
-		if len([]rune(p.status)) < p.width-1 {
-			r = []rune(oneLine(line, p.width-1))
-		}
+	fmt.Fprintf(p.app.err, "\r\x1b[K\x1b[2m%s\x1b[0m", string(line))
+}
+
+// live is the line while a model speaks: whose it is, and the end of its words. On a narrow
+// terminal the words are worth more than the figures.
+func (p *progress) live(most int) []rune {
+	head := []rune(oneLine(p.status+" · "+p.speaker+": ", 1000) + " ")
+	if most-len(head) < 20 {
+		head = []rune(oneLine(p.speaker, most/2) + ": ")
 	}
-	fmt.Fprintf(p.app.err, "\r\x1b[K\x1b[2m%s\x1b[0m", string(r))
+	words := []rune(oneLine(p.speech, 1000))
+	if room := max(most-len(head), 1); len(words) > room {
+		words = append([]rune("…"), words[len(words)-room+1:]...)
+	}
+	return append(head, words...)
 }
 
 // end removes the last line.

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -172,7 +173,8 @@ func TestWhatIsWrongWithAModelIsToldFirst(t *testing.T) {
 		t.Errorf("a quest was made: %s", l.out)
 	}
 	h.env = []string{"ANTHROPIC_API_KEY=" + canaryKey, "ANTHROPIC_BASE_URL=http://127.0.0.1:1"}
-	h.run("run", "quest.yaml").want(t, 1, "connection refused", "is the server running")
+	must(t, writeFolder(h.dir, map[string]string{"config.yaml": "retry: 2s\npatience: 1s\n"}))
+	h.run("run", "quest.yaml").want(t, 3, "connection refused", "is the server running", "paused (outage)")
 	secure := httptest.NewTLSServer(none)
 	t.Cleanup(secure.Close)
 	h.env = []string{"ANTHROPIC_API_KEY=" + canaryKey, "ANTHROPIC_BASE_URL=" + secure.URL}
@@ -184,4 +186,82 @@ func TestWhatIsWrongWithAModelIsToldFirst(t *testing.T) {
 	if after := h.run("trace", "q").out; after != before {
 		t.Errorf("something was recorded:\n%s", after)
 	}
+}
+
+// TestTheLimitOfAnswersIsRaisedOnce: a model that is cut off is next asked with all that it
+// can say, and the call says so. Replay finds the same.
+func TestTheLimitOfAnswersIsRaisedOnce(t *testing.T) {
+	t.Parallel()
+	var limits [3]atomic.Int64
+	var requests atomic.Int64
+	h := provided(t, "anthropic", modeltest.Handler(wires["anthropic"].wire, func(seen *modeltest.Seen) (modeltest.Reply, modeltest.Failure) {
+		n := requests.Add(1)
+		limits[min(n, 3)-1].Store(seen.MaxTokens)
+		r := modeltest.Reply{Usage: event.Usage{Input: 1000, Output: 100}, Stop: model.StopLength, Parts: []model.Part{{Kind: event.PartText, Text: "It is a long sto"}}}
+		if n == 3 {
+			r.Stop, r.Parts[0].Text = model.StopEnd, "It is 42."
+		}
+		return r, ""
+	}))
+	h.run("run", "quest.yaml").want(t, 0, "It is 42.")
+	if got := [3]int64{limits[0].Load(), limits[1].Load(), limits[2].Load()}; got != [3]int64{16_000, 64_000, 64_000} {
+		t.Errorf("the limits of the three answers: got %v, want 16000, then 64000", got)
+	}
+	trace := h.run("trace", "q", "--jsonl").out
+	if !strings.Contains(trace, `"raised_output":64000`) || strings.Count(trace, `"max_tokens":64000`) != 2 {
+		t.Errorf("what is recorded of it: got\n%s", trace)
+	}
+	h.sound("q")
+}
+
+// TestThinkingAndLengthAreTheQuests: what quest.yaml says of them reaches the model, and
+// stands in the ledger.
+func TestThinkingAndLengthAreTheQuests(t *testing.T) {
+	t.Parallel()
+	var body atomic.Value
+	wire := modeltest.Handler(wires["responses"].wire, func(seen *modeltest.Seen) (modeltest.Reply, modeltest.Failure) {
+		return modeltest.Reply{Usage: event.Usage{Input: 10, Output: 10}, Stop: model.StopEnd, Parts: []model.Part{{Kind: event.PartText, Text: "It is 42."}}}, ""
+	})
+	h := provided(t, "responses", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		data, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		body.Store(string(data))
+		r.Body = io.NopCloser(strings.NewReader(string(data)))
+		wire.ServeHTTP(w, r)
+	}))
+	must(t, os.WriteFile(filepath.Join(h.work, "quest.yaml"), []byte("name: q\nproblem: What?\nmodel: gpt-5\nthinking: low\nmax_output: 4000\n"), 0o600))
+	h.run("run", "quest.yaml").want(t, 0, "It is 42.")
+	for _, want := range []string{`"effort":"low"`, `"max_output_tokens":4000`} {
+		if sent, _ := body.Load().(string); !strings.Contains(sent, want) {
+			t.Errorf("the request: got %s, want %s in it", sent, want)
+		}
+	}
+	trace := h.run("trace", "q", "--jsonl").out
+	for _, want := range []string{`"thinking":"low"`, `"max_output":4000`, `"effort":"low"`, `"max_tokens":4000`} {
+		if !strings.Contains(trace, want) {
+			t.Errorf("the ledger has no %s", want)
+		}
+	}
+	h.sound("q")
+}
+
+// TestAnAnswerWithoutUsageDoesNotEndAQuestWithALimit: its cost is bounded, and shown so.
+func TestAnAnswerWithoutUsageDoesNotEndAQuestWithALimit(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int64
+	h := provided(t, "chat", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		delta := `{"content":"It is 42."},"finish_reason":"stop"`
+		if requests.Add(1) == 1 {
+			delta = `{"tool_calls":[{"index":0,"id":"abcdefghi","type":"function","function":{"name":"calculate","arguments":"{\"code\":\"print(6*7)\"}"}}]},"finish_reason":"tool_calls"`
+		}
+		_, _ = io.WriteString(w, `data: {"choices":[{"index":0,"delta":`+delta+`}]}`+"\n\ndata: [DONE]\n\n")
+	}))
+	h.run("run", "quest.yaml", "--max-cost", "5").want(t, 0, "It is 42.", "at most $0.")
+	h.run("show", "q", "--json").want(t, 0, `"estimated_calls": 2`)
+	if trace := h.run("trace", "q", "--jsonl").out; strings.Count(trace, `"estimated":true`) != 2 || strings.Contains(trace, `"unpriced"`) {
+		t.Errorf("the results: got\n%s", trace)
+	}
+	h.sound("q")
 }

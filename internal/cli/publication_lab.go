@@ -43,6 +43,10 @@ type paperJSON struct {
 	RevisedBy    []string          `json:"revised_by,omitempty"`
 	Folder       string            `json:"folder"`
 	Attachments  []string          `json:"attachments"`
+	Abstract     string            `json:"abstract,omitempty"`
+	Claims       []string          `json:"claims"`
+	Named        bool              `json:"claims_named"`
+	Repeats      []string          `json:"repeats,omitempty"`
 	Entrypoint   string            `json:"entrypoint,omitempty"`
 	Reproduction *reproductionJSON `json:"reproduction,omitempty"`
 	Reviews      []reviewJSON      `json:"reviews"`
@@ -56,14 +60,22 @@ type reproductionJSON struct {
 	// Output and Second are the hashes of what was printed.
 	Output string `json:"output,omitempty"`
 	Second string `json:"second,omitempty"`
+	// Printed is the beginning of the output, Missing the claims that are not in it.
+	Printed string   `json:"printed,omitempty"`
+	Missing []string `json:"missing,omitempty"`
 }
 
 type reviewJSON struct {
 	Reviewer string `json:"reviewer"`
 	// State is open, done or expired.
-	State   string  `json:"state"`
-	Grade   string  `json:"grade,omitempty"`
-	Content *string `json:"content,omitempty"`
+	State      string  `json:"state"`
+	Grade      string  `json:"grade,omitempty"`
+	Confidence int64   `json:"confidence,omitempty"`
+	Content    *string `json:"content,omitempty"`
+	// Claim, Ran and Counterexample are what the review rests on.
+	Claim          string `json:"claim,omitempty"`
+	Ran            string `json:"ran,omitempty"`
+	Counterexample string `json:"counterexample,omitempty"`
 }
 
 func (a *app) publicationCommand() *cobra.Command {
@@ -97,7 +109,7 @@ func (a *app) publicationListCommand() *cobra.Command {
 			if !slices.Contains([]paper.Order{paper.Latest, paper.Citations}, paper.Order(order)) {
 				return usagef("--order %q: want latest or citations", order)
 			}
-			s, err := a.load(cmd.Context(), args[0])
+			s, err := a.loadWith(cmd.Context(), args[0], a.read)
 			if err != nil {
 				return err
 			}
@@ -161,8 +173,10 @@ func reviewsOf(p *paper.Paper) string {
 
 func programOf(p *paper.Paper) string {
 	switch {
+	case p.Reproduction != nil && len(p.Reproduction.Missing) > 0:
+		return fmt.Sprintf("%s, %d of %d claims not in it", oneLine(p.Reproduction.Status, 20), len(p.Reproduction.Missing), len(p.Claims))
 	case p.Reproduction != nil:
-		return oneLine(p.Reproduction.Status, 12)
+		return oneLine(p.Reproduction.Status, 20)
 	case p.Trial != 0:
 		return "runs"
 	case p.Entrypoint != "":
@@ -186,9 +200,10 @@ func (a *app) paperJSON(name string, s *quest.State, p *paper.Paper) *paperJSON 
 		Ref: p.Ref, Quest: name, Title: p.Title, Author: p.Author, Status: p.Status, Submitted: p.Time, Accepts: accepts, Rejects: rejects,
 		Citations: p.Cited, Votes: p.Votes, Voters: append([]string{}, d.Votes...), Cites: append([]string{}, p.Cites...), CitedBy: refs(d.CitedBy), SelfCitedBy: refs(d.Self),
 		Revises: p.Revises, RevisedBy: p.RevisedBy, Folder: d.Folder, Attachments: append([]string{}, p.Attachments...), Entrypoint: p.Entrypoint, Reviews: []reviewJSON{},
+		Abstract: p.Abstract, Claims: append([]string{}, p.Claims...), Named: p.Named, Repeats: p.Repeats,
 	}
 	if r := p.Reproduction; r != nil {
-		j.Reproduction = &reproductionJSON{Status: r.Status, Reason: r.Reason, Exit: r.Exit}
+		j.Reproduction = &reproductionJSON{Status: r.Status, Reason: r.Reason, Exit: r.Exit, Printed: r.Printed, Missing: r.Missing}
 		if r.Output != nil {
 			j.Reproduction.Output = r.Output.Hash.String()
 		}
@@ -196,8 +211,12 @@ func (a *app) paperJSON(name string, s *quest.State, p *paper.Paper) *paperJSON 
 			j.Reproduction.Second = r.Second.Hash.String()
 		}
 	}
-	for _, r := range d.Reviews {
+	for i, r := range d.Reviews {
 		j.Reviews = append(j.Reviews, reviewJSON{Reviewer: r.Reviewer, State: r.State, Grade: r.Grade})
+		if i < len(p.Reviews) { // the others are requests
+			own := p.Reviews[i]
+			j.Reviews[i].Confidence, j.Reviews[i].Claim, j.Reviews[i].Ran, j.Reviews[i].Counterexample = own.Confidence, own.Claim, own.Ran, own.Counterexample
+		}
 	}
 	return j
 }
@@ -329,7 +348,7 @@ func (a *app) questsToSearch(ctx context.Context, in string) (names []string, er
 			return nil, err
 		}
 	}
-	if err := a.open(false); err != nil {
+	if err := a.read(); err != nil {
 		return nil, err
 	}
 	if in != "" {

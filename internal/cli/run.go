@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"lyceum/internal/agent"
+	"lyceum/internal/config"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/model/provider"
 	"lyceum/internal/profile"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
@@ -23,21 +26,23 @@ import (
 // specFlags are the parts of a spec that flags can set.
 type specFlags struct {
 	name, model, seed, problem string
-	noThinking                 bool
+	noThinking, strict         bool
 	quest, agent               limitFlags
 
 	society, profile, computer, dockerfile string
-	agents, reviewers                      int64
-	corpus, data, audit, waitUntil         string
+	agents                                 int64
+	data, repo, base                       string
+	// keys are those of societies.
+	keys keyFlags
 	// given tells whether a flag was.
 	given func(flag string) bool
 }
 
 // limitFlags are those of a quest, or of each of its agents.
 type limitFlags struct {
-	prefix         string
-	cost, duration string
-	turns, tokens  int64
+	prefix                  string
+	cost, duration, storage string
+	turns, tokens           int64
 }
 
 func (f *specFlags) limits(cmd *cobra.Command) {
@@ -51,27 +56,99 @@ func (l *limitFlags) add(cmd *cobra.Command, whose string) {
 	cmd.Flags().Int64Var(&l.turns, l.prefix+"turns", 0, "stop after this many model calls"+whose)
 	cmd.Flags().Int64Var(&l.tokens, l.prefix+"tokens", 0, "stop after this many tokens"+whose)
 	cmd.Flags().StringVar(&l.duration, l.prefix+"duration", "", "stop after this much running time, such as 30m"+whose)
+	cmd.Flags().StringVar(&l.storage, l.prefix+"storage", "", "keep at most this much of files and outputs on the disk, such as 4GiB"+whose)
 }
 
 func (f *specFlags) spec(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.model, "model", "", "the model, instead of the one in quest.yaml")
 	cmd.Flags().StringVar(&f.seed, "seed", "", "the seed, instead of the one in quest.yaml")
 	cmd.Flags().BoolVar(&f.noThinking, "no-thinking", false, "models answer without thinking first")
+	cmd.Flags().BoolVar(&f.strict, strictFlag, false, "calls under way may not pass the limits on cost and tokens either: reserve the most that each can use")
 	f.given = cmd.Flags().Changed
+	complete(cmd, "model", modelNames)
 }
 
-// lab adds the flags of who works on a quest, and how.
-func (f *specFlags) lab(cmd *cobra.Command) {
+// modelNames are models for the shell to complete: those whose keys are there first.
+func modelNames(cmd *cobra.Command) []string {
+	home, _ := cmd.Flags().GetString("home")
+	home, err := config.Home(home)
+	if err != nil {
+		return nil
+	}
+	conf, err := config.Load(home)
+	if err != nil {
+		return nil
+	}
+	found, err := provider.New(&provider.Options{Config: conf})
+	if err != nil {
+		return nil
+	}
+	defer found.Close()
+	names := []string{"demo"}
+	for _, ready := range []bool{true, false} {
+		for _, m := range found.Models(cmd.Context()) {
+			if m.HasKey == ready {
+				names = append(names, m.Provider+"/"+m.Name)
+			}
+		}
+	}
+	return names
+}
+
+// profileNames are profiles for the shell to complete.
+func profileNames(cmd *cobra.Command) (names []string) {
+	home, _ := cmd.Flags().GetString("home")
+	home, err := config.Home(home)
+	if err != nil {
+		return nil
+	}
+	all, err := profile.List(home)
+	if err != nil {
+		return nil
+	}
+	for _, p := range all {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// work adds the flags of who works on a quest, and how.
+func (f *specFlags) work(cmd *cobra.Command) {
 	cmd.Flags().Int64Var(&f.agents, "agents", 0, "make a lab of this many agents that publish papers, review each other and vote")
-	cmd.Flags().Int64Var(&f.reviewers, "reviewers", 0, "how many agents of a lab review each paper (default 3, or all others if they are fewer)")
-	cmd.Flags().StringVar(&f.society, "society", "", "the rules the agents work by: "+strings.Join(quest.Societies, " or "))
+	cmd.Flags().StringVar(&f.society, "society", "", "the rules the agents work by: "+strings.Join(societies().Names(), " or "))
 	cmd.Flags().StringVar(&f.profile, "profile", "", "what the agents are good at: see lyceum profile list")
 	cmd.Flags().StringVar(&f.computer, "computer", "", "the sandbox of each agent: "+strings.Join(quest.Drivers, ", ")+" (default: what the profile says)")
 	cmd.Flags().StringVar(&f.dockerfile, "dockerfile", "", "a Dockerfile for the agents' computers, instead of the profile's; they then run in docker")
-	cmd.Flags().StringVar(&f.corpus, "corpus", "", "a folder of .md and .txt files that a contract net searches, beside the question or below it")
 	cmd.Flags().StringVar(&f.data, "data", "", "a folder of data that agents work with, beside the question or below it")
-	cmd.Flags().StringVar(&f.audit, "audit", "", "how strictly the answer of a contract net is audited: "+strings.Join(quest.Audits, ", "))
-	cmd.Flags().StringVar(&f.waitUntil, "wait-until", "", "when the work of a contract net begins, such as 2030-01-31T12:00:00Z")
+	complete(cmd, "society", func(*cobra.Command) []string { return societies().Names() })
+	complete(cmd, "computer", func(*cobra.Command) []string { return quest.Drivers })
+	complete(cmd, "profile", profileNames)
+	f.keys = keyFlags{cmd: cmd, values: map[string]func() any{}}
+	for _, name := range societies().Names() {
+		named(name).flags(&f.keys)
+	}
+}
+
+// sources adds the flags of what agents work on.
+func (f *specFlags) sources(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.repo, "repo", "", "a git repository or folder, anywhere, that agents work on")
+	cmd.Flags().StringVar(&f.base, "base", "", "the commit of the repository that agents begin with; worktree takes changes that are not committed")
+}
+
+// folder makes the repository that a flag names known by its name alone: where it is on this
+// machine, the quest does not keep.
+func (f *specFlags) folder(c *runtime.Changes) error {
+	c.Base = ifGiven(f, "base", &f.base)
+	if !f.given("repo") {
+		return nil
+	}
+	dir, err := filepath.Abs(f.repo)
+	if err != nil {
+		return usagef("--repo: %w", err)
+	}
+	c.Repo = new(filepath.Base(dir))
+	c.Folders["repo"] = dir
+	return nil
 }
 
 // bounds reads the limits that were given; one that was not stays as it is.
@@ -102,6 +179,13 @@ func (l *limitFlags) share(f *specFlags) (s quest.Share, err error) {
 		}
 		s.Duration = &d
 	}
+	if f.given(l.prefix + "storage") {
+		n, err := strictyaml.ParseSize(l.storage)
+		if err != nil {
+			return s, usagef("--%sstorage: %w", l.prefix, err)
+		}
+		s.Storage = new(quest.Size(n))
+	}
 	return s, nil
 }
 
@@ -118,8 +202,11 @@ func ifGiven[T any](f *specFlags, flag string, value *T) *T {
 func (f *specFlags) changes() (c runtime.Changes, err error) {
 	c = runtime.Changes{
 		Name: f.name, Model: f.model, Computer: f.computer, Profile: ifGiven(f, "profile", &f.profile), Society: ifGiven(f, "society", &f.society),
-		Agents: ifGiven(f, "agents", &f.agents), Reviewers: ifGiven(f, "reviewers", &f.reviewers), Corpus: ifGiven(f, "corpus", &f.corpus),
-		Data: ifGiven(f, "data", &f.data), Audit: ifGiven(f, "audit", &f.audit), WaitUntil: ifGiven(f, "wait-until", &f.waitUntil),
+		Agents: ifGiven(f, "agents", &f.agents), Data: ifGiven(f, "data", &f.data), Keys: f.keys.given(),
+	}
+	c.Folders = f.keys.elsewhere(c.Keys)
+	if err := f.folder(&c); err != nil {
+		return c, err
 	}
 	if f.seed != "" {
 		seed, err := parseSeed(f.seed)
@@ -129,7 +216,7 @@ func (f *specFlags) changes() (c runtime.Changes, err error) {
 		c.Seed = &seed
 	}
 	if f.noThinking {
-		c.Thinking = new(false)
+		c.Thinking = quest.NoThinking
 	}
 	if f.dockerfile != "" {
 		data, err := profile.ReadDockerfile(f.dockerfile)
@@ -141,11 +228,21 @@ func (f *specFlags) changes() (c runtime.Changes, err error) {
 	return c, nil
 }
 
-// flagOf makes the name of a flag of the key that it changes.
-var flagOf = strings.NewReplacer("limits.agent.", "max-agent-", "limits.", "max-", "_", "-")
+// strictFlag makes the limits of a quest strict.
+const strictFlag = "strict-limits"
 
-// blame says which flag an error is about, if it was given.
+// flagOf makes the name of a flag of the key that it changes.
+var flagOf = strings.NewReplacer("limits.strict", strictFlag, "limits.agent.", "max-agent-", "limits.", "max-", "_", "-")
+
+// blame says which flag an error is about, if it was given; of several faults, each.
 func (f *specFlags) blame(err error) error {
+	if faults := quest.FaultsOf(err); len(faults) > 1 {
+		blamed := make([]error, len(faults))
+		for i, fault := range faults {
+			blamed[i] = f.blame(fault)
+		}
+		return usageError{strictyaml.Join(blamed)}
+	}
 	flag := flagOf.Replace(quest.FieldOf(err))
 	if _, placed := errors.AsType[*strictyaml.Error](err); placed || flag == "" || !f.given(flag) {
 		return err // of the file, or of nothing that was typed
@@ -175,7 +272,7 @@ it is a lab: that many agents publish papers, review each other and vote.
 			if err != nil {
 				return err
 			}
-			plan, err := a.plan(d, f, bounds)
+			plan, err := a.plan(cmd.Context(), d, f, bounds)
 			if err != nil {
 				return err
 			}
@@ -184,7 +281,7 @@ it is a lab: that many agents publish papers, review each other and vote.
 			}
 			s, err := a.create(cmd.Context(), plan)
 			if err != nil {
-				return err
+				return f.blame(err)
 			}
 			fmt.Fprintf(a.out, "Created quest %s. Run it with: lyceum run %s\n", s.Name, s.Name)
 			return nil
@@ -193,7 +290,8 @@ it is a lab: that many agents publish papers, review each other and vote.
 	cmd.Flags().StringVar(&f.name, "name", "", "name of the quest, instead of the one in quest.yaml")
 	cmd.Flags().StringVar(&f.problem, "problem", "", "a file with the question, a folder with problem.md (and data/), or - for standard input")
 	f.spec(cmd)
-	f.lab(cmd)
+	f.work(cmd)
+	f.sources(cmd)
 	f.limits(cmd)
 	return cmd
 }
@@ -205,11 +303,7 @@ func (a *app) create(ctx context.Context, plan runtime.Plan) (*quest.State, erro
 
 // ownTools are the names of those that a society brings itself.
 func ownTools(society string) (names []string) {
-	for _, s := range societies() {
-		d, ok := s.(quest.Toolbox)
-		if !ok || nameOf(s.Rules()) != society {
-			continue
-		}
+	if d, ok := societies().Named(society).(quest.Toolbox); ok {
 		for _, t := range d.Own() {
 			names = append(names, t.Name)
 		}
@@ -229,104 +323,8 @@ func isThere(arg string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// plan makes a plan of a draft and the flags. Nothing is made in the home.
-func (a *app) plan(d *runtime.Draft, f *specFlags, bounds quest.Bounds) (plan runtime.Plan, err error) {
-	if err := a.configure(); err != nil {
-		return plan, err
-	}
-	if d.Changes, err = f.changes(); err != nil {
-		return plan, err
-	}
-	d.Changes.Limits = bounds
-	d.Home, d.Model = a.home, a.config.Model
-	plan, err = d.Plan()
-	if _, placed := errors.AsType[*strictyaml.Error](err); !placed && quest.FieldOf(err) == "name" && f.name == "" {
-		err = fmt.Errorf("%w: give name in %s, or --name", err, d.File) // the folder's is none
-	}
-	return plan, f.blame(err)
-}
-
-// draft reads what a quest is to be made of.
-func (a *app) draft(ctx context.Context, arg string, f *specFlags) (*runtime.Draft, error) {
-	switch {
-	case isFile(arg) && f.problem != "":
-		return nil, usagef("--problem goes with a name; the question of a quest.yaml stands in it")
-	case isFile(arg), f.problem == "" && isThere(arg):
-		return draftOfFile(ctx, arg)
-	case f.name != "":
-		return nil, usagef("--name goes with a quest.yaml; here the name is %q already", arg)
-	case f.problem == "":
-		return nil, usagef("no question: give --problem <file|folder|->, or a quest.yaml instead of a name")
-	}
-	if err := checkName(arg); err != nil {
-		return nil, err
-	}
-	d, err := a.draftOfProblem(ctx, f.problem)
-	if d != nil {
-		d.Name = arg
-	}
-	return d, err
-}
-
-// draftOfFile reads a quest.yaml. The folder gives the name that the file does not.
-func draftOfFile(ctx context.Context, path string) (*runtime.Draft, error) {
-	data, err := reading(ctx, func() ([]byte, error) { return readSource(path) })
-	if err != nil {
-		return nil, usagef("read the quest: %w", err)
-	}
-	dir, err := filepath.Abs(filepath.Dir(path))
-	if err != nil {
-		return nil, err
-	}
-	return &runtime.Draft{File: path, Source: data, Dir: filepath.Dir(path), Name: filepath.Base(dir)}, nil
-}
-
-// readSource reads a quest.yaml up to the first byte that is too much, whatever the path
-// leads to.
-func readSource(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s is a folder: give the quest.yaml in it", path)
-	}
-	return readAll(f)
-}
-
-// readAll never returns nil for what could be read: an empty file is a source, too.
-func readAll(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, runtime.MaxSource+1)) }
-
-// draftOfProblem makes a spec of where the question is.
-func (a *app) draftOfProblem(ctx context.Context, problem string) (*runtime.Draft, error) {
-	if problem == "-" {
-		data, err := reading(ctx, func() ([]byte, error) { return readAll(a.in) })
-		if err != nil {
-			return nil, fmt.Errorf("read the question: %w", err)
-		}
-		return draftOfText(string(data)), nil
-	}
-	info, err := os.Stat(problem)
-	if err != nil {
-		return nil, usagef("--problem: %w", err)
-	}
-	if !info.IsDir() {
-		return &runtime.Draft{Spec: &quest.Spec{ProblemFile: filepath.Base(problem)}, Dir: filepath.Dir(problem)}, nil
-	}
-	spec := &quest.Spec{ProblemFile: "problem.md"}
-	if d, err := os.Stat(filepath.Join(problem, "data")); err == nil && d.IsDir() {
-		spec.Data = "data"
-	}
-	return &runtime.Draft{Spec: spec, Dir: problem}, nil
-}
-
-func draftOfText(question string) *runtime.Draft {
-	return &runtime.Draft{Spec: &quest.Spec{Problem: strings.ToValidUTF8(question, "\uFFFD")}, Dir: "."}
-}
-
 func (a *app) runCommand() *cobra.Command {
-	f := &specFlags{}
+	f, allowed := &specFlags{}, &allowFlags{}
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "run <name|quest.yaml>",
@@ -337,7 +335,10 @@ A quest that was paused, stopped, interrupted or killed goes on where it stood.
 Ctrl-C stops cleanly: what is under way comes in, and the quest is paused. A
 second Ctrl-C leaves at once; nothing recorded is lost either way.
 
-Where lyceum serve is up in the same home, the quest runs there and is followed here.`,
+Where lyceum serve is up in the same home, the quest runs there and is followed here.
+
+A quest that was imported runs without a network, and no image is built from its
+Dockerfile, until you allow it with the flags below. The word is kept.`,
 		Args: exactArgs(1, "a quest's name or a quest.yaml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bounds, err := f.bounds()
@@ -351,6 +352,9 @@ Where lyceum serve is up in the same home, the quest runs there and is followed 
 			if err != nil {
 				return err
 			}
+			if err := a.allow(cmd.Context(), name, allowed); err != nil {
+				return err
+			}
 			return a.run(cmd.Context(), name, fresh, f.noThinking, bounds.Limits(), asJSON)
 		},
 	}
@@ -358,43 +362,56 @@ Where lyceum serve is up in the same home, the quest runs there and is followed 
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the outcome as JSON, as show does, and nothing else")
 	a.showing.flags(cmd)
 	f.spec(cmd)
+	f.sources(cmd)
 	f.limits(cmd)
+	allowed.add(cmd)
 	return a.questArg(cmd)
 }
 
 // questToRun returns the name of a quest that exists, making it if it must be.
 func (a *app) questToRun(cmd *cobra.Command, arg string, f *specFlags, bounds quest.Bounds) (name string, fresh bool, err error) {
 	if !isFile(arg) {
-		if err := checkName(arg); err != nil {
+		if err := checkName(arg); err != nil && isThere(filepath.Join(arg, specName)) {
+			return "", false, usagef("%s is a folder, and no quest's name; to run what is in it: lyceum run ./%s", arg, filepath.Join(arg, specName))
+		} else if err != nil {
 			return "", false, err
+		}
+		if f.strict {
+			return "", false, usagef("--%s cannot change a quest that exists: its limits are strict from the beginning, or never", strictFlag)
+		}
+		for _, flag := range []string{"repo", "base"} {
+			if cmd.Flags().Changed(flag) {
+				return "", false, usagef("--%s cannot change a quest that exists: its agents have begun with what they have; make another with --name", flag)
+			}
 		}
 		for _, flag := range []string{"model", "seed", "name"} {
 			if cmd.Flags().Changed(flag) {
 				return "", false, usagef("--%s cannot change a quest that exists: fork it instead (lyceum fork %s --%s …)", flag, arg, flag)
 			}
 		}
-		return arg, false, a.open(false)
+		if err := a.open(false); err != nil {
+			return "", false, err
+		}
+		if _, err := a.rt.Ledger.Head(cmd.Context(), arg); errors.Is(err, ledger.ErrNoQuest) && isThere(filepath.Join(arg, specName)) {
+			return "", false, usagef("there is no quest %s; to make one of what is in the folder: lyceum run %s", arg, filepath.Join(arg, specName))
+		}
+		return arg, false, nil
 	}
 	d, err := draftOfFile(cmd.Context(), arg)
 	if err != nil {
 		return "", false, err
 	}
-	plan, err := a.plan(d, f, quest.Bounds{}) // the limits are this run's
+	plan, err := a.plan(cmd.Context(), d, f, quest.Bounds{}) // the limits are this run's
 	if err != nil {
 		return "", false, err
 	}
 	if err := a.open(true); err != nil {
 		return "", false, err
 	}
-	// A limit that this run could not keep is told before there is a quest.
-	for _, g := range plan.Spec.Groups() {
-		if err := a.rt.CheckCost(g.Model, bounds.Limits()); err != nil {
-			return "", false, err
-		}
-	}
+	plan.Run = bounds.Limits()
 	_, err = a.create(cmd.Context(), plan)
 	if !errors.Is(err, runtime.ErrExists) {
-		return plan.Spec.Name, true, err
+		return plan.Spec.Name, true, f.blame(err)
 	}
 	return plan.Spec.Name, false, a.sameSpec(cmd.Context(), plan, f, err)
 }
@@ -413,6 +430,9 @@ func (a *app) sameSpec(ctx context.Context, plan runtime.Plan, f *specFlags, exi
 	if !bytes.Equal(old, plan.Source) {
 		return fmt.Errorf("%w, made of another quest.yaml", exists)
 	}
+	if f.strict && !s.Limits.Strict {
+		return fmt.Errorf("%w, whose limits are not strict", exists)
+	}
 	if f.seed != "" && s.Seed != plan.Spec.Seed {
 		return fmt.Errorf("%w, made with another seed", exists)
 	}
@@ -420,6 +440,26 @@ func (a *app) sameSpec(ctx context.Context, plan runtime.Plan, f *specFlags, exi
 		return fmt.Errorf("%w, made with another model", exists)
 	}
 	return nil
+}
+
+// alreadyFinished shows a quest that is to be run and has its answer.
+func (a *app) alreadyFinished(ctx context.Context, name string, s *quest.State, asJSON bool) error {
+	// The process that finished it may have been killed before its own end.
+	now, err := a.rt.TidyUp(ctx, name, func(line string) { fmt.Fprintln(a.err, line) })
+	if errors.Is(err, ledger.ErrClaimed) {
+		err = nil // it is at it
+	}
+	if now != nil {
+		s = now
+	}
+	if !asJSON {
+		more := fmt.Sprintf("Ask more with: lyceum message %s \"…\", then lyceum run %s. ", name, name)
+		if !slices.ContainsFunc(s.Agents, func(ag *agent.Agent) bool { return ag.Model != "" }) {
+			more = "" // nobody would understand it
+		}
+		fmt.Fprintf(a.err, "Quest %s is finished already. %sGo another way from an earlier event: lyceum fork %s --at <seq>. Start over: lyceum run <quest.yaml> --name <other>\n", name, more, name)
+	}
+	return errors.Join(a.printQuest(ctx, name, s, asJSON), err)
 }
 
 func (a *app) run(ctx context.Context, name string, fresh, noThinking bool, limits event.Limits, asJSON bool) error {
@@ -436,21 +476,20 @@ func (a *app) run(ctx context.Context, name string, fresh, noThinking bool, limi
 		}
 	}
 	if !fresh && s.Status == quest.Finished && s.Spoken < s.Ended {
-		// The process that finished it may have been killed before its own end.
-		now, err := a.rt.TidyUp(ctx, name, func(line string) { fmt.Fprintln(a.err, line) })
-		if errors.Is(err, ledger.ErrClaimed) {
-			err = nil // it is at it
-		}
-		if now != nil {
-			s = now
-		}
-		if !asJSON {
-			fmt.Fprintf(a.err, "Quest %s is finished already. Ask more with: lyceum message %s \"…\", or start over with: lyceum run <quest.yaml> --name <other>\n", name, name)
-		}
-		return errors.Join(a.printQuest(ctx, name, s, asJSON), err)
+		return a.alreadyFinished(ctx, name, s, asJSON)
 	}
 	if !asJSON && costs(s) && s.Limits == (event.Limits{}) && limits == (event.Limits{}) {
 		fmt.Fprintln(a.err, "No limit is set: the quest runs until it has an answer. --max-cost, --max-turns or --max-duration set one.")
+	}
+	if o := s.OverWith(limits); o != nil && s.Status == quest.Exceeded {
+		fmt.Fprintf(a.err, "Quest %s has reached its limit on %s (%s). Go on with a higher one: lyceum run %s --max-%s …\n", name, o.Limit, o.Figures(), name, o.Limit)
+		if asJSON {
+			return errors.Join(a.printQuest(ctx, name, s, true), errResting)
+		}
+		return errResting
+	}
+	if !asJSON {
+		a.foretell(s, limits)
 	}
 	if done, err := a.inServer(ctx, name, s, noThinking, limits, asJSON); done {
 		return err
@@ -463,11 +502,18 @@ func (a *app) run(ctx context.Context, name string, fresh, noThinking bool, limi
 	} else {
 		p := newProgress(ctx, a, name, asJSON)
 		opts.OnEvent, opts.OnDelta, opts.OnProgress = p.event, p.delta, p.trouble
+		if opts.Leave = asJSON || !a.prompts(); !opts.Leave {
+			p.asks(s)
+			go p.converse(ctx)
+		}
 		s, err = a.rt.Run(ctx, name, opts)
 		p.end()
 	}
 	if err != nil {
 		if errors.Is(err, ledger.ErrClaimed) {
+			if limits != (event.Limits{}) {
+				return fmt.Errorf("run quest %s: %w: give it other limits while it runs with: lyceum limit %s --max-…", name, ledger.ErrClaimed, name)
+			}
 			return fmt.Errorf("run quest %s: %w", name, ledger.ErrClaimed)
 		}
 		if s != nil && s.Status == quest.Finished {

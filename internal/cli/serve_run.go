@@ -10,6 +10,7 @@ import (
 
 	"lyceum/internal/api"
 	"lyceum/internal/api/client"
+	"lyceum/internal/config"
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
@@ -25,6 +26,9 @@ func (a *app) inServer(ctx context.Context, name string, s *quest.State, noThink
 	}
 	defer c.Close()
 	a.compare(c.Server())
+	if note, err := client.Look(a.home); err == nil && note.Config != config.Sum(a.home) {
+		fmt.Fprintln(a.err, otherConfig)
+	}
 	return true, a.follow(ctx, c, name, s, orderOf(noThinking, limits), asJSON)
 }
 
@@ -47,19 +51,19 @@ func (a *app) compare(server string) {
 
 // orderOf has a quest start with these limits.
 func orderOf(noThinking bool, l event.Limits) api.Control {
-	set := func(cost, turns, tokens, duration *int64) (out api.LimitSetOrder) {
+	set := func(cost, turns, tokens, duration, storage *int64) (out api.LimitSetOrder) {
 		if cost != nil {
 			out.Cost = new(json.RawMessage(fmt.Sprintf("%q", quest.USD(*cost))))
 		}
-		out.Turns, out.Tokens = turns, tokens
+		out.Turns, out.Tokens, out.Storage = turns, tokens, storage
 		if duration != nil {
 			out.Seconds = new(float64(*duration) / 1e6)
 		}
 		return out
 	}
-	order := api.Control{Action: "start", NoThinking: noThinking, Limits: &api.LimitsOrder{LimitSetOrder: set(l.Cost, l.Turns, l.Tokens, l.Duration)}}
+	order := api.Control{Action: "start", NoThinking: noThinking, Limits: &api.LimitsOrder{LimitSetOrder: set(l.Cost, l.Turns, l.Tokens, l.Duration, l.Storage)}}
 	if each := l.Agent; each != nil {
-		order.Limits.Agent = new(set(each.Cost, each.Turns, each.Tokens, each.Duration))
+		order.Limits.Agent = new(set(each.Cost, each.Turns, each.Tokens, each.Duration, each.Storage))
 	}
 	return order
 }
@@ -71,16 +75,21 @@ func (a *app) follow(ctx context.Context, c *client.Client, name string, s *ques
 	}
 	p := newProgress(ctx, a, name, asJSON)
 	defer p.end()
+	if !asJSON && a.prompts() {
+		p.asks(s)
+		go p.converse(ctx)
+	} else if waits, err := a.stillWaits(ctx, name, s); waits || err != nil {
+		return errors.Join(a.printOutcome(ctx, name, s, asJSON), err)
+	}
 	if !asJSON {
 		p.trouble("It runs in lyceum serve. Ctrl-C leaves it running; pause it with: lyceum pause " + name)
 	}
 	for sig, err := range c.Follow(ctx, name, s.Seq) {
 		switch {
 		case ctx.Err() != nil:
-			fmt.Fprintf(a.err, "\nQuest %s goes on in the server. Watch it with: lyceum watch %s\n", name, name)
-			return context.Canceled
+			return a.leftRunning(name)
 		case err != nil:
-			return err
+			return fmt.Errorf("the server has gone (%w): what quest %s did so far is recorded; go on with: lyceum run %s", err, name, name)
 		case sig.Kind == "delta":
 			var d runtime.Delta
 			if json.Unmarshal(sig.Data, &d) == nil {
@@ -91,11 +100,39 @@ func (a *app) follow(ctx context.Context, c *client.Client, name string, s *ques
 				return err
 			}
 			p.event(sig.Event, s)
+			if asJSON || !a.prompts() {
+				if waits, err := a.stillWaits(ctx, name, s); waits || err != nil {
+					return errors.Join(a.printOutcome(ctx, name, s, asJSON), err)
+				}
+			}
 		case sig.Kind == "end":
 			return a.printOutcome(ctx, name, s, asJSON)
 		case sig.Kind == "cut":
 			return fmt.Errorf("the server has cut the connection: %s", strings.TrimSpace(string(sig.Data)))
 		}
 	}
+	if ctx.Err() != nil {
+		return a.leftRunning(name)
+	}
 	return errors.New("the server went away; it goes on with the quest when it is back: lyceum serve")
+}
+
+// leftRunning tells a person who has interrupted this command that the quest is not.
+func (a *app) leftRunning(name string) error {
+	fmt.Fprintf(a.err, "\nQuest %s goes on in the server. Watch it with: lyceum watch %s\n", name, name)
+	return context.Canceled
+}
+
+// stillWaits reports whether a quest waits for a person, and nothing was said to it or
+// has happened since.
+func (a *app) stillWaits(ctx context.Context, name string, s *quest.State) (bool, error) {
+	if !s.Waiting() {
+		return false, nil
+	}
+	head, err := a.rt.Ledger.Head(ctx, name)
+	if err != nil || head.Seq != s.Seq {
+		return false, err
+	}
+	said, err := a.rt.Ledger.Commands(ctx, name, s.Inbox)
+	return err == nil && len(said) == 0, err
 }

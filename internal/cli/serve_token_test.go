@@ -42,15 +42,15 @@ func TestTheCommandLineBringsAToken(t *testing.T) {
 	}
 	c := s.calling(nil)
 	link, _ := c.ask("GET", "/?token="+mine)
-	cookie, _, _ := strings.Cut(link.Header.Get("Set-Cookie"), ";")
-	if resp, body := c.ask("GET", "/api/quests", "Cookie", cookie); resp.StatusCode != 200 || !strings.Contains(body, `"name":"a"`) || strings.Contains(body, `"name":"b"`) {
+	cookie, key := session(link.Header)
+	if resp, body := c.ask("GET", "/api/quests", "Cookie", cookie, "Lyceum-Key", key); resp.StatusCode != 200 || !strings.Contains(body, `"name":"a"`) || strings.Contains(body, `"name":"b"`) {
 		t.Errorf("the page of a token for quest a lists %d %s, want that one alone", resp.StatusCode, body)
 	}
 	// A server in another process hears at once that a token is revoked.
 	for line := range strings.Lines(h.ok("token", "list")) {
 		h.ok("token", "revoke", strings.Fields(line)[0])
 	}
-	for _, headers := range [][]string{{"Cookie", cookie}, {"Authorization", "Bearer " + mine}, {"Authorization", "Bearer " + reader}} {
+	for _, headers := range [][]string{{"Cookie", cookie, "Lyceum-Key", key}, {"Authorization", "Bearer " + mine}, {"Authorization", "Bearer " + reader}} {
 		if resp, _ := c.ask("GET", "/api/quests", headers...); resp.StatusCode != 401 {
 			t.Errorf("a token that was revoked: got %d, want 401", resp.StatusCode)
 		}
@@ -108,9 +108,9 @@ func TestVersionsThatDiffer(t *testing.T) {
 			t.Parallel()
 			h := newHome(t, map[string]string{"a.yaml": fmt.Sprintf(answered, "a")})
 			h.ok("create", "a.yaml")
-			_, err := api.Token(h.dir)
+			token, err := api.Token(h.dir)
 			must(t, err)
-			fake := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			fake := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.Header.Get(api.FormatHeader) != fmt.Sprint(api.Format) || r.Header.Get(api.VersionHeader) == "" {
 					t.Errorf("the command line says to be %q, format %q", r.Header.Get(api.VersionHeader), r.Header.Get(api.FormatHeader))
 				}
@@ -122,8 +122,14 @@ func TestVersionsThatDiffer(t *testing.T) {
 					http.Error(w, `{"error":{"message":"sorry"}}`, http.StatusConflict)
 				}
 			}))
+			fake.TLS, err = api.Mutual(token)
+			must(t, err)
+			fake.StartTLS()
 			defer fake.Close()
-			must(t, client.Announce(h.dir, fake.URL, nil))
+			place, err := client.Take(h.dir)
+			must(t, err)
+			defer place.Leave()
+			must(t, place.Announce(client.Note{Local: fake.Listener.Addr().String(), Pages: []string{fake.URL}}))
 			h.run("run", "a").want(t, c.code, c.says...)
 			if got := h.show("a").Status; got != "created" {
 				t.Errorf("the quest is %s, want it untouched", got)

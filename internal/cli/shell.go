@@ -55,7 +55,8 @@ each connection is recorded. The exit code is 0 if the shell's was, and 1 if not
 }
 
 func (a *app) shell(ctx context.Context, name, agent string) error {
-	// A terminal that goes away is an interrupt here; elsewhere it ends the process.
+	// A terminal that goes away may say so twice: the second must not end the process before
+	// the shell is left.
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
 	defer stop()
 	s, err := a.load(ctx, name)

@@ -15,14 +15,26 @@ import (
 	"testing"
 	"time"
 
+	"lyceum/internal/need"
+
 	"golang.org/x/sys/unix"
 )
 
 var slowFiles = map[string]string{"quest.yaml": slowQuest, "plan.yaml": slowPlan}
 
+// TestStopSaysWhatItWaitsFor: a call that is under way comes in first.
+func TestStopSaysWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, map[string]string{"quest.yaml": slowQuest, "plan.yaml": "rules:\n  - delay: 3s\n    say: done\n"})
+	p := h.start("run", "quest.yaml")
+	h.await("slow", "model.call", 1)
+	h.run("stop", "slow").want(t, 0, "Told the process that runs slow to stop. It waits for what is under way: the model of agent-0.")
+	p.wait()
+}
+
 func TestTheFirstInterruptPauses(t *testing.T) {
 	t.Parallel()
-	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
 			h := newHome(t, slowFiles)
@@ -116,7 +128,7 @@ func TestFollowPrintsWhatComes(t *testing.T) {
 // next run goes on, and in the end nothing is missing and nothing came twice.
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
-	const rounds = 40
+	rounds := need.Times(15, 40)
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))
 	t.Logf("seed %d", seed)

@@ -2,17 +2,15 @@ package cli
 
 import (
 	"lyceum/internal/quest"
-	"lyceum/internal/society/contract"
-	"lyceum/internal/society/lab"
-	"lyceum/internal/society/solo"
+	binary "lyceum/internal/society"
 )
 
-// register has the societies of this binary: their rules, and how they are shown.
-var register = []struct {
-	rules quest.Society
-	shown society
-}{
-	{solo.Society{}, alone{}},
-	{lab.Society{}, laboratory{}},
-	{contract.Society{}, contractNet{}},
+// societies are the rules that this binary has.
+func societies() quest.Societies { return binary.All() }
+
+// shown has how each society is shown, by its name. One that is not here is shown as an
+// agent that answers.
+var shown = map[string]society{
+	"lab":      laboratory{},
+	"contract": contractNet{},
 }

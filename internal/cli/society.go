@@ -3,15 +3,17 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
+	"path/filepath"
 
 	"lyceum/internal/quest"
+	"lyceum/internal/tui"
+	"lyceum/internal/view"
 
 	"github.com/spf13/cobra"
 )
 
 // society is how the command line shows one society. The rest of the package knows none by
-// its name: register has a line for each.
+// its name: shown has a line for each.
 type society interface {
 	// describe adds to what list and show say of a quest. Texts are read only if they are
 	// wanted.
@@ -29,31 +31,71 @@ type society interface {
 	minds(s *quest.State) []mindJSON
 	// commands are those that only such quests have a use for.
 	commands(a *app) []*cobra.Command
-}
-
-// societies are the rules this binary knows. The first are those of a quest.yaml that
-// names none.
-func societies() (rules []quest.Society) {
-	for _, k := range register {
-		rules = append(rules, k.rules)
-	}
-	return rules
-}
-
-// nameOf is the name of the society that has these rules.
-func nameOf(rules string) string {
-	name, _, _ := strings.Cut(rules, "/")
-	return name
+	// flags adds those for keys that only such quests have.
+	flags(f *keyFlags)
+	// first changes what the first quest.yaml of a folder says under its keys, and adds files
+	// that go with it.
+	first(keys, files map[string]string)
 }
 
 // societyOf is how the society of a quest is shown.
-func societyOf(s *quest.State) society {
-	for _, k := range register {
-		if nameOf(k.rules.Rules()) == nameOf(s.Rules) {
-			return k.shown
-		}
+func societyOf(s *quest.State) society { return named(s.Society()) }
+
+// named is how the society of a name is shown.
+func named(name string) society {
+	if s := shown[name]; s != nil {
+		return s
 	}
 	return alone{}
+}
+
+// keyFlags are flags for keys of societies.
+type keyFlags struct {
+	cmd    *cobra.Command
+	values map[string]func() any
+	// folders are the keys that name a folder.
+	folders []string
+}
+
+// text adds a flag for a key that takes a text, number for one that takes a number.
+func (f *keyFlags) text(key, help string) {
+	v := f.cmd.Flags().String(flagOf.Replace(key), "", help)
+	f.values[key] = func() any { return *v }
+}
+
+// folder adds a flag for a key that takes a folder.
+func (f *keyFlags) folder(key, help string) {
+	f.text(key, help)
+	f.folders = append(f.folders, key)
+}
+
+func (f *keyFlags) number(key, help string) {
+	v := f.cmd.Flags().Int64(flagOf.Replace(key), 0, help)
+	f.values[key] = func() any { return *v }
+}
+
+// given are the keys whose flags were, with what they are to be.
+func (f *keyFlags) given() quest.Keys {
+	out := quest.Keys{}
+	for key, value := range f.values {
+		if f.cmd.Flags().Changed(flagOf.Replace(key)) {
+			out[key] = value()
+		}
+	}
+	return out
+}
+
+// elsewhere takes the absolute paths out of the keys that name folders, and returns them.
+// Such a path is of this machine: the quest keeps the name of the folder.
+func (f *keyFlags) elsewhere(keys quest.Keys) map[string]string {
+	out := map[string]string{}
+	for _, key := range f.folders {
+		if path, ok := keys[key].(string); ok && filepath.IsAbs(path) {
+			out[key] = filepath.Clean(path)
+			keys[key] = filepath.Base(out[key])
+		}
+	}
+	return out
 }
 
 // alone is an agent that answers. Other societies embed it for what they have in common.
@@ -63,25 +105,37 @@ func (alone) describe(context.Context, *app, *questJSON, *quest.State, bool) err
 
 func (alone) result(_ context.Context, a *app, q *questJSON, _ *quest.State) error {
 	if q.Answer != nil {
-		fmt.Fprintf(a.out, "Answer\n\n%s\n\n", indent(printable(*q.Answer)))
+		fmt.Fprintf(a.out, "Answer\n\n%s\n\n", indent(a.typeset(*q.Answer, 2)))
 	}
 	for _, ag := range q.Agents {
 		if ag.Model == "" {
 			continue // it works by rules alone
 		}
-		fmt.Fprintf(a.out, "%-10s %s, %d turns, %s\n", ag.Name, printable(ag.Model), ag.Turns, ag.Phase)
+		fmt.Fprintf(a.out, "%-10s %s, %s, %s\n", ag.Name, printable(ag.Model), view.Several(ag.Turns, "turn"), ag.Phase)
 	}
 	return nil
 }
 
 func (alone) ended(_ context.Context, a *app, q *questJSON, s *quest.State) error {
 	if s.Status == quest.Finished && q.Answer != nil {
-		fmt.Fprintf(a.out, "\n%s\n\n", printable(*q.Answer))
+		fmt.Fprintf(a.out, "\n%s\n\n", a.typeset(*q.Answer, 0))
 	}
 	return nil
+}
+
+// typeset is Markdown of an agent for a terminal, with room kept free beside it; into a file
+// or a pipe it goes as it was written.
+func (a *app) typeset(text string, beside int) string {
+	width, look := a.paperLook(false)
+	if look == tui.Plain {
+		return printable(text)
+	}
+	return tui.Markdown(text, width-beside, look)
 }
 
 func (alone) crowded() bool                  { return false }
 func (alone) noted() bool                    { return false }
 func (alone) minds(*quest.State) []mindJSON  { return []mindJSON{} }
 func (alone) commands(*app) []*cobra.Command { return nil }
+func (alone) flags(*keyFlags)                {}
+func (alone) first(_, _ map[string]string)   {}

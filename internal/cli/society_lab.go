@@ -10,6 +10,7 @@ import (
 	"lyceum/internal/society/lab"
 	"lyceum/internal/society/lab/paper"
 	"lyceum/internal/tui"
+	"lyceum/internal/view"
 
 	"github.com/spf13/cobra"
 )
@@ -23,11 +24,15 @@ func (laboratory) commands(a *app) []*cobra.Command {
 	return []*cobra.Command{a.publicationCommand()}
 }
 
+func (laboratory) flags(f *keyFlags) {
+	f.number("reviewers", "how many agents of a lab review each paper (default 3, or all others if they are fewer)")
+}
+
 // describe adds a lab's papers, and the best one whole.
 func (laboratory) describe(ctx context.Context, a *app, q *questJSON, s *quest.State, texts bool) error {
 	for i, ag := range s.Agents {
 		j := &q.Agents[i]
-		j.OpenReviews, j.Vote, j.CostUSD = lab.Library(s).Asked[ag.Name], lab.Library(s).Votes[ag.Name], quest.USD(ag.Cost).String()
+		j.OpenReviews, j.Vote, j.CostUSD = lab.Library(s).Asked[ag.Name], lab.Library(s).Votes[ag.Name], knownCost(ag.Cost, ag.Unpriced)
 	}
 	if !texts {
 		return nil
@@ -66,7 +71,7 @@ func (laboratory) result(ctx context.Context, a *app, q *questJSON, s *quest.Sta
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "AGENT\tTURNS\tPHASE\tOPEN REVIEWS\tCOST\tVOTE\tMODEL\tPARKED")
-	for _, ag := range q.Agents {
+	for i, ag := range q.Agents {
 		vote, parked := "-", "-"
 		if ag.Vote != "" {
 			vote = ag.Vote[:min(len(ag.Vote), 12)]
@@ -74,7 +79,7 @@ func (laboratory) result(ctx context.Context, a *app, q *questJSON, s *quest.Sta
 		if ag.Parked != "" {
 			parked = oneLine(ag.Parked, 80)
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%d\t$%s\t%s\t%s\t%s\n", ag.Name, ag.Turns, ag.Phase, len(ag.OpenReviews), ag.CostUSD, vote, oneLine(ag.Model, 60), parked)
+		fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%s\t%s\t%s\t%s\n", ag.Name, ag.Turns, ag.Phase, len(ag.OpenReviews), view.Price(s.Agents[i].Cost, s.Agents[i].Unpriced), vote, oneLine(ag.Model, 60), parked)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -90,6 +95,7 @@ func (laboratory) ended(ctx context.Context, a *app, q *questJSON, s *quest.Stat
 		return nil
 	}
 	fmt.Fprintln(a.out)
+	a.printVerdict(q)
 	return a.printBest(ctx, q.Quest, s, best, false)
 }
 
@@ -102,6 +108,10 @@ func (a *app) printBest(ctx context.Context, name string, s *quest.State, best *
 		return err
 	}
 	width, look := a.paperLook(false)
-	fmt.Fprintf(a.out, "Best paper\n\n%s\n", d.Render(width, look))
+	head := "Best paper"
+	if best.Votes == 0 {
+		head = "Candidate: nobody has voted for a paper"
+	}
+	fmt.Fprintf(a.out, "%s\n\n%s\n", head, d.Render(width, look))
 	return nil
 }

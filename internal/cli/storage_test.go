@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"lyceum/internal/event"
 	"lyceum/internal/need"
 
 	"golang.org/x/sys/unix"
@@ -262,19 +263,69 @@ func TestAnUnwritableHome(t *testing.T) {
 				return os.Chmod(path, file)
 			}))
 		}
-		for _, mode := range []struct{ folder, file os.FileMode }{{0o555, 0o444}, {0o000, 0o000}} {
-			closed(mode.folder, mode.file)
-			for _, args := range [][]string{{"list"}, {"run", spec, "--name", "fresh"}, {"message", "ask", "x"}} {
-				h.nobody(args...).want(t, 1, "ermission denied", "Check who may write there")
-			}
-			closed(0o700, 0o600)
+		refused := [][]string{{"run", spec, "--name", "fresh"}, {"message", "ask", "x"}, {"fork", "ask"}, {"import", "x.zip"}}
+		closed(0o555, 0o444)
+		h.readable(h.nobody)
+		for _, args := range refused[:3] {
+			h.nobody(args...).want(t, 1, "ermission denied", "Check who may write there")
 		}
+		closed(0, 0)
+		for _, args := range append(refused, []string{"list"}, []string{"verify", "ask"}) {
+			h.nobody(args...).want(t, 1, "ermission denied", "Check who may write there")
+		}
+		closed(0o700, 0o600)
 		if after := h.ok("trace", "ask", "--jsonl"); after != before {
 			t.Error("the ledger has changed")
 		}
 		h.sound("ask")
 		h.run("show", "fresh").want(t, 1, "no such quest")
 	})
+}
+
+// readable wants that a quest can be looked at, checked and taken along by a way of running
+// lyceum.
+func (h *home) readable(run func(args ...string) lyceum) {
+	h.t.Helper()
+	run("list").want(h.t, 0, "ask")
+	run("show", "ask").want(h.t, 0, "42")
+	run("trace", "ask").want(h.t, 0, "quest.finished")
+	run("replay", "ask").want(h.t, 0, "identical")
+	run("verify", "ask").want(h.t, 0, "unchanged")
+	crate := run("export", "ask", "-")
+	crate.want(h.t, 0)
+	file := filepath.Join(h.t.TempDir(), "ask.zip")
+	must(h.t, os.WriteFile(file, []byte(crate.out), 0o600))
+	newHome(h.t, nil).run("verify", file).want(h.t, 0, "unchanged")
+}
+
+// A read-only file system stops root, too. What was in the write-ahead log when it became so
+// is not lost to readers.
+func TestAHomeOnAReadOnlyFileSystem(t *testing.T) {
+	t.Parallel()
+	h := asked(t)
+	// As a killed process leaves it: the last events are in the log alone.
+	server := h.serve()
+	h.ok("message", "ask", "one more word")
+	server.kill()
+	wal, err := os.Stat(h.database() + "-wal")
+	if err != nil || wal.Size() == 0 {
+		t.Fatalf("the write-ahead log: got %v, %v, want one that is not empty", wal, err)
+	}
+	if err := unix.Mount(h.dir, h.dir, "", unix.MS_BIND, ""); err != nil {
+		need.Missing(t, "a folder cannot be mounted here (%v): run the tests as root, in a container with --cap-add SYS_ADMIN", err)
+	}
+	t.Cleanup(func() { must(t, unix.Unmount(h.dir, 0)) })
+	must(t, unix.Mount("", h.dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
+	temp := t.TempDir()
+	h.env = append(h.env, "TMPDIR="+temp)
+	h.readable(h.run)
+	h.run("trace", "ask").want(t, 0, "one more word")
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("of what was copied there is left: %v, %v", left, err)
+	}
+	for _, args := range [][]string{{"message", "ask", "x"}, {"fork", "ask"}, {"run", "ask"}} {
+		h.run(args...).want(t, 1, "read-only file system", "Check who may write there")
+	}
 }
 
 func copyProgram(t *testing.T, to string) {
@@ -291,6 +342,48 @@ func copyProgram(t *testing.T, to string) {
 	must(t, out.Close())
 }
 
+func TestTheReserveOfAHomeIsKept(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, map[string]string{"quest.yaml": askQuest, "plan.yaml": askPlan})
+	must(t, os.Mkdir(h.dir, 0o700))
+	config := filepath.Join(h.dir, "config.yaml")
+	must(t, os.WriteFile(config, []byte("reserve: 900000GiB\n"), 0o600))
+	h.run("run", "quest.yaml").want(t, 1, "are to stay free", "set reserve in config.yaml lower")
+	must(t, os.WriteFile(config, []byte("reserve: 0\n"), 0o600))
+	h.ok("run", "quest.yaml", "--name", "again")
+	must(t, os.WriteFile(config, []byte("reserve: 900000GiB\n"), 0o600))
+	h.run("verify", "again").want(t, 0)
+}
+
+func TestLargeBlobsOfAHomeArePacked(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("line after line ", 20_000)
+	h := newHome(t, map[string]string{
+		"quest.yaml": askQuest,
+		"plan.yaml":  "rules:\n  - on: {turn: 1}\n    call: [{tool: write_file, args: {path: note.md, content: \"" + long + "\"}}]\n  - say: \"The end.\"\n",
+	})
+	h.ok("run", "quest.yaml")
+	h.ok("run", "quest.yaml", "--name", "other")
+	hash := event.HashOf([]byte(long))
+	name := hash.String()
+	plain := filepath.Join(h.dir, "blobs", name[:2], name[2:4], name)
+	if _, err := os.Stat(plain + ".zst"); err != nil {
+		t.Errorf("after the run: %v, want the file packed", err)
+	}
+	// As a process leaves it that is killed.
+	must(t, os.Remove(plain+".zst"))
+	must(t, os.WriteFile(plain, []byte(long), 0o600))
+	must(t, os.WriteFile(filepath.Join(h.dir, "blobs", "todo", name), nil, 0o600))
+	h.ok("clean", "other", "--data", "--yes")
+	if _, err := os.Stat(plain + ".zst"); err != nil {
+		t.Errorf("after a clean: %v, want the file packed", err)
+	}
+	if _, err := os.Stat(plain); err == nil {
+		t.Error("after a clean the plain file is still there")
+	}
+	h.sound("ask")
+}
+
 func TestAFullHome(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, map[string]string{
@@ -304,6 +397,7 @@ func TestAFullHome(t *testing.T) {
 		need.Missing(t, "a small file system cannot be mounted here (%v): run the tests as root, in a container with --cap-add SYS_ADMIN", err)
 	}
 	t.Cleanup(func() { must(t, unix.Unmount(h.dir, 0)) })
+	must(t, os.WriteFile(filepath.Join(h.dir, "config.yaml"), []byte("reserve: 0\n"), 0o600))
 	h.ok("run", "quest.yaml")
 
 	l := h.run("run", "long/quest.yaml")
@@ -341,5 +435,24 @@ func fill(t *testing.T, path string) {
 		if _, err := f.Write(make([]byte, size)); err != nil {
 			size /= 2
 		}
+	}
+}
+
+// TestDoubledRows: a second row of an event, or one after the last, is found, though no
+// reader comes to it.
+func TestDoubledRows(t *testing.T) {
+	t.Parallel()
+	for name, query := range map[string]string{
+		"ASecondOne":   "INSERT INTO events (quest, seq, line) SELECT quest, seq, line FROM events WHERE seq = 3 AND quest = (SELECT id FROM quests WHERE name = 'ask')",
+		"AfterTheLast": "INSERT INTO events (quest, seq, line) SELECT quest, 1000, line FROM events WHERE seq = 3 AND quest = (SELECT id FROM quests WHERE name = 'ask')",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := asked(t)
+			h.run("verify", "ask").want(t, 0, "unchanged")
+			execute(t, h.database(), query)
+			h.run("verify", "ask").want(t, 1, "more than one row of this event, or a row after the last")
+			h.run("verify", "other").want(t, 0, "unchanged")
+		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -30,7 +31,11 @@ func TestTheLastLineOnATerminal(t *testing.T) {
   - say: |
       The answer is 42.
 
-      It has a second paragraph.
+      It has a second paragraph, in which **this** is _strong_ and which is longer than the terminal.
+
+      | a | b |
+      |---|---|
+      | 1 | 2 |
 `,
 	})
 	control, terminal := openTerminal(t, width)
@@ -45,8 +50,11 @@ func TestTheLastLineOnATerminal(t *testing.T) {
 
 	s := &screen{}
 	s.write(output)
-	statuses := 0
+	statuses, named := 0, 0
 	for _, line := range s.erased {
+		if strings.HasPrefix(line, "agent-0: A step of some") || strings.HasPrefix(line, "agent-0: …") {
+			named++
+		}
 		if strings.HasPrefix(line, "running · turn ") {
 			statuses++
 		}
@@ -57,6 +65,9 @@ func TestTheLastLineOnATerminal(t *testing.T) {
 	if statuses < 5 {
 		t.Errorf("the status was drawn %d times:\n%q", statuses, output)
 	}
+	if named == 0 {
+		t.Errorf("no line of live words names its agent:\n%q", s.erased)
+	}
 	if !strings.Contains(output, "agent-0 thinks") {
 		t.Errorf("it is not told that agent-0 thinks:\n%q", output)
 	}
@@ -64,12 +75,13 @@ func TestTheLastLineOnATerminal(t *testing.T) {
 	if strings.Contains(left, "running ·") || strings.Contains(left, "finished ·") {
 		t.Errorf("the status is still there:\n%s", left)
 	}
-	for _, want := range []string{"\nThe answer is 42.\n\nIt has a second paragraph.\n", "    2  started\n", "finished: The answer is 42. ", "3 turns, 2 tool calls"} {
+	left = regexp.MustCompile(`\x1b\[[0-9;]*m`).ReplaceAllString(left, "")
+	for _, want := range []string{"\nThe answer is 42.\n\nIt has a second paragraph, in which this is strong and which\nis longer than the terminal.\n", "│", "    2  started\n", "finished: The answer is 42. ", "3 turns, 2 tool calls"} {
 		if !strings.Contains(left, want) {
 			t.Errorf("there is no %q on the screen:\n%s", want, left)
 		}
 	}
-	if rest := strings.NewReplacer("\x1b[K", "", "\x1b[2m", "", "\x1b[0m", "").Replace(output); strings.Contains(rest, "\x1b") {
+	if rest := regexp.MustCompile(`\x1b\[(K|[0-9;]*m)`).ReplaceAllString(output, ""); strings.Contains(rest, "\x1b") {
 		t.Errorf("there are other control sequences:\n%q", rest)
 	}
 }

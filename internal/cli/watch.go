@@ -10,6 +10,7 @@ import (
 	"os"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
@@ -27,8 +28,8 @@ func (a *app) watchCommand() *cobra.Command {
 		Use:   "watch <quest>",
 		Short: "Watch a quest in the terminal, whichever process runs it",
 		Long: `Watch a quest: its agents, its papers, its budget. Enter opens a paper, p pauses the
-quest or lets it go on, s stops it, q leaves; ? shows all keys. The quest does not
-notice that it is watched. Where there is no terminal: lyceum trace <quest> --follow.`,
+quest or lets it go on, s stops it, a answers what it asks, q leaves; ? shows all keys.
+The quest does not notice that it is watched. Where there is no terminal: lyceum trace <quest> --follow.`,
 		Args: exactArgs(1, "a quest's name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !isTerminal(a.in) || !isTerminal(a.out) {
@@ -86,8 +87,15 @@ func (a *app) act(ctx context.Context, name string, b event.Body) (string, error
 	if resume && !running {
 		return "No process holds the quest. Go on with: lyceum run " + name, nil
 	}
-	if err := s.Check("person", b); err != nil {
+	if err := s.Accepts("person", b); err != nil {
 		return "", err
+	}
+	answer, answers := b.(*event.InteractionAnswered)
+	if answers {
+		answered, err := a.rt.Answered(ctx, name, s)
+		if err != nil || answered[answer.Interaction] {
+			return fmt.Sprintf("Question %d has an answer already.", answer.Interaction), err
+		}
 	}
 	if _, err := a.rt.Post(ctx, name, ledger.Command{Key: rand.Text(), Body: b}); err != nil {
 		return "", err
@@ -101,6 +109,9 @@ func (a *app) act(ctx context.Context, name string, b event.Body) (string, error
 	}
 	if err != nil {
 		return "", err
+	}
+	if answers {
+		return a.thanks(ctx, name, false), nil
 	}
 	return fmt.Sprintf("The quest is %s. Go on with: lyceum run %s", s.Status, name), nil
 }
@@ -141,6 +152,10 @@ func (sh *showing) say(w io.Writer, text string) {
 	fmt.Fprintln(w, "\n"+text)
 }
 
+// lookAround is how long a view stays when its quest is finished and no key is pressed: short
+// quests would be gone before they were seen, and whoever runs one for hours need not be there.
+const lookAround = time.Minute
+
 // run runs a quest in a view. The view folds the ledger for itself, from s on, as it
 // would for a quest of another process.
 func (sh *showing) run(ctx context.Context, a *app, name string, s *quest.State, opts runtime.RunOptions) (*quest.State, error) {
@@ -174,6 +189,14 @@ func (sh *showing) run(ctx context.Context, a *app, name string, s *quest.State,
 	end, err := a.rt.Run(ctx, name, opts)
 	close(ran)
 	<-gone
+	if err == nil && end.Status == quest.Finished {
+		v.Notice(fmt.Sprintf("The quest is finished. esc looks around; q leaves, and so do %v without a key.", lookAround))
+		v.Linger(lookAround)
+		select {
+		case <-v.Done():
+		case <-opts.Interrupt:
+		}
+	}
 	v.Close()
 	sh.view.Store(nil)
 	return end, errors.Join(err, v.Err())

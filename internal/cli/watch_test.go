@@ -134,7 +134,7 @@ func TestRunInAView(t *testing.T) {
 	h.ok("replay", "slow")
 	p.keys("clear", "Enter")
 	p.keys("lyceum run slow --plain --max-turns 1; echo left at last with $?", "Enter")
-	p.shows(`the limit on turns is reached`, `left at last with 1`)
+	p.shows(`the limit on turns is reached`, `left at last with 3`)
 }
 
 // TestALabIsShownInAView without being asked to, and its papers can be read there.

@@ -10,8 +10,14 @@ import (
 func (m *Model) budget(lines int) []string {
 	s, limits := m.state, m.state.Limits
 	cost := dollars(s.Spent.Cost)
-	if s.Spent.Unpriced > 0 {
+	switch {
+	case s.Spent.Unpriced > 0:
 		cost = "≥" + cost // some calls have no price
+		if s.Spent.Cost == 0 {
+			cost = "unknown"
+		}
+	case s.Spent.Estimated > 0:
+		cost = "≤" + cost // of some calls the usage was not told
 	}
 	usage := s.Spent.Usage.Input + s.Spent.Usage.Output
 	width := m.width / (4 / lines)

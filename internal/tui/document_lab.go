@@ -26,6 +26,10 @@ type Document struct {
 	Folder      string
 	Attachments []string
 	Entrypoint  string
+	// Claims are the values that it stands for, Repeats published papers that seem to say
+	// the same.
+	Claims  []string
+	Repeats []Citation
 	// Running says that the entry point is being run.
 	Running      bool
 	Reproduction *event.ReproductionResult
@@ -44,6 +48,9 @@ type Review struct {
 	// Grade is empty as long as there is none; then State says why.
 	Grade, State string
 	Content      string
+	// Confidence is from 1 to 5; Rubric is what the review rests on, by name.
+	Confidence int64
+	Rubric     [][2]string
 
 	content event.Text
 }
@@ -55,19 +62,14 @@ func NewDocument(lib *paper.Library, p *paper.Paper, questDir string) *Document 
 		Folder: filepath.Join(questDir, "publications", p.Ref), Attachments: slices.Clone(p.Attachments), Entrypoint: p.Entrypoint,
 		Running: p.Trial != 0, Reproduction: p.Reproduction, content: p.Content,
 	}
+	d.Claims = p.Claims
 	for agent, ref := range lib.Votes {
 		if ref == p.Ref {
 			d.Votes = append(d.Votes, agent)
 		}
 	}
 	slices.Sort(d.Votes)
-	for _, ref := range p.Cites {
-		c := Citation{Ref: ref}
-		if to := lib.Paper(ref); to != nil {
-			c.Title, c.Author = to.Title, to.Author
-		}
-		d.Cites = append(d.Cites, c)
-	}
+	d.Cites, d.Repeats = named(lib, p.Cites), named(lib, p.Repeats)
 	for _, from := range lib.Papers {
 		if from.Status != event.Published || !slices.Contains(from.Cites, p.Ref) {
 			continue
@@ -80,7 +82,7 @@ func NewDocument(lib *paper.Library, p *paper.Paper, questDir string) *Document 
 		}
 	}
 	for _, r := range p.Reviews {
-		d.Reviews = append(d.Reviews, Review{Reviewer: r.Reviewer, Grade: r.Grade, State: paper.Done, content: r.Content})
+		d.Reviews = append(d.Reviews, Review{Reviewer: r.Reviewer, Grade: r.Grade, State: paper.Done, Confidence: r.Confidence, Rubric: r.Rubric(), content: r.Content})
 	}
 	for _, r := range p.Requests {
 		if r.State != paper.Done {
@@ -88,6 +90,18 @@ func NewDocument(lib *paper.Library, p *paper.Paper, questDir string) *Document 
 		}
 	}
 	return d
+}
+
+// named are papers by their references.
+func named(lib *paper.Library, refs []string) (out []Citation) {
+	for _, ref := range refs {
+		c := Citation{Ref: ref}
+		if to := lib.Paper(ref); to != nil {
+			c.Title, c.Author = to.Title, to.Author
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // Load reads the texts.
@@ -116,13 +130,19 @@ func (d *Document) Render(width int, look Look) string {
 	w.put("", w.style(statusStyle(d.Status), line(d.Status))+" · "+d.Ref)
 	w.put("", "by "+line(d.Author)+" · "+d.Time.Time().Format("2006-01-02 15:04:05 UTC"))
 	w.put("", "")
+	w.fact("claims", line(strings.Join(d.Claims, ", ")))
 	w.fact("reproduction", d.reproduction())
+	if r := d.Reproduction; r != nil {
+		w.fact("printed", line(event.Shorten(r.Printed, maxPrinted)))
+		w.fact("NOT printed", line(strings.Join(r.Missing, ", ")))
+	}
 	for _, o := range paper.Outputs(d.Reproduction) {
-		w.fact("printed", o.File+" sha256:"+o.Ref.Hash.String())
+		w.fact("output", o.File+" sha256:"+o.Ref.Hash.String())
 	}
 	w.fact("votes", count(len(d.Votes), strings.Join(d.Votes, ", ")))
 	w.fact("revises", d.Revises)
 	w.fact("revised by", strings.Join(d.RevisedBy, ", "))
+	w.papers("repeats", d.Repeats)
 	w.papers("cites", d.Cites)
 	w.papers("cited by", d.CitedBy)
 	w.papers("by itself", d.Self)
@@ -136,6 +156,12 @@ func (d *Document) Render(width int, look Look) string {
 		switch {
 		case r.Grade != "":
 			w.section("Review by " + line(r.Reviewer) + ": " + w.style(gradeStyle(r.Grade), line(r.Grade)))
+			if r.Confidence > 0 {
+				w.fact("confidence", fmt.Sprintf("%d of 5", r.Confidence))
+			}
+			for _, x := range r.Rubric {
+				w.fact(x[0], line(x[1]))
+			}
 			w.quote(r.Content)
 		case r.State == paper.Expired:
 			w.section("Review by " + line(r.Reviewer) + ": expired, another agent was asked if there was one")
@@ -146,6 +172,9 @@ func (d *Document) Render(width int, look Look) string {
 	return w.b.String()
 }
 
+// maxPrinted is how much is shown of what a program printed.
+const maxPrinted = 300
+
 func count(n int, names string) string {
 	if n == 0 {
 		return "0"
@@ -155,8 +184,8 @@ func count(n int, names string) string {
 
 func (d *Document) reproduction() string {
 	switch r := d.Reproduction; {
-	case r != nil && r.Status == event.Reproduced:
-		return "reproduced: " + d.Entrypoint + " printed the same bytes twice"
+	case r != nil && r.Status == event.SameOutput:
+		return r.Status + ": " + d.Entrypoint
 	case r != nil && r.Status == event.Differs:
 		return "differs: " + d.Entrypoint + " printed other bytes the second time"
 	case r != nil:

@@ -43,6 +43,8 @@ func (m *Model) sign(a *agent.Agent) (string, lipgloss.Style) {
 		return "‖", red
 	case a.Failed != nil:
 		return "!", red
+	case m.asks(a.Name):
+		return "?", magenta
 	case !running:
 		return "·", faint
 	case phase == agent.Thinking:
@@ -105,7 +107,11 @@ func (m *Model) agentList(l layout) []string {
 		if showAsked {
 			asked = some(int64(len(m.panel.asked(a.Name))))
 		}
-		does := style.Render(fit(doing(a), what))
+		now := doing(a)
+		if m.asks(a.Name) {
+			now = "asks you"
+		}
+		does := style.Render(fit(now, what))
 		rows = append(rows, row(m.mark(agentsPane, from+i == m.agent), style.Render(sign), line(a.Name), does, fmt.Sprint(a.Turns), dollars(a.Cost), asked))
 	}
 	return frame(m.agentsTitle(), place(from, to, len(s.Agents)), padded(rows, l.lists-2), l.left, m.focus == agentsPane && m.panel != nil)

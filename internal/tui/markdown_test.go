@@ -199,6 +199,8 @@ func TestADocument(t *testing.T) {
 	unheard := newPaper(2) // not published, so it does not count
 	unheard.Cites = []string{p.Ref}
 	lib.Papers = []*paper.Paper{p, newPaper(1), unheard, citing, own}
+	p.Claims, p.Reproduction = []string{"168", "42"}, &event.ReproductionResult{Status: event.SameOutput, Printed: "168\n\x1b[2J", Missing: []string{"42"}}
+	p.Reviews[0].Confidence, p.Reviews[0].Ran = 4, "run.sh, twice"
 	d := NewDocument(lib, p, "/home/quests/primes")
 	if err := d.Load(func(t event.Text) (string, error) { return t.Text, nil }); err != nil {
 		t.Fatal(err)
@@ -208,7 +210,8 @@ func TestADocument(t *testing.T) {
 		harmless(t, out)
 		text := ansi.Strip(out)
 		for _, want := range []string{
-			p.Title, "PUBLISHED · " + p.Ref + "\nby agent-0 · ", "reproduced: run.sh printed the same bytes twice", "2 (agent-1, agent-2)",
+			p.Title, "PUBLISHED · " + p.Ref + "\nby agent-0 · ", "reproduction  same output twice: run.sh", "2 (agent-1, agent-2)",
+			"claims        168, 42", "printed       168", "NOT printed   42", "confidence    4 of 5", "checked, ran  run.sh, twice",
 			"cites         " + ref(2), "cited by      " + ref(4), "by itself     " + ref(8),
 			"── Review by agent-1: ACCEPT\n", "── Review by agent-1: REJECT\n", "── Review by agent-5: expired", "── Review by agent-6: not there yet", "│ Well done.", "│ No: ",
 		} {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
@@ -54,12 +55,22 @@ type Model struct {
 	// told are the last things that happened, the newest last.
 	told []string
 
-	open   *pager
-	asking bool   // whether the quest is to be stopped
-	notice string // what became of the last key
+	open *pager
+	// reply is the answer that is being given, nil for none; answered are the questions
+	// that were answered here.
+	reply    *reply
+	answered map[uint64]bool
+	asking   bool   // whether the quest is to be stopped
+	notice   string // what became of the last key
 	// leaving counts the interrupts of a quest that runs in this process.
 	leaving int
-	err     error
+	// over says that the run whose view this is has ended: it is left to be looked at. keys
+	// counts what was pressed.
+	over bool
+	// shown says that the answer was opened when the run had ended.
+	shown bool
+	keys  int
+	err   error
 }
 
 // pager is a text that covers the lists.
@@ -69,6 +80,8 @@ type pager struct {
 	text  func(width int) string
 	lines []string
 	top   int
+	// last says that it is the answer: there is nothing that a person must go back to.
+	last bool
 }
 
 // maxTold is how many events are kept to be shown.
@@ -76,7 +89,7 @@ const maxTold = 200
 
 // NewModel shows a quest as it stands. From then on it is told by Update.
 func NewModel(src *Source, s *quest.State, look Look) *Model {
-	return &Model{src: src, state: s, claimed: true, look: look, panel: panelOf(s), now: s.Time, focus: agentsPane}
+	return &Model{src: src, state: s, claimed: true, look: look, panel: panelOf(s), now: s.Time, focus: agentsPane, answered: map[uint64]bool{}}
 }
 
 // The messages of the world.
@@ -98,10 +111,18 @@ type (
 	loaded struct {
 		title string
 		text  func(width int, look Look) string
+		last  bool
 		err   error
 	}
 	// note is a line that is no event.
 	note string
+	// over says that the run has ended. The view goes when so long no key was pressed.
+	over time.Duration
+	// untouched asks whether a key was pressed since there were so many.
+	untouched struct {
+		keys int
+		wait time.Duration
+	}
 )
 
 // Update takes a message in.
@@ -113,13 +134,23 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.show(m.open)
 		}
 	case tea.KeyPressMsg:
+		if m.reply != nil && utf8.RuneCountInString(msg.Text) > 1 { // composed by an input method
+			m.reply.write(msg.Text)
+			break
+		}
 		return m, m.key(msg.String())
+	case tea.PasteMsg:
+		if m.reply != nil && !m.reply.sent {
+			m.reply.write(msg.Content)
+		}
+	case replied:
+		m.replied(msg)
 	case happened:
 		if err := m.take(msg); err != nil {
 			m.err = err
 			return m, tea.Quit
 		}
-		return m, m.src.next
+		return m, tea.Batch(m.src.next, m.conclude())
 	case ended:
 		m.err = msg.err
 		return m, tea.Quit
@@ -132,6 +163,14 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.src.after(claimEvery, func(time.Time) tea.Msg { return m.src.watchClaim() })
 	case note:
 		m.tell(string(msg))
+	case over:
+		m.over = true
+		return m, tea.Batch(m.rest(time.Duration(msg)), m.conclude())
+	case untouched:
+		if msg.keys == m.keys {
+			return m, tea.Quit
+		}
+		return m, m.rest(msg.wait)
 	case said:
 		if m.notice = msg.text; msg.err != nil {
 			m.notice = line(msg.err.Error())
@@ -141,7 +180,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.notice = line(msg.err.Error())
 			break
 		}
-		m.show(&pager{title: msg.title, text: func(width int) string { return msg.text(width, m.look) }})
+		m.show(&pager{title: msg.title, last: msg.last, text: func(width int) string { return msg.text(width, m.look) }})
 	}
 	return m, nil
 }
@@ -161,6 +200,7 @@ func (m *Model) take(events []event.Event) error {
 			}
 		}
 	}
+	m.withdrawn()
 	return nil
 }
 
@@ -174,6 +214,7 @@ func (m *Model) tell(text string) {
 // key does what a key is for.
 func (m *Model) key(k string) tea.Cmd {
 	m.notice = ""
+	m.keys++
 	switch {
 	case k == "ctrl+c":
 		return m.leave()
@@ -184,11 +225,20 @@ func (m *Model) key(k string) tea.Cmd {
 		}
 		m.notice = "Not stopped."
 		return nil
+	case m.reply != nil:
+		return m.replyKey(k)
+	case m.open != nil && m.open.last && m.over && k == "q":
+		return m.leave()
 	case m.open != nil:
 		m.page(k)
 		return nil
 	}
 	switch k {
+	case "a":
+		if m.concluded() {
+			return m.readAnswer()
+		}
+		m.answer(0)
 	case "q":
 		return m.leave()
 	case "p":
@@ -215,7 +265,7 @@ func (m *Model) key(k string) tea.Cmd {
 // leave ends the view. A quest that runs here is paused first, and the view ends with
 // it; the second time nothing is waited for.
 func (m *Model) leave() tea.Cmd {
-	if m.src.Interrupt == nil {
+	if m.src.Interrupt == nil || m.over {
 		return tea.Quit
 	}
 	m.src.Interrupt()
@@ -223,6 +273,12 @@ func (m *Model) leave() tea.Cmd {
 		return tea.Quit
 	}
 	return nil
+}
+
+// rest waits for a person who looks at a run that has ended.
+func (m *Model) rest(wait time.Duration) tea.Cmd {
+	keys := m.keys
+	return m.src.after(wait, func(time.Time) tea.Msg { return untouched{keys, wait} })
 }
 
 func (m *Model) ask(b event.Body) tea.Cmd {
@@ -327,7 +383,7 @@ func (m *Model) page(k string) {
 
 // busy reports whether something moves.
 func (m *Model) busy() bool {
-	if m.state.Status != quest.Running || !m.claimed {
+	if m.state.Status != quest.Running || !m.claimed || m.state.Waiting() || m.state.Stalled() {
 		return false
 	}
 	for _, a := range m.state.Agents {
@@ -353,6 +409,7 @@ func (m *Model) tick() tea.Cmd {
 const help = `tab        the other list
 ↑ ↓        move, also j k; page up, page down, home, end
 enter      read the paper, or about the agent
+a          answer what the quest asks, or read its answer
 p          pause the quest, or let it go on
 s          stop the quest; asks first
 q          leave; a quest that runs here is paused first
@@ -361,8 +418,8 @@ Ctrl-C     the same; a second time leaves at once
 
 Papers     ● published   ◌ submitted   × rejected
 Reviews    ✓ accepts   ✗ rejects   · to come
-Run        = the same twice   ≠ differs   ! failed   … under way
-Agents     ⠋ thinks or acts   ‖ parked   · waits for its turn
+Run        = same twice   ? claim not in it   ≠ differs   ! failed   … under way
+Agents     ⠋ thinks or acts   ‖ parked   · waits for its turn   ? asks you
 
 Everything here is in the ledger: lyceum trace <quest>. What agents
 wrote is shown without what a terminal would obey.`

@@ -79,7 +79,7 @@ func newPaper(i int) *paper.Paper {
 	switch i % 4 {
 	case 0:
 		p.Status, p.Cited, p.Votes = event.Published, 3, 2
-		p.Reproduction = &event.ReproductionResult{Status: event.Reproduced}
+		p.Reproduction = &event.ReproductionResult{Status: event.SameOutput}
 		review(event.Accept)
 		review(event.Accept)
 		review(event.Reject)

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"strings"
-
 	"lyceum/internal/quest"
 
 	tea "charm.land/bubbletea/v2"
@@ -28,8 +26,7 @@ type panel interface {
 
 // panelOf finds the panel of a quest's society, nil if it has none.
 func panelOf(s *quest.State) panel {
-	name, _, _ := strings.Cut(s.Rules, "/")
-	if begin := panels[name]; begin != nil {
+	if begin := panels[s.Society()]; begin != nil {
 		return begin(s)
 	}
 	return nil

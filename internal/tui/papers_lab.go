@@ -75,7 +75,7 @@ func (x *papers) open(src *Source) (tea.Cmd, string) {
 	doc, read := NewDocument(x.library(), x.all()[i], src.Folder), src.Read
 	return func() tea.Msg {
 		err := doc.Load(func(t event.Text) (string, error) { return agent.Read(t, read) })
-		return loaded{"Paper " + doc.Ref[:min(len(doc.Ref), 8)], doc.Render, err}
+		return loaded{title: "Paper " + doc.Ref[:min(len(doc.Ref), 8)], text: doc.Render, err: err}
 	}, ""
 }
 
@@ -102,13 +102,20 @@ func (x *papers) list(m *Model, l layout) []string {
 		}
 		return out + fit(signs, signsWidth) + " " + ran + right(cited, 4) + right(votes, 4)
 	}
+	// What happens speaks of papers by the beginnings of their references.
+	name := func(p *paper.Paper) string {
+		if title < 40 {
+			return line(p.Title)
+		}
+		return p.Ref[:min(len(p.Ref), 8)] + " " + line(p.Title)
+	}
 	rows := []string{faint.Render(row(" ", " ", "paper", "author", "rev", "r", "cit", "vot"))}
 	n, chosen := len(all), x.chosen()
 	from, to := around(n-1-max(chosen, 0), n, l.rows)
 	for i := from; i < to; i++ {
 		p := all[n-1-i]
 		style := statusStyle(p.Status)
-		rows = append(rows, row(m.mark(panelPane, n-1-i == chosen), style.Render(statusSign(p.Status)), line(p.Title), line(p.Author),
+		rows = append(rows, row(m.mark(panelPane, n-1-i == chosen), style.Render(statusSign(p.Status)), name(p), line(p.Author),
 			gradeSigns(p, signsWidth), run(p), some(p.Cited), some(p.Votes)))
 	}
 	if n == 0 {
@@ -127,10 +134,13 @@ func statusSign(status string) string {
 	return "◌"
 }
 
-// run is what came of a paper's entry point, as one character.
+// run is what came of a paper's entry point, as one character: a question mark where a
+// claim is not in its output.
 func run(p *paper.Paper) string {
 	switch r := p.Reproduction; {
-	case r != nil && r.Status == event.Reproduced:
+	case r != nil && len(r.Missing) > 0:
+		return red.Render("?")
+	case r != nil && r.Status == event.SameOutput:
 		return green.Render("=")
 	case r != nil && r.Status == event.Differs:
 		return yellow.Render("≠")

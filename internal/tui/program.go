@@ -86,6 +86,10 @@ func (v *View) Note(text string) { v.program.Send(note(text)) }
 // Notice shows a line at the bottom until the next key.
 func (v *View) Notice(text string) { v.program.Send(said{text: text}) }
 
+// Linger says that the run has ended, and leaves the view to be looked at: until a person
+// leaves, or no key was pressed for so long.
+func (v *View) Linger(wait time.Duration) { v.program.Send(over(wait)) }
+
 // Done is closed when the view has ended.
 func (v *View) Done() <-chan struct{} { return v.done }
 

@@ -77,6 +77,27 @@ func silent(end error) (Source, chan struct{}) {
 	}, stop
 }
 
+// TestAViewOfARunThatHasEndedStays until nobody presses a key any more; an interrupt leaves it.
+func TestAViewOfARunThatHasEndedStays(t *testing.T) {
+	t.Parallel()
+	src, _ := silent(nil)
+	src.Interrupt = func() { t.Error("the run was interrupted, though it has ended") }
+	m := NewModel(&src, newState(1, 0), Mono)
+	src.ctx = t.Context()
+	_, first := m.Update(over(time.Millisecond))
+	m.Update(tea.KeyPressMsg{Code: 'j', Text: "j"})
+	_, second := m.Update(first())
+	if second == nil {
+		t.Fatal("the view leaves although a key was pressed meanwhile, want it to stay")
+	}
+	if _, quit := m.Update(second()); quit == nil || quit() != (tea.QuitMsg{}) {
+		t.Error("the view stays although no key was pressed, want it to leave")
+	}
+	if cmd := m.key("q"); cmd == nil || cmd() != (tea.QuitMsg{}) {
+		t.Error("q does not leave a view whose run has ended")
+	}
+}
+
 func TestAViewEnds(t *testing.T) {
 	t.Parallel()
 	t.Run("WhenItIsClosed", func(t *testing.T) {

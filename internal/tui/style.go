@@ -2,6 +2,7 @@ package tui
 
 import (
 	"lyceum/internal/event"
+	"lyceum/internal/quest"
 
 	"charm.land/lipgloss/v2"
 )
@@ -15,6 +16,8 @@ var (
 	yellow = lipgloss.NewStyle().Foreground(lipgloss.Yellow)
 	red    = lipgloss.NewStyle().Foreground(lipgloss.Red)
 	cyan   = lipgloss.NewStyle().Foreground(lipgloss.Cyan)
+	// magenta is where a person is waited for.
+	magenta = lipgloss.NewStyle().Foreground(lipgloss.Magenta)
 )
 
 func statusStyle(status string) lipgloss.Style {
@@ -22,6 +25,16 @@ func statusStyle(status string) lipgloss.Style {
 	case event.Published:
 		return green
 	case event.Rejected:
+		return red
+	}
+	return yellow
+}
+
+func sureStyle(sure string) lipgloss.Style {
+	switch sure {
+	case quest.SureHigh:
+		return green
+	case quest.SureLow:
 		return red
 	}
 	return yellow

@@ -20,6 +20,8 @@ type layout struct {
 	rows        int // rows of a list
 	told        int // lines of what happened, 0 where the right list is that
 	bars        int // lines of the budget
+	asked       int // lines of what a person is asked
+	verdict     int // 1 where the answer stands in a line
 }
 
 // inARow is how wide a terminal must be for the four bars of the budget.
@@ -36,7 +38,11 @@ func (m *Model) layout() layout {
 	} else {
 		l.told = 0
 	}
-	rest := 2 + l.bars // header and keys
+	l.asked = min(len(m.asked()), maxAsked)
+	if m.verdictLine() != "" {
+		l.verdict = 1
+	}
+	rest := 2 + l.bars + l.asked + l.verdict // header and keys
 	if l.told > 0 {
 		rest += l.told + 1
 	}
@@ -68,8 +74,14 @@ func (m *Model) screen() string {
 	if m.open != nil {
 		return strings.Join(append(m.pagerLines(), m.footer()), "\n")
 	}
+	if m.reply != nil {
+		return strings.Join(append(m.replyLines(), m.footer()), "\n")
+	}
 	l := m.layout()
-	lines := []string{m.header()}
+	lines := append([]string{m.header()}, m.askedLines(l.asked)...)
+	if l.verdict > 0 {
+		lines = append(lines, m.verdictLine())
+	}
 	left := m.agentList(l)
 	right := m.toldList(l)
 	if m.panel != nil {
@@ -99,12 +111,18 @@ func (m *Model) status() (string, lipgloss.Style) {
 	switch {
 	case s.Status == quest.Running && m.leaving > 0:
 		return "● pausing", yellow
+	case s.Waiting():
+		return "? waiting", magenta
 	case s.Status == quest.Running && !m.claimed:
 		return "○ interrupted", red
+	case s.Stalled():
+		return "◌ waiting for " + line(s.Absent()), yellow
 	case s.Status == quest.Running:
 		return "● running", green
 	case s.Status == quest.Finished:
 		return "✓ finished", green
+	case s.Rested != "":
+		return "‖ paused: " + line(s.Rested), yellow
 	case s.Status == quest.Paused:
 		return "‖ paused", yellow
 	case s.Status == quest.Failed:
@@ -118,9 +136,8 @@ func (m *Model) status() (string, lipgloss.Style) {
 func (m *Model) header() string {
 	s := m.state
 	status, style := m.status()
-	society, _, _ := strings.Cut(s.Rules, "/")
 	left := " " + bold.Render(line(s.Name)) + "  " + style.Render(status)
-	facts := []string{line(society), plural(len(s.Agents), "agent")}
+	facts := []string{line(s.Society()), plural(len(s.Agents), "agent")}
 	if m.panel != nil {
 		facts = append(facts, m.panel.counts()...)
 	}
@@ -153,16 +170,36 @@ func (m *Model) footer() string {
 		return yellow.Render(fit(" Stop the quest? lyceum run goes on with it later. y/n", m.width))
 	case m.notice != "":
 		return yellow.Render(fit(" "+line(m.notice), m.width))
+	case m.reply != nil && m.reply.sent:
+		return yellow.Render(fit(" Sending…", m.width))
+	case m.reply != nil:
+		pairs := []string{"enter", "send", "esc", "back"}
+		if len(m.reply.question.Body.Options) > 0 {
+			pairs = append(pairs, "1-9 ↑↓", "choose")
+		}
+		if len(m.asked()) > 1 {
+			pairs = append(pairs, "tab", "next question")
+		}
+		return keys(m.width, pairs...)
 	case m.leaving > 0:
 		return yellow.Render(fit(" Stopping: what is under way comes in first. Ctrl-C leaves at once.", m.width))
+	case m.open != nil && m.open.last && m.over:
+		return keys(m.width, "↑↓", "scroll", "space", "page", "esc", "the quest", "q", "leave")
 	case m.open != nil:
 		return keys(m.width, "↑↓", "scroll", "space", "page", "esc", "back")
+	}
+	if m.concluded() {
+		return keys(m.width, "q", "quit", "a", "answer", "?", "help", "enter", "read", "tab", "list", "↑↓", "move")
 	}
 	pause := "pause"
 	if m.state.Status == quest.Paused {
 		pause = "resume"
 	}
-	return keys(m.width, "q", "quit", "?", "help", "p", pause, "s", "stop", "enter", "read", "tab", "list", "↑↓", "move")
+	pairs := []string{"q", "quit", "?", "help", "p", pause, "s", "stop", "enter", "read", "tab", "list", "↑↓", "move"}
+	if len(m.asked()) > 0 {
+		pairs = append([]string{"a", "answer"}, pairs...)
+	}
+	return keys(m.width, pairs...)
 }
 
 // keys names keys and what they do, as many as fit.

@@ -26,14 +26,17 @@ type Desk struct {
 	// Since is the event by which it began what it does now.
 	Since uint64
 	Time  event.Time
-	// parts finds the uses of tools of an answer.
+	// answers finds the entry of an answer, or of an outside agent's proposal; reports those of
+	// the calls that it makes itself and that have not ended, by its names for them.
 	answers map[uint64]int
+	reports map[string]int
 }
 
 // Entry is one message of a transcript.
 type Entry struct {
 	Seq uint64
-	// Said tells what the agent's model said from what it was told.
+	// Said tells what the agent's model said, or the executor that the agent is, from what it
+	// was told.
 	Said bool
 	Uses []Use
 }
@@ -65,7 +68,7 @@ func (d *Desks) Take(e event.Event, s *quest.State) {
 	if _, ok := e.Body.(*event.QuestCreated); ok {
 		d.agents, d.calls = map[string]*Desk{}, map[uint64]place{}
 		for _, a := range s.Agents {
-			d.agents[a.Name] = &Desk{Entries: []Entry{{Seq: e.Seq}}, answers: map[uint64]int{}, Since: e.Seq, Time: e.Time}
+			d.agents[a.Name] = &Desk{Entries: []Entry{{Seq: e.Seq}}, answers: map[uint64]int{}, reports: map[string]int{}, Since: e.Seq, Time: e.Time}
 		}
 		return
 	}
@@ -77,6 +80,8 @@ func (d *Desks) Take(e event.Event, s *quest.State) {
 	case *event.ToolCall:
 		d.use(e, b.Answer, b.Part)
 	case *event.PolicyBlocked:
+		d.use(e, b.Answer, b.Part)
+	case *event.ToolSkipped:
 		d.use(e, b.Answer, b.Part)
 	case *event.ToolResult:
 		d.got(e, b.Call)
@@ -116,18 +121,45 @@ func (d *Desks) act(e event.Event) {
 	if a == nil {
 		return
 	}
-	switch e.Body.(type) {
+	switch b := e.Body.(type) {
+	case *event.StandingShown:
+		a.Entries = append(a.Entries, Entry{Seq: e.Seq})
 	case *event.ModelResult:
 		a.answers[e.Seq] = len(a.Entries)
 		a.Entries = append(a.Entries, Entry{Seq: e.Seq, Said: true})
 		d.began(e)
-	case *event.ModelCall, *event.AgentParked:
+	case *event.ToolProposed:
+		a.answers[e.Seq] = len(a.Entries)
+		a.Entries = append(a.Entries, Entry{Seq: e.Seq, Said: true})
+	case *event.ToolReported:
+		a.report(e.Seq, b)
+	case *event.SaidReported:
+		a.Entries = append(a.Entries, Entry{Seq: e.Seq, Said: true})
+	case *event.PromptResult:
+		clear(a.reports)
+		a.Entries = append(a.Entries, Entry{Seq: e.Seq, Said: true})
+		d.began(e)
+	case *event.ModelCall, *event.PromptCall, *event.AgentParked:
 		d.began(e)
 	case *event.CliRun:
 		a.Commands++
 		a.Log = append(a.Log, e.Seq)
 	case *event.ComputerStarted, *event.CliStdout, *event.CliStderr, *event.CliExit, *event.FileDiff, *event.NetConnection:
 		a.Log = append(a.Log, e.Seq)
+	}
+}
+
+// report notes a call that an executor makes itself: it is one entry, whatever is said of it.
+func (a *Desk) report(seq uint64, b *event.ToolReported) {
+	i, ok := a.reports[b.ID]
+	if !ok {
+		i = len(a.Entries)
+		a.reports[b.ID] = i
+		a.Entries = append(a.Entries, Entry{Seq: seq, Said: true, Uses: []Use{{Call: seq}}})
+	}
+	if b.Status == "completed" || b.Status == "failed" {
+		a.Entries[i].Uses[0].Result = seq
+		delete(a.reports, b.ID)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"lyceum/internal/event"
+	"lyceum/internal/plain"
 	"lyceum/internal/quest"
 )
 
@@ -75,16 +76,24 @@ func (c *Canvas) Take(e event.Event, s *quest.State) {
 	case *event.QuestCreated:
 		c.begin(e, s)
 	case *event.UserMessage:
-		c.node(e, Node{ID: id("person", e.Seq), Kind: "person", Label: event.Cut(b.Text.Text, maxLabel)})
+		c.node(e, Node{ID: id("person", e.Seq), Kind: "person", Label: event.Cut(personSaid(b), maxLabel)})
 	case *event.QuestFinished:
 		c.finish(e, b)
 	case *event.AgentParked:
 		c.become(id("agent", e.Actor), e.Seq, "parked")
-	case *event.ModelCall:
+	case *event.ModelCall, *event.PromptCall:
 		if n := c.byID[id("agent", e.Actor)]; n != nil && n.Status == "parked" {
 			c.become(n.ID, e.Seq, "active")
 		}
 	}
+}
+
+// personSaid is a person's text, or what came in place of one.
+func personSaid(b *event.UserMessage) string {
+	if b.Text.Text == "" && len(b.Attachments) > 0 {
+		return fileWords(b.Attachments[0])
+	}
+	return b.Text.Text
 }
 
 // Graph returns what is new or has changed after an event, at most max nodes of it and
@@ -121,7 +130,7 @@ func (c *Canvas) node(e event.Event, n Node) *Node {
 	if c.byID == nil {
 		c.byID = map[string]*Node{}
 	}
-	n.Seq, n.Last = e.Seq, e.Seq
+	n.Label, n.Seq, n.Last = plain.Unmarked(n.Label), e.Seq, e.Seq
 	if n.Status != "" {
 		n.Changes = []Change{{e.Seq, n.Status}}
 	}

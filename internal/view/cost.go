@@ -43,6 +43,9 @@ type AgentCost struct {
 // Take adds the next event of the ledger.
 func (c *CostSeries) Take(e event.Event) {
 	b, ok := e.Body.(*event.ModelResult)
+	if r, passed := e.Body.(*event.GatewayResult); passed {
+		b, ok = &event.ModelResult{Cost: r.Cost, Usage: r.Usage, Unpriced: r.Unpriced}, true
+	}
 	if !ok {
 		return
 	}

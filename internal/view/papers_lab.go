@@ -35,6 +35,8 @@ type Paper struct {
 	Reviews      int    `json:"reviews"`
 	Attachments  int    `json:"attachments"`
 	Reproduction string `json:"reproduction,omitempty"`
+	// Missing are the claims that its output does not hold.
+	Missing []string `json:"missing,omitempty"`
 }
 
 // Review is an agent's judgement of a paper.
@@ -45,6 +47,11 @@ type Review struct {
 	Content  string     `json:"content"`
 	Seq      uint64     `json:"seq"`
 	Time     event.Time `json:"time"`
+	// Confidence is from 1 to 5; the others are what the review rests on.
+	Confidence     int64  `json:"confidence,omitempty"`
+	Claim          string `json:"claim,omitempty"`
+	Ran            string `json:"ran,omitempty"`
+	Counterexample string `json:"counterexample,omitempty"`
 }
 
 // PaperLink is another paper.
@@ -66,13 +73,16 @@ type RequestInfo struct {
 
 // Trial is what came of running a paper's program.
 type Trial struct {
-	Status   string     `json:"status"`
-	Reason   string     `json:"reason,omitempty"`
-	Exit     int64      `json:"exit,omitempty"`
-	Output   *event.Ref `json:"output,omitempty"`
-	Second   *event.Ref `json:"second,omitempty"`
-	Duration int64      `json:"duration_us,omitempty"`
-	Seq      uint64     `json:"seq,omitempty"`
+	Status string     `json:"status"`
+	Reason string     `json:"reason,omitempty"`
+	Exit   int64      `json:"exit,omitempty"`
+	Output *event.Ref `json:"output,omitempty"`
+	Second *event.Ref `json:"second,omitempty"`
+	// Printed is the beginning of Output, Missing the claims that are not in it.
+	Printed  string   `json:"printed,omitempty"`
+	Missing  []string `json:"missing,omitempty"`
+	Duration int64    `json:"duration_us,omitempty"`
+	Seq      uint64   `json:"seq,omitempty"`
 }
 
 // Revision is how a paper differs from the one it revises.
@@ -84,16 +94,21 @@ type Revision struct {
 // PaperDetail is a paper with its texts. Its files are in Tree, if it has some.
 type PaperDetail struct {
 	PaperHead
-	Tree         *event.TreeRef `json:"-"`
-	Content      string         `json:"content"`
-	Entrypoint   string         `json:"entrypoint,omitempty"`
-	Reviews      []Review       `json:"reviews"`
-	Requests     []RequestInfo  `json:"requests"`
-	Citations    []PaperLink    `json:"citations"`
-	CitedBy      []PaperLink    `json:"cited_by"`
-	Voters       []string       `json:"voters"`
-	Reproduction *Trial         `json:"reproduction,omitempty"`
-	Revision     *Revision      `json:"revision,omitempty"`
+	Tree       *event.TreeRef `json:"-"`
+	Content    string         `json:"content"`
+	Entrypoint string         `json:"entrypoint,omitempty"`
+	// Claims are the values that the paper stands for; Named, that its author named them.
+	Claims []string `json:"claims"`
+	Named  bool     `json:"named"`
+	// Repeats are published papers that seem to say the same.
+	Repeats      []PaperLink   `json:"repeats"`
+	Reviews      []Review      `json:"reviews"`
+	Requests     []RequestInfo `json:"requests"`
+	Citations    []PaperLink   `json:"citations"`
+	CitedBy      []PaperLink   `json:"cited_by"`
+	Voters       []string      `json:"voters"`
+	Reproduction *Trial        `json:"reproduction,omitempty"`
+	Revision     *Revision     `json:"revision,omitempty"`
 }
 
 // ReviewList is the reviews that were handed in, in their order, and all that were asked for.
@@ -137,7 +152,7 @@ func headOf(s *quest.State, p *paper.Paper) PaperHead {
 }
 
 func paperOf(s *quest.State, p *paper.Paper) Paper {
-	return Paper{PaperHead: headOf(s, p), Reviews: len(p.Reviews), Attachments: len(p.Attachments), Reproduction: reproduction(p)}
+	return Paper{PaperHead: headOf(s, p), Reviews: len(p.Reviews), Attachments: len(p.Attachments), Reproduction: reproduction(p), Missing: missing(p)}
 }
 
 func reproduction(p *paper.Paper) string {
@@ -148,6 +163,13 @@ func reproduction(p *paper.Paper) string {
 		return "running"
 	}
 	return ""
+}
+
+func missing(p *paper.Paper) []string {
+	if p.Reproduction == nil {
+		return nil
+	}
+	return p.Reproduction.Missing
 }
 
 // CountPapers counts a quest's papers.
@@ -199,6 +221,7 @@ func (v *Views) Paper(s *quest.State, ref string, read TextReader) (*PaperDetail
 	}
 	d := &PaperDetail{
 		PaperHead: headOf(s, p), Tree: p.Tree, Entrypoint: p.Entrypoint, Requests: requests(p, false), Voters: []string{},
+		Claims: append([]string{}, p.Claims...), Named: p.Named, Repeats: links(lib, p, p.Repeats),
 		Citations: links(lib, p, p.Cites), CitedBy: links(lib, p, v.trail().CitedBy[ref]), Reproduction: v.trial(p),
 	}
 	for name, vote := range lib.Votes {
@@ -231,7 +254,10 @@ func (v *Views) reviewsOf(p *paper.Paper, read TextReader) ([]Review, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Review{p.Ref, r.Reviewer, r.Grade, text, r.Seq, v.trail().Reviewed[r.Seq]})
+		out = append(out, Review{
+			Paper: p.Ref, Reviewer: r.Reviewer, Grade: r.Grade, Content: text, Seq: r.Seq, Time: v.trail().Reviewed[r.Seq],
+			Confidence: r.Confidence, Claim: r.Claim, Ran: r.Ran, Counterexample: r.Counterexample,
+		})
 	}
 	return out, nil
 }
@@ -265,6 +291,7 @@ func (v *Views) trial(p *paper.Paper) *Trial {
 	}
 	if r := p.Reproduction; r != nil {
 		t.Reason, t.Exit, t.Duration, t.Output, t.Second = r.Reason, r.Exit, r.Duration, r.Output, r.Second
+		t.Printed, t.Missing = r.Printed, r.Missing
 	}
 	return t
 }

@@ -13,7 +13,7 @@ import (
 
 // Format changes whenever what Encode writes, or what it means, does: views that were
 // saved under another are made again.
-const Format = 2
+const Format = 3
 
 // saved is how views are written. It has what the views keep to themselves, and names
 // by number what they point to.
@@ -49,6 +49,7 @@ type savedDesk struct {
 	Desk    Desk
 	Mind    []savedThought
 	Answers map[uint64]int
+	Reports map[string]int
 }
 
 type savedThought struct {
@@ -83,7 +84,7 @@ func (v *Views) Encode() ([]byte, error) {
 		out.Open[seq] = savedPlace{p.agent, p.answer, p.part}
 	}
 	for name, d := range v.Desks.agents {
-		one := savedDesk{Desk: *d, Answers: d.answers}
+		one := savedDesk{Desk: *d, Answers: d.answers, Reports: d.reports}
 		one.Desk.Mind = nil
 		for _, t := range d.Mind {
 			body, err := event.EncodeBody(t.Body)
@@ -158,7 +159,7 @@ func (d *Desks) restore(in *saved) error {
 	d.agents, d.calls = map[string]*Desk{}, map[uint64]place{}
 	for name, one := range in.Desks {
 		desk := one.Desk
-		desk.answers = full(one.Answers)
+		desk.answers, desk.reports = full(one.Answers), full(one.Reports)
 		for _, t := range one.Mind {
 			body, err := event.DecodeBody(t.Type, t.Body)
 			if err != nil {

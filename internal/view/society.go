@@ -1,8 +1,6 @@
 package view
 
 import (
-	"strings"
-
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
 )
@@ -69,8 +67,7 @@ func Of(s *quest.State) Society { return named(s.Rules) }
 // named finds a society by the rules of a quest. One without a row has agents and
 // nothing else.
 func named(rules string) Society {
-	name, _, _ := strings.Cut(rules, "/")
-	if soc := societies[name]; soc != nil {
+	if soc := societies[quest.NameOf(rules)]; soc != nil {
 		return soc
 	}
 	return agents{}
@@ -79,7 +76,7 @@ func named(rules string) Society {
 // vocabulary is how each type of event is put into words: those of the core, and those of
 // each society.
 var vocabulary = func() map[event.Type]wording {
-	all := []dictionary{coreWords, computerWords}
+	all := []dictionary{coreWords, computerWords, executorWords}
 	for _, soc := range societies {
 		all = append(all, soc.words())
 	}

@@ -176,7 +176,7 @@ func (x *argument) takeTask(c *Canvas, e event.Event) {
 	case *event.CfpIssued:
 		c.become(id("task", b.Task), e.Seq, "tender")
 	case *event.BidSubmitted:
-		n := c.node(e, Node{ID: id("bid", e.Seq), Kind: "bid", Label: e.Actor, Agent: e.Actor, Status: "offered", Detail: "score " + Decimal(b.Score, 9)})
+		n := c.node(e, Node{ID: id("bid", e.Seq), Kind: "bid", Label: e.Actor, Agent: e.Actor, Status: "offered", Detail: "score " + figure(b.Score, 9)})
 		c.edge(e.Seq, Wrote, id("agent", e.Actor), n.ID, "")
 		c.edge(e.Seq, Bids, n.ID, id("task", b.Task), "")
 	case *event.ContractAwarded:
@@ -205,6 +205,9 @@ func (x *argument) takeSource(v *Views, e event.Event, s *quest.State) {
 	case *event.ComputeResult:
 		x.result(&v.Canvas, e, b.Call, b.Error, s)
 		v.Artifacts.blob(e, "output", "computation", b.Printed)
+		for i := range b.Plots {
+			v.Artifacts.blob(e, "output", "plot.svg", &b.Plots[i])
+		}
 	}
 }
 

@@ -76,7 +76,7 @@ func (laboratory) read(r *reader, e event.Event) (done bool, err error) {
 		return true, nil
 	case *event.ReproductionResult:
 		r.lasted(KindReproduction, b.Duration)
-		r.close(e, b.Call, sum(b.Status, fmt.Sprint(b.Exit), refHash(b.Output), refHash(b.Second)), r.words(e), b.Status != event.Reproduced, b.Duration)
+		r.close(e, b.Call, sum(b.Status, fmt.Sprint(b.Exit), refHash(b.Output), refHash(b.Second)), r.words(e), b.Status != event.SameOutput, b.Duration)
 		if b.Output != nil {
 			r.anchor(r.subjects[b.Call], "output, "+b.Status, b.Output.Hash)
 		}

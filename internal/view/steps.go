@@ -40,6 +40,7 @@ const (
 	KindTool         = "tool"
 	KindBlocked      = "blocked"
 	KindMessage      = "message"
+	KindQuestion     = "question"
 	KindAnswer       = "answer"
 	KindFailure      = "failure"
 	KindChange       = "change"
@@ -51,9 +52,14 @@ const (
 // step folds an event into the steps.
 func (r *reader) step(e event.Event) error {
 	switch b := e.Body.(type) {
-	case *event.ModelCall:
+	case *event.ModelCall, *event.PromptCall:
 		r.begin(e, Step{Waiting: true})
 		return nil
+	case *event.PromptResult:
+		return r.returned(e, b)
+	case *event.ToolProposed:
+		r.parts[e.Seq] = []event.Part{{Kind: event.PartToolCall, ID: b.ID, Name: b.Name, Args: &b.Args}}
+		return r.other(e)
 	case *event.ModelResult:
 		r.parts[e.Seq] = b.Parts
 		return r.turn(e, b)
@@ -61,13 +67,15 @@ func (r *reader) step(e event.Event) error {
 		return r.use(e, b.Answer, b.Part, Step{Tool: e.Tool, Waiting: true})
 	case *event.PolicyBlocked:
 		return r.blocked(e, b)
+	case *event.ToolSkipped:
+		return r.use(e, b.Answer, b.Part, Step{Tool: e.Tool, Text: r.words(e), Waiting: true})
 	case *event.ToolResult:
 		r.lasted(KindTool, b.Duration)
-		return r.end(e, b.Call, b.Output, b.Error, b.Duration, !b.Computer.IsZero())
+		return r.end(e, b.Call, b.Output, b.Error, b.Duration, !b.Computer.IsZero(), b.Attachments...)
 	case *event.ToolAnswered:
-		return r.end(e, b.Call, b.Output, b.Error, 0, false)
+		return r.end(e, b.Call, b.Output, b.Error, 0, false, b.Attachments...)
 	case *event.UserMessage:
-		return r.say(e, "to "+orAll(b.To), b.Text)
+		return r.say(e, "to "+orAll(b.To), b.Text, b.Attachments...)
 	case *event.MessageSent:
 		return r.say(e, strings.TrimSpace(b.Performative+" to "+b.To), b.Text)
 	case *event.QuestFinished:
@@ -151,6 +159,17 @@ func (r *reader) turn(e event.Event, b *event.ModelResult) error {
 	return nil
 }
 
+// returned ends the turn of an executor.
+func (r *reader) returned(e event.Event, b *event.PromptResult) error {
+	r.lasted(KindTurn, b.Duration)
+	text, err := r.text(b.Text)
+	if err != nil {
+		return err
+	}
+	r.close(e, b.Call, sum(b.Stop, b.Error.Text, r.names.plain(text)), r.words(e), b.Failed(), b.Duration)
+	return nil
+}
+
 // use begins a step about a tool call, whose arguments stand in a model's answer.
 func (r *reader) use(e event.Event, answer uint64, part int64, s Step) error {
 	parts := r.parts[answer]
@@ -180,7 +199,7 @@ func (r *reader) blocked(e event.Event, b *event.PolicyBlocked) error {
 	return nil
 }
 
-func (r *reader) end(e event.Event, call uint64, output event.Text, failed bool, duration int64, ran bool) error {
+func (r *reader) end(e event.Event, call uint64, output event.Text, failed bool, duration int64, ran bool, files ...event.Attachment) error {
 	text, err := r.text(output)
 	if err != nil {
 		return err
@@ -188,17 +207,27 @@ func (r *reader) end(e event.Event, call uint64, output event.Text, failed bool,
 	if ran {
 		text = timeless(text)
 	}
-	text = r.names.plain(text)
+	text = r.names.plain(text) + compared(files)
 	r.close(e, call, sum(fmt.Sprint(failed), text), line(text), failed, duration)
 	return nil
 }
 
-func (r *reader) say(e event.Event, to string, t event.Text) error {
+// compared is what came with a text, down to the bytes: two steps that differ in a picture
+// are not the same.
+func compared(files []event.Attachment) string {
+	out := ""
+	for _, f := range files {
+		out += "\n" + fileWords(f) + " sha256:" + f.Ref.Hash.String()
+	}
+	return out
+}
+
+func (r *reader) say(e event.Event, to string, t event.Text, files ...event.Attachment) error {
 	text, err := r.text(t)
 	if err != nil {
 		return err
 	}
-	text = r.names.plain(text)
+	text = r.names.plain(text) + compared(files)
 	s := Step{Text: line(text), Output: sum(text)}
 	if to != "" {
 		s.Args = sum(to)

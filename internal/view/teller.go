@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lyceum/internal/event"
+	"lyceum/internal/media"
 	"lyceum/internal/plain"
 )
 
@@ -123,6 +124,36 @@ func (t *Teller) text(x event.Text) string {
 	return t.cut(string(data))
 }
 
+// prose is text without the marks of Markdown.
+func (t *Teller) prose(x event.Text) string {
+	if x.Text != "" {
+		x.Text = plain.Unmarked(plain.Cut(x.Text, 16*t.most()))
+	}
+	return t.text(x)
+}
+
+// with is a text and the files that came with it.
+func (t *Teller) with(x event.Text, files []event.Attachment) string {
+	text := t.text(x)
+	for _, f := range files {
+		text = strings.TrimSpace(text + " " + fileWords(f))
+	}
+	return text
+}
+
+// fileWords names a picture or a file that came with a text.
+func fileWords(f event.Attachment) string {
+	what := "file"
+	if media.Picture(f.Media) {
+		what = "picture"
+	}
+	name := flat(f.Name, 60)
+	if name == "" {
+		name = flat(f.Media, 60)
+	}
+	return fmt.Sprintf("[%s %s, %d bytes]", what, name, f.Ref.Size)
+}
+
 // thing names what has a reference: by its beginning and the title, or by the whole of it.
 func (t *Teller) thing(ref string) string {
 	if t.Title == nil {
@@ -150,7 +181,12 @@ func (t *Teller) things(refs ...string) string {
 	return strings.Join(out, ", ")
 }
 
-func millis(micros int64) string { return fmt.Sprintf("%.1f ms", float64(micros)/1000) }
+func millis(micros int64) string {
+	if micros >= 1_000_000 {
+		return fmt.Sprintf("%.1f s", float64(micros)/1e6)
+	}
+	return fmt.Sprintf("%.1f ms", float64(micros)/1000)
+}
 
 // outcome are the notes of something that took a while and may have failed.
 func outcome(failed bool, micros int64) []string {

@@ -160,7 +160,7 @@ func (r *reader) account(e event.Event) (err error) {
 		}
 	case *event.QuestStarted, *event.QuestResumed:
 		run.Status = "running"
-	case *event.QuestPaused:
+	case *event.QuestPaused, *event.QuestRested:
 		run.Status = "paused"
 	case *event.QuestStopped:
 		run.Status = "stopped"
@@ -172,12 +172,22 @@ func (r *reader) account(e event.Event) (err error) {
 		run.Status, run.Answered = "finished", true
 		run.Answer, err = r.text(b.Answer)
 		run.Answer = r.names.plain(run.Answer)
-	case *event.ModelCall:
+	case *event.ModelCall, *event.PromptCall:
 		run.Cost.Turns++
+	case *event.PromptResult:
+		if b.Stop == event.StopInterrupted {
+			run.Cost.Turns-- // it is still to be taken
+		}
+	case *event.GatewayCall:
+		if !b.Count {
+			run.Cost.Turns++
+		}
 	case *event.ToolCall:
 		run.Cost.Tools++
 	case *event.ModelResult:
 		r.spend(b)
+	case *event.GatewayResult:
+		r.spend(&event.ModelResult{Cost: b.Cost, Usage: b.Usage, Unpriced: b.Unpriced})
 	case *event.CliExit:
 		r.lasted("command", b.Duration)
 	case *event.FileDiff:
@@ -194,6 +204,9 @@ func (r *reader) spend(b *event.ModelResult) {
 	if b.Wasted != nil {
 		c.Input += b.Wasted.Input
 		c.Output += b.Wasted.Output
+	}
+	if b.Untaken() {
+		c.Turns-- // it was not taken
 	}
 	if b.Unpriced {
 		c.Unpriced++

@@ -22,7 +22,7 @@ type story struct {
 
 func tell(t *testing.T, quest string) *story {
 	s := &story{t: t, quest: quest, blobs: map[event.Hash][]byte{}}
-	s.add("person", "", &event.QuestCreated{Name: quest, Rules: "lab/1", Agents: []event.AgentSpec{{Name: "agent-0", Model: "m"}}, Spec: s.blob("name: " + quest + "\nseed: 1\n")})
+	s.add("person", "", &event.QuestCreated{Name: quest, Rules: "lab/2", Agents: []event.AgentSpec{{Name: "agent-0", Model: "m"}}, Spec: s.blob("name: " + quest + "\nseed: 1\n")})
 	return s
 }
 
@@ -293,7 +293,7 @@ func TestPapersAreCalledByWhoMadeThem(t *testing.T) {
 		s.add("agent-1", "", &event.PublicationSubmitted{Ref: second, Title: "Too", Content: event.Text{Ref: new(s.blob("As [" + ref + "] says."))}})
 		s.add("core", "", &event.CitationMade{Ref: second, To: []string{ref}})
 		call := s.add("core", "", &event.ReproductionCall{Ref: ref, Entrypoint: "a.sh"})
-		s.add("core", "", &event.ReproductionResult{Call: call, Status: event.Reproduced, Output: new(s.blob("42\n"))})
+		s.add("core", "", &event.ReproductionResult{Call: call, Status: event.SameOutput, Output: new(s.blob("42\n"))})
 		s.add("agent-1", "", &event.VoteCast{Ref: ref})
 		return s.finish("see " + ref + ".")
 	}
@@ -334,5 +334,32 @@ func TestCommandsAndTheirTimesAreNotWords(t *testing.T) {
 	}
 	if s := total(run("a", 0, "2.0"), run("b", 3, "2.1")); s.Total != Whole {
 		t.Errorf("the similarity of the same commands with other numbers and times: got %+v, want whole", s)
+	}
+}
+
+func TestOtherPicturesAreOtherSteps(t *testing.T) {
+	t.Parallel()
+	run := func(quest, picture string) *story {
+		s := tell(t, quest)
+		shot := event.Attachment{Media: "image/png", Name: "shot.png", Ref: event.RefOf([]byte(picture))}
+		s.add("person", "", &event.UserMessage{Attachments: []event.Attachment{shot}, Text: event.Text{Text: "Look."}})
+		call := s.add("agent-0", "", &event.ModelCall{})
+		answer := s.add("agent-0", "", &event.ModelResult{Call: call, Parts: []event.Part{{Kind: event.PartToolCall, Name: "look", Args: &event.Text{Text: "{}"}}}})
+		use := s.add("agent-0", "look", &event.ToolCall{Answer: answer})
+		s.add("agent-0", "look", &event.ToolResult{Attachments: []event.Attachment{shot}, Call: use, Output: event.Text{Text: "seen"}})
+		return s
+	}
+	one, same, other := run("a", "one").run().Steps, run("b", "one").run().Steps, run("c", "two").run().Steps
+	differ := 0
+	for i := range one {
+		if one[i].Output != same[i].Output {
+			t.Errorf("step %d (%s) with the same picture has another output", i, one[i].Kind)
+		}
+		if one[i].Output != other[i].Output {
+			differ++
+		}
+	}
+	if differ != 2 {
+		t.Errorf("%d of %d steps differ with another picture, want the message and the tool", differ, len(one))
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/policy"
+	"lyceum/internal/quest"
 )
 
 // coreWords are for what happens in every quest.
@@ -19,6 +20,18 @@ var coreWords = dictionary{
 	word("", func(t *Teller, _ event.Event, b *event.QuestPaused) Words {
 		return Words{Text: because("paused", t.cut(b.Reason)), Weight: News}
 	}),
+	word("", func(t *Teller, _ event.Event, b *event.QuestRested) Words {
+		return Words{Text: because("paused ("+t.cut(b.Kind)+")", t.cut(b.Reason)), Weight: News}
+	}),
+	word("limit", func(_ *Teller, e event.Event, b *event.BudgetRaised) Words {
+		return Words{By: e.Actor, Text: "sets other limits: " + limitWords(b.Limits), Weight: News}
+	}),
+	word("outage", func(t *Teller, _ event.Event, b *event.ProviderLost) Words {
+		return Words{Text: fmt.Sprintf("%s is away, and those who asked it wait, for up to %s: %s", t.cut(b.Provider), quest.Duration(b.Patience), t.cut(b.Reason)), Weight: News}
+	}),
+	word("outage", func(t *Teller, _ event.Event, b *event.ProviderBack) Words {
+		return Words{Text: t.cut(b.Provider) + " is back", Weight: News}
+	}),
 	word("", func(t *Teller, _ event.Event, b *event.QuestStopped) Words {
 		return Words{Text: because("stopped", t.cut(b.Reason)), Weight: News}
 	}),
@@ -26,13 +39,13 @@ var coreWords = dictionary{
 		return Words{Text: because("failed", t.cut(b.Reason)), Weight: News}
 	}),
 	word(KindAnswer, func(t *Teller, _ event.Event, b *event.QuestFinished) Words {
-		return Words{Text: because("finished", t.text(b.Answer)), Weight: News}
+		return Words{Text: because("finished", t.prose(b.Answer)), Weight: News}
 	}),
 	word("", func(t *Teller, _ event.Event, b *event.QuestForked) Words {
 		return Words{Text: fmt.Sprintf("forked from %s after event %d", t.cut(b.From), b.At)}
 	}),
 	word(KindMessage, func(t *Teller, e event.Event, b *event.UserMessage) Words {
-		return Words{By: e.Actor, Text: says(b.To, t.text(b.Text)), Weight: News}
+		return Words{By: e.Actor, Text: says(b.To, t.with(b.Text, b.Attachments)), Weight: News}
 	}),
 	word(KindMessage, func(t *Teller, e event.Event, b *event.MessageSent) Words {
 		w := Words{By: e.Actor, Text: says(b.To, t.text(b.Text)), Weight: Detail, concerns: b.To}
@@ -41,7 +54,13 @@ var coreWords = dictionary{
 		}
 		return w
 	}),
+	word("", func(t *Teller, e event.Event, b *event.StandingShown) Words {
+		return Words{By: e.Actor, Text: "is told where it stands: " + t.text(b.Text), Weight: Aside}
+	}),
 	word(KindTurn, func(t *Teller, e event.Event, b *event.ModelCall) Words {
+		if b.Compact != nil {
+			return Words{By: e.Actor, Text: fmt.Sprintf("asks %s for a summary of messages %d to %d, which leave its window", t.cut(b.Model), b.First, b.Last)}
+		}
 		return Words{By: e.Actor, Text: fmt.Sprintf("asks %s: turn %d, messages %d to %d", t.cut(b.Model), b.Turn, b.First, b.Last)}
 	}),
 	word("", answered),
@@ -53,10 +72,10 @@ var coreWords = dictionary{
 		return Words{By: e.Actor, Text: fmt.Sprintf("uses %s: part %d of answer %d", tool, b.Part, b.Answer)}
 	}),
 	word("", func(t *Teller, e event.Event, b *event.ToolResult) Words {
-		return Words{Text: gave(e, b.Error, t.text(b.Output)), Notes: outcome(b.Error, b.Duration), Weight: Detail}
+		return Words{Text: gave(e, b.Error, t.with(b.Output, b.Attachments)), Notes: outcome(b.Error, b.Duration), Weight: Detail}
 	}),
 	word("", func(t *Teller, e event.Event, b *event.ToolAnswered) Words {
-		w := Words{Text: gave(e, b.Error, t.text(b.Output)), Weight: Detail}
+		w := Words{Text: gave(e, b.Error, t.with(b.Output, b.Attachments)), Weight: Detail}
 		if b.Error {
 			w.Notes = []string{"failed"}
 		}
@@ -75,14 +94,107 @@ var coreWords = dictionary{
 		}
 		return Words{By: e.Actor, Text: "is refused " + t.cut(string(b.Proposal)) + " " + strings.Join(by, "; ")}
 	}),
+	word(KindBlocked, func(t *Teller, e event.Event, b *event.ToolSkipped) Words {
+		if b.Reason == event.SkippedPrompt {
+			return Words{By: e.Actor, Text: "a call is not run: its prompt is over"}
+		}
+		return Words{By: e.Actor, Text: "a call is not run: the quest is " + t.cut(b.Reason)}
+	}),
 	word("policy failed", func(t *Teller, _ event.Event, b *event.PolicyFailed) Words {
 		return Words{Text: "the policy " + t.cut(b.Policy) + " broke down: " + t.cut(b.Reason), Weight: News}
 	}),
 	word("limit", func(t *Teller, _ event.Event, b *event.BudgetExceeded) Words {
-		return Words{Text: fmt.Sprintf("the limit on %s is reached (%s of %s)", t.cut(b.Limit), policy.Amount(b.Limit, b.Used), policy.Amount(b.Limit, b.Max)), Weight: News}
+		o := policy.Over{Limit: b.Limit, Max: b.Max, Used: b.Used, Next: b.Next}
+		return Words{Text: fmt.Sprintf("the limit on %s is reached (%s)", t.cut(b.Limit), t.cut(o.Figures())), Weight: News}
 	}),
 	word("parked", func(t *Teller, e event.Event, b *event.AgentParked) Words {
 		return Words{By: e.Actor, Text: "is parked: " + strings.TrimPrefix(t.cut(b.Reason), e.Actor+" "), Weight: News}
+	}),
+	word(KindTool, func(t *Teller, e event.Event, b *event.ToolProposed) Words {
+		return Words{By: e.Actor, Text: "wants to use " + t.cut(b.Name) + ": " + t.text(b.Args), Weight: Detail}
+	}),
+	word(KindTurn, func(t *Teller, e event.Event, b *event.GatewayAsked) Words {
+		return Words{By: e.Actor, Text: fmt.Sprintf("wants to ask %s by the gateway, in the format %s: %d bytes", t.cut(b.Model), t.cut(b.Wire), b.Size), Weight: Detail}
+	}),
+	word(KindTurn, func(t *Teller, e event.Event, b *event.GatewayCall) Words {
+		return Words{By: e.Actor, Text: "asks " + t.cut(b.Model) + " by the gateway"}
+	}),
+	word("", received),
+	word("prepare", func(t *Teller, _ event.Event, b *event.PrepareCall) Words {
+		return Words{Text: "the home that agents begin with is prepared: " + t.cut(b.Command), Weight: News}
+	}),
+	word("prepare", func(t *Teller, _ event.Event, b *event.PrepareResult) Words {
+		if b.Failed() {
+			return Words{Text: strings.TrimSuffix(fmt.Sprintf("the preparation failed with exit code %d: %s", b.Exit, t.cut(b.Error)), ": "), Notes: []string{"failed"}, Weight: News}
+		}
+		return Words{Text: "the home that agents begin with is prepared", Weight: News}
+	}),
+	word("tools", func(t *Teller, e event.Event, b *event.ToolsShown) Words {
+		var names []string
+		for _, s := range b.Shown {
+			names = append(names, t.cut(s.Name))
+		}
+		return Words{By: e.Actor, Text: fmt.Sprintf("now has %d tools: %s", len(names), strings.Join(names, ", ")), Weight: Detail}
+	}),
+	word("server", func(t *Teller, e event.Event, b *event.McpCall) Words {
+		if len(b.Take) > 0 {
+			return Words{By: e.Actor, Text: fmt.Sprintf("takes %d changed tools of the server %s", len(b.Take), t.cut(b.Server)), Weight: Detail}
+		}
+		return Words{By: e.Actor, Text: "asks the server " + t.cut(b.Server) + " for its tools", Weight: Detail}
+	}),
+	word("server", func(t *Teller, e event.Event, b *event.McpListed) Words {
+		if b.List == nil {
+			return Words{By: e.Actor, Text: "has no tools of the server " + t.cut(b.Server) + ": " + t.text(b.Error), Weight: News}
+		}
+		w := Words{By: e.Actor, Text: fmt.Sprintf("has %d tools of the server %s (%s)", len(b.Pins), t.cut(b.Server), t.cut(strings.TrimSpace(b.Name+" "+b.Version))), Weight: Detail}
+		for _, l := range b.LeftOut {
+			w.Notes = append(w.Notes, t.cut(l.Name)+" is left out: "+t.cut(l.Why))
+		}
+		return w
+	}),
+	word("server", func(t *Teller, e event.Event, b *event.McpChanged) Words {
+		var what []string
+		for _, c := range b.Changed {
+			what = append(what, t.cut(c.Name)+" is another ("+t.cut(strings.Join(c.What, ", "))+") and closed")
+		}
+		for _, name := range b.Missing {
+			what = append(what, t.cut(name)+" is gone")
+		}
+		for _, name := range b.Added {
+			what = append(what, t.cut(name)+" is new and not offered")
+		}
+		if len(what) == 0 {
+			what = []string{"they are as they were"}
+		}
+		return Words{By: e.Actor, Text: "the tools of the server " + t.cut(b.Server) + " have changed: " + strings.Join(what, "; "), Weight: News}
+	}),
+	word("server", func(t *Teller, e event.Event, b *event.McpAsked) Words {
+		return Words{By: e.Actor, Text: "the server " + t.cut(b.Server) + " wants to know something: " + t.cut(b.Message), Weight: News}
+	}),
+	word("server", func(t *Teller, e event.Event, b *event.McpReplied) Words {
+		if b.Accepted {
+			return Words{By: e.Actor, Text: "the server " + t.cut(b.Server) + " is told " + t.cut(b.Values), Weight: News}
+		}
+		return Words{By: e.Actor, Text: "the server " + t.cut(b.Server) + " is told nothing: " + t.cut(b.Why), Weight: News}
+	}),
+	word(KindQuestion, func(t *Teller, e event.Event, b *event.InteractionOpened) Words {
+		w := Words{By: e.Actor, Text: "asks: " + t.text(b.Question), Weight: News}
+		if b.Proposal != "" || b.Server != "" { // the question says who wants what
+			w.By, w.Text = "", "a person is asked: "+t.text(b.Question)
+		}
+		if b.Expires != 0 {
+			w.Notes = append(w.Notes, "until "+b.Expires.String())
+		}
+		return w
+	}),
+	word(KindQuestion, func(t *Teller, e event.Event, b *event.InteractionAnswered) Words {
+		return Words{By: e.Actor, Text: fmt.Sprintf("answers question %d: %s", b.Interaction, t.cut(b.Said())), Weight: News}
+	}),
+	word(KindQuestion, func(_ *Teller, _ event.Event, b *event.InteractionExpired) Words {
+		return Words{Text: fmt.Sprintf("nobody has answered question %d in time", b.Interaction), Weight: News}
+	}),
+	word(KindQuestion, func(_ *Teller, _ event.Event, b *event.InteractionWithdrawn) Words {
+		return Words{Text: fmt.Sprintf("question %d is not asked any more", b.Interaction), Weight: News}
 	}),
 	word("", func(t *Teller, _ event.Event, b *event.TimerSet) Words {
 		return Words{Text: "a timer is set to " + b.At.String() + ": " + t.cut(b.Purpose)}
@@ -155,10 +267,25 @@ func answered(t *Teller, e event.Event, b *event.ModelResult) Words {
 	if parts == nil {
 		parts = []string{"says nothing"}
 	}
-	return Words{
-		By: e.Actor, Text: strings.Join(parts, " · "), Weight: Detail,
-		Notes: []string{fmt.Sprintf("%d+%d tokens", b.Usage.Input, b.Usage.Output), millis(b.Duration)},
+	tokens := Number(b.Usage.Input) + "+" + Number(b.Usage.Output) + " tokens"
+	if b.Estimated {
+		tokens = "at most " + tokens
 	}
+	return Words{By: e.Actor, Text: strings.Join(parts, " · "), Weight: Detail, Notes: []string{tokens, millis(b.Duration)}}
+}
+
+// received is what came of a request to the gateway. What it says is not in the ledger.
+func received(t *Teller, e event.Event, b *event.GatewayResult) Words {
+	w := Words{By: e.Actor, Text: fmt.Sprintf("got an answer by the gateway: status %d, %d bytes", b.Status, b.Size), Weight: Detail}
+	if b.Error != "" {
+		w.Text, w.Weight = "got no whole answer by the gateway: "+t.cut(b.Error), News
+	}
+	tokens := Number(b.Usage.Input) + "+" + Number(b.Usage.Output) + " tokens"
+	if b.Estimated {
+		tokens = "at most " + tokens
+	}
+	w.Notes = []string{tokens, millis(b.Duration)}
+	return w
 }
 
 // gave is what came of a tool.
@@ -234,4 +361,27 @@ func Arguments(args string) string {
 		}
 	}
 	return line(args)
+}
+
+// limitWords are limits in words.
+func limitWords(l event.Limits) string {
+	var out []string
+	add := func(of, name string, most *int64) {
+		if most != nil {
+			out = append(out, strings.TrimSpace(policy.Amount(name, *most)+" "+of))
+		}
+	}
+	add("", "cost", l.Cost)
+	add("", "turns", l.Turns)
+	add("", "tokens", l.Tokens)
+	add("", "duration", l.Duration)
+	add("of storage", "storage", l.Storage)
+	if a := l.Agent; a != nil {
+		add("for each agent", "cost", a.Cost)
+		add("for each agent", "turns", a.Turns)
+		add("for each agent", "tokens", a.Tokens)
+		add("for each agent", "duration", a.Duration)
+		add("of storage for each agent", "storage", a.Storage)
+	}
+	return strings.Join(out, ", ")
 }

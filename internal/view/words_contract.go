@@ -7,7 +7,8 @@ import (
 	"lyceum/internal/event"
 )
 
-// words implements Society: they are for what happens in a contract net.
+// words implements Society: they are for what happens in a contract net. It is long because
+// each type of event has its entry.
 func (contractNet) words() dictionary {
 	return dictionary{
 		word("belief", func(t *Teller, e event.Event, b *event.BeliefUpdated) Words {
@@ -35,13 +36,13 @@ func (contractNet) words() dictionary {
 		}),
 		word("bid", func(t *Teller, e event.Event, b *event.BidSubmitted) Words {
 			return Words{By: e.Actor, Text: fmt.Sprintf("bids for %s: score %s (cost %s, latency %s, p %s, cap %s)", t.cut(b.Task),
-				Decimal(b.Score, 9), Decimal(b.Cost, 3), Decimal(b.Latency, 3), Decimal(b.Probability, 3), Decimal(b.Capability, 3)), about: b.Task}
+				figure(b.Score, 9), figure(b.Cost, 3), figure(b.Latency, 3), figure(b.Probability, 3), figure(b.Capability, 3)), about: b.Task}
 		}),
 		word("award", func(t *Teller, _ event.Event, b *event.ContractAwarded) Words {
-			return Words{Text: fmt.Sprintf("%s goes to %s at %s", t.cut(b.Task), b.To, Decimal(b.Score, 9)), Weight: News, about: b.Task}
+			return Words{Text: fmt.Sprintf("%s goes to %s at %s", t.cut(b.Task), b.To, figure(b.Score, 9)), Weight: News, about: b.Task}
 		}),
 		word("task done", func(t *Teller, e event.Event, b *event.TaskCompleted) Words {
-			return Words{By: e.Actor, Text: fmt.Sprintf("has done %s, %d sources", t.cut(b.Task), len(b.Sources)), about: b.Task}
+			return Words{By: e.Actor, Text: "has done " + t.cut(b.Task) + ", " + Several(int64(len(b.Sources)), "source"), about: b.Task}
 		}),
 		word("task failed", func(t *Teller, e event.Event, b *event.TaskFailed) Words {
 			return Words{By: e.Actor, Text: "could not do " + t.cut(b.Task) + ": " + t.cut(b.Reason), Weight: News, about: b.Task}

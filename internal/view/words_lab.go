@@ -18,7 +18,11 @@ func (laboratory) words() dictionary {
 			return Words{Text: "the lab runs " + t.cut(b.Entrypoint) + " of " + t.thing(b.Ref), Weight: News, concerns: b.Ref}
 		}),
 		word("", func(t *Teller, _ event.Event, b *event.ReproductionResult) Words {
-			return Words{Text: because("a paper's program: "+t.cut(b.Status), t.cut(b.Reason)), Notes: append(outcome(b.Status == event.NotRun, b.Duration), printed(b.Output)...), Weight: News}
+			text := because("a paper's program: "+t.cut(b.Status), t.cut(b.Reason))
+			if len(b.Missing) > 0 {
+				text += "; claims that are not in its output: " + t.cut(strings.Join(b.Missing, ", "))
+			}
+			return Words{Text: text, Notes: append(outcome(b.Status == event.NotRun, b.Duration), printed(b.Output)...), Weight: News}
 		}),
 		word("review request", func(t *Teller, _ event.Event, b *event.ReviewRequested) Words {
 			return Words{Text: b.Reviewer + " is asked to review " + t.thing(b.Ref), Notes: []string{fmt.Sprintf("until its turn %d", b.Deadline)}, Weight: News, about: b.Ref, concerns: b.Reviewer}

@@ -66,7 +66,7 @@ func TestEveryEventHasWords(t *testing.T) {
 func TestNoEventIsPutIntoWordsTwice(t *testing.T) {
 	t.Parallel()
 	all := map[event.Type]bool{}
-	for _, d := range []dictionary{coreWords, computerWords, laboratory{}.words(), contractNet{}.words()} {
+	for _, d := range []dictionary{coreWords, computerWords, executorWords, laboratory{}.words(), contractNet{}.words()} {
 		for _, w := range d {
 			if all[w.of] {
 				t.Errorf("two dictionaries have words for %s, want one", w.of)
@@ -124,12 +124,16 @@ func TestEventsInWords(t *testing.T) {
 		notes  string
 		weight Weight
 	}{
-		{&event.QuestCreated{Rules: "solo/3", Problem: text("What is six times seven?")}, "agent-1 asks solo/3: What is six times seven?", "", Aside},
+		{&event.QuestCreated{Rules: "solo/4", Problem: text("What is six times seven?")}, "agent-1 asks solo/4: What is six times seven?", "", Aside},
 		{&event.QuestStarted{}, "started", "", News},
 		{&event.QuestPaused{Reason: "its process ended"}, "paused: its process ended", "", News},
 		{&event.QuestStopped{Reason: "stopped by a person"}, "stopped by a person", "", News},
 		{&event.QuestFinished{Answer: text("It is\n42.")}, "finished: It is 42.", "", News},
 		{&event.UserMessage{Text: text("Hurry.")}, "agent-1 says: Hurry.", "", News},
+		{&event.UserMessage{Text: text("Look."), Attachments: []event.Attachment{
+			{Media: "image/png", Name: "a\u202e.png", Ref: event.Ref{Size: 12}}, {Media: "text/plain", Ref: event.Ref{Size: 3}},
+		}}, "agent-1 says: Look. [picture a\uFFFD.png, 12 bytes] [file text/plain, 3 bytes]", "", News},
+		{&event.ToolResult{Attachments: []event.Attachment{{Media: "image/gif", Name: "b.gif", Ref: event.Ref{Size: 5}}}}, "calculate gave: [picture b.gif, 5 bytes]", "0.0 ms", Detail},
 		{&event.MessageSent{To: "agent-2", Text: text("x"), Performative: "inform"}, "agent-1 says to agent-2: x", "inform", Detail},
 		{&event.MessageSent{To: "agent-2", Text: text("x"), Quiet: true}, "agent-1 says to agent-2: x", "", Aside},
 		{&event.MessageSent{To: "agent-2", Text: event.Text{Ref: &event.Ref{Size: 70_000}}}, "agent-1 says to agent-2: (70000 bytes)", "", Detail},
@@ -145,6 +149,9 @@ func TestEventsInWords(t *testing.T) {
 		{&event.PolicyFailed{Policy: "shut", Reason: "too long"}, "the policy shut broke down: too long", "", News},
 		{&event.BudgetExceeded{Limit: "turns", Used: 3, Max: 3}, "the limit on turns is reached (3 turns of 3 turns)", "", News},
 		{&event.AgentParked{Reason: "agent-1 has answered 3 times"}, "agent-1 is parked: has answered 3 times", "", News},
+
+		{&event.StandingShown{Text: text("You are agent-1.")}, "agent-1 is told where it stands: You are agent-1.", "", Aside},
+		{&event.ModelCall{Model: "m", First: 3, Last: 9, Turn: 4, Compact: &event.Compaction{First: 10}}, "agent-1 asks m for a summary of messages 3 to 9, which leave its window", "", Aside},
 
 		{&event.CliRun{Command: "c1", Args: text(`["sh","-c","ls | wc"]`)}, "agent-1 starts c1: ls | wc", "", Aside},
 		{&event.CliExit{Command: "c1", Exit: 137, Signal: "SIGKILL", End: "killed"}, "agent-1's command c1: exit 137, SIGKILL, killed", "failed, 0.0 ms, 0+0 bytes", Detail},
@@ -165,8 +172,8 @@ func TestEventsInWords(t *testing.T) {
 
 		{&event.IntentionFormed{Intention: "research", Reason: "words"}, "agent-1 intends research: words", "", News},
 		{&event.IntentionFormed{Intention: "wait", Reason: "no need", Dropped: true}, "agent-1 leaves out wait: no need", "", News},
-		{&event.BidSubmitted{Task: "research-1", Score: 835_000_000, Cost: 100}, "agent-1 bids for research-1: score 0.835000000 (cost 0.100, latency 0.000, p 0.000, cap 0.000)", "bid", Aside},
-		{&event.ContractAwarded{Task: "research-1", To: "agent-2", Score: 1_500_000_000}, "research-1 goes to agent-2 at 1.500000000", "award", News},
+		{&event.BidSubmitted{Task: "research-1", Score: 835_000_000, Cost: 100}, "agent-1 bids for research-1: score 0.835 (cost 0.1, latency 0, p 0, cap 0)", "bid", Aside},
+		{&event.ContractAwarded{Task: "research-1", To: "agent-2", Score: 1_500_000_000}, "research-1 goes to agent-2 at 1.5", "award", News},
 		{&event.SearchResult{Paragraphs: 9, Anchors: []event.Anchor{{Doc: "a\u202e.md", Paragraph: 3, Hash: hash}}}, "agent-1 found 1 of 9 paragraphs", "a\uFFFD.md:3 e3b0c44298fc, 0.0 ms", News},
 		{&event.SearchResult{Error: "no corpus"}, "agent-1 found nothing: no corpus", "failed, 0.0 ms", News},
 		{&event.ComputeResult{Engine: "python 3", Printed: &event.Ref{Hash: hash}}, "agent-1 computed by python 3", "output e3b0c44298fc, 0.0 ms", News},

@@ -1,14 +1,14 @@
 // Package client speaks to a lyceum server, as the command line does when one is up.
 //
-// It knows the server of a home by a file there. The file may be stale: whoever uses it
-// asks the server first, and a server that does not answer counts as none.
+// It knows the server of a home by a note there, which counts only while its server holds
+// it. Before anything is said, each end proves to the other that it knows the home's token
+// (api.Mutual); whoever cannot prove it counts as no server, and is told nothing.
 package client
 
 import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,43 +16,15 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"lyceum/internal/api"
 	"lyceum/internal/event"
 )
-
-// serverFile is the file of a home that says where its server is.
-const serverFile = "server"
-
-// Announce notes where the server of a home is, and which certificate it has, if it has
-// one. Withdraw notes that it is gone.
-func Announce(home, url string, certificate []byte) error {
-	if err := os.WriteFile(filepath.Join(home, serverFile), []byte(note(url, certificate)), 0o600); err != nil {
-		return fmt.Errorf("note where the server is: %w", err)
-	}
-	return nil
-}
-
-// Withdraw takes back what Announce noted, unless another server has noted itself.
-func Withdraw(home, url string, certificate []byte) {
-	path := filepath.Join(home, serverFile)
-	if data, err := os.ReadFile(path); err == nil && string(data) == note(url, certificate) {
-		_ = os.Remove(path) // a stale note is found out by whoever uses it
-	}
-}
-
-func note(url string, certificate []byte) string {
-	if certificate == nil {
-		return url + "\n"
-	}
-	return url + " " + event.HashOf(certificate).String() + "\n"
-}
 
 // Client speaks to one server.
 type Client struct {
@@ -89,29 +61,37 @@ func (e *FormatError) Error() string {
 // is up, a *FormatError if the one that is cannot be spoken to, and an *Error if it refuses
 // the token that was given.
 func Find(ctx context.Context, home, version, token string) (*Client, error) {
-	data, err := os.ReadFile(filepath.Join(home, serverFile))
+	note, err := Look(home)
+	if err != nil {
+		return nil, err
+	}
+	own, err := api.ReadToken(home)
 	if err != nil {
 		return nil, ErrNone
 	}
-	where, sum, secure := strings.Cut(strings.TrimSpace(string(data)), " ")
-	u, err := url.Parse(where)
-	if err != nil || u.Scheme != map[bool]string{true: "https", false: "http"}[secure] || u.Host == "" {
+	mutual, err := api.Mutual(own)
+	if err != nil {
 		return nil, ErrNone
 	}
 	given := token != ""
 	if !given {
-		if token, err = api.ReadToken(home); err != nil {
-			return nil, ErrNone
-		}
+		token = own
 	}
-	c := New(u.String(), token)
+	c := New("https://"+note.Local, token)
 	c.version = version
-	if secure {
-		c.http.Transport = pinned(sum)
-	}
+	c.http.Transport = &http.Transport{TLSClientConfig: mutual}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	err = c.call(ctx, http.MethodGet, "/api/event-types", nil, nil)
+	for brokenOff(err) && ctx.Err() == nil {
+		// A server that is up and has no room for more strangers lets go of the oldest, and we
+		// are strangers until we have been heard.
+		if now, gone := Look(home); gone != nil || now.Local != note.Local {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+		err = c.call(ctx, http.MethodGet, "/api/event-types", nil, nil)
+	}
 	_, other := errors.AsType[*FormatError](err)
 	_, refused := errors.AsType[*Error](err)
 	switch {
@@ -123,6 +103,11 @@ func Find(ctx context.Context, home, version, token string) (*Client, error) {
 	}
 	c.Close()
 	return nil, ErrNone
+}
+
+// brokenOff reports whether a connection was let go of at the other end.
+func brokenOff(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 // Server is the version that the server said it is, empty before its first answer or if it
@@ -154,19 +139,17 @@ func (c *Client) do(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// pinned trusts the one certificate that the home names, whoever signed it: the home is
-// its owner's alone, and the name that a person typed for the server is not known here.
-func pinned(sum string) http.RoundTripper {
-	return &http.Transport{TLSClientConfig: &tls.Config{
-		MinVersion:         tls.VersionTLS12,
-		InsecureSkipVerify: true, // in favour of what follows
-		VerifyConnection: func(s tls.ConnectionState) error {
-			if event.HashOf(s.PeerCertificates[0].Raw).String() != sum {
-				return errors.New("the server does not have the certificate that its home names")
-			}
-			return nil
-		},
-	}}
+// Do sends a request whose address is a path of the API, with the client's token. An answer is
+// returned as it is, also one that is a refusal; the caller closes its body.
+func (c *Client) Do(r *http.Request) (*http.Response, error) {
+	at, err := url.Parse(c.base)
+	if err != nil {
+		return nil, err
+	}
+	r = r.Clone(r.Context())
+	r.URL.Scheme, r.URL.Host = at.Scheme, at.Host
+	r.Header.Set("Authorization", "Bearer "+c.token)
+	return c.do(r)
 }
 
 // Close lets go of connections at rest.
@@ -209,13 +192,15 @@ func (c *Client) Control(ctx context.Context, name string, order api.Control) (*
 	return out, c.call(ctx, http.MethodPost, "/api/quests/"+url.PathEscape(name)+"/control", order, out)
 }
 
-// Say says something to a quest's agents, or to one of them.
-func (c *Client) Say(ctx context.Context, name, text, to string) error {
-	body := map[string]string{"text": text}
-	if to != "" {
-		body["to"] = to
-	}
-	return c.call(ctx, http.MethodPost, "/api/quests/"+url.PathEscape(name)+"/messages", body, nil)
+// Say says something to a quest's agents, or to one of them, with files if there are any.
+func (c *Client) Say(ctx context.Context, name, text, to string, files ...api.NewAttachment) error {
+	m := api.NewMessage{Text: text, To: to, Attachments: files}
+	return c.call(ctx, http.MethodPost, "/api/quests/"+url.PathEscape(name)+"/messages", m, nil)
+}
+
+// Answer answers a question of a quest.
+func (c *Client) Answer(ctx context.Context, name string, a api.Answer) error {
+	return c.call(ctx, http.MethodPost, "/api/quests/"+url.PathEscape(name)+"/answers", a, nil)
 }
 
 // Delete removes a quest.

@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"lyceum/internal/config"
+	"lyceum/internal/model/provider"
+	"lyceum/internal/runtime"
+	"lyceum/internal/strictyaml"
+
+	"github.com/spf13/cobra"
+)
+
+// configJSON is what config show prints for programs. Fields are only added. It has no
+// secret: keys are not kept in config.yaml, and the command of notify, which may hold
+// one, is not repeated.
+type configJSON struct {
+	File string `json:"file"`
+	// Exists says whether there is such a file; without one, everything is as it comes.
+	Exists   bool   `json:"exists"`
+	Model    string `json:"model"`
+	Retry    string `json:"retry"`
+	Patience string `json:"patience"`
+	Reserve  string `json:"reserve"`
+	// OutsideCost is what a quest that another program runs may cost, in dollars.
+	OutsideCost string       `json:"outside_cost_usd"`
+	Notify      bool         `json:"notify"`
+	WeakLimits  bool         `json:"weak_limits"`
+	Embeddings  string       `json:"embeddings"`
+	Providers   []serverJSON `json:"providers"`
+	Models      []modelJSON  `json:"models"`
+	// Executors are those that config.yaml names.
+	Executors []executorJSON `json:"executors"`
+}
+
+// serverJSON is a provider as it is used.
+type serverJSON struct {
+	Name string `json:"name"`
+	API  string `json:"api"`
+	URL  string `json:"url"`
+	// Key is the variable that holds the key, Ready whether it is there or not needed.
+	Key         string `json:"key"`
+	Ready       bool   `json:"ready"`
+	Silence     string `json:"silence"`
+	Concurrency int    `json:"concurrency"`
+	// Own says that config.yaml names it.
+	Own   bool   `json:"own"`
+	Fault string `json:"fault,omitempty"`
+}
+
+func (a *app) configCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Say where the configuration is, and what holds",
+		Long:  "Show what holds, as lyceum config show does; lyceum config path says where the file is.",
+		Args:  exactArgs(0, "path or show"),
+	}
+	path := &cobra.Command{
+		Use:   "path",
+		Short: "Print where config.yaml is, or would be",
+		Args:  exactArgs(0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			home, err := config.Home(a.homeFlag)
+			if err == nil {
+				fmt.Fprintln(a.out, config.File(home))
+			}
+			return err
+		},
+	}
+	var asJSON bool
+	show := &cobra.Command{
+		Use:   "show",
+		Short: "Show what holds: config.yaml, the environment, and what Lyceum knows by itself",
+		Long: `Show what holds: the default model, the providers with their addresses and whether their keys
+are there, and what config.yaml says of models. No key is shown, and no server is asked.`,
+		Args: exactArgs(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.configure(); err != nil {
+				return err
+			}
+			found, err := provider.New(&provider.Options{Config: a.config, File: config.File(a.home)})
+			if err != nil {
+				return usageError{err}
+			}
+			defer found.Close()
+			c := a.describeConfig(found, found.Servers(cmd.Context()))
+			if c.Executors, err = a.ownExecutors(); err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(c)
+			}
+			a.printConfig(&c)
+			return nil
+		},
+	}
+	cmd.RunE = show.RunE
+	for _, c := range []*cobra.Command{cmd, show} {
+		c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	}
+	cmd.AddCommand(path, show)
+	return cmd
+}
+
+func (a *app) describeConfig(found *provider.Registry, servers []provider.Server) configJSON {
+	file := config.File(a.home)
+	_, err := os.Stat(file)
+	c := configJSON{
+		File: file, Exists: err == nil, Model: a.config.Model, Retry: found.Patience().String(), Patience: cmp.Or(a.config.Patience, runtime.DefaultPatience).String(), Notify: a.config.Notify != "", WeakLimits: a.config.WeakLimits,
+		Reserve: strictyaml.FormatSize(reserve(a.config)), OutsideCost: outsideCost(a.config), Embeddings: "the binary's own", Providers: []serverJSON{}, Models: []modelJSON{},
+	}
+	switch e := a.config.Embeddings; {
+	case e != nil && e.None:
+		c.Embeddings = "none"
+	case e != nil:
+		c.Embeddings = e.Model + " at " + e.URL
+	}
+	for _, s := range servers {
+		j := serverJSON{
+			Name: s.Name, API: s.API, URL: s.URL, Key: s.KeyVariable, Ready: s.HasKey, Silence: s.Silence.String(), Concurrency: s.Concurrency, Own: s.Own,
+		}
+		if s.Fault != nil {
+			j.Fault = s.Fault.Error()
+		}
+		c.Providers = append(c.Providers, j)
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.config.Models)) {
+		if info, err := found.Info(name); err == nil { // New has refused names that mean nothing
+			c.Models = append(c.Models, modelOf(info))
+		}
+	}
+	return c
+}
+
+func (a *app) printConfig(c *configJSON) {
+	there := ""
+	if !c.Exists {
+		there = " (not there: everything is as it comes)"
+	}
+	notify := "nobody"
+	if c.Notify {
+		notify = "a command, which is not shown"
+	}
+	limits := "hold, or computers do not start"
+	if c.WeakLimits {
+		limits = "may be weak: computers start also where their memory cannot be counted in full"
+	}
+	model := c.Model
+	if model == "" {
+		model = "none: quests name their own"
+	}
+	fmt.Fprintf(a.out, "file        %s%s\nmodel       %s\nretry       %s\npatience    %s\nreserve     %s\noutside     up to $%s for each quest\nnotify      %s\nlimits      %s\nembeddings  %s\n\n", printable(c.File), there, printable(model), c.Retry, c.Patience, c.Reserve, c.OutsideCost, notify, limits, printable(c.Embeddings))
+	fmt.Fprintf(a.out, "%-12s %-10s %-28s %8s  %s\n", "PROVIDER", "API", "KEY", "SILENCE", "URL")
+	for _, s := range c.Providers {
+		key := "none needed"
+		switch {
+		case s.Key != "" && s.Ready:
+			key = s.Key + " is there"
+		case s.Key != "":
+			key = "set " + s.Key
+		}
+		url := s.URL
+		if s.Fault != "" {
+			url = s.Fault
+		}
+		fmt.Fprintf(a.out, "%-12s %-10s %-28s %8s  %s\n", s.Name, s.API, key, s.Silence, printable(url))
+	}
+	if len(c.Models) > 0 {
+		fmt.Fprintln(a.out)
+		a.modelTable(c.Models)
+	}
+	if len(c.Executors) > 0 {
+		fmt.Fprintln(a.out)
+		a.executorTable(c.Executors)
+	}
+}
