@@ -1,5 +1,6 @@
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { remember, signIn } from './api/session'
 import { App } from './app'
 import { keepPlaces } from './back'
 import { applyTheme } from './ui/theme'
@@ -10,6 +11,8 @@ import './styles/parts.css'
 import './styles/prose.css'
 
 applyTheme()
+await signIn()
+void remember()
 keepPlaces()
 const root = document.getElementById('root')
 if (root) createRoot(root).render(<StrictMode><App /></StrictMode>)

@@ -71,7 +71,7 @@ func TestAHostileLedger(t *testing.T) {
 
 func firstPaper(tab *browsertest.Tab) string {
 	var ref string
-	tab.Eval(`(async () => (await (await fetch('/api/quests/scholars/papers')).json()).papers.at(-1).ref)()`, &ref)
+	tab.Eval(`(async () => (await (await ask('/api/quests/scholars/papers')).json()).papers.at(-1).ref)()`, &ref)
 	return ref
 }
 

@@ -34,7 +34,7 @@ func academics(t testing.TB) *browsertest.Server {
 // answer asks the server from within the page, and hands the answer to an expression.
 func answer(tab *browsertest.Tab, path, expression string, into any) {
 	tab.T().Helper()
-	tab.Eval(fmt.Sprintf(`(async () => { const a = await (await fetch('/api%s')).json(); return %s })()`, path, expression), into)
+	tab.Eval(fmt.Sprintf(`(async () => { const a = await (await ask('/api%s')).json(); return %s })()`, path, expression), into)
 }
 
 func TestThePapers(t *testing.T) {

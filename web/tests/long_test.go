@@ -4,7 +4,9 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,9 +22,36 @@ const slack = 3
 // These measure, and so none of them is parallel: in Go that means that they have the
 // machine to themselves, and all others come after them.
 
+// measured returns the home of a quest that is measured. They are all made side by side, when
+// the first is asked for: that takes longer than looking at them, and nothing else may run
+// while one is looked at.
+func measured(t testing.TB, name string) browsertest.Home {
+	t.Helper()
+	chromium(t)
+	bin, err := program()
+	must(t, err)
+	at := func(name string) browsertest.Home {
+		return browsertest.Home{Bin: bin, Dir: filepath.Join(shared, "measured-"+name)}
+	}
+	makeMeasured.Do(func() {
+		var wg sync.WaitGroup
+		for name, quest := range map[string]string{"long": longQuest(t), "wide": wideLab(t), "talk": talk(t, "talk", talkTurns, "")} {
+			wg.Go(func() {
+				// The lab ends when its turns do, which lyceum run calls a failure; its papers are counted.
+				if _, err := at(name).Lyceum("run", quest); err != nil && name != "wide" {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+	return at(name)
+}
+
+var makeMeasured sync.Once
+
 func TestAHundredThousandEvents(t *testing.T) {
-	h := home(t)
-	lyceum(t, h, "run", longQuest(t))
+	h := measured(t, "long")
 	last := events(t, h, "long")
 	if last < 100_000 {
 		t.Fatalf("the quest has only %d events", last)
@@ -113,10 +142,7 @@ func seqs(tab *browsertest.Tab) []uint64 {
 }
 
 func TestFiveHundredPapers(t *testing.T) {
-	h := home(t)
-	// It ends when its turns do, which lyceum run calls a failure; the papers are counted.
-	_, _ = h.Lyceum("run", wideLab(t))
-	tab := chromium(t).Tab(t, serve(t, h))
+	tab := chromium(t).Tab(t, serve(t, measured(t, "wide")))
 	began := time.Now()
 	tab.Do(chromedp.Navigate("about:blank"))
 	tab.Go("#/q/wide/canvas")
@@ -126,7 +152,7 @@ func TestFiveHundredPapers(t *testing.T) {
 		Spots         int
 	}
 	tab.Eval(`(async () => {
-		const canvas = await (await fetch('/api/quests/wide/canvas')).json();
+		const canvas = await (await ask('/api/quests/wide/canvas')).json();
 		const all = performance.getEntriesByName('lyceum-layout');
 		const nodes = [...document.querySelectorAll('.react-flow__node')];
 		return { Layout: Math.max(...all.map((m) => m.duration)), Nodes: Math.max(...all.map((m) => m.detail.nodes)),
@@ -189,7 +215,7 @@ func wideLab(t testing.TB) string {
 		"quest.yaml": "name: wide\nsociety: lab\nagents: 25\nreviewers: 1\nproblem: What survives?\nmodel: script:plan.yaml\ncomputer: none\nlimits: {turns: 1600}\n",
 		"plan.yaml": `rules:
   - on: {last: "(?:asked to review|comes first:|do that first:\\n-) ([0-9a-f]{32})"}
-    call: [{tool: submit_review, args: {ref: "$1", grade: ACCEPT, content: "It is."}}]
+    call: [{tool: submit_review, args: {ref: "$1", grade: ACCEPT, confidence: 4, checked: {claim: "It is so.", ran: "its program"}, content: "It is."}}]
   - on: {last: "(?:has published) ([0-9a-f]{32})"}
     call: [{tool: submit_publication, args: {title: "It follows", content: "As $1 says."}}]
   - call: [{tool: submit_publication, args: {title: "It is 42", content: "So it is."}}]

@@ -113,17 +113,43 @@ func folder(t testing.TB, files map[string]string) string {
 	return filepath.Join(dir, "quest.yaml")
 }
 
+// serving are the servers that are up, by the folders of their homes. A home has one server,
+// which the tests that only look at the home share; the last of them stops it.
+var serving = struct {
+	sync.Mutex
+	all map[string]*use
+}{all: map[string]*use{}}
+
+type use struct {
+	server *browsertest.Server
+	tests  int
+}
+
 // serve serves a home until the test ends.
 func serve(t testing.TB, h browsertest.Home) *browsertest.Server {
 	t.Helper()
-	s, err := h.Serve("127.0.0.1:0")
-	must(t, err)
+	serving.Lock()
+	defer serving.Unlock()
+	u := serving.all[h.Dir]
+	if u == nil {
+		s, err := h.Serve("127.0.0.1:0")
+		must(t, err)
+		u = &use{server: s}
+		serving.all[h.Dir] = u
+	}
+	u.tests++
 	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
+		serving.Lock()
+		defer serving.Unlock()
+		if u.tests--; u.tests > 0 {
+			return
+		}
+		delete(serving.all, h.Dir)
+		if err := u.server.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
-	return s
+	return u.server
 }
 
 // examples is a home in which the offline examples have run, made once. Tests of it only

@@ -23,7 +23,7 @@ func labOf(papers []paper) (plan string, turns int) {
 	var b strings.Builder
 	fmt.Fprint(&b, `rules:
   - on: {last: "(?:asked to review|comes first:|do that first:\\n-) ([0-9a-f]{32})"}
-    call: [{tool: submit_review, args: {ref: "$1", grade: ACCEPT, content: `+yaml(scream)+`}}]
+    call: [{tool: submit_review, args: {ref: "$1", grade: ACCEPT, confidence: 4, checked: {claim: "It is so.", ran: "its program"}, content: `+yaml(scream)+`}}]
 `)
 	turn := 0
 	for _, p := range papers {

@@ -89,15 +89,25 @@ func TestALiveCanvas(t *testing.T) {
 			"plan.yaml": `rules:
   - on: {last: "(?:asked to review|comes first:|do that first:\\n-) ([0-9a-f]{32})"}
     delay: 150ms
-    call: [{tool: submit_review, args: {ref: "$1", grade: ACCEPT, content: "It is."}}]
+    call: [{tool: submit_review, args: {ref: "$1", grade: ACCEPT, confidence: 4, checked: {claim: "It is so.", ran: "its program"}, content: "It is."}}]
   - delay: 150ms
     call: [{tool: submit_publication, args: {title: "It is 42", content: "So it is."}}]
 `}))
 		tab := chromium(t).Tab(t, serve(t, h))
 		tab.Go("#/q/growing/canvas")
 		tab.Eval(`window.grown = [], new MutationObserver(() => { const n = document.querySelectorAll('.react-flow__node').length; if (n !== grown.at(-1)) grown.push(n) }).observe(document.querySelector('main'), { subtree: true, childList: true }), true`, nil)
+		// Who zooms by a button looks at a part: the graph that grows leaves it there.
+		tab.Do(browsertest.Settled())
+		tab.Eval(`document.querySelector('.react-flow__controls-zoomin').click(), true`, nil)
+		tab.Do(browsertest.Settled())
+		scale := `new DOMMatrix(getComputedStyle(document.querySelector('.react-flow__viewport')).transform).a`
+		var before, after float64
+		tab.Eval(scale, &before)
 		tab.Click(".controls button", "Start")
 		tab.Until(`document.querySelector('.questbar .badge')?.innerText === 'out of budget'`)
+		if tab.Eval(scale, &after); before != after {
+			t.Errorf("the zoom was %v, and %v after the graph has grown; want it to stay", before, after)
+		}
 		tab.Do(browsertest.Settled())
 		var want int
 		answer(tab, "/quests/growing/canvas", "a.nodes.length", &want)

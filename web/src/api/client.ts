@@ -1,3 +1,4 @@
+import { key, resume } from './session'
 import type * as t from './types'
 
 /** Failure is an answer of the server that says no, or no answer at all (status 0). */
@@ -16,19 +17,27 @@ export const unreachable =
   'The server does not answer. If it is not running, start it with: lyceum serve. Then try again.'
 
 async function ask(path: string, init: RequestInit = {}): Promise<Response> {
-  let response: Response
+  const response = await once(path, init)
+  if (response.ok) return response
+  if (response.status === 401 && (await resume())) {
+    const again = await once(path, init)
+    if (again.ok) return again
+    throw await failureOf(again)
+  }
+  throw await failureOf(response)
+}
+
+async function once(path: string, init: RequestInit): Promise<Response> {
   try {
-    response = await fetch(`/api${path}`, {
+    return await fetch(`/api${path}`, {
       ...init,
-      headers: { Accept: 'application/json', 'Lyceum-Request': '1', ...init.headers },
+      headers: { Accept: 'application/json', 'Lyceum-Key': key(), ...init.headers },
       credentials: 'same-origin',
     })
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     throw new Failure(0, 'unreachable', unreachable)
   }
-  if (!response.ok) throw await failureOf(response)
-  return response
 }
 
 // A proxy in front may answer with something that is not ours: then the status is
@@ -73,6 +82,8 @@ export const control = (quest: string, order: t.Control) =>
   send<t.Controlled>('POST', `/quests/${quest}/control`, order)
 export const say = (quest: string, message: t.NewMessage) =>
   send<t.Posted>('POST', `/quests/${quest}/messages`, message)
+export const answer = (quest: string, reply: t.Answer) =>
+  send<t.Posted>('POST', `/quests/${quest}/answers`, reply)
 
 /** query makes ?a=b of what is set. */
 export function query(values: Record<string, string | number | boolean | undefined>): string {
@@ -86,4 +97,4 @@ export const agentPath = (quest: string, agent: string, rest = '') =>
   questPath(quest, `/agents/${encodeURIComponent(agent)}${rest}`)
 export const blobPath = (hash: string) => `/blobs/${encodeURIComponent(hash)}`
 /** blobLink is where a browser fetches a blob by itself: an image, a download. */
-export const blobLink = (hash: string, name = '') => `/api${blobPath(hash)}${query({ name })}`
+export const blobLink = (hash: string, name = '') => `/api${blobPath(hash)}${query({ name, key: key() })}`

@@ -49,6 +49,8 @@ export type Limits = {
   turns?: number
   tokens?: number
   seconds?: number
+  /** room on the disk for what is kept of files, outputs and results */
+  storage_bytes?: number
   agent?: AgentLimits
 }
 
@@ -58,6 +60,8 @@ export type AgentLimits = {
   turns?: number
   tokens?: number
   seconds?: number
+  /** room on the disk for what is kept of files, outputs and results */
+  storage_bytes?: number
 }
 
 /** A lab's papers by status. */
@@ -79,25 +83,33 @@ export type Summary = {
   name: Name
   /** solo, lab or contract; empty if the quest cannot be read */
   society: string
-  /** society and version, such as lab/1 */
+  /** society and version, such as lab/2 */
   rules: string
   /** interrupted: it should run and no process runs it. completed_with_warnings: finished, and something stayed open. damaged and other_rules: it cannot be read, reason says why. */
-  status: 'created' | 'running' | 'paused' | 'stopped' | 'exceeded' | 'finished' | 'failed' | 'interrupted' | 'completed_with_warnings' | 'damaged' | 'other_rules'
+  status: 'created' | 'running' | 'paused' | 'stopped' | 'exceeded' | 'finished' | 'failed' | 'interrupted' | 'completed_with_warnings' | 'damaged' | 'other_rules' | 'waiting'
   /** why it stands as it does, where somebody gave a reason */
   reason?: string
-  /** some process has it now */
+  /** some process works on it now */
   running: boolean
+  /** some process has it now: it works on it, or it rests there, paused or waiting */
+  held: boolean
   /** this server has it: live tokens come with its stream */
   held_here: boolean
+  /** how many questions wait for a person's answer */
+  open_questions: number
   /** how many */
   agents: number
   models: Array<string>
   papers?: PaperCounts
   /** agents that have a current vote */
   votes?: number
-  cost_usd: USD
+  /** null if there are calls whose cost nobody knows */
+  cost_usd: USD | null
+  cost_at_least_usd?: USD
   /** calls whose cost nobody knows */
   unpriced_calls: number
+  /** calls whose provider did not tell what they used, so that the cost is an upper bound; absent if there are none */
+  estimated_calls?: number
   turns: number
   tool_calls: number
   tokens: number
@@ -114,6 +126,7 @@ export type Summary = {
     hash: Hash
   }
   activity: Spark
+  verdict?: Verdict
 }
 
 /** What an agent is doing now. */
@@ -135,12 +148,15 @@ export type Doing = {
 /** An agent at a glance. */
 export type Agent = {
   name: string
+  /** the outside agent that it is, if it is one; model is then what that one gets */
+  executor?: string
   /** empty for an agent that works by rules alone */
   model: string
   doing: Doing
   turns: number
   tokens: number
-  cost_usd: USD
+  /** null if there are calls whose cost nobody knows */
+  cost_usd: USD | null
   /** time that its model calls took */
   seconds: number
   /** entries of its transcript */
@@ -179,12 +195,15 @@ export type Mind = {
 /** An agent. */
 export type AgentDetail = {
   name: string
+  /** the outside agent that it is, if it is one; model is then what that one gets */
+  executor?: string
   /** empty for an agent that works by rules alone */
   model: string
   doing: Doing
   turns: number
   tokens: number
-  cost_usd: USD
+  /** null if there are calls whose cost nobody knows */
+  cost_usd: USD | null
   /** time that its model calls took */
   seconds: number
   /** entries of its transcript */
@@ -275,6 +294,19 @@ export type Part = {
   output_seq?: Seq
   failed?: boolean
   duration_us?: number
+  /** what came with the text, or with the result of the call */
+  attachments?: Array<AttachedFile>
+}
+
+/** A picture or another file that came with a text or a result. */
+export type AttachedFile = {
+  /** its type, by its bytes */
+  media: string
+  /** what it was called: a stranger's word */
+  name?: string
+  ref: Ref
+  /** it can be shown as a picture: GET /api/blobs/{hash} */
+  picture?: boolean
 }
 
 /** A blob: GET /api/blobs/{hash}. */
@@ -316,25 +348,33 @@ export type Detail = {
   name: Name
   /** solo, lab or contract; empty if the quest cannot be read */
   society: string
-  /** society and version, such as lab/1 */
+  /** society and version, such as lab/2 */
   rules: string
   /** interrupted: it should run and no process runs it. completed_with_warnings: finished, and something stayed open. damaged and other_rules: it cannot be read, reason says why. */
-  status: 'created' | 'running' | 'paused' | 'stopped' | 'exceeded' | 'finished' | 'failed' | 'interrupted' | 'completed_with_warnings' | 'damaged' | 'other_rules'
+  status: 'created' | 'running' | 'paused' | 'stopped' | 'exceeded' | 'finished' | 'failed' | 'interrupted' | 'completed_with_warnings' | 'damaged' | 'other_rules' | 'waiting'
   /** why it stands as it does, where somebody gave a reason */
   reason?: string
-  /** some process has it now */
+  /** some process works on it now */
   running: boolean
+  /** some process has it now: it works on it, or it rests there, paused or waiting */
+  held: boolean
   /** this server has it: live tokens come with its stream */
   held_here: boolean
+  /** how many questions wait for a person's answer */
+  open_questions: number
   /** how many */
   agents: number
   models: Array<string>
   papers?: PaperCounts
   /** agents that have a current vote */
   votes?: number
-  cost_usd: USD
+  /** null if there are calls whose cost nobody knows */
+  cost_usd: USD | null
+  cost_at_least_usd?: USD
   /** calls whose cost nobody knows */
   unpriced_calls: number
+  /** calls whose provider did not tell what they used, so that the cost is an upper bound; absent if there are none */
+  estimated_calls?: number
   turns: number
   tool_calls: number
   tokens: number
@@ -361,6 +401,8 @@ export type Detail = {
   answer?: string
   best?: Paper
   team: Array<Agent>
+  /** those that wait for a person's answer, the oldest first */
+  questions: Array<Question>
   warnings: Array<string>
   policies: Array<{
     name: string
@@ -381,6 +423,9 @@ export type Detail = {
   }
   /** why this server's last run of it ended, if that was an error */
   trouble?: string
+  /** there if the quest was imported */
+  imported?: ImportedQuest
+  verdict?: Verdict
 }
 
 /** A line of the ledger, to the byte. The bodies are described in docs/events.md. */
@@ -504,9 +549,11 @@ export type Paper = {
   revises?: PaperRef
   revised_by: Array<PaperRef>
   attachments: number
-  reproduction?: 'reproduced' | 'differs' | 'failed' | 'running'
+  reproduction?: 'same output twice' | 'differs' | 'failed' | 'running'
   /** it has the most votes */
   best: boolean
+  /** the claims that its output does not hold */
+  missing?: Array<string>
 }
 
 export type Papers = {
@@ -531,6 +578,13 @@ export type Review = {
   content: string
   seq: Seq
   time: Time
+  confidence?: number
+  /** what the paper claims, in the reviewer's words */
+  claim?: string
+  /** what the reviewer checked and ran, or why nothing */
+  ran?: string
+  /** the case that was tried against it */
+  counterexample?: string
 }
 
 /** That an agent review a paper. */
@@ -560,13 +614,17 @@ export type PaperDetail = {
   revised_by: Array<PaperRef>
   attachments: Array<Attachment>
   reproduction?: {
-    status: 'reproduced' | 'differs' | 'failed' | 'running'
+    status: 'same output twice' | 'differs' | 'failed' | 'running'
     reason?: string
     exit?: number
     output?: Ref
     second?: Ref
     duration_us?: number
     seq?: Seq
+    /** the beginning of what it printed */
+    printed?: string
+    /** the claims that are not in what it printed */
+    missing?: Array<string>
   }
   /** it has the most votes */
   best: boolean
@@ -585,6 +643,12 @@ export type PaperDetail = {
     /** as patches are written */
     unified: string
   }
+  /** the values that it stands for */
+  claims: Array<string>
+  /** its author named the claims; else they are the numbers of its first paragraph */
+  named: boolean
+  /** published papers that seem to say the same */
+  repeats: Array<Link>
 }
 
 export type Link = {
@@ -702,6 +766,8 @@ export type Evidence = {
     command?: string
     code_sha256?: string
     environment_sha256?: string
+    /** the pictures that the program drew, as SVG; show them as images only */
+    plots?: Array<string>
     /** the words that were found, to be marked in text */
     snippet?: string
     sha256: string
@@ -853,7 +919,8 @@ export type Validation = {
 
 /** An order. */
 export type Control = {
-  action: 'start' | 'pause' | 'resume' | 'stop' | 'fork'
+  action: 'start' | 'pause' | 'resume' | 'stop' | 'limit' | 'fork' | 'allow'
+  /** start, resume and limit: they replace those of the quest where they are set */
   limits?: Limits
   /** start and resume: models answer without thinking first */
   no_thinking?: boolean
@@ -869,6 +936,8 @@ export type Control = {
   message?: string
   /** fork: run it at once */
   start?: boolean
+  /** allow: what an imported quest may do, instead of what was allowed before */
+  allow?: Allowance
 }
 
 export type Controlled = {
@@ -878,10 +947,52 @@ export type Controlled = {
 }
 
 export type NewMessage = {
-  /** 1 to 8192 bytes */
-  text: string
+  /** 1 to 8192 bytes; may be empty or absent where there are attachments */
+  text?: string
   /** an agent; absent means all */
   to?: string
+  /** pictures and other files, at most 7 MiB together; what each of them is, its bytes say */
+  attachments?: Array<NewAttachment>
+}
+
+/** A file that goes with a message. */
+export type NewAttachment = {
+  /** what it is called; folders before it are left out */
+  name?: string
+  /** the bytes, as base64 */
+  data: string
+}
+
+export type Answer = {
+  /** the number of the question */
+  question: number
+  /** one of the question's options */
+  choice?: string
+  /** an answer in words, or what there is to say with the choice */
+  text?: string
+}
+
+export type Question = {
+  /** the seq of interaction.opened */
+  id: number
+  /** the agent that asks, or who else wants to do something */
+  asker: string
+  /** in the asker's words: text of an agent, not to be trusted */
+  question: string
+  /** answers to choose from; another may be given unless there is a proposal */
+  options: Array<string>
+  /** what somebody wants to do, such as tool.call: yes lets it happen, once */
+  proposal?: string
+  /** those that have a person decide */
+  policies?: Array<string>
+  /** the asker waits for the answer */
+  blocking: boolean
+  asked: Time
+  expires?: Time
+  /** what counts if nobody answers in time */
+  default?: string
+  /** there is an answer, and nobody runs the quest: it counts once somebody does */
+  answered?: boolean
 }
 
 export type Posted = {
@@ -894,6 +1005,36 @@ export type Posted = {
 export type Quests = {
   /** the last changed first */
   quests: Array<Summary>
+}
+
+export type Resumed = {
+  /** that the server knows the secret: HMAC-SHA256 with it, in hex, of the lines server, at and nonce */
+  proof?: string
+  /** the server's word, good for a minute */
+  challenge?: string
+  /** what each request brings from now on as Lyceum-Key, beside the cookie that comes with this answer */
+  key?: string
+}
+
+export type Resumption = {
+  /** the session */
+  id: string
+  /** the address that the page is at, such as 127.0.0.1:8080; no name */
+  at: string
+  /** a word of 16 to 128 letters that was not used before */
+  nonce: string
+  /** the server's word, with the proof */
+  challenge?: string
+  /** that the page knows the secret: HMAC-SHA256 with it, in hex, of the lines page, at, nonce and challenge */
+  proof?: string
+}
+
+/** empty for who comes with a token: there is no session */
+export type Session = {
+  /** the session */
+  id?: string
+  /** for the page's memory alone */
+  secret?: string
 }
 
 /** data of a delta in the live stream. */
@@ -1102,4 +1243,76 @@ export type Diff = {
     a: Lasted
     b: Lasted
   }>
+}
+
+/** a quest's answer in a line */
+export type Verdict = {
+  /** the answer itself */
+  value: string
+  /** the best there is, and no answer that the quest ended with */
+  candidate: boolean
+  /** who agrees, in words */
+  agree: string
+  sure: 'high' | 'medium' | 'low' | 'unchecked'
+  /** why that sure */
+  why: string
+  /** what it stands in */
+  source?: string
+  votes?: number
+  voters?: number
+  /** other results that say the same */
+  same?: number
+  /** other results that say something else */
+  otherwise?: number
+}
+
+/** What the owner of the home lets an imported quest do. */
+export type Allowance = {
+  /** its computers may reach the public hosts that it asks for */
+  network?: boolean
+  /** they get the open network that it asks for, this machine and its surroundings included */
+  open_network?: boolean
+  /** further hosts, as in network.allow, that the owner of the home named */
+  hosts?: Array<string>
+  /** an image may be built from the Dockerfile that it brings, without network */
+  build?: boolean
+  /** the same, with network */
+  build_network?: boolean
+}
+
+/** What a quest that came from elsewhere asks for, and what it gets. */
+export type ImportedQuest = {
+  asks: {
+    models: Array<string>
+    /** the kind of its agents' computers; absent if they have none */
+    computer?: string
+    network: 'none' | 'allow' | 'open'
+    hosts?: Array<string>
+    /** what its image is built from, if it brings one */
+    dockerfile?: string
+  }
+  allowed: Allowance
+  /** what it asks for and does not get, in sentences */
+  withheld: Array<string>
+}
+
+export type Checked = {
+  /** unchanged (verify) or identical (replay), if all holds */
+  verdict: 'unchanged' | 'identical' | 'differs'
+  quest: string
+  events: number
+  inputs: number
+  derived: number
+  blobs: number
+  /** what could not be checked here, or nobody vouches for */
+  notes?: Array<string>
+  /** the first thing that does not hold */
+  difference?: {
+    /** the event, absent if it is about a file */
+    seq?: number
+    file?: string
+    what: string
+    recorded?: string
+    computed?: string
+  }
 }

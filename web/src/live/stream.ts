@@ -1,4 +1,5 @@
 import { get, questPath, query, Failure } from '../api/client'
+import { key } from '../api/session'
 import type { Cut, Delta, Detail, End, Event, EventPage } from '../api/types'
 
 export type Connection =
@@ -82,7 +83,7 @@ export class LiveQuest {
   private connect(): void {
     if (this.closed) return
     this.set({ connection: { kind: 'connecting' } })
-    const source = new EventSource(`/api${questPath(this.quest, '/events')}${query({ after: this.last() || '0' })}`)
+    const source = new EventSource(`/api${questPath(this.quest, '/events')}${query({ after: this.last() || '0', key: key() })}`)
     this.source = source
     source.onopen = () => {
       this.attempts = 0

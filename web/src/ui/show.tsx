@@ -1,12 +1,20 @@
 import type { Summary } from '../api/types'
 
-/** money shows dollars as they are written, with as many digits as say something. */
+/** money shows dollars in cents, and less than a cent with two digits that say something. */
 export function money(usd: string): string {
   const value = Number(usd)
-  if (value === 0) return '$0.00'
-  if (value < 0.01) return `$${value.toFixed(4)}`
-  return `$${value.toFixed(2)}`
+  if (value !== 0 && value < 0.00995) return `$${Number(value.toPrecision(2)).toFixed(9).replace(/0+$/, '')}`
+  return `$${value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
 }
+
+/** price is what something has cost. What nobody knows is unknown, and never nothing. */
+export function price(usd: string | null, atLeast = '0'): string {
+  if (usd !== null) return money(usd)
+  return Number(atLeast) > 0 ? `at least ${money(atLeast)}` : 'unknown'
+}
+
+/** several is a number of things: 1 turn, 12,345 turns. */
+export const several = (n: number, one: string) => `${count(n)} ${n === 1 ? one : `${one}s`}`
 
 export const count = (n: number) => n.toLocaleString('en-US')
 
@@ -43,11 +51,14 @@ export function When({ time }: { time: string }) {
   return <time dateTime={time} title={date.toLocaleString()}>{text}</time>
 }
 
+/** moment is a time to the minute, as the reader's clock has it. */
+export const moment = (time: string) => new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+
 type Status = Summary['status']
 
 const tones: Partial<Record<Status, string>> = {
   running: 'live', finished: 'good', completed_with_warnings: 'warn', failed: 'bad', damaged: 'bad', other_rules: 'bad',
-  paused: 'warn', exceeded: 'warn', interrupted: 'warn',
+  paused: 'warn', exceeded: 'warn', interrupted: 'warn', waiting: 'asks',
 }
 const names: Partial<Record<Status, string>> = {
   completed_with_warnings: 'finished, with warnings', exceeded: 'out of budget', other_rules: 'other rules',
@@ -56,6 +67,16 @@ const names: Partial<Record<Status, string>> = {
 export const StatusBadge = ({ status }: { status: Status }) => (
   <span className={`badge ${tones[status] ?? ''}`}>{names[status] ?? status}</span>
 )
+
+/** Held says that a process has a quest that rests: it can be paused and held, or paused and nobody's. */
+export const Held = ({ quest }: { quest: Pick<Summary, 'held' | 'running'> }) => (
+  quest.held && !quest.running ? <span className="badge">held by a process</span> : null
+)
+
+/** Asked says how many questions are open, nothing if none is. */
+export const Asked = ({ open }: { open: number }) => (open > 0 ? <span className="badge asks">{questions(open)}</span> : null)
+
+export const questions = (n: number) => (n === 1 ? '1 question' : `${n} questions`)
 
 export const Badge = ({ tone = '', children }: { tone?: string; children: React.ReactNode }) => (
   <span className={`badge ${tone}`}>{children}</span>

@@ -19,7 +19,8 @@ export function Empty({ title, children, action, alone = false }: { title: strin
 }
 
 const advice: Record<number, string> = {
-  401: 'This browser is not signed in. Open the link that lyceum serve printed; with lyceum serve --open it opens by itself.',
+  401: 'This browser is not signed in, or the server was started anew since. Open the link that lyceum serve printed: it opens once,'
+    + ' within five minutes. Another is printed by: lyceum serve --link',
   403: 'This is not open to you: the token that you came with does not reach so far, or the address is not the one that lyceum serve printed.',
   404: 'It may have been removed, or the link is wrong.',
   429: 'Wait a minute, then try again.',

@@ -30,15 +30,19 @@ type violation struct {
 }
 
 // Accessible runs the rules on the page as it stands, and fails the test over each that
-// is broken. The script comes in by the debugger, past the page's policy, which stays
+// is broken; only is the one rule to run, or all of them if it is empty. The script comes in by the debugger, past the page's policy, which stays
 // as it is for the page itself.
-func (tab *Tab) Accessible(axe, where string) {
+func (tab *Tab) Accessible(axe, where, only string) {
 	tab.t.Helper()
 	if !tab.Is(`window.axe`) {
 		tab.Eval(axe+`; true`, nil)
 	}
 	var found []violation
-	tab.Eval(`axe.run(document, { resultTypes: ['violations'] }).then((r) => r.violations.map((v) => ({
+	run := `{ resultTypes: ['violations'] }`
+	if only != "" {
+		run = fmt.Sprintf(`{ resultTypes: ['violations'], runOnly: [%s] }`, Quote(only))
+	}
+	tab.Eval(`axe.run(document, `+run+`).then((r) => r.violations.map((v) => ({
 		ID: v.id, Help: v.help, Nodes: v.nodes.slice(0, 3).map((n) => ({ Target: n.target, Summary: n.failureSummary })),
 	})))`, &found)
 	for _, v := range found {

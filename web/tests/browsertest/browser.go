@@ -94,18 +94,19 @@ func Scheme(dark bool) chromedp.Action {
 }
 
 // settled is over when nothing is being read any more and nothing was drawn for a while,
-// which is in milliseconds.
+// which is in milliseconds. It counts looks, not time: a browser that waited for a processor
+// has not stood still.
 const settled = `((quiet) => new Promise((done, fail) => {
-	let last = performance.now();
-	const watch = new MutationObserver(() => { last = performance.now() });
+	let calm = 0;
+	const watch = new MutationObserver(() => { calm = 0 });
 	watch.observe(document.documentElement, { subtree: true, childList: true, characterData: true, attributes: true });
-	const began = last;
+	const began = performance.now();
 	const look = () => {
-		const now = performance.now();
 		const busy = document.readyState !== 'complete' || !document.querySelector('main')
 			|| document.querySelector('[aria-busy="true"], .waiting, .unparsed, [data-verdict="checking"]');
-		if (!busy && now - last > quiet) { watch.disconnect(); document.fonts.ready.then(() => done(true)) }
-		else if (now - began > 20000) { watch.disconnect(); fail(new Error('the page does not come to rest: ' + document.body.innerText.slice(0, 300))) }
+		calm = busy ? 0 : calm + 1;
+		if (calm * 25 > quiet) { watch.disconnect(); document.fonts.ready.then(() => done(true)) }
+		else if (performance.now() - began > 20000) { watch.disconnect(); fail(new Error('the page does not come to rest: ' + document.body.innerText.slice(0, 300))) }
 		else setTimeout(look, 25);
 	};
 	look();

@@ -51,7 +51,8 @@ func (h Home) Lyceum(args ...string) (string, error) {
 
 // Server is lyceum serve as a process.
 type Server struct {
-	// Link is what it printed, with the token; Base is the same without.
+	// Link signs browsers in, as often as is wanted: it has the home's own token, where the
+	// link that is printed opens once. Base is the same without.
 	Link, Base string
 	cmd        *exec.Cmd
 	said       *bytes.Buffer
@@ -71,9 +72,10 @@ func (h Home) Serve(listen string) (*Server, error) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if _, after, ok := strings.Cut(lines.Text(), "http"); ok {
-			s.Link = "http" + strings.Fields(after)[0]
-			s.Base, _, _ = strings.Cut(s.Link, "?")
-			return s, nil
+			s.Base, _, _ = strings.Cut("http"+strings.Fields(after)[0], "?")
+			token, err := os.ReadFile(filepath.Join(h.Dir, "token"))
+			s.Link = s.Base + "?token=" + strings.TrimSpace(string(token))
+			return s, err
 		}
 	}
 	err = s.cmd.Wait()

@@ -3,12 +3,15 @@ package browsertest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -21,7 +24,8 @@ import (
 const Patience = 40 * time.Second
 
 // before runs in front of all of the page's own: it keeps what a page cannot be asked
-// for later, the numbers that its streams brought above all.
+// for later, the numbers that its streams brought above all. ask gets something of the API as
+// the page does.
 const before = `window.seen = { seqs: [], opened: 0, violations: [] };
 addEventListener('securitypolicyviolation', (e) => seen.violations.push(e.violatedDirective + ' ' + e.blockedURI), true);
 window.EventSource = class extends EventSource {
@@ -30,7 +34,8 @@ window.EventSource = class extends EventSource {
 		seen.opened++;
 		this.addEventListener('message', (e) => seen.seqs.push(Number(e.lastEventId)));
 	}
-};`
+};
+window.ask = (path) => fetch(path, { headers: { 'Lyceum-Key': localStorage.getItem('lyceum-key') } });`
 
 // Tab is one tab on a server. What fails in it fails the test.
 type Tab struct {
@@ -66,6 +71,25 @@ func (b *Browser) Tab(t testing.TB, s *Server) *Tab {
 	}), chromedp.EmulateViewport(1280, 800), Scheme(false), chromedp.Navigate(s.Link))
 	tab.Until(`document.querySelector('main h1')`)
 	return tab
+}
+
+// SignIn has the browser be known to another server at the same address, as if its link had
+// been opened in another tab: a session is of one server.
+func (tab *Tab) SignIn(s *Server) {
+	tab.t.Helper()
+	browser := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := browser.Get(s.Link)
+	if err != nil {
+		tab.t.Fatal(err)
+	}
+	answer.Body.Close()
+	_, key, ok := strings.Cut(answer.Header.Get("Location"), "#key=")
+	if cookies := answer.Cookies(); !ok || len(cookies) != 1 {
+		tab.t.Fatalf("the link gives %s with %d cookies, want one and a key", answer.Status, len(cookies))
+	}
+	cookie := answer.Cookies()[0]
+	tab.Do(network.SetCookie(cookie.Name, cookie.Value).WithURL(s.Base).WithHTTPOnly(true).WithSameSite(network.CookieSameSiteStrict))
+	tab.Eval(fmt.Sprintf("localStorage.setItem('lyceum-key', %s) ?? true", Quote(key)), nil)
 }
 
 // In has the tab fail another test from now on, a part of the one that opened it.
@@ -200,8 +224,15 @@ func (tab *Tab) Until(expression string) {
 	})`, expression, Patience.Milliseconds()-5000)
 	ctx, cancel := context.WithTimeout(tab.Ctx, Patience)
 	defer cancel()
-	if err := chromedp.Run(ctx, chromedp.Evaluate(wait, nil, awaited)); err != nil {
-		tab.t.Fatalf("waited for %s: %v\nthe page shows: %s", expression, err, tab.shown())
+	for {
+		err := chromedp.Run(ctx, chromedp.Evaluate(wait, nil, awaited))
+		if err == nil {
+			return
+		}
+		// A page that is read anew takes what waited in it along: the wait begins again there.
+		if fault, ok := errors.AsType[*cdproto.Error](err); !ok || !strings.Contains(fault.Message, "navigated") || ctx.Err() != nil {
+			tab.t.Fatalf("waited for %s: %v\nthe page shows: %s", expression, err, tab.shown())
+		}
 	}
 }
 

@@ -4,9 +4,9 @@ import { useLive, useQuestResource } from '../../live/context'
 import { words } from '../../live/stream'
 import { questLink } from '../../route'
 import { visible } from '../../text/plain'
-import { Badge, count, duration, money, short } from '../../ui/show'
+import { Badge, duration, price, several, short } from '../../ui/show'
 import { Ready } from '../../ui/states'
-import { doingNow } from '../quest/team'
+import { doingNow, mindOf } from '../quest/team'
 import { Files } from './files'
 import { MindView } from './mind'
 import { Spending } from './spending'
@@ -50,8 +50,8 @@ function Head({ quest, agent, tab }: { quest: string; agent: AgentDetail; tab: s
       <a className="small" href={questLink(quest, 'agents')}>All agents</a>
       <div className="row wide"><h2>{agent.name}</h2><Badge tone={doing.kind === 'parked' ? 'warn' : ''}>{doing.kind}</Badge>
         <span className="small muted">
-          {agent.model || 'works by rules alone'} · {count(agent.turns)} turns · {short(agent.tokens)} tokens
-          {' '}· {money(agent.cost_usd)} · {duration(agent.seconds)} of model time
+          {mindOf(agent) || 'works by rules alone'} · {several(agent.turns, 'turn')} · {short(agent.tokens)} tokens
+          {' '}· {price(agent.cost_usd)} · {duration(agent.seconds)} of model time
         </span></div>
       {doing.reason && <p className="small muted">{visible(doing.reason)}</p>}
       {agent.papers.length > 0 && <p className="small">Papers: {agent.papers.map((ref, i) => <span key={ref}>{i > 0 && ', '}

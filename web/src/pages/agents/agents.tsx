@@ -3,9 +3,9 @@ import type { Agent } from '../../api/types'
 import { useLive, useQuestResource } from '../../live/context'
 import { questLink } from '../../route'
 import { visible } from '../../text/plain'
-import { Badge, count, money, short } from '../../ui/show'
+import { Badge, count, price, short } from '../../ui/show'
 import { Empty, Ready } from '../../ui/states'
-import { doingNow } from '../quest/team'
+import { doingNow, mindOf } from '../quest/team'
 import './agents.css'
 
 /** Agents lists who works on the quest. */
@@ -38,10 +38,10 @@ function Row({ quest, agent }: { quest: string; agent: Agent }) {
       <th scope="row"><a href={questLink(quest, `agents/${agent.name}`)}>{agent.name}</a></th>
       <td><Badge tone={busy ? 'live' : doing.kind === 'parked' ? 'warn' : ''}>{doing.kind}</Badge> <span className="muted small">
         {visible((doing.command ?? doing.title ?? doing.reason ?? '').slice(0, 70))}</span></td>
-      <td className="small">{agent.model || <span className="muted">rules alone</span>}</td>
+      <td className="small">{mindOf(agent) || <span className="muted">rules alone</span>}</td>
       <td className="right num">{count(agent.turns)}</td>
       <td className="right num">{short(agent.tokens)}</td>
-      <td className="right num">{money(agent.cost_usd)}</td>
+      <td className="right num">{price(agent.cost_usd)}</td>
       <td className="right num">{count(agent.commands)}</td>
       <td className="right num">{agent.papers.length}</td>
     </tr>

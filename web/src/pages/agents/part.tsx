@@ -1,6 +1,6 @@
 import { useMemo, type ToggleEvent } from 'react'
 import { blobLink } from '../../api/client'
-import type { Part, Ref } from '../../api/types'
+import type { AttachedFile, Part, Ref } from '../../api/types'
 import { questLink } from '../../route'
 import { Code } from '../../text/code'
 import { Markdown } from '../../text/markdown'
@@ -26,8 +26,30 @@ export function PartView({ quest, part, ...fold }: Fold & { quest: string; part:
       <summary>Thinking <span className="muted">{visible(clip(part.text ?? '', 90))}</span></summary><p className="thought-text">
       {visible(part.text ?? '')}</p><Rest of={part.ref} /></details>
     case 'tool_call': return <Call quest={quest} part={part} {...fold} />
-    default: return <><Markdown text={part.text ?? ''} context={context} /><Rest of={part.ref} /></>
+    default: return <><Markdown text={part.text ?? ''} context={context} /><Rest of={part.ref} /><Attached files={part.attachments} /></>
   }
+}
+
+/**
+ * Attached are pictures and files that came with something. Which of them are pictures, the server has seen from their bytes, and
+ * it serves no others as such; what they are called is a stranger's word.
+ */
+function Attached({ files = [] }: { files?: AttachedFile[] }) {
+  if (files.length === 0) return null
+  return (
+    <ul className="attached" aria-label="Pictures and files">
+      {files.map((file, i) => {
+        const name = visible(clip(file.name ?? '', 80)) || file.media
+        const link = blobLink(file.ref.hash, file.name || 'file')
+        return (
+          <li key={i}>
+            {file.picture && <a href={link}><img src={link} alt={`Picture ${name}`} loading="lazy" decoding="async" /></a>}
+            <a className="small" href={link}>{name}</a> <span className="small muted num">{visible(file.media)}, {bytes(file.ref.size)}</span>
+          </li>
+        )
+      })}
+    </ul>
+  )
 }
 
 const Rest = ({ of }: { of?: Ref }) => (of ? <a className="small" href={blobLink(of.hash, 'text.txt')}>all of it, {bytes(of.size)}</a> : null)
@@ -35,7 +57,7 @@ const Rest = ({ of }: { of?: Ref }) => (of ? <a className="small" href={blobLink
 function Call({ quest, part, ...fold }: Fold & { quest: string; part: Part }) {
   const args = useMemo(() => asArguments(part.args ?? ''), [part.args])
   return (
-    <details className="call" {...kept(fold, part.failed)}>
+    <details className="call" {...kept(fold, part.failed || part.attachments !== undefined)}>
       <summary>
         <span className="mono tool">{visible(part.tool ?? '')}</span>
         <span className="muted mono call-args">{visible(clip(args.line, 110))}</span>
@@ -47,6 +69,7 @@ function Call({ quest, part, ...fold }: Fold & { quest: string; part: Part }) {
           <Code text={value} language={name === 'command' ? 'sh' : ''} /></div>)}
         {part.output !== undefined && <div><p className="small muted">{part.failed ? 'error' : 'output'}</p>
           <pre className={part.failed ? 'pre failed' : 'pre'} tabIndex={0}>{visible(part.output)}</pre></div>}
+        <Attached files={part.attachments} />
         <div className="row small">
           <Rest of={part.output_ref} />
           {part.call !== undefined && <a href={questLink(quest, 'timeline', { seq: part.call })}>call {part.call}</a>}

@@ -67,7 +67,8 @@ function Inner({ graph, at, only, hidden, selected, onSelect }: Props) {
         onNodeClick={(_, node) => onSelect(node.id)} onPaneClick={() => onSelect('')} onMoveStart={(event) => { if (event) moved.current = true }}
         onNodesChange={(changes) => { for (const c of changes) if (c.type === 'select' && c.selected && c.id !== selected) onSelect(c.id) }}>
         <Background gap={28} size={1} />
-        <Controls showInteractive={false} position="bottom-right" />
+        <Controls showInteractive={false} position="bottom-right" onZoomIn={() => { moved.current = true }} onZoomOut={() => { moved.current = true }}
+          onFitView={() => { moved.current = false }} />
       </ReactFlow>
     </div>
   )

@@ -25,7 +25,7 @@ export const Thing = memo(function Thing({ data, selected }: NodeProps<Shown>) {
     <div className={`thing kind-${node.kind} ${tone} ${selected ? 'selected' : ''} ${faint ? 'faint' : ''} ${fresh ? 'fresh' : ''} ${joined ? 'joined' : ''}`}>
       <Handle type="target" position={Position.Left} isConnectable={false} />
       <span className="kind">{node.kind}{status && <span className="status"> {status.toLowerCase()}</span>}</span>
-      <span className="label">{visible(node.label.replace(/^#+\s+/, ''))}
+      <span className="label">{visible(node.label)}
         {node.kind === 'review' && node.agent && <span className="status"> · {node.agent}</span>}</span>
       <Handle type="source" position={Position.Right} isConnectable={false} />
     </div>

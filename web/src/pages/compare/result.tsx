@@ -5,7 +5,7 @@ import { questLink } from '../../route'
 import { Markdown } from '../../text/markdown'
 import { Line, Pairs } from '../../ui/chart'
 import { Unified } from '../../ui/diff'
-import { Badge, count, duration, money, short } from '../../ui/show'
+import { Badge, count, duration, money, price, short } from '../../ui/show'
 import { Steps } from './steps'
 import type { Diff, Overlap, Side, TextDiff } from './types'
 
@@ -47,7 +47,7 @@ function Sides({ diff }: { diff: Diff }) {
     ['status', (s) => s.status], ['rules', (s) => s.rules], ['model', (s) => s.models.join(', ') || '–'], ['seed', (s) => s.seed],
       ['events', (s) => count(s.events)],
     ['turns', (s) => count(s.turns)], ['tool calls', (s) => count(s.tool_calls)], ['tokens', (s) => short(s.input_tokens + s.output_tokens)],
-      ['cost', (s) => money(s.cost_usd)],
+      ['cost', (s) => price(s.unpriced_calls ? null : s.cost_usd, s.cost_usd)],
     ['head', (s) => <span className="mono">{s.hash.slice(0, 12)}…</span>],
   ]
   return (

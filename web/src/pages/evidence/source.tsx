@@ -27,6 +27,8 @@ export function Source({ source, claim, quest }: { source: Data; claim: string; 
       <blockquote className={source.kind === 'computation' ? 'quoted mono' : 'quoted'} tabIndex={0}>
         {pieces.map((p, i) => (p.marked ? <mark key={i}>{visible(p.text)}</mark> : <span key={i}>{visible(p.text)}</span>))}
       </blockquote>
+      {source.plots?.map((svg, i) => <img key={i} className="plot" alt={`Plot ${i + 1} of ${source.program ?? 'the program'}`}
+        src={`data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`} />)}
       <Verified hash={source.sha256} verdict={verdict} of="these words" />
       {source.code_sha256 && <p className="small">program: <a className="mono"
         href={blobLink(source.code_sha256, `${source.program ?? 'program'}.txt`)}>{source.code_sha256.slice(0, 16)}…</a></p>}

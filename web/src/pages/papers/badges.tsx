@@ -9,8 +9,11 @@ export function PaperStatus({ status }: { status: string }) {
   }
 }
 
-const tones = { reproduced: 'good', differs: 'bad', failed: 'bad', running: 'live' } as const
-const words = { reproduced: 'reproduced', differs: 'output differs', failed: 'program failed', running: 'running again' } as const
+const tones = { 'same output twice': 'good', differs: 'bad', failed: 'bad', running: 'live' } as const
+const words = { 'same output twice': 'same output twice', differs: 'output differs', failed: 'program failed', running: 'running again' } as const
 
-export const Reproduced = ({ status }: { status: NonNullable<Paper['reproduction']> }) => <Badge tone={tones[status]}>{words[status]}</Badge>
+/** Reproduced says what came of a paper's program. Where a claim is not in its output, the same output twice is nothing good. */
+export const Reproduced = ({ status, missing = [] }: { status: NonNullable<Paper['reproduction']>; missing?: string[] }) => missing.length > 0
+  ? <Badge tone="bad">{words[status]}, {missing.length === 1 ? 'a claim is' : `${missing.length} claims are`} not in it</Badge>
+  : <Badge tone={tones[status]}>{words[status]}</Badge>
 export const Grade = ({ grade }: { grade: string }) => <Badge tone={grade === 'ACCEPT' ? 'good' : 'bad'}>{grade === 'ACCEPT' ? 'accept' : 'reject'}</Badge>

@@ -40,7 +40,7 @@ function Shown({ quest, paper }: { quest: string; paper: PaperDetail }) {
         <div className="row">
           <PaperStatus status={paper.status} />
           {paper.best && <Badge tone="good">most votes</Badge>}
-          {paper.reproduction && <Reproduced status={paper.reproduction.status} />}
+          {paper.reproduction && <Reproduced status={paper.reproduction.status} missing={paper.reproduction.missing} />}
           <span className="small muted">by <a href={questLink(quest, `agents/${paper.author}`)}>{paper.author}
             </a>, <When time={paper.time} /> · <a href={questLink(quest, 'timeline', { seq: paper.seq })}>event {paper.seq}
             </a> · <span className="mono">{paper.ref}</span></span>
@@ -82,19 +82,23 @@ function Side({ quest, paper }: { quest: string; paper: PaperDetail }) {
           <dt>cited</dt><dd>{paper.cited}</dd>
           <dt>votes</dt><dd>{paper.votes}{paper.voters.length > 0 && <span className="muted"> {paper.voters.join(', ')}</span>}</dd>
           <dt>reviews</dt><dd>{paper.accepts} accept, {paper.rejects} reject</dd>
+          {paper.claims.length > 0 && <><dt>{paper.named ? 'claims' : 'numbers'}</dt><dd>{visible(paper.claims.join(', '))}</dd></>}
         </dl>
       </section>
       {r && (
         <section className="card stack tight">
           <h3>Reproduction</h3>
-          <div className="row"><Reproduced status={r.status} />
+          <div className="row"><Reproduced status={r.status} missing={r.missing} />
             {r.duration_us !== undefined && <span className="small muted">{duration(r.duration_us / 1e6)}</span>}</div>
           {r.reason && <p className="small">{visible(r.reason)}</p>}
+          {r.missing && r.missing.length > 0 && <p className="note bad small">Not in the output: {visible(r.missing.join(', '))}</p>}
+          {r.printed && <pre className="pre small" tabIndex={0} aria-label="What it printed">{visible(r.printed)}</pre>}
           {r.output && <a className="small" href={blobLink(r.output.hash, 'output.txt')}>its output, {bytes(r.output.size)}</a>}
           {r.second && <a className="small" href={blobLink(r.second.hash, 'second-output.txt')}>the second output, {bytes(r.second.size)}</a>}
         </section>
       )}
       {paper.attachments.length > 0 && <Attachments attachments={paper.attachments} />}
+      <Links title="Seems to repeat" quest={quest} links={paper.repeats} />
       <Links title="Cites" quest={quest} links={paper.citations} />
       <Links title="Cited by" quest={quest} links={paper.cited_by} />
     </>
@@ -126,6 +130,12 @@ function Reviews({ quest, paper, context }: { quest: string; paper: PaperDetail;
         <div className="card review" key={r.seq}>
           <div className="row between"><h3><a href={questLink(quest, `agents/${r.reviewer}`)}>{r.reviewer}</a></h3><Grade grade={r.grade} /></div>
           <Markdown text={r.content} context={context} />
+          <dl className="facts small">
+            {r.confidence !== undefined && <><dt>sure</dt><dd>{r.confidence} of 5</dd></>}
+            {r.claim && <><dt>claim</dt><dd>{visible(r.claim)}</dd></>}
+            {r.ran && <><dt>ran</dt><dd>{visible(r.ran)}</dd></>}
+            {r.counterexample && <><dt>tried</dt><dd>{visible(r.counterexample)}</dd></>}
+          </dl>
           <a className="small" href={questLink(quest, 'timeline', { seq: r.seq })}>event {r.seq}</a>
         </div>
       )} />

@@ -84,7 +84,7 @@ function One({ quest, paper }: { quest: string; paper: Paper }) {
       <div className="row badges">
         {paper.best && <Badge tone="good">most votes</Badge>}
         <PaperStatus status={paper.status} />
-        {paper.reproduction && <Reproduced status={paper.reproduction} />}
+        {paper.reproduction && <Reproduced status={paper.reproduction} missing={paper.missing} />}
       </div>
       <dl className="figures paper-figures">
         <div><dt>cited</dt><dd className="num">{paper.cited}</dd></div>

@@ -5,6 +5,7 @@ import { useLive } from '../../live/context'
 import { go } from '../../route'
 import { Dialog } from '../../ui/dialog'
 import { Fork } from './fork'
+import { Raise } from './limits'
 import { Message } from './message'
 
 type Action = 'start' | 'pause' | 'resume' | 'stop'
@@ -13,7 +14,9 @@ type Action = 'start' | 'pause' | 'resume' | 'stop'
 function offered(quest: Detail): Action[] {
   switch (quest.status) {
     case 'running': return ['pause', 'stop']
-    case 'paused': return quest.running ? ['resume', 'stop'] : ['resume', 'stop']
+    // This server goes on with it by itself if it is the one that looks after it.
+    case 'waiting': return quest.held_here || quest.held ? ['pause', 'stop'] : ['start', 'stop']
+    case 'paused': return ['resume', 'stop']
     case 'created': case 'stopped': case 'exceeded': case 'interrupted': case 'failed': return ['start']
     default: return []
   }
@@ -24,10 +27,11 @@ const labels: Record<Action, string> = { start: 'Start', pause: 'Pause', resume:
 /** Controls are the orders that a person can give a quest. */
 export function Controls({ quest }: { quest: Detail }) {
   const { quest: resource, now } = useLive()
-  const [open, setOpen] = useState<'fork' | 'message' | 'remove' | ''>('')
+  const [open, setOpen] = useState<'fork' | 'limits' | 'message' | 'remove' | ''>('')
   const [busy, setBusy] = useState('')
   const [said, setSaid] = useState('')
   const order = async (action: Action) => {
+    if (quest.status === 'exceeded' && action === 'start') return setOpen('limits')
     setBusy(action)
     setSaid('')
     try {
@@ -50,10 +54,12 @@ export function Controls({ quest }: { quest: Detail }) {
         ))}
         <button className="button" onClick={() => setOpen('message')}>Message</button>
         <button className="button" onClick={() => setOpen('fork')}>Fork</button>
-        {!quest.running && <button className="button danger" onClick={() => setOpen('remove')}>Remove</button>}
+        {quest.status === 'running' && <button className="button" onClick={() => setOpen('limits')}>Limits</button>}
+        {!quest.held && <button className="button danger" onClick={() => setOpen('remove')}>Remove</button>}
       </div>
       {said && <p className="note warn said" role="status">{said} <button className="link" onClick={() => setSaid('')}>Close</button></p>}
       {open === 'fork' && <Fork quest={quest.name} at={0} head={quest.events} onClose={close} />}
+      {open === 'limits' && <Raise quest={quest} onClose={close} onDone={() => { resource.again(); now() }} />}
       {open === 'message' && <Message quest={quest} onClose={close} />}
       {open === 'remove' && <Remove quest={quest.name} onClose={close} />}
     </>

@@ -3,7 +3,8 @@ import { Follow, useLive } from '../../live/context'
 import { questLink } from '../../route'
 import { societyOf, tabAt } from '../../society'
 import { Broken, Empty, Loading } from '../../ui/states'
-import { StatusBadge } from '../../ui/show'
+import { Held, questions, StatusBadge } from '../../ui/show'
+import { titled } from '../../ui/title'
 import { Controls } from './controls'
 import { Lost } from './lost'
 import Overview from './overview'
@@ -34,7 +35,8 @@ function Inner({ name, parts, query }: Place) {
     const box = nav.current?.getBoundingClientRect()
     if (nav.current && at && box && (at.right > box.right || at.left < box.left)) nav.current.scrollLeft += at.left - box.left - (box.width - at.width) / 2
   }, [page, ready])
-  useEffect(() => { document.title = `${name}${page ? ` · ${page}` : ''} · Lyceum` }, [name, page])
+  const asked = quest.data?.open_questions ?? 0
+  useEffect(() => { document.title = titled(`${name}${page ? ` · ${page}` : ''} · Lyceum`, asked) }, [name, page, asked])
   if (!quest.data) return quest.failure ? <Broken failure={quest.failure} again={quest.again} alone /> : <Coming name={name} wide={wide.has(page)} />
   const { society, agents, events } = quest.data
   const own = (last: boolean): [string, string, number?][] =>
@@ -49,7 +51,8 @@ function Inner({ name, parts, query }: Place) {
         <div className="inner">
           <div className="title">
             <h1>{name}</h1>
-            <StatusBadge status={quest.data.status} />
+            <StatusBadge status={quest.data.status} /><Held quest={quest.data} />
+            {page !== '' && asked > 0 && <a className="badge asks" href={questLink(name)}>{questions(asked)}</a>}
             <Controls quest={quest.data} />
           </div>
           <nav ref={nav} className="tabs" aria-label={`Pages of ${name}`}>

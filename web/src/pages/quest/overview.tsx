@@ -8,19 +8,23 @@ import { societyOf } from '../../society'
 import { Markdown, type Context } from '../../text/markdown'
 import { visible, withoutTitle, Words } from '../../text/plain'
 import { Ready } from '../../ui/states'
-import { Badge, count, duration, money, short, When } from '../../ui/show'
+import { Badge, count, duration, money, price, several, short, When } from '../../ui/show'
 import { Meter } from '../../ui/meter'
 import { Spark } from '../../ui/spark'
+import { Imported } from './imported'
+import { Questions } from './questions'
 import { Team } from './team'
 
 /** Overview is a quest at work: the question, who does what, the best answer so far. */
 export default function Overview({ name }: { name: string }) {
-  const { quest } = useLive()
+  const { quest, now } = useLive()
   if (!quest.data) return null
   const q = quest.data
   return (
     <div className="page">
       <Notices quest={q} />
+      <Verdict quest={q} />
+      <Questions quest={q} />
       <div className="split">
         <div className="stack loose">
           <section className="card" aria-labelledby="problem"><h2 id="problem">Question</h2><Markdown text={q.problem} /></section>
@@ -28,7 +32,8 @@ export default function Overview({ name }: { name: string }) {
         </div>
         <aside className="stack" aria-label="State of the quest">
           <section className="card stack" aria-label="Budget"><Budget quest={q} /></section>
-          <Team name={name} team={q.team} running={q.running} />
+          <Imported quest={q} onDone={() => { quest.again(); now() }} />
+          <Team name={name} team={q.team} running={q.running} questions={q.questions} />
           <Facts quest={q} />
         </aside>
       </div>
@@ -36,8 +41,21 @@ export default function Overview({ name }: { name: string }) {
   )
 }
 
+// The answer in a line, before all else: the value, who agrees, how sure.
+function Verdict({ quest }: { quest: Detail }) {
+  const v = quest.verdict
+  if (!v) return null
+  return (
+    <section className="card verdict" aria-label="The answer in a line">
+      <p><strong>{visible(v.value)}</strong>{v.candidate && <> <Badge tone="warn">candidate</Badge></>}</p>
+      <p className="small muted">{[v.agree, `sure: ${v.sure}${v.why && ` (${v.why})`}`, v.source].filter(Boolean).join(' · ')}</p>
+    </section>
+  )
+}
+
 function Notices({ quest }: { quest: Detail }) {
-  const lines = [quest.trouble, quest.status === 'exceeded' ? reached(quest) : quest.reason, ...quest.warnings].filter((l): l is string => !!l)
+  const why = quest.status === 'exceeded' ? reached(quest) : quest.reason
+  const lines = [quest.trouble, ...(quest.imported?.withheld ?? []), why, ...quest.warnings].filter((l): l is string => !!l)
   if (lines.length === 0) return null
   const tone = quest.status === 'failed' || quest.status === 'damaged' || quest.trouble ? 'bad' : 'warn'
   return <div className="stack tight notices">{[...new Set(lines)].map((l) => <p key={l} className={`note ${tone}`}><Words>{l}</Words></p>)}</div>
@@ -64,7 +82,8 @@ function Answer({ quest }: { quest: Detail }) {
       </div>
       {quest.answer ? <Markdown text={final ? withoutTitle(quest.answer, 'Answer') : quest.answer} context={links} />
         : quest.best ? <Best name={quest.name} paper={quest.best} context={links} />
-        : <p className="muted">{quest.running ? 'Nobody has proposed one yet. It appears here as soon as there is one.'
+        : <p className="muted">{quest.status === 'waiting' ? 'Nobody has proposed one yet. The agents wait for an answer of yours.'
+          : quest.running ? 'Nobody has proposed one yet. It appears here as soon as there is one.'
           : 'There is none. Start the quest to get one.'}</p>}
     </section>
   )
@@ -85,12 +104,15 @@ function Budget({ quest }: { quest: Detail }) {
   const { limits } = quest
   return (
     <>
-      <Meter label="Cost" used={Number(quest.cost_usd)} limit={limits.cost_usd === undefined ? undefined : Number(limits.cost_usd)}
-        show={(n) => money(String(n))} />
+      <Meter label="Cost" used={Number(quest.cost_usd ?? quest.cost_at_least_usd)} limit={limits.cost_usd === undefined ? undefined : Number(limits.cost_usd)}
+        show={(n) => money(String(n))} said={price(quest.cost_usd, quest.cost_at_least_usd)} />
       <Meter label="Turns" used={quest.turns} limit={limits.turns} show={count} />
       <Meter label="Tokens" used={quest.tokens} limit={limits.tokens} show={short} />
       <Meter label="Time" used={quest.seconds} limit={limits.seconds} show={duration} />
-      {quest.unpriced_calls > 0 && <p className="small muted">The cost of {count(quest.unpriced_calls)} calls is not known.</p>}
+      {quest.unpriced_calls > 0 && <p className="small muted">The cost of {several(quest.unpriced_calls, 'call')} is not known.</p>}
+      {quest.estimated_calls ? (
+        <p className="small muted">The cost is an upper bound: of {several(quest.estimated_calls, 'call')} the provider did not tell what they used.</p>
+      ) : null}
     </>
   )
 }

@@ -1,4 +1,5 @@
 import type { NewFile } from '../../api/types'
+import { base64 } from '../../text/base64'
 
 export type Bundle = { yaml: string; files: NewFile[] }
 
@@ -48,10 +49,4 @@ export function bundleOf(found: ReadonlyMap<string, Uint8Array>): Bundle {
     files.push({ path: path.slice(root.length), base64: base64(bytes) })
   }
   return { yaml: new TextDecoder().decode(found.get(at)), files }
-}
-
-function base64(bytes: Uint8Array): string {
-  let text = ''
-  for (let i = 0; i < bytes.length; i += 0x8000) text += String.fromCharCode(...bytes.subarray(i, i + 0x8000))
-  return btoa(text)
 }

@@ -3,9 +3,10 @@ import { useResource } from '../../api/resource'
 import type { Quests as Answer, Summary } from '../../api/types'
 import { questLink } from '../../route'
 import { Empty, Ready } from '../../ui/states'
-import { money, short, StatusBadge, When } from '../../ui/show'
+import { Asked, Held, money, price, short, StatusBadge, When } from '../../ui/show'
 import { MeasuredList } from '../../ui/measured'
 import { Meter } from '../../ui/meter'
+import { titled } from '../../ui/title'
 import { Spark } from '../../ui/spark'
 import './quests.css'
 
@@ -20,7 +21,8 @@ export function Quests() {
     return () => window.clearInterval(timer)
   }, [])
   const quests = useResource<Answer>('/quests', round)
-  useEffect(() => { document.title = 'Quests · Lyceum' }, [])
+  const asked = quests.data?.quests.reduce((n, q) => n + q.open_questions, 0) ?? 0
+  useEffect(() => { document.title = titled('Quests · Lyceum', asked) }, [asked])
   return (
     <div className="page">
       <div className="head">
@@ -63,7 +65,8 @@ function Card({ quest }: { quest: Summary }) {
     <div className="card quest-card">
       <div className="name">
         <a href={questLink(quest.name)}>{quest.name}</a>
-        <StatusBadge status={quest.status} />
+        <StatusBadge status={quest.status} /><Held quest={quest} />
+        <Asked open={quest.open_questions} />
         {quest.reason && <span className="muted small clip" title={quest.reason}>{quest.reason}</span>}
       </div>
       <dl className="figures">
@@ -83,8 +86,9 @@ function Card({ quest }: { quest: Summary }) {
 
 function Cost({ quest }: { quest: Summary }) {
   const limit = quest.limits.cost_usd
-  if (limit === undefined) return <dl className="figures alone"><Figure name="cost">{money(quest.cost_usd)}</Figure></dl>
-  return <Meter label="cost" used={Number(quest.cost_usd)} limit={Number(limit)} show={(n) => money(String(n))} />
+  if (limit === undefined) return <dl className="figures alone"><Figure name="cost">{price(quest.cost_usd, quest.cost_at_least_usd)}</Figure></dl>
+  return <Meter label="cost" used={Number(quest.cost_usd ?? quest.cost_at_least_usd)} limit={Number(limit)} show={(n) => money(String(n))}
+    said={price(quest.cost_usd, quest.cost_at_least_usd)} />
 }
 
 const Figure = ({ name, children }: { name: string; children: React.ReactNode }) => (
