@@ -1,14 +1,21 @@
 # make test    everything that must hold, set-up included
 # make check   what of it can be known in a minute
 # make bench   the figures of docs/performance.md, as ratios in one run
+# make interop   programs of other people against us, offline; PART=gateway for one
 # make web     the page: its built files in web/dist, which are committed
+# make sim     500 simulated quests of each society, with a crash at every event; hours.
+#              SEEDS=50 for less, SOCIETY=Contract (Lab, Solo) for one
+# make faults  what make test repeats a few times, as often as it was promised: kills at random
+#              moments, signals while a computer boots, simulated worlds; an hour
 # make fuzz    every fuzz test for a minute each; FUZZTIME=10s for less
 # make release VERSION=0.2.0   archives for strangers, with checksums, in bin/release
 # make reproducible            a release of what is committed, built twice and compared
+# make interop  programs of other people against us; a gigabyte of them. PART=acp for one
 # make pictures  those of the README, by Chromium
+# make fixtures  quests of this build, which later builds must replay; when rules changed
 # make generate, build, clean
 
-.PHONY: test check bench build web pictures generate fuzz release reproducible clean
+.PHONY: test check interop bench build web pictures generate sim faults fuzz release reproducible fixtures clean
 
 test:
 	@scripts/setup
@@ -32,13 +39,28 @@ pictures:
 generate:
 	go run ./internal/event/eventdoc
 	go run ./internal/quest/questschema > docs/quest.schema.json
+	go run ./internal/quest/promptdoc > docs/prompts.md
 	go run ./internal/notice/gather
+
+fixtures:
+	@scripts/fixtures
 
 release:
 	@go run ./scripts/release $(VERSION)
 
+interop:
+	@scripts/interop $(PART)
+
 reproducible:
 	@scripts/reproducible
+
+SEEDS ?= 500
+SOCIETY ?= (Solo|Lab|Contract)
+sim:
+	CGO_ENABLED=0 LYCEUM_FAULTS=1 go test ./internal/runtime/runtimetest -run '^Test$(SOCIETY)Simulation(WithACrashAtEveryEvent)?$$' -v -timeout 24h -sim.seeds $(SEEDS)
+
+faults:
+	@scripts/faults
 
 FUZZTIME ?= 60s
 fuzz:

@@ -98,7 +98,7 @@ func (c *colleague) Generate(_ context.Context, r *model.Request, _ func(model.D
 	name, args := "look", fmt.Sprintf(`{"case":%d}`, r.Turn)
 	switch {
 	case len(list) > 0:
-		name, args = "submit_review", fmt.Sprintf(`{"ref":%q,"grade":"ACCEPT","content":"Turn %d: it holds."}`, list[0], r.Turn)
+		name, args = "submit_review", fmt.Sprintf(`{"ref":%q,"grade":"ACCEPT","confidence":4,"checked":{"claim":"that it holds","ran":"its program"},"content":"Turn %d: it holds."}`, list[0], r.Turn)
 	case r.Turn%40 == 20:
 		name, args = "submit_publication", fmt.Sprintf(`{"title":"Finding %d of %s","content":"It holds."}`, r.Turn, r.Agent)
 	}

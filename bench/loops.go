@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -142,6 +143,9 @@ func measureCell(c cell) (r reading, err error) {
 	if c.Loop == "streams" {
 		return streams(c)
 	}
+	if c.Loop == "gateway-streams" {
+		return gatewayStreams(c)
+	}
 	m, err := c.model()
 	if err != nil {
 		return r, err
@@ -225,14 +229,19 @@ func lyceumLoop(c cell, m model.Model, store *sqlite.Store, round int) (func(i i
 	if err != nil {
 		return nil, err
 	}
+	return startLoop(c, rt, fmt.Sprintf("q%d", round))
+}
+
+// startLoop makes the quests, and returns what runs one of them.
+func startLoop(c cell, rt *runtime.Runtime, names string) (func(i int) error, error) {
 	for i := range c.N {
-		spec := &quest.Spec{Name: fmt.Sprintf("q%d-%d", round, i), Problem: "Does it hold?", Model: c.Model, Window: 1 << 30}
+		spec := &quest.Spec{Name: fmt.Sprintf("%s-%d", names, i), Problem: "Does it hold?", Model: c.Model, Window: 1 << 30}
 		if _, err := rt.Create(context.Background(), runtime.Plan{Spec: spec, Source: []byte("bench"), Dir: c.Dir}); err != nil {
 			return nil, err
 		}
 	}
 	return func(i int) error {
-		s, err := rt.Run(context.Background(), fmt.Sprintf("q%d-%d", round, i), runtime.RunOptions{})
+		s, err := rt.Run(context.Background(), fmt.Sprintf("%s-%d", names, i), runtime.RunOptions{})
 		if err == nil && s.Status != quest.Finished {
 			err = fmt.Errorf("quest %d is %s: %s", i, s.Status, s.Reason)
 		}
@@ -242,10 +251,14 @@ func lyceumLoop(c cell, m model.Model, store *sqlite.Store, round int) (func(i i
 
 // bareLoop is the least program: ask, append, run the tool, append.
 func bareLoop(c cell, m model.Model, store *sqlite.Store, round int) (func(i int) error, error) {
+	first, err := firstRequest(c, store, round)
+	if err != nil {
+		return nil, err
+	}
 	return func(i int) error {
 		b := &bare{store: store, quest: fmt.Sprintf("q%d-%d", round, i)}
-		req := &model.Request{Agent: "agent-0", Model: c.Model, System: "You are a careful researcher.", Tools: []model.Tool{look.Tool},
-			Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Kind: event.PartText, Text: "Does it hold?"}}}}}
+		req := new(*first)
+		req.Turn, req.Messages = 0, slices.Clone(first.Messages)
 		if err := b.append(&event.UserMessage{Text: event.Text{Text: "Does it hold?"}}, call(req)); err != nil {
 			return err
 		}
@@ -283,6 +296,30 @@ func bareLoop(c cell, m model.Model, store *sqlite.Store, round int) (func(i int
 			}
 		}
 	}, nil
+}
+
+// firstRequest is what Lyceum's loop sends first, with its prompt and all tools: the bare
+// loop sends the same.
+func firstRequest(c cell, store *sqlite.Store, round int) (*model.Request, error) {
+	m := &listener{}
+	rt, err := newRuntime(c.Dir, store, m)
+	if err != nil {
+		return nil, err
+	}
+	c.N = 1
+	run, err := startLoop(c, rt, fmt.Sprintf("first%d", round))
+	if err != nil {
+		return nil, err
+	}
+	return m.first, run(0)
+}
+
+// listener is a model that answers at once, and keeps what it was asked.
+type listener struct{ first *model.Request }
+
+func (m *listener) Generate(_ context.Context, r *model.Request, _ func(model.Delta)) (*model.Answer, error) {
+	m.first = r
+	return &model.Answer{Parts: []model.Part{{Kind: event.PartText, Text: "It holds."}}, Stop: model.StopEnd}, nil
 }
 
 func call(r *model.Request) *event.ModelCall {

@@ -27,12 +27,13 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == helper.Role {
 		os.Exit(helper.Main(os.Args[2:]))
 	}
-	only := flag.String("only", "ledger,turns,policies,models,computers,lab,idle,open,search,serve", "which parts to run")
+	only := flag.String("only", "ledger,turns,policies,models,gateway,scoped,computers,lab,idle,open,search,serve,waiting", "which parts to run")
 	quick := flag.Bool("quick", false, "smaller sizes, for a first look")
 	full := flag.Bool("full", false, "the whole matrix of turns, which takes half an hour more")
 	server := flag.Bool("serve", false, "be the model server (used by bench itself)")
 	claude := flag.Bool("serve-claude", false, "be a server that speaks as Anthropic does (used by bench itself)")
 	quests := flag.String("serve-quests", "", "be a server of quests (used by bench itself)")
+	calls := flag.Int("call-tools", 0, "call a tool so often from inside a computer (used by bench itself)")
 	one := flag.String("cell", "", "measure one cell (used by bench itself)")
 	dir := flag.String("dir", "", "where to put the files (default: a temporary folder)")
 	flag.Parse()
@@ -44,6 +45,8 @@ func main() {
 		err = serveClaude()
 	case *quests != "":
 		err = serveQuests(*quests)
+	case *calls > 0:
+		err = callTools(*calls)
 	case *one != "":
 		err = printCell(*one)
 	default:
@@ -100,7 +103,7 @@ func run(only, dir string, quick, full bool) error {
 	for _, p := range []struct {
 		name string
 		run  func() error
-	}{{"ledger", b.ledger}, {"turns", b.turns}, {"policies", b.policies}, {"models", b.models}, {"computers", b.computers}, {"lab", b.lab}, {"idle", b.idle}, {"open", b.open}, {"search", b.search}, {"serve", b.streams}} {
+	}{{"ledger", b.ledger}, {"turns", b.turns}, {"policies", b.policies}, {"models", b.models}, {"gateway", b.gateway}, {"scoped", b.scopedCalls}, {"computers", b.computers}, {"lab", b.lab}, {"idle", b.idle}, {"open", b.open}, {"search", b.search}, {"serve", b.streams}, {"waiting", b.waiting}} {
 		if slices.Contains(parts, p.name) {
 			if err := p.run(); err != nil {
 				return fmt.Errorf("%s: %w", p.name, err)

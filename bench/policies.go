@@ -7,6 +7,7 @@ import (
 
 	"lyceum/internal/behavior"
 	"lyceum/internal/event"
+	"lyceum/internal/model"
 	"lyceum/internal/policy"
 )
 
@@ -122,7 +123,9 @@ func gateCPU(text string) (float64, error) {
 			return 0, err
 		}
 		g.Message()
-		g.Tell("model.result", &policy.Facts{Agent: "agent-0", Ended: true})
+		// As the loop tells it: other words in every turn, and a call of a tool.
+		words := &event.Text{Text: fmt.Sprintf("%s That is case %d.", said, i)}
+		g.Tell("model.result", &policy.Facts{Agent: "agent-0", Turn: i, Ended: true, Stop: model.StopTools, Calls: 1, Output: words, Text: words.Text})
 		g.Message()
 		if by := g.Blocked("tool.call", use()); len(by) > 0 {
 			return 0, fmt.Errorf("the call of turn %d is blocked by %s", i, by[0].Thread)

@@ -20,14 +20,19 @@ var begins = map[string]int{
 	"internal/api/api.go New":                      1,
 	"internal/api/keeper.go newKeeper":             1,
 	"internal/api/shelf_save.go pack":              1,
+	"internal/blob/fs/fs.go Open":                  1,
+	"internal/blob/fs/pack.go farewell":            1,
 	"internal/computer/cgroup/cgroup.go Make":      1,
 	"internal/computer/open.go Open":               1,
 	"internal/computer/terminal.go Join":           1,
 	"internal/ledger/sqlite/migrate.go copyBefore": 1,
 	"internal/ledger/sqlite/store.go open":         1,
+	"internal/mcp/conform/main.go main":            1,
 	"internal/model/provider/provider.go ready":    1,
-	"internal/runtime/desk.go leave":               1,
+	"internal/notify/notify.go run":                1,
 	"internal/runtime/live.go settleDown":          1,
+	"internal/runtime/machine.go leave":            1,
+	"internal/runtime/station.go end":              1,
 }
 
 // hearers are the functions that turn signals into the end of a context.

@@ -8,9 +8,10 @@ import (
 )
 
 // shown are the packages, and those below them, whose JSON is for other ends that expect
-// Go's habits: clients of the API, readers of --json, the helper inside a computer, a
-// Docker engine. All others record JSON, hash it, or read what strangers wrote.
-var shown = []string{"api", "cli", "computer", "view"}
+// Go's habits: clients of the API, of the Agent Client Protocol and of MCP, readers of --json, the
+// helper inside a computer, a Docker engine. All others record JSON, hash it, or read what
+// strangers wrote.
+var shown = []string{"acp", "api", "cli", "computer", "executor", "mcp/server", "view"}
 
 // TestOneJSONLibraryInAPackage: CONTRIBUTING.md says when which.
 func TestOneJSONLibraryInAPackage(t *testing.T) {

@@ -104,6 +104,21 @@ func TestTheTestsLeaveNothing(t *testing.T) {
 		}
 		gone(t, path, ids)
 	})
+	t.Run("AProcessInASandboxThatHidesWhatIsMounted", func(t *testing.T) {
+		t.Parallel()
+		// Nothing tells but the file that it writes to.
+		need.Program(t, "unshare")
+		user := ""
+		if os.Geteuid() != 0 {
+			user = "-U"
+		}
+		script := `cd / && setsid env -i ` + need.Program(t, "unshare") + ` -m ` + user + ` ` + need.Program(t, "sleep") + ` 1000 >"$room/boot.log" 2>&1 </dev/null & sleep 0.3; echo "$room" $!; exit 0`
+		path, ids, cmd := room(t, script)
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+		gone(t, path, ids)
+	})
 	t.Run("AProcessInASandbox", func(t *testing.T) {
 		t.Parallel()
 		// It has no environment of ours and another file system: only what is mounted tells.

@@ -13,7 +13,7 @@ import (
 
 // nameless are the packages that know societies by interfaces only: none of their files may
 // import a society, or have the name of one in a string or an identifier.
-var nameless = []string{"agent", "policy", "view", "api", "api/client", "tui"}
+var nameless = []string{"agent", "policy", "quest", "runtime", "runtime/audit", "view", "api", "api/client", "tui", "crate"}
 
 // importless are those that may not import a society either, but speak of societies to
 // people: in flags and their help.

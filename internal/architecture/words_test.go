@@ -39,7 +39,7 @@ func wordless(call *ast.CallExpr) bool {
 	if !ok || len(call.Args) == 0 {
 		return false
 	}
-	if x, ok := sel.X.(*ast.Ident); ok && slices.Contains([]string{"fmt", "http", "net", "model"}, x.Name) {
+	if x, ok := sel.X.(*ast.Ident); ok && slices.Contains([]string{"fmt", "http", "net", "model", "acp", "wire"}, x.Name) {
 		return false // of the same name, and no test's
 	}
 	said := ""
