@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // outsider is a quest of one agent that is an executor: it writes a file, runs a command that
@@ -144,6 +145,70 @@ func TestAKilledPermission(t *testing.T) {
 			t.Errorf("%d commands ran that nobody allowed", n)
 		}
 	}
+}
+
+// TestAKilledPermissionKeepsItsTime: the time that a person has to decide goes on while no lyceum
+// runs. The next one has no answer to wait for, and the executor that asked is told no.
+func TestAKilledPermissionKeepsItsTime(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, outsider)
+	must(t, os.WriteFile(filepath.Join(h.work, "asks.yaml"), []byte(outsider["quest.yaml"]+`permission_timeout: 20s
+policies:
+  - name: careful
+    steps:
+      - ask: {type: permission.decided, reason: It does something itself., where: {tool: edit}}
+`), 0o644))
+	h.ok("create", "asks.yaml")
+	p := h.start("run", "q")
+	stop := h.killAt(p, "q", "interaction.opened", 0)
+	p.wait()
+	stop()
+	const timeout = 20 * time.Second
+	asked := h.at("q", "interaction.opened")
+	if got := asked.Body.Expires.Sub(asked.Time); got != timeout {
+		t.Fatalf("a person has %s, want %s", got, timeout)
+	}
+	time.Sleep(time.Until(asked.Body.Expires)) // the clock is what this is about
+	if l := h.run("run", "q"); l.code != 0 {
+		t.Fatalf("the next run ended with %d\n%s%s", l.code, l.out, l.errOut)
+	}
+	if resumed, expired := h.at("q", "quest.resumed"), h.at("q", "interaction.expired"); expired.Parent != resumed.Seq {
+		t.Errorf("the question expires by the event %d, want quest.resumed, which is %d", expired.Parent, resumed.Seq)
+	}
+	if no := h.at("q", "permission.decided"); no.Body.Given || no.Body.Option == "" {
+		t.Errorf("the executor that asked is told %+v, want its own option to refuse", no.Body)
+	}
+	if n := h.count("q", "prompt.begun"); n != 1 {
+		t.Errorf("the prompt was told %d times, want once", n)
+	}
+	h.sound("q")
+}
+
+// dated is what tests of times look at of an event.
+type dated struct {
+	Seq, Parent uint64
+	Time        time.Time
+	Type        string
+	Body        struct {
+		Expires time.Time
+		Given   bool
+		Option  string
+	}
+}
+
+// at is the first event of a type.
+func (h *home) at(quest, kind string) (e dated) {
+	h.t.Helper()
+	for line := range strings.Lines(h.ok("trace", quest, "--jsonl")) {
+		var kindOf struct{ Type string }
+		must(h.t, json.Unmarshal([]byte(line), &kindOf))
+		if kindOf.Type == kind {
+			must(h.t, json.Unmarshal([]byte(line), &e))
+			return e
+		}
+	}
+	h.t.Fatalf("%s has no %s", quest, kind)
+	return e
 }
 
 // TestAnInterruptedExecutor: a pause in the middle of a prompt has it stop, and the next run goes

@@ -26,6 +26,9 @@ type QuestCreated struct {
 	Lab    *LabSpec `json:"lab,omitzero"`
 	Limits Limits   `json:"limits"`
 	Name   string   `json:"name"`
+	// PermissionTimeout is how long a person may think about a permission of an executor, in
+	// microseconds, where that is said; ten minutes otherwise.
+	PermissionTimeout int64 `json:"permission_timeout,omitzero"`
 	// Pins are other files the quest was made with, such as a model's script.
 	Pins []Pin `json:"pins,omitempty"`
 	// Policies are the rules that every proposal must pass, in the order in which

@@ -172,7 +172,7 @@ func (s *State) create(b *event.QuestCreated, now event.Time) {
 		s.Preparing = &Preparing{Command: b.Prepare}
 	}
 	s.Policies, s.Tools, s.Servers, s.Executors = b.Policies, b.Tools, b.Servers, b.Executors
-	s.Created = now
+	s.PermissionTimeout, s.Created = event.Time(b.PermissionTimeout), now
 	for _, t := range b.Texts {
 		s.Texts[t.Name] = t.Text
 	}

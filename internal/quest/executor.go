@@ -191,9 +191,16 @@ func (s *State) permissionFacts(a *agent.Agent, p *agent.Permission) *policy.Fac
 	}
 }
 
-// PermissionTime is how long a person may think about a permission, in microseconds: an
-// executor waits for it, and no policy makes that longer.
+// PermissionTime is how long a person may think about a permission, in microseconds, unless
+// the quest.yaml says otherwise: an executor waits for it, and no policy makes that longer.
 const PermissionTime = 10 * 60 * 1_000_000
+
+// What a quest.yaml may say instead. An executor keeps its prompt and its computer while it
+// waits.
+const (
+	minPermissionTime = 1_000_000
+	maxPermissionTime = 24 * 60 * 60 * 1_000_000
+)
 
 // gone reports whether what a question is about is over: the permission was refused, or the
 // call or request left behind by its prompt.

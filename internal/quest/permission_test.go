@@ -9,6 +9,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
 	"lyceum/internal/quest/questtest"
+	"lyceum/internal/society/solo"
 )
 
 // wants is an executor that wants to do something itself.
@@ -114,16 +115,72 @@ func TestAPersonDecidesAboutAPermission(t *testing.T) {
 	}
 }
 
-// A policy that would wait longer than an executor does not.
+// A policy that would wait longer than an executor does not, whether the quest says how long
+// that is or not.
 func TestAPermissionIsNotWaitedForLongerThanItsTime(t *testing.T) {
-	for within, want := range map[string]event.Time{"2h": quest.PermissionTime, "30s": 30_000_000} {
-		s := host(t, "- name: ask\n  steps:\n    - ask: {type: permission.decided, reason: Hm., default: \"yes\", within: "+within+"}\n", event.Limits{})
+	const second = 1_000_000
+	for _, c := range []struct {
+		within        string
+		timeout, want event.Time
+		word          string
+	}{
+		{"default: \"yes\", within: 2h", 0, quest.PermissionTime, "no"},
+		{"default: \"yes\", within: 30s", 0, 30 * second, "yes"},
+		{"default: \"yes\", within: 30s", 20 * second, 20 * second, "no"},
+		{"default: \"yes\", within: 2h", 3 * 3600 * second, 2 * 3600 * second, "yes"},
+		{"", 20 * second, 20 * second, "no"},
+		{"", 3600 * second, 3600 * second, "no"},
+	} {
+		s := hostFor(t, "- name: ask\n  steps:\n    - ask: {type: permission.decided, reason: Hm., "+c.within+"}\n", c.timeout)
 		begin(s, "p1")
 		s.Take("agent-0", wants(s, "1", 10))
 		q := one(t, s)
-		if got := q.Body.Expires - q.Time; got != want || (q.Body.Default == "yes") != (within == "30s") {
-			t.Errorf("within %s: it waits %d, and then %q", within, got, q.Body.Default)
+		if got := q.Body.Expires - q.Time; got != c.want || q.Body.Default != c.word {
+			t.Errorf("%q with a timeout of %d: it waits %d, and then %q; want %d and %q", c.within, c.timeout, got, q.Body.Default, c.want, c.word)
 		}
+		s.Sound()
+	}
+}
+
+// hostFor is a quest whose executor waits that long for a person.
+func hostFor(t *testing.T, policies string, timeout event.Time) *questtest.Story {
+	t.Helper()
+	b := hosting(t, solo.Society{}, 1, policies, event.Limits{})
+	b.PermissionTimeout = int64(timeout)
+	s := questtest.Begin(t, solo.Society{}, b)
+	s.Start()
+	s.Take("agent-0", &event.SessionOpened{How: event.SessionNew, ID: "s1", Process: "p1"})
+	ready(s)
+	return s
+}
+
+// Whoever takes a quest over whose owner was killed keeps the time that a person has: it is
+// neither longer nor over before.
+func TestTheTimeForAPermissionGoesOnWithoutAnOwner(t *testing.T) {
+	const timeout = 20_000_000
+	for late, want := range map[bool]string{false: "", true: "interaction.expired permission.decided"} {
+		s := hostFor(t, askFirst, timeout)
+		begin(s, "p1")
+		s.Take("agent-0", wants(s, "1", 10))
+		q := one(t, s)
+		s.Sound()
+		s.Now = q.Body.Expires - 2000
+		if late {
+			s.Now = q.Body.Expires
+		}
+		if got := kinds(s.Take("person", &event.QuestResumed{})); got != want {
+			t.Fatalf("late %v: the next owner finds %q, want %q", late, got, want)
+		}
+		if late {
+			if d := decision(s); d.Given || !strings.Contains(d.Reason, "Nobody answered in time") {
+				t.Errorf("decided %+v", d)
+			}
+			continue
+		}
+		if again := one(t, s); again.Body.Expires != q.Time+timeout {
+			t.Errorf("the question expires %d after it was asked, want %d", again.Body.Expires-q.Time, timeout)
+		}
+		s.Sound()
 	}
 }
 

@@ -1,6 +1,7 @@
 package quest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -369,8 +370,8 @@ func (s *State) question(e event.Event, m matter, f *policy.Facts, by []behavior
 	}
 	b.Question.Text = event.Shorten(m.actor+" wants "+wish(m.kind, f)+". "+strings.Join(words, " "), maxQuestion)
 	at, word := patience(by)
-	if m.kind == "permission.decided" && (at == 0 || at > PermissionTime) {
-		at, word = PermissionTime, no
+	if most := cmp.Or(s.PermissionTimeout, PermissionTime); m.kind == "permission.decided" && (at == 0 || at > most) {
+		at, word = most, no
 	}
 	if at != 0 {
 		b.Default, b.Expires = word, e.Time+at

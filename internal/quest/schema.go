@@ -33,6 +33,7 @@ func (l Societies) Schema() (*jsonschema.Schema, error) {
 	s.Properties["policies"] = policySchema(s.Properties["policies"].Description)
 	s.Properties["agents"] = agentsSchema(s.Properties["agents"].Description)
 	s.Properties["thinking"] = thinkingSchema(s.Properties["thinking"].Description)
+	s.Properties["permission_timeout"] = &jsonschema.Schema{Type: "string", Description: s.Properties["permission_timeout"].Description}
 	s.Properties["deliver"].Enum = []any{event.DeliverBranch}
 	s.Properties["context"].Enum = words(contexts)
 	s.Properties["name"].Pattern = namePattern

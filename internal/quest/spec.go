@@ -30,9 +30,11 @@ type Spec struct {
 	Profile string `yaml:"profile,omitempty" json:"profile,omitempty" jsonschema:"what the agents are good at, and the computer for that: research, formal-math, security, arc-agi, code, or one of your own; see lyceum profile list"`
 	Model   string `yaml:"model,omitempty" json:"model,omitempty" jsonschema:"the model, such as script:plan.yaml for a script beside quest.yaml"`
 	// Executor is whom the agents are, instead of their model alone.
-	Executor string   `yaml:"executor,omitempty" json:"executor,omitempty" jsonschema:"the coding agent that acts, in the agents' computers, with the model behind a gateway: builtin, claude, codex, gemini, goose, opencode, qwen, or one of config.yaml; see docs/executors.md; default: Lyceum's own agents"`
-	Tools    []string `yaml:"tools,omitempty" json:"tools,omitempty" jsonschema:"the tools the agents may use, besides those of the society; default: those of the profile, or all of them"`
-	Data     string   `yaml:"data,omitempty" json:"data,omitempty" jsonschema:"a folder beside quest.yaml that is copied into each agent's home"`
+	Executor string `yaml:"executor,omitempty" json:"executor,omitempty" jsonschema:"the coding agent that acts, in the agents' computers, with the model behind a gateway: builtin, claude, codex, gemini, goose, opencode, qwen, or one of config.yaml; see docs/executors.md; default: Lyceum's own agents"`
+	// PermissionTimeout is for what executors want to do themselves.
+	PermissionTimeout *Duration `yaml:"permission_timeout,omitempty" json:"permission_timeout,omitempty" jsonschema:"how long an executor waits for your yes to what it wants to do by itself, where a policy has you asked: from 1s to 24h; then it is a no; default 10m"`
+	Tools             []string  `yaml:"tools,omitempty" json:"tools,omitempty" jsonschema:"the tools the agents may use, besides those of the society; default: those of the profile, or all of them"`
+	Data              string    `yaml:"data,omitempty" json:"data,omitempty" jsonschema:"a folder beside quest.yaml that is copied into each agent's home"`
 	// Repo, Base, Prepare and Deliver are for what agents work on and what becomes of it.
 	Repo    string `yaml:"repo,omitempty" json:"repo,omitempty" jsonschema:"a git repository or folder that agents work on: quest.yaml's own folder (.) or one below it; each agent's home begins with its files; see docs/deliver.md"`
 	Base    string `yaml:"base,omitempty" json:"base,omitempty" jsonschema:"the commit of repo that agents begin with, by any name that git knows; default HEAD; worktree takes changes that are not committed"`
@@ -304,6 +306,8 @@ func (s *Spec) check() (faults []error) {
 	add(s.MaxOutput != 0 && (s.MaxOutput < MinOutput || s.MaxOutput > MaxOutput), "max_output", "max_output %d: want from %d to %d tokens", s.MaxOutput, MinOutput, MaxOutput)
 	add(s.Profile != "" && !event.ValidName(s.Profile), "profile", "profile %.80q: want %s", s.Profile, event.NameRule)
 	add(s.Executor != "" && !event.ValidName(s.Executor), "executor", "executor %.80q: want %s", s.Executor, event.NameRule)
+	t := s.PermissionTimeout
+	add(t != nil && (*t < minPermissionTime || *t > maxPermissionTime), "permission_timeout", "permission_timeout %s: want from 1s to 24h", t)
 	faults = append(faults, s.checkRepo()...)
 	faults = append(faults, s.Limits.check()...)
 	seen := map[string]bool{}

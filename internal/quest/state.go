@@ -96,8 +96,10 @@ type State struct {
 	// Full is the limit of the quest on storage that was last reached.
 	Full *event.Full `json:",omitzero"`
 
-	// Executors are those that agents of the quest are, sorted by name.
-	Executors []event.ExecutorPin `json:",omitempty"`
+	// Executors are those that agents of the quest are, sorted by name; PermissionTimeout is
+	// how long they wait for a person, in microseconds, 0 for PermissionTime.
+	Executors         []event.ExecutorPin `json:",omitempty"`
+	PermissionTimeout event.Time          `json:",omitzero"`
 	// Servers are the MCP servers of the quest, sorted by name; Offers are what agents have
 	// of them; Changed are the keys of offers that a person is to be asked about.
 	Servers []event.ServerPin `json:",omitempty"`

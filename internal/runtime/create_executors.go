@@ -80,6 +80,11 @@ func (c *creation) takeExecutors(ctx context.Context, _ *os.Root, soc quest.Soci
 		}
 		b.Executors = append(b.Executors, event.ExecutorPin{Name: name, Settings: ref})
 	}
+	if t := c.plan.Spec.PermissionTimeout; t != nil {
+		if b.PermissionTimeout = int64(*t); len(names) == 0 {
+			return BadKey("permission_timeout", "it is how long executors wait for a person, and no agent of this quest is one: see docs/executors.md, or leave it out")
+		}
+	}
 	return nil
 }
 

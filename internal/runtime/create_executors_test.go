@@ -28,11 +28,14 @@ func TestExecutorsArePinned(t *testing.T) {
 	t.Parallel()
 	l := newGuild(t)
 	l.Executors = known
-	p := plan(t, "q", "society: lab\ncomputer: auto\nagents: [{count: 2}, {executor: claude, model: \"script:other.yaml\"}, {executor: builtin}, {executor: claude}]\n", quiet)
+	p := plan(t, "q", "society: lab\ncomputer: auto\nagents: [{count: 2}, {executor: claude, model: \"script:other.yaml\"}, {executor: builtin}, {executor: claude}]\npermission_timeout: 1m30s\n", quiet)
 	must(t, os.WriteFile(filepath.Join(p.Dir, "other.yaml"), []byte(quiet), 0o600))
 	b, _ := l.made(p)
 	if len(b.Executors) != 2 || b.Executors[0].Name != "builtin" || b.Executors[1].Name != "claude" {
 		t.Fatalf("the pins are %+v", b.Executors)
+	}
+	if b.PermissionTimeout != 90_000_000 {
+		t.Errorf("executors wait for people for %d microseconds, want a minute and a half", b.PermissionTimeout)
 	}
 	var got executor.Settings
 	must(t, json.Unmarshal([]byte(l.blob(b.Executors[1].Settings)), &got))
@@ -85,6 +88,7 @@ func TestFaultsOfExecutors(t *testing.T) {
 		"executor: claude\n":                                           "the executor claude runs inside the agents' computers, and there are none: say computer: auto",
 		"society: lab\ncomputer: auto\nagents: [{executor: nobody}]\n": "executor nobody: there is no such",
 		"society: lab\ncomputer: none\nagents: [{executor: claude}]\n": "say computer: auto",
+		"computer: auto\npermission_timeout: 5m\n":                     "it is how long executors wait for a person, and no agent of this quest is one",
 	} {
 		l := newGuild(t)
 		l.Executors = known
