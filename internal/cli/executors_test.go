@@ -164,7 +164,7 @@ policies:
 	p.wait()
 	stop()
 	const timeout = 20 * time.Second
-	asked := h.at("q", "interaction.opened")
+	asked := h.first("q", "interaction.opened")
 	if got := asked.Body.Expires.Sub(asked.Time); got != timeout {
 		t.Fatalf("a person has %s, want %s", got, timeout)
 	}
@@ -172,10 +172,10 @@ policies:
 	if l := h.run("run", "q"); l.code != 0 {
 		t.Fatalf("the next run ended with %d\n%s%s", l.code, l.out, l.errOut)
 	}
-	if resumed, expired := h.at("q", "quest.resumed"), h.at("q", "interaction.expired"); expired.Parent != resumed.Seq {
+	if resumed, expired := h.first("q", "quest.resumed"), h.first("q", "interaction.expired"); expired.Parent != resumed.Seq {
 		t.Errorf("the question expires by the event %d, want quest.resumed, which is %d", expired.Parent, resumed.Seq)
 	}
-	if no := h.at("q", "permission.decided"); no.Body.Given || no.Body.Option == "" {
+	if no := h.first("q", "permission.decided"); no.Body.Given || no.Body.Option == "" {
 		t.Errorf("the executor that asked is told %+v, want its own option to refuse", no.Body)
 	}
 	if n := h.count("q", "prompt.begun"); n != 1 {
@@ -196,8 +196,8 @@ type dated struct {
 	}
 }
 
-// at is the first event of a type.
-func (h *home) at(quest, kind string) (e dated) {
+// first is the first event of a type.
+func (h *home) first(quest, kind string) (e dated) {
 	h.t.Helper()
 	for line := range strings.Lines(h.ok("trace", quest, "--jsonl")) {
 		var kindOf struct{ Type string }

@@ -144,7 +144,7 @@ func firstSpec(society string) (text string, files map[string]string, err error)
 
 // instances are values for keys that one may want to give.
 var instances = map[string]string{
-	"name": "my-quest", "problem_file": "problem.md", "profile": "research", "tools": "[calculate, read_file, write_file]", "data": "data", "may_ask": "true",
+	"name": "my-quest", "problem_file": "problem.md", "profile": "research", "tools": "[calculate, read_file, write_file]", "data": "data", "may_ask": "true", "permission_timeout": "30m",
 	"computer": "auto", "seed": "1", "thinking": "false", "window": "100000", "policies": "[{use: max-calls, tools: [exec], max: 100}]",
 	"limits": "{cost: 5.00, turns: 200, duration: 2h, storage: 10GiB}",
 }

@@ -181,7 +181,8 @@ func policiesOf(path string) ([]event.PolicySpec, error) {
 		for _, t := range spec.CoreTools(true) {
 			names = append(names, t.Name)
 		}
-		return all, runtime.CheckTools(all, slices.Concat(names, ownTools(spec.Society)))
+		executors := slices.ContainsFunc(societies().Groups(spec), func(g quest.Group) bool { return g.Executor != "" })
+		return all, runtime.CheckTools(all, slices.Concat(names, ownTools(spec.Society)), executors)
 	}
 	chosen, err := policy.ParseFile(path, data)
 	if err != nil {

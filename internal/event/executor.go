@@ -100,7 +100,7 @@ type PermissionAsked struct {
 	ID string `json:"id"`
 	// Input is what it wants to do, as it says.
 	Input Text `json:"input,omitzero"`
-	// Kind is what it calls it: read, edit, delete, move, search, execute, think, fetch, other.
+	// Kind is what it calls it: read, edit, delete, move, search, execute, think, fetch, switch_mode, other.
 	Kind    string             `json:"kind,omitzero"`
 	Options []PermissionOption `json:"options"`
 	// Outline is what policies see of an input that is in a blob.
@@ -179,6 +179,10 @@ type SaidReported struct {
 	// Thought says that it was said to itself.
 	Thought bool `json:"thought,omitzero"`
 }
+
+// CallKinds are what executors call the kinds of their own calls, in permission.asked and
+// tool.reported. A kind that is none of them is other.
+var CallKinds = []string{"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
 
 // How a session came to be.
 const (

@@ -315,7 +315,7 @@ func (d *deriver) upsert(u toolCall) (c *call, fresh bool) {
 		c.title = *u.Title
 	}
 	if u.Kind != nil {
-		c.kind = oneOf(*u.Kind, "other", "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode")
+		c.kind = oneOf(*u.Kind, "other", event.CallKinds...)
 	}
 	if u.Status != nil {
 		c.status = oneOf(*u.Status, c.status, "pending", "in_progress", "completed", "failed")

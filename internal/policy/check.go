@@ -158,16 +158,22 @@ func (a *actor) Restore(saved string) error {
 	return err
 }
 
-// words collects what policies name.
+// words collects what policies name. Of the names of tools, kinds are those that can be meant
+// for a kind of call of an executor; some can be either.
 type words struct {
-	tools, paths map[string]bool
-	args, output map[string]map[string]bool
-	changes      bool
+	tools, kinds, paths map[string]bool
+	args, output        map[string]map[string]bool
+	changes             bool
+}
+
+func newWords() *words {
+	return &words{tools: map[string]bool{}, kinds: map[string]bool{}, paths: map[string]bool{}, args: map[string]map[string]bool{}, output: map[string]map[string]bool{}}
 }
 
 // worldOf makes a world of what policies name.
 func worldOf(policies []event.PolicySpec) (*world, error) {
-	w := &words{tools: map[string]bool{"other": true}, paths: map[string]bool{}, args: map[string]map[string]bool{}, output: map[string]map[string]bool{}}
+	w := newWords()
+	w.tools["other"] = true
 	for _, p := range policies {
 		s, err := settingsOf(p)
 		if err != nil {
@@ -178,15 +184,27 @@ func worldOf(policies []event.PolicySpec) (*world, error) {
 	return w.world()
 }
 
-// Tools are the tools that a policy names.
-func Tools(p event.PolicySpec) ([]string, error) {
+// Named is what a policy calls a tool. It means one that agents have, a kind of call of an
+// executor, or either, by the events that the policy looks at.
+type Named struct {
+	Name       string
+	Tool, Kind bool
+}
+
+// Tools are the tools and kinds of calls that a policy names, sorted by name.
+func Tools(p event.PolicySpec) (out []Named, err error) {
 	s, err := settingsOf(p)
 	if err != nil {
 		return nil, err
 	}
-	w := &words{tools: map[string]bool{}, paths: map[string]bool{}, args: map[string]map[string]bool{}, output: map[string]map[string]bool{}}
+	w := newWords()
 	w.read(s)
-	return sorted(w.tools), nil
+	all := maps.Clone(w.tools)
+	maps.Copy(all, w.kinds)
+	for _, name := range sorted(all) {
+		out = append(out, Named{name, w.tools[name], w.kinds[name]})
+	}
+	return out, nil
 }
 
 func (w *words) read(s settings) {
@@ -199,6 +217,9 @@ func (w *words) read(s settings) {
 		w.tool(s.Tools)
 	case *noTouch:
 		w.tool(s.Tools)
+		for _, n := range s.Tools {
+			w.kinds[n] = true
+		}
 		w.path(s.Paths)
 	case *oneAtATime:
 		w.path(s.Domains)
@@ -214,7 +235,7 @@ func (w *words) read(s settings) {
 		for _, p := range s.Steps {
 			for _, list := range [][]behavior.PatternDef{p.Wait, p.Block, p.Ask, p.Interrupt} {
 				for _, pattern := range list {
-					w.where(pattern.Where)
+					w.where(pattern)
 					w.changes = w.changes || slices.Contains(pattern.Types, "file.diff")
 				}
 			}
@@ -243,14 +264,20 @@ func note(in map[string]map[string]bool, name, value string) {
 	in[name][value] = true
 }
 
-// where takes the values that conditions compare with.
-func (w *words) where(conditions []behavior.ConditionDef) {
-	for _, c := range conditions {
+// where takes the values that the conditions of a pattern compare with.
+func (w *words) where(p behavior.PatternDef) {
+	ofExecutors := func(t string) bool { return t == "permission.decided" || t == "tool.reported" }
+	for _, c := range p.Where {
 		field, rest, nested := strings.Cut(c.Path, ".")
 		for _, v := range examples(c) {
 			switch {
 			case field == "tool" && !nested && v.Kind == behavior.Text:
-				w.tools[v.Text] = true
+				if slices.ContainsFunc(p.Types, func(t string) bool { return !ofExecutors(t) }) {
+					w.tools[v.Text] = true
+				}
+				if slices.ContainsFunc(p.Types, func(t string) bool { return ofExecutors(t) || t == "*" }) {
+					w.kinds[v.Text] = true
+				}
 			case field == "changed":
 				w.changes = true
 			case field == "args" && nested && !strings.Contains(rest, "."):

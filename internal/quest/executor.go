@@ -186,7 +186,7 @@ func permissionOf(a *agent.Agent, p *agent.Permission) matter {
 func (s *State) permissionFacts(a *agent.Agent, p *agent.Permission) *policy.Facts {
 	b := &p.Body
 	return &policy.Facts{
-		Agent: a.Name, Tool: b.Kind, Turn: a.Turns, Source: a.Executor, Trust: event.TrustStranger, Text: b.Title.Text, Hidden: b.Title.Ref != nil,
+		Agent: a.Name, Tool: callKind(b.Kind), Turn: a.Turns, Source: a.Executor, Trust: event.TrustStranger, Text: b.Title.Text, Hidden: b.Title.Ref != nil,
 		Args: &policy.Args{Text: b.Input, Outline: b.Outline}, Named: b.Paths, Spent: s.used(s.Time), AgentSpent: usedBy(a),
 	}
 }
@@ -487,7 +487,17 @@ func (s *State) ExecutorNames() (out []string) {
 	return out
 }
 
+// callKind is what policies know a call of an executor by. One that does not say is other, as the
+// protocol has it.
+func callKind(said string) string { return cmp.Or(said, otherKind) }
+
+const otherKind = "other"
+
 // ofTitle is what an executor wants, for a person: its own words.
 func ofTitle(f *policy.Facts) string {
-	return strings.TrimSpace(cmp.Or(f.Tool, "something") + " " + short(f.Text))
+	kind := f.Tool
+	if kind == otherKind {
+		kind = "something"
+	}
+	return strings.TrimSpace(kind + " " + short(f.Text))
 }

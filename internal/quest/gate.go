@@ -273,7 +273,7 @@ func (s *State) happened(e event.Event) *policy.Facts {
 	case *event.ToolAnswered:
 		return s.resultFacts(e, b.Call, &b.Output, b.Error, b.Attachments)
 	case *event.ToolReported:
-		f := &policy.Facts{Agent: e.Actor, Tool: b.Kind, Source: s.Agent(e.Actor).Executor, Trust: event.TrustStranger, Args: &policy.Args{Text: b.Input}, Named: b.Paths}
+		f := &policy.Facts{Agent: e.Actor, Tool: callKind(b.Kind), Source: s.Agent(e.Actor).Executor, Trust: event.TrustStranger, Args: &policy.Args{Text: b.Input}, Named: b.Paths}
 		f.Ended, f.Error = b.Status == "completed" || b.Status == "failed", b.Status == "failed"
 		return f
 	case *event.PromptResult:

@@ -41,6 +41,7 @@ func TestPoliciesDecideAboutPermissions(t *testing.T) {
 		"nobody is against it": {"", "once", "", nil},
 		"its kind":             {"- name: p\n  steps:\n    - block: {type: permission.decided, where: {tool: edit}, reason: No edits.}\n", "no", "Refused by the policy p: No edits.", nil},
 		"another kind":         {"- name: p\n  steps:\n    - block: {type: permission.decided, where: {tool: execute}, reason: No.}\n", "once", "", nil},
+		"no kind":              {"- name: p\n  steps:\n    - block: {type: permission.decided, where: {tool: other}, reason: Say what.}\n", "no", "Say what.", func(b *event.PermissionAsked) { b.Kind = "" }},
 		"its input":            {"- name: p\n  steps:\n    - block: {type: permission.decided, where: {args.file_path: /h/notes.md}, reason: No.}\n", "no", "No.", nil},
 		"its paths":            {"- {use: no-touch, paths: [notes.md]}\n", "no", "must not be touched", func(b *event.PermissionAsked) { b.Input.Text = "{}" }},
 		"other paths":          {"- {use: no-touch, paths: [secret]}\n", "once", "", nil},

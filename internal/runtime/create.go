@@ -329,7 +329,7 @@ func (c *creation) takeAgents(ctx context.Context, _ *os.Root, soc quest.Society
 			b.Tools = append(b.Tools, event.ToolTraits{Name: name, Parallel: t.Parallel, Paths: t.Paths, Reads: t.Reads})
 		}
 	}
-	return CheckTools(b.Policies, have)
+	return CheckTools(b.Policies, have, slices.ContainsFunc(b.Agents, func(a event.AgentSpec) bool { return a.Executor != "" }))
 }
 
 // checkLimits refuses limits that cannot be kept with an agent's model: those of the quest,

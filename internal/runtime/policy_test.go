@@ -44,6 +44,44 @@ rules:
 	l.sound(name)
 }
 
+// TestPoliciesNameCallsOfExecutors: where an agent is an executor, policies name the kinds of its
+// own calls; elsewhere, and in the wrong place, such a policy would guard nothing.
+func TestPoliciesNameCallsOfExecutors(t *testing.T) {
+	t.Parallel()
+	own := func(types, tool string) string {
+		return "policies: [{name: p, steps: [{block: {type: " + types + ", where: {tool: " + tool + "}, reason: No.}}]}]\n"
+	}
+	const guest, mixed = "computer: auto\nexecutor: claude\n", "society: lab\ncomputer: auto\nagents: [{count: 1}, {executor: claude}]\n"
+	for text, want := range map[string]string{
+		guest + own("permission.decided", "{in: ["+strings.Join(event.CallKinds, ", ")+"]}"):                                     "",
+		mixed + own("permission.decided", "execute"):                                                                             "",
+		guest + own("\"*\"", "execute"):                                                                                          "",
+		guest + own("[tool.call, permission.decided]", "{in: [exec, execute]}"):                                                  "",
+		guest + "policies: [{use: no-touch, paths: [raw], tools: [edit, write_file]}]\n":                                         "",
+		guest + "policies: [{name: p, steps: [{wait: {type: tool.reported, where: {tool: fetch}}}]}]\n":                          "",
+		"computer: auto\n" + own("permission.decided", "execute"):                                                                "the policy p is about calls of the kind execute, which executors make by themselves, and no agent of this quest is an executor",
+		"computer: auto\npolicies: [{use: no-touch, paths: [raw], tools: [edit]}]\n":                                             "no agent of this quest is an executor",
+		guest + own("permission.decided", "exec"):                                                                                "the policy p is about calls of the kind \"exec\" of an executor: there are read, edit, delete, move, search, execute, think, fetch, switch_mode, other",
+		guest + own("tool.call", "execute"):                                                                                      "calls that executors make by themselves, of the kind execute, are a permission.decided",
+		"computer: auto\n" + own("tool.call", "execute"):                                                                         "the tool \"execute\", which no agent of this quest has: they have ",
+		guest + "policies: [{use: max-calls, max: 3, tools: [execute]}]\n":                                                       "the policy max-calls is about the tool \"execute\", which no agent of this quest has",
+		guest + "policies: [{use: no-touch, paths: [raw], tools: [edits]}]\n":                                                    "the tool \"edits\", which no agent",
+		guest + "policies: [{name: p, steps: [{wait: {type: tool.result, where: {tool: fetch}}, block: {type: model.call}}]}]\n": "the tool \"fetch\"",
+	} {
+		l := newGuild(t)
+		l.Executors = known
+		_, err := l.Create(t.Context(), plan(t, "q", text, quiet))
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: got %v, want it taken", text, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: got %v, want something with %q", text, err, want)
+		case want != "" && quest.FieldOf(err) != "policies":
+			t.Errorf("%s: it is about the key %q, want policies", text, quest.FieldOf(err))
+		}
+	}
+}
+
 // TestAForkAndAResumedQuestMeetTheSameGate: what policies have counted is there
 // again in another process, and in a fork.
 func TestAForkAndAResumedQuestMeetTheSameGate(t *testing.T) {
