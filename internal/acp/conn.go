@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 	"sync"
+	"time"
 
 	"lyceum/internal/acp/wire"
 
@@ -41,7 +42,7 @@ type Peer interface {
 	// are begun one at a time, in the order of the wire, and between the notifications that
 	// came before and after; Request must return soon, and never wait for the other side.
 	// Works run at the same time. The context of a work ends when the other side takes its
-	// request back, or is gone. A result of nil is sent as {}.
+	// request back, or has been gone for a while. A result of nil is sent as {}.
 	Request(method string, params json.RawMessage) (work func(context.Context) (any, error), err error)
 	// Notify takes a notification, under the same conditions as Request. One that nobody
 	// knows is left alone.
@@ -76,6 +77,9 @@ type Options struct {
 	MaxQueued int
 	// MaxFaults is how many lines that are no messages a connection survives; 100 if zero.
 	MaxFaults int
+	// Linger is how long what the other side asked for before it ended is still worked on; 5
+	// seconds if zero. It may have closed its side and still listen.
+	Linger time.Duration
 	// Tap is told of every line, in order for each direction. It is called by several
 	// goroutines, must return soon, and may keep the line.
 	Tap func(Frame)
@@ -109,6 +113,8 @@ type Conn struct {
 	waiting map[string]chan wire.Message
 	open    map[string]context.CancelFunc
 	faults  int
+	// deaf says that the other side has ended, so that nothing is answered any more.
+	deaf bool
 }
 
 // NewConn returns a connection that reads and writes lines, until ctx ends. It does nothing
@@ -122,6 +128,9 @@ func NewConn(ctx context.Context, peer Peer, in io.Reader, out io.Writer, opts O
 			*n.value = n.zero
 		}
 	}
+	if opts.Linger == 0 {
+		opts.Linger = 5 * time.Second
+	}
 	c := &Conn{
 		peer: peer, opts: opts, in: wire.NewLines(in, opts.MaxLine), out: out,
 		queue: make(chan wire.Message, opts.MaxQueued), waiting: map[string]chan wire.Message{}, open: map[string]context.CancelFunc{},
@@ -131,21 +140,39 @@ func NewConn(ctx context.Context, peer Peer, in io.Reader, out io.Writer, opts O
 }
 
 // Serve reads until the other side ends, the context of the connection does, or there are too
-// many faults; only the last is an error. When it returns, all works have. A reader that no
-// context interrupts, such as standard input, is left to the caller to close.
+// many faults; only the last is an error. What was asked for before the other side ended is
+// answered, if that does not take too long. When Serve returns, all works have. A reader that
+// no context interrupts, such as standard input, is left to the caller to close.
 func (c *Conn) Serve() error {
 	read := make(chan error, 1)
 	go func() { read <- c.read() }()
 	err := c.take(read)
-	c.stop(ErrClosed)
 	c.mu.Lock()
+	c.deaf = true
 	for id, w := range c.waiting {
 		delete(c.waiting, id)
 		close(w)
 	}
 	c.mu.Unlock()
+	if err == nil {
+		c.linger()
+	}
+	c.stop(ErrClosed)
 	c.works.Wait()
 	return err
+}
+
+// linger waits for the works that are under way, for a while.
+func (c *Conn) linger() {
+	over := make(chan struct{})
+	go func() { defer close(over); c.works.Wait() }()
+	timer := time.NewTimer(c.opts.Linger)
+	defer timer.Stop()
+	select {
+	case <-over:
+	case <-timer.C:
+	case <-c.ctx.Done():
+	}
 }
 
 // Done is closed when the connection is over.
@@ -354,13 +381,14 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	}
 	w := make(chan wire.Message, 1)
 	c.mu.Lock()
+	if c.deaf || c.ctx.Err() != nil {
+		c.mu.Unlock()
+		return ErrClosed
+	}
 	c.next++
 	id := strconv.FormatInt(c.next, 10)
 	c.waiting[id] = w
 	c.mu.Unlock()
-	if c.ctx.Err() != nil {
-		return ErrClosed
-	}
 	if err := c.send(wire.Outgoing{ID: json.RawMessage(id), Method: method, Params: data}); err != nil {
 		c.forget(id)
 		return err

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"lyceum/internal/acp"
 
@@ -197,7 +198,7 @@ func TestRequestsAreTakenBack(t *testing.T) {
 	t.Parallel()
 	w := connect(t, &side{request: func(string, json.RawMessage) (func(context.Context) (any, error), error) {
 		return func(ctx context.Context) (any, error) { <-ctx.Done(); return nil, ctx.Err() }, nil
-	}}, acp.Options{})
+	}}, acp.Options{Linger: time.Millisecond})
 	w.say(`{"jsonrpc":"2.0","id":"a","method":"wait"}`)
 	w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"b"}}`)
 	w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":7}`)
@@ -233,6 +234,80 @@ func TestTheEndOfTheOtherSideEndsCalls(t *testing.T) {
 	if err := <-got; !errors.Is(err, acp.ErrClosed) {
 		t.Errorf("a call whose answer cannot come: %v", err)
 	}
+}
+
+// TestWhatWasAskedBeforeTheEndIsAnswered: who says all it has to say and closes its side gets its
+// answers. What takes too long ends, and so does what waits for the side that is closed.
+func TestWhatWasAskedBeforeTheEndIsAnswered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var conn *acp.Conn
+		calls := make(chan error, 2)
+		w := connect(t, &side{request: func(method string, _ json.RawMessage) (func(context.Context) (any, error), error) {
+			return func(ctx context.Context) (any, error) {
+				switch method {
+				case "call":
+					calls <- conn.Call(ctx, "ask", nil, nil) // under way when the side ends
+					calls <- conn.Call(ctx, "ask", nil, nil) // and after it
+				case "long":
+					<-ctx.Done()
+					return nil, ctx.Err()
+				default:
+					time.Sleep(3 * time.Second)
+				}
+				return nil, nil
+			}, nil
+		}}, acp.Options{})
+		conn = w.conn
+		begun := time.Now()
+		w.say(`{"jsonrpc":"2.0","id":1,"method":"call"}`)
+		w.hear() // the call
+		w.say(`{"jsonrpc":"2.0","id":2,"method":"short"}`)
+		w.say(`{"jsonrpc":"2.0","id":3,"method":"long"}`)
+		w.in.Close()
+		w.wants(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+		for range 2 {
+			if err := <-calls; !errors.Is(err, acp.ErrClosed) {
+				t.Errorf("a call to a side that has ended: %v", err)
+			}
+		}
+		w.wants(`{"jsonrpc":"2.0","id":2,"result":{}}`)
+		if took := time.Since(begun); took != 3*time.Second {
+			t.Errorf("the answer came after %s, want 3s", took)
+		}
+		must(t, <-w.done)
+		if took := time.Since(begun); took != 5*time.Second {
+			t.Errorf("what takes too long ended after %s, want 5s", took)
+		}
+		if w.out.Scan() {
+			t.Errorf("after the end it says %s", w.out.Text())
+		}
+	})
+}
+
+// TestTheEndOfTheContextIsTheEnd: what this side ends itself is over at once.
+func TestTheEndOfTheContextIsTheEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancel(t.Context())
+		in, theirs := io.Pipe()
+		long := &side{request: func(string, json.RawMessage) (func(context.Context) (any, error), error) {
+			return func(ctx context.Context) (any, error) { <-ctx.Done(); return nil, ctx.Err() }, nil
+		}}
+		conn := acp.NewConn(ctx, long, in, io.Discard, acp.Options{})
+		done := make(chan error, 1)
+		begun := time.Now()
+		go func() { done <- conn.Serve() }()
+		_, err := io.WriteString(theirs, `{"jsonrpc":"2.0","id":1,"method":"long"}`+"\n")
+		must(t, err)
+		theirs.Close()
+		synctest.Wait() // it lingers
+		end()
+		must(t, <-done)
+		if took := time.Since(begun); took != 0 {
+			t.Errorf("it ended after %s, want at once", took)
+		}
+	})
 }
 
 func TestTooManyRequests(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -783,6 +784,26 @@ func TestOnlyTheProtocolIsOnStandardOutput(t *testing.T) {
 	must(t, err)
 	if !strings.Contains(string(frames), "< hello # the line is not JSON\n") || !strings.Contains(string(frames), `> {"jsonrpc":"2.0","id":5,"result":{"stopReason":"end_turn"}}`) {
 		t.Errorf("the record is\n%s", frames)
+	}
+}
+
+// TestRequestsInAPipe: a client that says all it wants to and closes its side gets its answers.
+func TestRequestsInAPipe(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, map[string]string{"plan.yaml": talkPlan})
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := command(ctx, h.dir, h.work, "acp", "--model", "script:plan.yaml")
+	cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}
+{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}
+{"jsonrpc":"2.0","id":3,"method":"session/list","params":{}}
+`, h.work))
+	out, err := cmd.Output()
+	must(t, err)
+	for id, want := range map[int]string{1: `"protocolVersion":1`, 2: `"sessionId"`, 3: `"sessions"`} {
+		if !regexp.MustCompile(fmt.Sprintf(`(?m)^\{"jsonrpc":"2.0","id":%d,"result":.*%s`, id, want)).Match(out) {
+			t.Errorf("request %d has no answer with %s:\n%s", id, want, out)
+		}
 	}
 }
 
