@@ -2,9 +2,12 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -145,6 +148,70 @@ func TestAKilledPermission(t *testing.T) {
 			t.Errorf("%d commands ran that nobody allowed", n)
 		}
 	}
+}
+
+// TestAPermissionOfAComputerThatDies: while a person is to decide, lyceum is killed and the
+// executor's computer with it. Nobody waits for that answer any more: the question is withdrawn,
+// and the process that takes the session over asks for itself.
+func TestAPermissionOfAComputerThatDies(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, map[string]string{
+		"quest.yaml": outsider["quest.yaml"] + "policies: [{name: careful, steps: [{ask: {type: permission.decided, reason: It does something itself.}}]}]\n",
+		"plan.yaml": `rules:
+  - on: {tool: write_file, result: "^wrote|written"}
+    say: "All done."
+  - say: "I write it."
+    call: [{tool: write_file, args: {path: note, content: "hello\n"}}]
+`,
+	})
+	h.ok("create", "quest.yaml")
+	p := h.start("run", "q")
+	stop := h.killAt(p, "q", "interaction.opened", 0)
+	p.wait()
+	stop()
+	up := awaitHelper(t, h.dir, "*", patience)
+	for _, pid := range up {
+		must(t, syscall.Kill(pid, syscall.SIGKILL))
+	}
+	for deadline := time.Now().Add(patience); len(helpers(t, h.dir)) > 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the computer %v survives its end", up)
+		}
+	}
+	p = h.start("run", "q")
+	h.await("q", "interaction.opened", 2)
+	h.ok("answer", "q", "yes")
+	if l := p.wait(); l.code != 0 || !strings.Contains(l.out, "All done.") {
+		t.Fatalf("it went on with %d\n%s%s", l.code, l.out, l.errOut)
+	}
+	var decided []string
+	processes := map[string]bool{}
+	for line := range strings.Lines(h.ok("trace", "q", "--jsonl")) {
+		var e struct {
+			Type string
+			Body struct {
+				Process, Reason string
+				Given           bool
+			}
+		}
+		must(t, json.Unmarshal([]byte(line), &e))
+		switch e.Type {
+		case "permission.decided":
+			decided = append(decided, fmt.Sprint(e.Body.Given, " ", e.Body.Reason))
+		case "prompt.begun":
+			processes[e.Body.Process] = true
+		}
+	}
+	if want := []string{"false The process that asked is gone.", "true "}; !slices.Equal(decided, want) {
+		t.Errorf("decided %q, want %q", decided, want)
+	}
+	if n := h.count("q", "interaction.withdrawn"); n != 1 || len(processes) != 2 {
+		t.Errorf("%d questions were withdrawn and %d processes told the prompt, want 1 and 2", n, len(processes))
+	}
+	if note, err := os.ReadFile(filepath.Join(h.dir, "quests", "q", "agents", "agent-0", "note")); err != nil || string(note) != "hello\n" {
+		t.Errorf("it wrote %q, %v", note, err)
+	}
+	h.sound("q")
 }
 
 // TestAKilledPermissionKeepsItsTime: the time that a person has to decide goes on while no lyceum
