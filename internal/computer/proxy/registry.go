@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"lyceum/internal/plain"
 )
 
 // A Registry is a host that wants a credential of whoever reads from it. The proxy puts the
@@ -53,9 +55,9 @@ func (r *Registry) Secrets() (out []string) {
 	for _, w := range words[1:] {
 		add(w)
 	}
-	if plain, err := base64.StdEncoding.DecodeString(words[len(words)-1]); err == nil && strings.EqualFold(words[0], "Basic") {
-		_, password, _ := strings.Cut(string(plain), ":")
-		add(string(plain))
+	if both, err := base64.StdEncoding.DecodeString(words[len(words)-1]); err == nil && strings.EqualFold(words[0], "Basic") {
+		_, password, _ := strings.Cut(string(both), ":")
+		add(string(both))
 		add(password)
 	}
 	return out
@@ -67,7 +69,7 @@ func (r Registry) check() (*Registry, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case len(r.Value) < minSecret || strings.ContainsFunc(r.Value, func(c rune) bool { return c < ' ' || c == 0x7f }):
+	case len(r.Value) < minSecret || !plain.Printable(r.Value):
 		return nil, fmt.Errorf("its credential is shorter than %d bytes, or nothing that a header can hold", minSecret)
 	case r.Header == "":
 		return nil, errors.New("it names no header")

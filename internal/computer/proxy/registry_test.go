@@ -314,7 +314,7 @@ func TestKeeper(t *testing.T) {
 	} {
 		k := &keeper{ReadCloser: io.NopCloser(in), secrets: []string{"npm_canary-0123456789"}, longest: 21}
 		if err := iotest.TestReader(k, text); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("a body read %s is not what was sent: %v", name, err)
 		}
 	}
 	broken := errors.New("broken")
@@ -351,7 +351,7 @@ func TestRegistriesRefuse(t *testing.T) {
 	roots.AddCert(all.signer)
 	for at, name := range map[string]string{place("npm.test", 443): "npm.test", place("10.0.0.5", 4873): "10.0.0.5"} {
 		if _, err := all.shown[at].Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: name}); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("the authority does not vouch for %s: %v", name, err)
 		}
 	}
 	forged := certificate(9, "pypi.org")
