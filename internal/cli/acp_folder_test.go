@@ -492,33 +492,172 @@ func TestAFileThatHasChangedIsRefused(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotWrittenIsNamed: what is removed, no text, too long or a link.
+// TestWhatIsNotWrittenIsNamed: what is no text, too long or a link.
 func TestWhatIsNotWrittenIsNamed(t *testing.T) {
 	need.Program(t, "bwrap")
 	t.Parallel()
 	h := newHome(t, nil)
 	h.repository()
 	must(t, writeFolder(h.work, map[string]string{
+		"gone.dat":   "a\x00b",
 		"quest.yaml": "name: odd\nproblem: x\nrepo: .\nbase: worktree\nmodel: script:odd.yaml\ncomputer: bubblewrap\n",
 		"odd.yaml": `rules:
   - on: {turn: 1}
-    call: [{tool: exec, args: {command: "rm keep.txt; printf 'a\\0b' > bin.dat; head -c 600000 /dev/zero | tr '\\0' x > long.txt; ln -s main.py link; chmod +x main.py; echo ok > fine.txt; mkdir many; for i in $$(seq 205); do echo $$i > many/$$i; done; mkdir -p .GIT; echo x > .GIT/config"}}]
+    call: [{tool: exec, args: {command: "rm gone.dat; printf 'a\\0b' > bin.dat; head -c 600000 /dev/zero | tr '\\0' x > long.txt; ln -s main.py link; chmod +x main.py; echo ok > fine.txt; mkdir many; for i in $$(seq 205); do echo $$i > many/$$i; done; mkdir -p .GIT; echo x > .GIT/config"}}]
   - say: "Done."
 `,
 	}))
+	git(t, h.work, "add", "gone.dat")
 	h.ok("run", "quest.yaml")
 	d := h.desk(bareDesk)
 	d.choose = option("write-all")
 	d.load("odd", h.work)
 	d.says("odd", "/deliver")
 	got := d.notices()
-	for _, want := range []string{"- keep.txt: the agent has removed it", "- bin.dat: it is no text", "- long.txt: it has more than", "- link: it is a link", "- main.py: nothing but its mode", "- many/99: more than 200 files", "- .GIT/config: it is git's own"} {
+	for _, want := range []string{"- gone.dat: it is no text", "- bin.dat: it is no text", "- long.txt: it has more than", "- link: it is a link", "- main.py: nothing but its mode", "- many/99: more than 200 files", "- .GIT/config: it is git's own"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it does not say %q: %s", want, got)
 		}
 	}
-	if h.read("fine.txt") != "ok\n" || h.read("keep.txt") != "kept\n" || h.read("bin.dat") != "none" || h.read(".GIT/config") != "none" || h.read("many/1") != "1\n" || h.read("many/99") != "none" {
+	if h.read("fine.txt") != "ok\n" || h.read("gone.dat") == "none" || h.read("bin.dat") != "none" || h.read(".GIT/config") != "none" || h.read("many/1") != "1\n" || h.read("many/99") != "none" {
 		t.Errorf("the folder has %q, %q, %q", h.read("fine.txt"), h.read("keep.txt"), h.read("bin.dat"))
+	}
+}
+
+// removals is a home with a quest whose agent has removed files of the folder.
+func removals(t *testing.T) *home {
+	t.Helper()
+	h := newHome(t, nil)
+	h.repository()
+	must(t, writeFolder(h.work, map[string]string{
+		"deep/er/old.py": "old\n", "deep/stays.py": "stays\n",
+		"quest.yaml": "name: less\nproblem: x\nrepo: .\nbase: worktree\nmodel: script:less.yaml\ncomputer: bubblewrap\n",
+		"less.yaml": `rules:
+  - on: {turn: 1}
+    call: [{tool: exec, args: {command: "rm keep.txt deep/er/old.py"}}]
+  - on: {last: "back"}
+    call: [{tool: exec, args: {command: "echo again > keep.txt"}}]
+  - say: "Done."
+`,
+	}))
+	git(t, h.work, "add", "deep")
+	h.ok("run", "quest.yaml")
+	return h
+}
+
+// TestWhatAnAgentRemovedIsRemoved if the client permits it.
+func TestWhatAnAgentRemovedIsRemoved(t *testing.T) {
+	need.Program(t, "bwrap")
+	t.Parallel()
+	for _, can := range []string{bareDesk, fullDesk} {
+		t.Run(fmt.Sprint(len(can)), func(t *testing.T) {
+			t.Parallel()
+			h := removals(t)
+			d := h.desk(can)
+			d.load("less", h.work)
+			d.choose = option("leave")
+			d.says("less", "/deliver")
+			if h.read("keep.txt") != "kept\n" || h.read("deep/er/old.py") != "old\n" {
+				t.Fatal("files were removed without permission")
+			}
+			if got := d.notices(); !strings.Contains(got, "- keep.txt: you did not permit it") {
+				t.Errorf("it says %q", got)
+			}
+			p := d.asked[0]
+			if *p.ToolCall.Title != "Remove deep/er/old.py" || *p.ToolCall.Kind != acp.ToolKindDelete || p.Options[0].Name != "Remove it" || !strings.Contains(p.Options[1].Name, "remove all 2") {
+				t.Errorf("the client was asked %q with %+v", *p.ToolCall.Title, p.Options)
+			}
+			d.choose = option("write")
+			d.says("less", "/deliver")
+			want := map[string]string{"keep.txt": "completed: kept\n -> ", "deep/er/old.py": "completed: old\n -> "}
+			if diff := cmp.Diff(want, d.edits(h.work)); diff != "" {
+				t.Errorf("the changes were not shown as they are (-want +got):\n%s", diff)
+			}
+			if out := git(t, h.work, "status", "--porcelain", "keep.txt", "deep"); !strings.Contains(out, "D keep.txt") || h.read("deep/er/old.py") != "none" || h.read("deep/stays.py") != "stays\n" {
+				t.Errorf("git sees %q", out)
+			}
+			if _, err := os.Stat(filepath.Join(h.work, "deep/er")); err == nil {
+				t.Error("an empty folder is left, as git leaves none")
+			}
+			// What the person puts there again is theirs, until the agent has it again, too.
+			must(t, os.WriteFile(filepath.Join(h.work, "deep/stays.py"), []byte("mine\n"), 0o600))
+			asked := len(d.asked)
+			d.says("less", "/deliver")
+			if len(d.asked) != asked {
+				t.Error("the client was asked again for what is removed")
+			}
+			d.says("less", "Put it back.")
+			got := h.read("keep.txt")
+			if can == fullDesk {
+				got = d.wrote[filepath.Join(h.work, "keep.txt")]
+			}
+			if got != "again\n" {
+				t.Errorf("a file that came back is %q: %s", got, d.notices())
+			}
+		})
+	}
+}
+
+// TestWhatHasChangedIsNotRemoved, be it in the editor or on the disk, before or while the
+// person decides, nor what is behind a link.
+func TestWhatHasChangedIsNotRemoved(t *testing.T) {
+	need.Program(t, "bwrap")
+	t.Parallel()
+	for name, c := range map[string]struct {
+		can    string
+		change func(t *testing.T, h *home, d *desk)
+		left   map[string]string
+	}{
+		"OnTheDisk": {bareDesk, func(t *testing.T, h *home, _ *desk) {
+			must(t, writeFolder(h.work, map[string]string{"keep.txt": "mine\n", "deep/er/old.py": "mine\n"}))
+		}, map[string]string{"keep.txt": "mine\n", "deep/er/old.py": "mine\n"}},
+		"InTheEditor": {fullDesk, func(_ *testing.T, h *home, d *desk) {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			for _, f := range []string{"keep.txt", "deep/er/old.py"} {
+				d.buffers[filepath.Join(h.work, f)] = "not saved\n"
+			}
+		}, map[string]string{"keep.txt": "kept\n", "deep/er/old.py": "old\n"}},
+		"OnTheDiskUnderAnOldBuffer": {fullDesk, func(t *testing.T, h *home, d *desk) {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.buffers[filepath.Join(h.work, "keep.txt")], d.buffers[filepath.Join(h.work, "deep/er/old.py")] = "kept\n", "old\n"
+			must(t, writeFolder(h.work, map[string]string{"keep.txt": "mine\n", "deep/er/old.py": "mine\n"}))
+		}, map[string]string{"keep.txt": "mine\n", "deep/er/old.py": "mine\n"}},
+		"BehindLinks": {bareDesk, func(t *testing.T, h *home, _ *desk) {
+			must(t, os.MkdirAll(filepath.Join(h.work, "real"), 0o700))
+			must(t, os.Rename(filepath.Join(h.work, "deep/er/old.py"), filepath.Join(h.work, "real/old.py")))
+			must(t, os.Remove(filepath.Join(h.work, "deep/er")))
+			must(t, os.Symlink("../real", filepath.Join(h.work, "deep/er")))
+			must(t, os.Rename(filepath.Join(h.work, "keep.txt"), filepath.Join(h.work, "real/keep.txt")))
+			must(t, os.Symlink("real/keep.txt", filepath.Join(h.work, "keep.txt")))
+		}, map[string]string{"real/old.py": "old\n", "real/keep.txt": "kept\n", "keep.txt": "kept\n", "deep/er/old.py": "old\n"}},
+	} {
+		for _, late := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/Late=%v", name, late), func(t *testing.T) {
+				t.Parallel()
+				h := removals(t)
+				d := h.desk(c.can)
+				d.load("less", h.work)
+				once := sync.OnceFunc(func() { c.change(t, h, d) })
+				if !late {
+					once()
+				}
+				d.choose = func(acp.RequestPermissionRequest) string { once(); return "write-all" }
+				d.says("less", "/deliver")
+				got := d.notices()
+				for _, file := range []string{"keep.txt", "deep/er/old.py"} {
+					if !strings.Contains(got, "- "+file+": ") {
+						t.Errorf("%s is not refused by name: %s", file, got)
+					}
+				}
+				for file, want := range c.left {
+					if h.read(file) != want {
+						t.Errorf("%s holds %q, want %q", file, h.read(file), want)
+					}
+				}
+			})
+		}
 	}
 }
 

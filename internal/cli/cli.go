@@ -377,13 +377,13 @@ func assemble(home string, conf *config.Config, say func(line string), store led
 func bareRuntime(home string, conf *config.Config, found *provider.Registry) *runtime.Runtime {
 	hidden := secrets(home, conf, found)
 	return &runtime.Runtime{
-		Models: finder(found), Forward: forwarder(found), Known: known(found), Measure: measure(found), Secrets: hidden, Servers: servers(conf, hidden), Executors: executors(conf), Tools: tool.Builtin(),
+		Models: finder(found), Forward: forwarder(found), Known: known(found), Measure: measure(found), Secrets: hidden, Servers: servers(conf, hidden), Registries: registries(conf), Executors: executors(conf), Tools: tool.Builtin(),
 		Societies: societies(), Workshops: service.Workshops(), Computers: drivers(conf), Clock: runtime.SystemClock, Home: home, Version: thisBuild().recorded(),
 	}
 }
 
-// secrets are the keys of providers and of the embedder, and what opens the server: none of
-// them may get into a ledger, a blob, a prompt or a log.
+// secrets are the keys of providers and of the embedder, the credentials of registries, and
+// what opens the server: none of them may get into a ledger, a blob, a prompt or a log.
 func secrets(home string, conf *config.Config, found *provider.Registry) func() []string {
 	var own api.TokenReader
 	return func() []string {
@@ -391,8 +391,27 @@ func secrets(home string, conf *config.Config, found *provider.Registry) func() 
 		if conf != nil && conf.Embeddings != nil && conf.Embeddings.KeyVariable != "" {
 			all = append(all, os.Getenv(conf.Embeddings.KeyVariable))
 		}
+		for _, r := range registries(conf) {
+			all = append(all, r.Secrets()...)
+		}
 		return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 	}
+}
+
+// registries are those of the configuration, with what their variables hold.
+func registries(conf *config.Config) (out []runtime.Registry) {
+	if conf == nil {
+		return nil
+	}
+	for _, c := range conf.Registries {
+		r := runtime.Registry{Variable: c.Variable, Variables: c.Variables}
+		r.Host, r.Port, r.Header, r.Value = c.Host, c.Port, c.Header, strings.TrimSpace(os.Getenv(c.Variable))
+		if r.Header == "Authorization" && r.Value != "" && !strings.Contains(r.Value, " ") {
+			r.Value = "Bearer " + r.Value
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 // servers is what the configuration says of MCP servers. A header is never made of a key of a

@@ -35,6 +35,17 @@ type configJSON struct {
 	Models      []modelJSON  `json:"models"`
 	// Executors are those that config.yaml names.
 	Executors []executorJSON `json:"executors"`
+	// Registries want credentials while homes are prepared.
+	Registries []registryJSON `json:"registries"`
+}
+
+// registryJSON is a registry, and whether its variable holds a credential.
+type registryJSON struct {
+	Host     string `json:"host"`
+	Port     int    `json:"port"`
+	Header   string `json:"header"`
+	Variable string `json:"variable"`
+	Ready    bool   `json:"ready"`
 }
 
 // serverJSON is a provider as it is used.
@@ -128,6 +139,10 @@ func (a *app) describeConfig(found *provider.Registry, servers []provider.Server
 		}
 		c.Providers = append(c.Providers, j)
 	}
+	c.Registries = []registryJSON{}
+	for _, r := range registries(a.config) {
+		c.Registries = append(c.Registries, registryJSON{Host: r.Host, Port: r.Port, Header: r.Header, Variable: r.Variable, Ready: r.Value != ""})
+	}
 	for _, name := range slices.Sorted(maps.Keys(a.config.Models)) {
 		if info, err := found.Info(name); err == nil { // New has refused names that mean nothing
 			c.Models = append(c.Models, modelOf(info))
@@ -176,5 +191,15 @@ func (a *app) printConfig(c *configJSON) {
 	if len(c.Executors) > 0 {
 		fmt.Fprintln(a.out)
 		a.executorTable(c.Executors)
+	}
+	if len(c.Registries) > 0 {
+		fmt.Fprintf(a.out, "\n%-40s %-20s %s\n", "REGISTRY", "HEADER", "CREDENTIAL")
+	}
+	for _, r := range c.Registries {
+		state := "set " + r.Variable
+		if r.Ready {
+			state = r.Variable + " is there"
+		}
+		fmt.Fprintf(a.out, "%-40s %-20s %s\n", fmt.Sprintf("%s:%d", r.Host, r.Port), r.Header, state)
 	}
 }

@@ -52,6 +52,8 @@ type Config struct {
 	// Private are addresses that are not of the public internet and that Lyceum may connect
 	// to where a quest names a server: like the entries of network.allow.
 	Private []string
+	// Registries are hosts with packages that want a credential of whoever prepares a home.
+	Registries []Registry
 	// Repos are the folders that quests made by requests may work on, by the names that
 	// requests call them.
 	Repos map[string]string
@@ -141,6 +143,9 @@ func Parse(file string, data []byte) (*Config, error) {
 		"executors":    each("executors", &c.Executors, readExecutor),
 		"private_addresses": func(n ast.Node) error {
 			return strictyaml.Each(n, "private_addresses", func(n ast.Node) error { return c.readPrivate(n) })
+		},
+		"registries": func(n ast.Node) error {
+			return strictyaml.Each(n, "registries", func(n ast.Node) error { return c.readRegistry(n) })
 		},
 		"repos":       each("repos", &c.Repos, readRepo),
 		"notify":      strictyaml.Word(&c.Notify),

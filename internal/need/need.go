@@ -44,6 +44,7 @@ var packages = map[string]string{
 	"go":                   "",
 	"mount":                "",
 	"node":                 "npm",
+	"npm":                  "npm",
 	"python3":              "python3",
 	"runc":                 "docker.io",
 	"script":               "",

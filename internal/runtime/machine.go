@@ -21,6 +21,8 @@ type machine struct {
 	spec  computer.Spec
 	rules *proxy.Rules // of a network that is filtered
 	ports map[string]computer.Port
+	// registries get credentials from the proxy; nil for none.
+	registries *proxy.Registries
 
 	mu     sync.Mutex
 	c      *computer.Computer
@@ -41,7 +43,7 @@ func (m *machine) computer(ctx context.Context, found bool) (c *computer.Compute
 	}
 	opts := computer.Options{Progress: m.l.progress, Found: found, Ports: m.ports}
 	if len(m.spec.Network.Allow) > 0 {
-		p := &proxy.Proxy{Rules: m.rules, Log: m.connected}
+		p := &proxy.Proxy{Rules: m.rules, Log: m.connected, Registries: m.registries}
 		opts.Serve = p.Serve
 	}
 	c, err = computer.Open(ctx, m.l.driver, m.place, m.spec, opts)

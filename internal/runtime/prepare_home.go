@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,17 @@ func (prepareService) start(ctx context.Context, l *live, e event.Event) error {
 // prepareHome runs a command in a fresh home, and records what it left.
 func (l *live) prepareHome(ctx context.Context, seq uint64, command string, furnish func(*os.Root) error, of *event.RepoSpec) (r *event.PrepareResult, blobs [][]byte, err error) {
 	r = &event.PrepareResult{}
-	s, err := l.freshStation(ctx, StationOptions{Network: l.spec.Network, Furnish: furnish})
+	registries, env, lack, err := l.registries(l.spec.Network)
+	if err != nil {
+		r.Error = AtMost(l.rt.Redact(err.Error()), 2000)
+		return r, nil, nil
+	}
+	s, err := l.freshStation(ctx, StationOptions{Network: l.spec.Network, Furnish: furnish, registries: registries})
+	if err == nil && registries != nil {
+		if err = trustIn(ctx, s, registries); err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
@@ -49,7 +60,7 @@ func (l *live) prepareHome(ctx context.Context, seq uint64, command string, furn
 		return r, nil, nil
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	res, err := s.Run(ctx, computer.Command{ID: commandID(seq), Args: []string{"sh", "-c", command}})
+	res, err := s.Run(ctx, computer.Command{ID: commandID(seq), Args: []string{"sh", "-c", command}, Env: env})
 	switch {
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
@@ -65,6 +76,9 @@ func (l *live) prepareHome(ctx context.Context, seq uint64, command string, furn
 		r.Error = "it was ended: " + res.End
 	}
 	if r.Exit != 0 || r.Error != "" {
+		if lack != "" {
+			r.Error = AtMost(cmp.Or(r.Error, fmt.Sprintf("the command ended with exit code %d", r.Exit))+"; "+lack, 2000)
+		}
 		return r, t.small, nil
 	}
 	home, err := openHome(s.place.Home)

@@ -58,7 +58,7 @@ type Measured struct {
 }
 
 // Runtime is what quests run on. All exported fields must be set, but Workshops,
-// Known, Forward, Executors, Measure, Embedder, Secrets, Servers, Patience, Room, Notice and
+// Known, Forward, Executors, Measure, Embedder, Secrets, Servers, Registries, Patience, Room, Notice and
 // Computers.
 type Runtime struct {
 	Ledger ledger.Store
@@ -95,6 +95,8 @@ type Runtime struct {
 	Secrets func() []string
 	// Servers is what this home says of MCP servers.
 	Servers Servers
+	// Registries want credentials while homes are prepared. Their values are among Secrets.
+	Registries []Registry
 	// Patience is how long a quest waits for a provider that is away, six hours if zero.
 	Patience time.Duration
 	// Room tells whether the disk of the home has room for more, with an error that

@@ -33,6 +33,8 @@ type StationOptions struct {
 	// KeepHome keeps the home when the station is closed, for the next one of its owner.
 	// Without it a station has none but for as long as it is open.
 	KeepHome bool
+	// registries get credentials from the proxy of a network that is a list.
+	registries *proxy.Registries
 }
 
 // A Station is a computer of a quest that belongs to no agent: its owner is a name, such
@@ -114,7 +116,7 @@ func (all *stations) openFor(ctx context.Context, owner string, o StationOptions
 		return nil, errors.New("no computer can belong to this name: take words like server/github, and no agent's")
 	}
 	s := &Station{all: all, keepHome: o.KeepHome, machine: machine{
-		l: l, actor: owner, owned: true, place: l.rt.Place(l.key, stationName(owner)), spec: l.spec, ports: o.Ports,
+		l: l, actor: owner, owned: true, place: l.rt.Place(l.key, stationName(owner)), spec: l.spec, ports: o.Ports, registries: o.registries,
 	}}
 	s.spec.Network, s.spec.Ports = o.Network, slices.Sorted(maps.Keys(o.Ports))
 	s.spec.Folders = o.Folders

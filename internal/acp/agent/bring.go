@@ -22,9 +22,9 @@ import (
 )
 
 // What an agent has made of a session's folder is shown as one difference a file, and each is
-// written only when the client permits it, into a file that is as the agent found it or as it
-// was written before. All else is named and left alone: nothing is removed, and no link,
-// program or picture is written. lyceum deliver does that.
+// written, or the file removed, only when the client permits it, and only if the file is as the
+// agent found it or as it was written before. All else is named and left alone: no link,
+// program or picture is written or removed. lyceum deliver does that.
 
 // How much is brought. A line of the protocol holds both sides of a file, in JSON.
 const (
@@ -39,8 +39,19 @@ type brought struct {
 	// Offered tells the homes that the client has decided about: they are not shown again
 	// before they change.
 	Offered string `json:"offered"`
-	// Files are the hashes of what was written, by path.
+	// Files are the hashes of what was written, by path, or gone.
 	Files map[string]string `json:"files,omitempty"`
+}
+
+// gone stands for the hash of a file that was removed.
+const gone = "removed"
+
+// madeOf is what stands in Files once a change is brought.
+func madeOf(c repo.Change) string {
+	if c.New == nil {
+		return gone
+	}
+	return c.New.Hash.String()
 }
 
 func (a *Agent) broughtFile(name string) string {
@@ -139,7 +150,7 @@ type bringing struct {
 	rest   string
 }
 
-// offer is a file that can be written.
+// offer is a file that can be written, or removed if the change has nothing new.
 type offer struct {
 	change      repo.Change
 	id          sdk.ToolCallId
@@ -161,7 +172,7 @@ func (b *bringing) all(asked bool) error {
 	case asked && len(b.offers) == 0:
 		return b.notice("Nothing is different from what is in the folder.")
 	case asked:
-		return b.notice(fmt.Sprintf("%d of %d files are written.", b.wrote, len(b.offers)))
+		return b.notice(fmt.Sprintf("%d of %d files are written or removed.", b.wrote, len(b.offers)))
 	}
 	return nil
 }
@@ -189,8 +200,8 @@ func (b *bringing) look() error {
 		}
 		if hash, ok := b.kept.Files[c.Path]; ok {
 			keep[c.Path] = hash
-			if c.New != nil && hash == c.New.Hash.String() {
-				continue // it was written; what became of it since is the person's
+			if hash == madeOf(c) {
+				continue // it was brought; what became of it since is the person's
 			}
 		}
 		o, why, err := b.offer(c)
@@ -198,7 +209,7 @@ func (b *bringing) look() error {
 		case err != nil:
 			return err
 		case why == here:
-			keep[c.Path] = c.New.Hash.String()
+			keep[c.Path] = madeOf(c)
 			continue
 		case why == "" && len(b.offers) == maxBrought:
 			why = fmt.Sprintf("more than %d files have changed", maxBrought)
@@ -216,7 +227,7 @@ func (b *bringing) look() error {
 	for i := range b.offers {
 		o := &b.offers[i]
 		o.id = sdk.ToolCallId(fmt.Sprintf("deliver-%d-%d", b.seq, i))
-		if err := b.tell(sdk.StartToolCall(o.id, b.title(o), sdk.WithStartKind(sdk.ToolKindEdit), sdk.WithStartStatus(sdk.ToolCallStatusPending),
+		if err := b.tell(sdk.StartToolCall(o.id, b.title(o), sdk.WithStartKind(o.kind()), sdk.WithStartStatus(sdk.ToolCallStatusPending),
 			sdk.WithStartLocations([]sdk.ToolCallLocation{{Path: b.project.path(o.change.Path)}}), sdk.WithStartContent(b.shown(o)))); err != nil {
 			return err
 		}
@@ -227,11 +238,21 @@ func (b *bringing) look() error {
 // title names the file. A person permits what they see: where there is more than that, it is
 // said.
 func (b *bringing) title(o *offer) string {
+	if o.change.New == nil {
+		return "Remove " + plain.Bare(o.change.Path, 200)
+	}
 	title := "Write " + plain.Bare(o.change.Path, 200)
 	if unseen(o.now) && !unseen(o.before) {
 		title += " (it has characters that cannot be seen)"
 	}
 	return title
+}
+
+func (o *offer) kind() sdk.ToolKind {
+	if o.change.New == nil {
+		return sdk.ToolKindDelete
+	}
+	return sdk.ToolKindEdit
 }
 
 func unseen(text string) bool {
@@ -247,7 +268,7 @@ func (b *bringing) tell(u sdk.SessionUpdate) error {
 	return b.agent.conn.Update(sdk.SessionNotification{SessionId: sdk.SessionId(b.session.id), Update: u})
 }
 
-// here says that a file holds already what would be written.
+// here says that a file holds already what would be written, or is not there any more.
 const here = "it is there"
 
 // sinceChanged says that a file is not what the agent began with.
@@ -257,38 +278,41 @@ const sinceChanged = "it has changed since the quest took it, and is left as it 
 func (b *bringing) offer(c repo.Change) (o offer, why string, err error) {
 	o.change = c
 	switch {
-	case c.New == nil:
-		return o, "the agent has removed it, and nothing is removed here", nil
-	case c.New.Kind != blob.File || c.Old != nil && c.Old.Kind != blob.File:
-		return o, "it is a link, or was one", nil
-	case c.Old != nil && c.Old.Hash == c.New.Hash:
+	case c.Old != nil && c.New != nil && c.Old.Hash == c.New.Hash && c.Old.Kind == c.New.Kind:
 		return o, "nothing but its mode has changed", nil
-	case c.New.Size > maxWritten || c.Old != nil && c.Old.Size > maxWritten:
-		return o, fmt.Sprintf("it has more than %d KiB", maxWritten>>10), nil
 	}
-	text := true
-	if c.Old != nil {
-		if o.before, text, err = b.delivery.Text(b.ctx, c.Old, maxWritten); err != nil {
-			return o, "", err
+	for _, side := range []struct {
+		entry *blob.Entry
+		text  *string
+	}{{c.Old, &o.before}, {c.New, &o.now}} {
+		if side.entry == nil {
+			continue
 		}
-	}
-	was := text
-	if o.now, text, err = b.delivery.Text(b.ctx, c.New, maxWritten); err != nil || !was || !text {
-		return o, "it is no text", err
+		switch {
+		case side.entry.Kind != blob.File:
+			return o, "it is a link, or was one", nil
+		case side.entry.Size > maxWritten:
+			return o, fmt.Sprintf("it has more than %d KiB", maxWritten>>10), nil
+		}
+		text, is, err := b.delivery.Text(b.ctx, side.entry, maxWritten)
+		if err != nil || !is {
+			return o, "it is no text", err
+		}
+		*side.text = text
 	}
 	return o, b.stands(&o), nil
 }
 
-// stands looks at a file as it is now, and says why it is not written: because it holds
-// something else than the agent found, or than was written before.
+// stands looks at a file as it is now, and says why it is not written or removed: because it
+// holds something else than the agent found, or than was written before.
 func (b *bringing) stands(o *offer) string {
 	data, there, err := b.project.current(b.ctx, o.change.Path, 2*maxWritten)
 	switch {
 	case err != nil:
 		return err.Error()
-	case there && sameText(string(data), o.now):
+	case o.change.New == nil && !there, o.change.New != nil && there && sameText(string(data), o.now):
 		return here
-	case !there && o.change.Old == nil, there && o.change.Old != nil && sameText(string(data), o.before):
+	case !there && (o.change.Old == nil || b.kept.Files[o.change.Path] == gone), there && o.change.Old != nil && sameText(string(data), o.before):
 		return ""
 	case there && b.wroteIt(o.change.Path, string(data)):
 		o.before = string(data)
@@ -337,16 +361,14 @@ func (b *bringing) decide(i int) error {
 	if choice == writeOne || choice == writeAll {
 		// The person may have taken their time, and gone on writing.
 		if why = b.stands(o); why == "" {
-			if err := b.project.write(b.ctx, o.change.Path, o.now, o.change.New.Mode == blob.ModeExec); err != nil {
-				why = "it could not be written: " + err.Error()
-			}
+			why = b.do(o)
 		}
 	}
 	status := sdk.ToolCallStatusCompleted
 	content := b.shown(o)
 	if why == "" || why == here {
 		b.wrote++
-		b.kept.Files[o.change.Path] = o.change.New.Hash.String()
+		b.kept.Files[o.change.Path] = madeOf(o.change)
 		if err := b.agent.keepBrought(b.session.id, b.kept); err != nil {
 			return err
 		}
@@ -358,9 +380,29 @@ func (b *bringing) decide(i int) error {
 	return b.tell(sdk.UpdateToolCall(o.id, sdk.WithUpdateStatus(status), sdk.WithUpdateContent(content)))
 }
 
+// do writes or removes a file, and says why it could not.
+func (b *bringing) do(o *offer) string {
+	if o.change.New == nil {
+		if err := b.project.remove(o.change.Path, o.before); err != nil {
+			return "it could not be removed: " + err.Error()
+		}
+		return ""
+	}
+	if err := b.project.write(b.ctx, o.change.Path, o.now, o.change.New.Mode == blob.ModeExec); err != nil {
+		return "it could not be written: " + err.Error()
+	}
+	return ""
+}
+
 // ask has the client decide about a file. No answer is a no.
 func (b *bringing) ask(o *offer, left int) string {
-	kind := sdk.ToolKindEdit
+	kind, one, all := o.kind(), "Write it", "Write all %d"
+	if o.change.New == nil {
+		one = "Remove it"
+	}
+	if slices.ContainsFunc(b.offers[len(b.offers)-left:], func(o offer) bool { return o.change.New == nil }) {
+		all = "Write or remove all %d, as shown"
+	}
 	p := sdk.RequestPermissionRequest{SessionId: sdk.SessionId(b.session.id), ToolCall: sdk.ToolCallUpdate{
 		ToolCallId: o.id, Title: new(b.title(o)), Kind: &kind, Content: b.shown(o),
 		Locations: []sdk.ToolCallLocation{{Path: b.project.path(o.change.Path)}},
@@ -368,9 +410,9 @@ func (b *bringing) ask(o *offer, left int) string {
 	option := func(id, name string, kind sdk.PermissionOptionKind) {
 		p.Options = append(p.Options, sdk.PermissionOption{OptionId: sdk.PermissionOptionId(id), Name: name, Kind: kind})
 	}
-	option(writeOne, "Write it", sdk.PermissionOptionKindAllowOnce)
+	option(writeOne, one, sdk.PermissionOptionKindAllowOnce)
 	if left > 1 {
-		option(writeAll, fmt.Sprintf("Write all %d", left), sdk.PermissionOptionKindAllowAlways)
+		option(writeAll, fmt.Sprintf(all, left), sdk.PermissionOptionKindAllowAlways)
 	}
 	option(leaveOne, "Leave the file as it is", sdk.PermissionOptionKindRejectOnce)
 	if left > 1 {

@@ -255,6 +255,38 @@ func (p *project) write(ctx context.Context, name, text string, program bool) er
 	return bare(replace(root, name, []byte(text), mode))
 }
 
+// remove takes a file away, and the folders that hold nothing without it, as git does. The
+// protocol has no word for that, so it is done on the disk; there, too, the file must hold
+// what the person was shown: their editor may have read it long ago.
+func (p *project) remove(name, text string) error {
+	data, there, err := p.stored(name, 2*maxWritten)
+	switch {
+	case err != nil:
+		return err
+	case !there:
+		return nil
+	case !sameText(string(data), text):
+		return errors.New("on the disk it holds something else than in the editor")
+	}
+	root, err := os.OpenRoot(p.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if info, err := plainFile(root, name); info == nil || err != nil {
+		return err
+	}
+	if err := root.Remove(filepath.FromSlash(name)); err != nil {
+		return bare(err)
+	}
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if root.Remove(filepath.FromSlash(dir)) != nil {
+			break // it holds something
+		}
+	}
+	return nil
+}
+
 // replace puts a file in the place of what is there, whole.
 func replace(root *os.Root, name string, data []byte, mode fs.FileMode) (err error) {
 	aside := filepath.FromSlash(path.Join(path.Dir(name), ".lyceum-"+strings.ToLower(rand.Text()[:12])))

@@ -54,7 +54,7 @@ func (p *Proxy) serveRequest(c *conn, req *http.Request) (more bool) {
 		return false
 	}
 	if req.Method != http.MethodConnect {
-		return p.forward(c, req, hostname, port)
+		return p.forward(c, req, hostname, port, nil)
 	}
 	p.tunnel(c, hostname, port, func() error {
 		_, err := io.WriteString(c, "HTTP/1.1 200 Connection established\r\n\r\n")
@@ -81,10 +81,8 @@ func target(req *http.Request) (hostname string, port int, err error) {
 	case req.URL.User != nil:
 		err = &invalid{http.StatusBadRequest, "the URL has a user in it; send an Authorization header"}
 	}
-	for name := range req.Header {
-		if strings.Contains(name, " ") { // the one thing that ReadRequest lets pass
-			err = &invalid{http.StatusBadRequest, "the name of a header has a space in it"}
-		}
+	if err == nil {
+		err = oddHeader(req)
 	}
 	if err != nil {
 		return authority, 0, err
@@ -101,9 +99,20 @@ func target(req *http.Request) (hostname string, port int, err error) {
 	return hostname, port, nil
 }
 
-// forward sends a plain request on, and its answer back. A request with a body is
-// the last one of its connection: there is then no doubt where the next begins.
-func (p *Proxy) forward(c *conn, req *http.Request, hostname string, port int) (more bool) {
+// oddHeader refuses the one thing that ReadRequest lets pass.
+func oddHeader(req *http.Request) error {
+	for name := range req.Header {
+		if strings.Contains(name, " ") {
+			return &invalid{http.StatusBadRequest, "the name of a header has a space in it"}
+		}
+	}
+	return nil
+}
+
+// forward sends a request on, and its answer back: in plain, or to a registry with what it
+// wants to see. A request with a body is the last one of its connection: there is then no
+// doubt where the next begins.
+func (p *Proxy) forward(c *conn, req *http.Request, hostname string, port int, to *Registry) (more bool) {
 	a := p.begin(hostname, port)
 	up, err := p.open(c, a, hostname)
 	if err != nil {
@@ -125,8 +134,9 @@ func (p *Proxy) forward(c *conn, req *http.Request, hostname string, port int) (
 		// The transport may still be reading from the client when the answer is over.
 		defer func() { up.Close(); c.sayLast(); <-body.closed }()
 	}
-	resp, err := p.exchange(c, up, req)
+	resp, err := p.exchange(c, up, req, to)
 	if err != nil {
+		a.Refused = unsaid(err)
 		answer(c, req, err)
 		return false
 	}
@@ -135,21 +145,43 @@ func (p *Proxy) forward(c *conn, req *http.Request, hostname string, port int) (
 		last = true
 	}
 	resp.Close, resp.ProtoMajor, resp.ProtoMinor = last, 1, req.ProtoMinor
-	return resp.Write(c) == nil && !last
+	err = resp.Write(c)
+	a.Refused = unsaid(err)
+	return err == nil && !last
+}
+
+// unsaid is for the log: a host that was reached, and whose answer was held back.
+func unsaid(err error) string {
+	if errors.Is(err, errEchoed) {
+		return errEchoed.Error()
+	}
+	return ""
 }
 
 // exchange sends a request over a connection that is there, and reads the head of
 // the answer.
-func (p *Proxy) exchange(c *conn, up *upstream, req *http.Request) (*http.Response, error) {
+func (p *Proxy) exchange(c *conn, up *upstream, req *http.Request, to *Registry) (*http.Response, error) {
 	dropHopByHop(req.Header)
 	req.Header.Del("Expect")
 	if _, ok := req.Header["User-Agent"]; !ok {
 		req.Header["User-Agent"] = nil // or package http adds its own
 	}
 	req.RequestURI, req.Host = "", req.URL.Host
+	way := net.Conn(up)
+	if to != nil {
+		ctx, cancel := context.WithTimeout(c.ctx, c.limits.Dial)
+		secured, err := p.Registries.secure(ctx, up, to)
+		cancel()
+		if err != nil {
+			_ = req.Body.Close() // a watched one tells
+			return nil, err
+		}
+		way = secured
+		to.credit(req)
+	}
 	t := &http.Transport{
 		DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: c.limits.HeaderBytes,
-		DialContext: func(context.Context, string, string) (net.Conn, error) { return up, nil },
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return way, nil },
 	}
 	resp, err := t.RoundTrip(req.WithContext(c.ctx))
 	if err != nil {
@@ -160,6 +192,12 @@ func (p *Proxy) exchange(c *conn, up *upstream, req *http.Request) (*http.Respon
 		return nil, errors.New("it wants to speak something else than HTTP, which goes through this proxy by CONNECT")
 	}
 	dropHopByHop(resp.Header)
+	if to != nil {
+		if err := to.keep(resp); err != nil {
+			resp.Body.Close()
+			return nil, err
+		}
+	}
 	return resp, nil
 }
 

@@ -17,6 +17,12 @@
 // tunnel that is not TLS, a program can name another host that the same server
 // keeps, and a listed host can pass on whatever it likes: list those you trust.
 //
+// Registries are the exception, where the owner of the machine has said so: towards a program
+// the proxy passes for such a host, by a certificate that only this computer trusts, adds a
+// header that no program may see, and passes the requests on to the real host. The
+// credential goes to no other host, is given only to requests that read, and an answer that
+// repeats it is cut off.
+//
 // What is not connected costs a turn: after some refusals in a row each waits for
 // its answer, all of one computer in one line. Those that do not get a turn in time
 // are counted, and the next entry of the log tells how many there were.
@@ -47,6 +53,8 @@ type Proxy struct {
 	Resolver interface {
 		LookupNetIP(ctx context.Context, network, name string) ([]netip.Addr, error)
 	}
+	// Registries get credentials on the way. nil are none.
+	Registries *Registries
 
 	once    sync.Once
 	slots   chan struct{}

@@ -14,6 +14,15 @@ import (
 // tell the client.
 func (p *Proxy) tunnel(c *conn, hostname string, port int, accept func() error, refuse func(error)) {
 	a := p.begin(hostname, port)
+	if r := p.Registries.at(hostname, port); r != nil {
+		switch err := p.Rules.Allows(hostname, port); {
+		case err != nil:
+			p.refuse(c, a, err, func() { refuse(err) })
+		case accept() == nil:
+			p.serveRegistry(c, r)
+		}
+		return
+	}
 	up, err := p.open(c, a, hostname)
 	if err != nil {
 		p.refuse(c, a, err, func() { refuse(err) })

@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -297,7 +298,12 @@ func (a *Agent) replay(s *session) {
 	for _, l := range s.lines {
 		switch l.Kind {
 		case kindUser:
-			a.say(s.id, sdk.UpdateUserMessageText(l.Text))
+			if l.Text != "" {
+				a.say(s.id, sdk.UpdateUserMessageText(l.Text))
+			}
+			for _, p := range l.Pictures {
+				a.say(s.id, sdk.UpdateUserMessage(sdk.ImageBlock(base64.StdEncoding.EncodeToString(p.Data), p.Media)))
+			}
 		case kindPlan:
 			a.say(s.id, planUpdate(l.Plan))
 		case kindAnswer:

@@ -28,6 +28,8 @@ type line struct {
 	// Text is what was said, or put out by a tool. Failed says that the tool failed.
 	Text   string `json:"text,omitzero"`
 	Failed bool   `json:"failed,omitzero"`
+	// Pictures came with what was said.
+	Pictures []picture `json:"pictures,omitempty"`
 	// Parts are an answer's.
 	Parts []part `json:"parts,omitempty"`
 	// Plan is one as the model has made it.

@@ -10,6 +10,7 @@ import (
 
 	"lyceum/internal/acp"
 	"lyceum/internal/event"
+	"lyceum/internal/media"
 	"lyceum/internal/model"
 	"lyceum/internal/plain"
 	"lyceum/internal/tool"
@@ -26,13 +27,16 @@ type turn struct {
 	own  *tool.Registry
 	// now is the call under way.
 	now *call
+	// blind says that the model takes no pictures.
+	blind bool
 }
 
 // maxPrompt is how many bytes of text a prompt may have.
 const maxPrompt = 4 << 20
 
 // read takes a prompt apart. What is embedded is told as what it is.
-func read(blocks []sdk.ContentBlock) (string, error) {
+func read(blocks []sdk.ContentBlock) (said line, err error) {
+	said.Kind = kindUser
 	var out []string
 	for _, b := range blocks {
 		switch {
@@ -43,22 +47,30 @@ func read(blocks []sdk.ContentBlock) (string, error) {
 		case b.Resource != nil && b.Resource.Resource.TextResourceContents != nil:
 			r := b.Resource.Resource.TextResourceContents
 			out = append(out, "<file uri="+plain.Quoted(r.Uri, 500)+">\n"+r.Text+"\n</file>")
+		case b.Image != nil:
+			p, err := readPicture(b.Image.Data)
+			if err != nil {
+				return said, err
+			}
+			said.Pictures = append(said.Pictures, p)
 		default:
-			return "", acp.Errorf(acp.InvalidParams, "prompt: want text, links and embedded texts")
+			return said, acp.Errorf(acp.InvalidParams, "prompt: want text, links, embedded texts and pictures")
 		}
 	}
-	text := strings.ToValidUTF8(strings.TrimSpace(strings.Join(out, "\n")), "\uFFFD")
+	said.Text = strings.ToValidUTF8(strings.TrimSpace(strings.Join(out, "\n")), "\uFFFD")
 	switch {
-	case text == "":
-		return "", acp.Errorf(acp.InvalidParams, "prompt: it says nothing")
-	case len(text) > maxPrompt:
-		return "", acp.Errorf(acp.InvalidParams, "prompt: %d bytes of text: want at most %d", len(text), maxPrompt)
+	case said.Text == "" && len(said.Pictures) == 0:
+		return said, acp.Errorf(acp.InvalidParams, "prompt: it says nothing")
+	case len(said.Text) > maxPrompt:
+		return said, acp.Errorf(acp.InvalidParams, "prompt: %d bytes of text: want at most %d", len(said.Text), maxPrompt)
+	case len(said.Pictures) > media.MaxFiles:
+		return said, acp.Errorf(acp.InvalidParams, "prompt: %d pictures: want at most %d", len(said.Pictures), media.MaxFiles)
 	}
-	return text, nil
+	return said, nil
 }
 
 func (a *Agent) prompt(p *sdk.PromptRequest) (func(context.Context) (any, error), error) {
-	text, err := read(p.Prompt)
+	said, err := read(p.Prompt)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +89,7 @@ func (a *Agent) prompt(p *sdk.PromptRequest) (func(context.Context) (any, error)
 		defer cancel()
 		defer context.AfterFunc(outer, cancel)()
 		t := &turn{Agent: a, s: s, can: can}
-		stop, err := t.run(ctx, text)
+		stop, err := t.run(ctx, said)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +101,7 @@ func (a *Agent) prompt(p *sdk.PromptRequest) (func(context.Context) (any, error)
 var errStopped = errors.New("the prompt was cancelled")
 
 // run works on a prompt until there is nothing more to do.
-func (t *turn) run(ctx context.Context, text string) (sdk.StopReason, error) {
+func (t *turn) run(ctx context.Context, said line) (sdk.StopReason, error) {
 	// A folder that is not there is one without files; whoever lists them is told.
 	if home, err := os.OpenRoot(t.s.cwd); err == nil {
 		t.home = home
@@ -99,7 +111,7 @@ func (t *turn) run(ctx context.Context, text string) (sdk.StopReason, error) {
 	if t.own, err = tool.New(t.tools()...); err != nil {
 		return "", err
 	}
-	if err := t.s.add(line{Kind: kindUser, Text: text}); err != nil {
+	if err := t.s.add(said); err != nil {
 		return "", err
 	}
 	stop, err := t.work(ctx)
@@ -173,11 +185,18 @@ func (t *turn) answer(ctx context.Context) (*model.Answer, error) {
 			}
 		}
 		r := &model.Request{
-			Agent: t.s.id, Model: t.asks.name(), Turn: int64(len(t.s.lines)), System: t.system(), Tools: t.offered(), Messages: t.s.window.messages(t.s.lines),
+			Agent: t.s.id, Model: t.asks.name(), Turn: int64(len(t.s.lines)), System: t.system(), Tools: t.offered(), Messages: bounded(t.s.window.messages(t.s.lines)),
+		}
+		if t.blind {
+			r.Messages = model.Unsighted(r.Messages)
 		}
 		out := &speech{say: func(u sdk.SessionUpdate) { t.say(t.s.id, u) }}
 		ans, err := t.asks.ask(ctx, r, out.hear)
 		out.flush()
+		if err != nil && !t.blind && model.KindOf(err) == model.Invalid && sighted(r.Messages) {
+			t.blind = true // a model that cannot see is asked without what it cannot
+			continue
+		}
 		if err == nil || model.KindOf(err) != model.ContextTooLong || try == maxNarrowed || ctx.Err() != nil {
 			return ans, err
 		}
@@ -189,6 +208,9 @@ func sizeOf(messages []model.Message) (n int) {
 	for _, m := range messages {
 		for _, p := range m.Parts {
 			n += len(p.Text) + len(p.Args) + len(p.Opaque)
+			if p.Kind == model.PartImage {
+				n += pictureSize
+			}
 		}
 	}
 	return n

@@ -7,8 +7,8 @@ import (
 	"lyceum/internal/model"
 )
 
-// window says what of a conversation is not shown to the model any more: the results, and the
-// arguments of calls, of lines before a place, and whole lines behind the first word. What is
+// window says what of a conversation is not shown to the model any more: the results and the
+// pictures, and the arguments of calls, of lines before a place, and whole lines behind the first word. What is
 // not shown stays in the session's file.
 type window struct {
 	Results int `json:"results,omitzero"`
@@ -30,7 +30,14 @@ func (w window) size(i int, l *line, first int) (n int) {
 	}
 	switch l.Kind {
 	case kindUser:
-		return len(l.Text)
+		n = len(l.Text)
+		for _, p := range w.pictures(i, l) {
+			n += len(p.Text)
+			if p.Kind == model.PartImage {
+				n += pictureSize
+			}
+		}
+		return n
 	case kindResult:
 		return len(w.result(i, l))
 	case kindAnswer:
@@ -134,7 +141,10 @@ func (w window) messages(lines []line) (out []model.Message) {
 		}
 		switch l.Kind {
 		case kindUser:
-			say(model.User, model.Part{Kind: event.PartText, Text: l.Text})
+			if l.Text != "" {
+				say(model.User, model.Part{Kind: event.PartText, Text: l.Text})
+			}
+			say(model.User, w.pictures(i, l)...)
 		case kindAnswer:
 			var parts []model.Part
 			for _, p := range l.Parts {
