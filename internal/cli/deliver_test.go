@@ -91,6 +91,7 @@ func TestPrepare(t *testing.T) {
 	for name, prepare := range map[string]string{"fine": "echo ready > made", "fails": "echo no such thing >&2; exit 3", "slow": "test -e half && echo half || true; touch half; sleep 3; echo ready > made"} {
 		files[name+".yaml"] = "name: " + name + "\nproblem: x\nrepo: .\nmodel: script:plan.yaml\ntools: [exec]\ncomputer: namespaces\nprepare: " + fmt.Sprintf("%q", prepare) + "\n"
 	}
+	files["large.yaml"] = "name: large\nproblem: x\nrepo: .\nmodel: script:plan.yaml\ntools: [exec]\ncomputer: namespaces\nlimits: {storage: 1MiB}\nprepare: \"echo ready > made; head -c 3000000 /dev/urandom > big\"\n"
 	h := newHome(t, files)
 	if l := h.run("doctor"); !strings.Contains(l.out, "namespaces") {
 		need.Missing(t, "a sandbox by namespaces")
@@ -111,6 +112,16 @@ func TestPrepare(t *testing.T) {
 		h.ok("fork", "fine", "--name", "forked")
 		if data, err := os.ReadFile(filepath.Join(h.dir, "quests/forked/agents/agent-0/made")); err != nil || string(data) != "ready\n" {
 			t.Errorf("the fork's home has %q, %v; want what was prepared", data, err)
+		}
+	})
+	t.Run("WaitsForRoomIfThereIsNone", func(t *testing.T) {
+		h := h.in(t)
+		h.run("run", "large.yaml").want(t, 3, "storage", "--max-storage")
+		if out := h.ok("run", "large", "--max-storage", "100MiB"); !strings.Contains(out, "It says ready") {
+			t.Errorf("with more room the agent did not find what was prepared: %s", out)
+		}
+		for _, c := range []string{"verify", "replay"} {
+			h.ok(c, "large")
 		}
 	})
 	t.Run("EndsTheQuestIfItFails", func(t *testing.T) {

@@ -385,3 +385,37 @@ func (h *home) patiently(args ...string) lyceum {
 	p := h.startFor(5*patience, args...)
 	return p.wait()
 }
+
+// TestAnExecutorMayFindNoRoom: what it left in its home is not recorded, and the quest rests
+// before it is asked anything more.
+func TestAnExecutorMayFindNoRoom(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, map[string]string{
+		"quest.yaml": "name: q\nproblem: Begin.\nexecutor: builtin\nmodel: script:plan.yaml\ncomputer: auto\nlimits: {storage: 1MiB}\n",
+		"plan.yaml": `rules:
+  - on: {tool: run_command}
+    say: "Written."
+  - on: {last: "Begin"}
+    call: [{tool: run_command, args: {command: "head -c 3000000 /dev/urandom > big"}}]
+  - say: "More."
+`,
+	})
+	h.ok("run", "quest.yaml")
+	var full int
+	for line := range strings.Lines(h.ok("trace", "q", "--jsonl")) {
+		var e struct {
+			Type string
+			Body struct{ Full *struct{ Of string } }
+		}
+		if err := json.Unmarshal([]byte(line), &e); err == nil && e.Type == "prompt.result" && e.Body.Full != nil && e.Body.Full.Of == "quest" {
+			full++
+		}
+	}
+	if full != 1 {
+		t.Errorf("%d results of prompts say that there was no room, want one", full)
+	}
+	h.ok("message", "q", "Go on.")
+	h.run("run", "q").want(t, 3, "storage", "--max-storage")
+	h.ok("verify", "q")
+	h.ok("replay", "q")
+}

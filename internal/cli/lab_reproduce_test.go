@@ -193,3 +193,46 @@ func TestCleanEndsAReproduction(t *testing.T) {
 		}
 	}
 }
+
+// TestReproductionsCountForStorage: what a paper's program prints is kept, until there is no
+// room for it.
+func TestReproductionsCountForStorage(t *testing.T) {
+	t.Parallel()
+	need.Program(t, "bwrap")
+	h := newHome(t, map[string]string{
+		"quest.yaml": "name: much\nsociety: lab\nagents: 1\nproblem: How much is it?\nmodel: script:plan.yaml\ncomputer: bubblewrap\nlimits: {storage: 1MiB}\n",
+		"plan.yaml": `rules:
+  - on: {turn: 1}
+    call: [{tool: write_file, args: {path: run.sh, content: "head -c 600000 /dev/urandom | od -An -v -tx1 | head -c 600000"}}]
+  - on: {turn: 2}
+    call: [{tool: submit_publication, args: {title: "much", content: x, attachments: [run.sh], entrypoint: run.sh}}]
+  - say: "Waiting."
+`,
+	})
+	h.run("run", "quest.yaml").want(t, 3, "storage", "--max-storage")
+	h.run("show", "much").want(t, 0, "of storage")
+	var found bool
+	for line := range strings.Lines(h.ok("trace", "much", "--jsonl")) {
+		var e struct {
+			Type string
+			Body struct {
+				Status string
+				Stored int64
+				Full   *struct{ Max, Used int64 }
+			}
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil || e.Type != "reproduction.result" {
+			continue
+		}
+		found = true
+		// Two outputs, and a copy of each in the paper's folder and in its history.
+		if b := e.Body; b.Status != "differs" || b.Stored < 6*600000 || b.Stored > 7*600000 || b.Full == nil || b.Full.Max != 1<<20 || b.Full.Used < b.Stored {
+			t.Errorf("the result is %s: %d bytes, full %+v; want six times what was printed, and the quest's limit", b.Status, b.Stored, b.Full)
+		}
+	}
+	if !found {
+		t.Error("the program was not run")
+	}
+	h.run("verify", "much").want(t, 0, "unchanged")
+	h.run("replay", "much").want(t, 0, "identical")
+}

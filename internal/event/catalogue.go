@@ -20,6 +20,15 @@ type Result interface {
 	Answers() uint64
 }
 
+// Keeper is the result of a call of a society's own that may keep something on the disk.
+type Keeper interface {
+	Result
+	// Kept is how many bytes that took, and the quest's limit if they used it up.
+	Kept() (stored int64, full *Full)
+	// SetKept says so.
+	SetKept(stored int64, full *Full)
+}
+
 // Order is an input that was put into a quest's inbox. A ledger takes each once, by
 // its number there; one that came another way has the number 0.
 type Order interface {

@@ -202,11 +202,15 @@ type ComputeResult struct {
 	Exit  int64  `json:"exit,omitzero"`
 	// Fingerprint is that of the computer it ran in.
 	Fingerprint Hash `json:"fingerprint,omitzero"`
-	Output      Text `json:"output"`
+	// Full is the quest's limit on storage, if that is used up with what the call stored.
+	Full   *Full `json:"full,omitzero"`
+	Output Text  `json:"output"`
 	// Plots are the pictures that one of the binary's own programs drew, as SVG.
 	Plots []Ref `json:"plots,omitempty"`
 	// Printed is the whole output but for those.
 	Printed *Ref `json:"printed,omitzero"`
+	// Stored is how many bytes of the disk those took.
+	Stored int64 `json:"stored,omitzero"`
 }
 
 // ClaimMade is a sentence of the answer and what it rests on.

@@ -81,6 +81,9 @@ type PromptResult struct {
 	Error Text `json:"error,omitzero"`
 	// Frames are all lines of both sides, from which the events of the prompt are derived.
 	Frames *Ref `json:"frames,omitzero"`
+	// Full is the limit on storage that kept the agent's files from being recorded after the
+	// prompt.
+	Full *Full `json:"full,omitzero"`
 	// Stop is why the executor stopped: end_turn, max_tokens, max_turn_requests, refusal,
 	// cancelled; or interrupted, if Lyceum had it stop.
 	Stop string `json:"stop,omitzero"`

@@ -17,11 +17,14 @@ type ToolPrepared struct {
 	Error     string   `json:"error,omitzero"`
 	// Files are the names in Tree, sorted.
 	Files []string `json:"files,omitempty"`
+	// Full is the limit on storage that left no room for the texts and files.
+	Full *Full `json:"full,omitzero"`
 	// Loose are the texts in brackets that are no citations, the first of them.
 	Loose []string `json:"loose,omitempty"`
 	// Numbers are those of the abstract, as they were written, each once.
 	Numbers []string `json:"numbers,omitempty"`
-	// Stored is how many bytes of the disk the texts and files took.
+	// Stored is how many bytes of the disk the texts and files took, or will take for the
+	// society's own copies of them.
 	Stored int64 `json:"stored,omitzero"`
 	// Tree is the folder of the attached files.
 	Tree *TreeRef `json:"tree,omitzero"`
@@ -78,6 +81,8 @@ type ReproductionResult struct {
 	Exit int64 `json:"exit,omitzero"`
 	// Fingerprint is that of the computer it ran in.
 	Fingerprint Hash `json:"fingerprint,omitzero"`
+	// Full is the quest's limit on storage, if that is used up with what the runs printed.
+	Full *Full `json:"full,omitzero"`
 	// Missing are the claims that are not in what the first run printed.
 	Missing []string `json:"missing,omitempty"`
 	// Output is what the first run printed; Second what the second did, if that is
@@ -90,6 +95,8 @@ type ReproductionResult struct {
 	Second *Ref   `json:"second,omitzero"`
 	// Status is "same output twice", "differs" or "failed".
 	Status string `json:"status"`
+	// Stored is how many bytes of the disk it takes to keep what the runs printed.
+	Stored int64 `json:"stored,omitzero"`
 }
 
 // The outcomes of a reproduction.

@@ -53,7 +53,9 @@ type PrepareResult struct {
 	// Error says why the command was not run, or not to its end.
 	Error string `json:"error,omitzero"`
 	// Exit is its exit code, Output the end of what it printed.
-	Exit   int64 `json:"exit"`
+	Exit int64 `json:"exit"`
+	// Full is the quest's limit on storage, if that left no room for the home.
+	Full   *Full `json:"full,omitzero"`
 	Output Text  `json:"output"`
 	// Stored is how many bytes the disk lost for it.
 	Stored int64 `json:"stored,omitzero"`

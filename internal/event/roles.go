@@ -88,3 +88,15 @@ func (b *UserMessage) Number() int64 { return b.Inbox }
 
 // SetNumber implements Order.
 func (b *UserMessage) SetNumber(n int64) { b.Inbox = n }
+
+// Kept implements Keeper.
+func (b *ReproductionResult) Kept() (int64, *Full) { return b.Stored, b.Full }
+
+// SetKept implements Keeper.
+func (b *ReproductionResult) SetKept(stored int64, full *Full) { b.Stored, b.Full = stored, full }
+
+// Kept implements Keeper.
+func (b *ComputeResult) Kept() (int64, *Full) { return b.Stored, b.Full }
+
+// SetKept implements Keeper.
+func (b *ComputeResult) SetKept(stored int64, full *Full) { b.Stored, b.Full = stored, full }

@@ -105,8 +105,7 @@ func (s *State) applyCall(e event.Event) {
 		if a := s.Agent(s.Calls[b.Call].Agent); a != nil {
 			a.Duration += b.Duration
 		}
-		s.stored(e.Actor, b.Stored)
-		s.full(e.Actor, b)
+		s.kept(e.Actor, b.Stored, b.Full)
 		s.got(e, b.Call, b.Output, b.Error, b.Attachments)
 	case *event.ToolAnswered:
 		s.got(e, b.Call, b.Output, b.Error, b.Attachments)
@@ -139,7 +138,9 @@ func (s *State) applyCall(e event.Event) {
 	case *event.InteractionExpired:
 		s.expired(b.Interaction)
 	case *event.ToolPrepared:
-		s.stored(e.Actor, b.Stored)
+		if s.stored(e.Actor, b.Stored); b.Full != nil {
+			s.kept(e.Actor, 0, b.Full)
+		}
 		if a := s.Agent(e.Actor); a != nil {
 			a.Prepared(b)
 		}
@@ -154,6 +155,10 @@ func (s *State) applyCall(e event.Event) {
 	case *event.ExecutorCall, *event.ExecutorReady, *event.SessionOpened, *event.PromptCall, *event.PromptBegun, *event.PromptResult,
 		*event.PermissionAsked, *event.PermissionDecided, *event.ToolReported, *event.PlanReported, *event.SaidReported:
 		s.applyExecutor(e)
+	case event.Keeper:
+		delete(s.Calls, b.Answers())
+		stored, full := b.Kept()
+		s.kept(nobody, stored, full)
 	case event.Result:
 		delete(s.Calls, b.Answers())
 	default:

@@ -69,6 +69,7 @@ func (s *State) applyMachine(e event.Event) {
 		}
 		m.Commands[b.Command] = b.Keep
 	case *event.CliExit:
+		s.stored(nobody, b.Stored)
 		if m != nil {
 			delete(m.Commands, b.Command)
 		}

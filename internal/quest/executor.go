@@ -248,7 +248,7 @@ func (s *State) applyExecutor(e event.Event) {
 		a.Began(b)
 	case *event.PromptResult:
 		delete(s.Calls, b.Call)
-		s.stored(e.Actor, b.Stored)
+		s.kept(e.Actor, b.Stored, b.Full)
 		if b.Stop == event.StopInterrupted {
 			s.Spent.Turns--
 		}

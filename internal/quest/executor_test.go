@@ -421,3 +421,15 @@ func begin2(s *questtest.Story) {
 	s.T.Helper()
 	begin(s, s.State.Agent("agent-0").Session.Process)
 }
+
+// What an executor left in its home and found no room counts as a tool's does.
+func TestAPromptMayFindNoRoom(t *testing.T) {
+	s := host(t, "", event.Limits{})
+	begin(s, "p1")
+	s.Take("person", &event.UserMessage{Text: event.Text{Text: "More."}})
+	s.Take("agent-0", &event.PromptResult{Call: prompt(s), Stop: event.StopEnd, Text: event.Text{Text: "x"}, Full: &event.Full{Max: 2 << 20, Of: event.FullQuest, Used: 1 << 20}})
+	if s.State.Status != quest.Exceeded || s.State.Reason != "storage" {
+		t.Errorf("the quest is %s (%s), want that its storage is exceeded", s.State.Status, s.State.Reason)
+	}
+	s.Sound()
+}

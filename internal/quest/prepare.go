@@ -38,6 +38,9 @@ func (s *State) prepare(e event.Event) []event.Draft {
 			return nil
 		}
 	}
+	if over := s.overStored(&s.Limits, nil); over != nil {
+		return []event.Draft{exceeded(e, over)} // with more it is tried again
+	}
 	if s.Preparing.Failed != "" {
 		return []event.Draft{After(e, "core", "", &event.QuestFailed{Reason: s.Preparing.Failed})}
 	}
@@ -47,7 +50,7 @@ func (s *State) prepare(e event.Event) []event.Draft {
 // prepared takes in how the preparation ended.
 func (s *State) prepared(b *event.PrepareResult) {
 	delete(s.Calls, b.Call)
-	s.stored("", b.Stored)
+	s.kept(nobody, b.Stored, b.Full)
 	p := s.Preparing
 	if !b.Failed() {
 		p.Tree, p.Failed = b.Tree, ""
@@ -55,6 +58,9 @@ func (s *State) prepared(b *event.PrepareResult) {
 			a.Tree = b.Tree
 		}
 		return
+	}
+	if b.Full != nil {
+		return // it is the quest that has no room
 	}
 	p.Failed = "prepare: "
 	switch {

@@ -62,6 +62,24 @@ func TestPrepare(t *testing.T) {
 		}
 		s.Sound()
 	})
+	t.Run("ThatFindsNoRoomWaitsForMore", func(t *testing.T) {
+		t.Parallel()
+		s := prepared(t)
+		s.Start()
+		got := s.Take("core", &event.PrepareResult{
+			Call: s.Open("prepare.call", "")[0], Error: "there is no room", Full: &event.Full{Max: 2 << 20, Of: event.FullQuest, Used: 1 << 20}, Stored: 5,
+		})
+		if types(got) != "budget.exceeded" || s.State.Status != quest.Exceeded || s.State.Reason != "storage" {
+			t.Fatalf("a home without room leads to %s, and the quest is %s (%s); want that its storage is exceeded", types(got), s.State.Status, s.State.Reason)
+		}
+		if s.State.Spent.Stored != 5 {
+			t.Errorf("%d bytes are stored, want the 5 of the result", s.State.Spent.Stored)
+		}
+		if got := types(s.Take("person", &event.QuestResumed{Limits: event.Limits{Storage: new(int64(3 << 20))}})); got != "prepare.call" {
+			t.Errorf("with more room the quest does %s; want it to try again", got)
+		}
+		s.Sound()
+	})
 	t.Run("HasAResultThatSaysSomething", func(t *testing.T) {
 		t.Parallel()
 		s := prepared(t)

@@ -233,6 +233,9 @@ type OwnTool struct {
 	// Content is the argument that may be long; Files the one that lists files of the
 	// agent's home. They are for Prepared tools, and empty if there is none.
 	Content, Files string
+	// Copies is how often each of those files comes to lie on the disk besides what is
+	// recorded, by what the society's workshop writes.
+	Copies int64
 	// Paths are all arguments that are paths of the workspace; Reads says that a call has
 	// no effect on any other.
 	Paths []string

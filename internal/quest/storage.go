@@ -43,19 +43,23 @@ func (s *State) stored(name string, bytes int64) {
 	}
 }
 
-// full takes in whether a limit left no room for what a call did.
-func (s *State) full(name string, b *event.ToolResult) {
+// kept takes in what a call stored, and whether a limit left no room for the rest.
+func (s *State) kept(name string, stored int64, full *event.Full) {
+	s.stored(name, stored)
 	a := s.Agent(name)
 	switch {
-	case b.Full != nil && b.Full.Of == event.FullQuest:
-		s.Full = b.Full
-	case b.Full != nil && a != nil:
-		a.Full = b.Full
+	case full != nil && full.Of == event.FullQuest:
+		s.Full = full
+	case full != nil && a != nil:
+		a.Full = full
 		a.Unkept++
-	case a != nil && b.Stored > 0:
+	case a != nil && stored > 0:
 		a.Unkept = 0
 	}
 }
+
+// nobody is whose storage it is that no agent's counts: the quest has it alone.
+const nobody = ""
 
 // overStored says which limit on storage keeps an agent from its next turn. One that has
 // been raised since does not.

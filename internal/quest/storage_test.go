@@ -116,3 +116,12 @@ func TestStorageInASpec(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsStoredForNoAgentCountsForTheQuest(t *testing.T) {
+	t.Parallel()
+	s := serving(t)
+	s.take("server/echo", &event.CliExit{Command: "serve", Stored: 4096})
+	if s.state.Spent.Stored != 4096 || s.state.Agents[0].Stored != 0 {
+		t.Errorf("a server's last words took 4096 bytes: %d are the quest's, %d the agent's", s.state.Spent.Stored, s.state.Agents[0].Stored)
+	}
+}

@@ -116,7 +116,7 @@ func (p *prompting) run(ctx, stop context.Context, text string, before recalled)
 		p.over = true
 		body := result.Body.(*event.PromptResult)
 		p.tab.small(result.Blobs)
-		body.Stored = p.tab.taken()
+		body.Stored, body.Full = p.tab.taken(), seen.full
 		p.l.mail.put(append(seen.diff, result)...)
 		return nil
 	})

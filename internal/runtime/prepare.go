@@ -47,7 +47,7 @@ func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.U
 			tab := l.storage.tab(name)
 			body, blobs, err := l.prepareCall(tab.on(ctx), desk, seq, own, args, on.closed)
 			if full, _ := unkept(err); full != nil {
-				body, blobs, err = &event.ToolPrepared{Call: seq, Error: "error: there is no room to keep this: " + AtMost(err.Error(), 2000)}, nil, nil
+				body, blobs, err = &event.ToolPrepared{Call: seq, Error: "error: there is no room to keep this: " + AtMost(err.Error(), 2000), Full: full}, nil, nil
 			}
 			if err != nil {
 				return nil, fmt.Errorf("prepare tool.call %d: %w", seq, err)
@@ -170,7 +170,7 @@ func (l *live) read(ctx context.Context, c tool.Call, t *texts, own *quest.OwnTo
 		switch {
 		case name == own.Files:
 			paths, _ := value.([]any)
-			if fault, failed = l.attach(ctx, c, paths, body); fault != nil || failed != nil {
+			if fault, failed = l.attach(ctx, c, own, paths, body); fault != nil || failed != nil {
 				return fault, failed
 			}
 		case name == own.Content:
@@ -209,7 +209,7 @@ func (l *live) readValue(name string, value any, body *event.ToolPrepared) error
 }
 
 // attach copies files of a home, by name, into a tree.
-func (l *live) attach(ctx context.Context, c tool.Call, paths []any, body *event.ToolPrepared) (fault, failed error) {
+func (l *live) attach(ctx context.Context, c tool.Call, own *quest.OwnTool, paths []any, body *event.ToolPrepared) (fault, failed error) {
 	if len(paths) > maxFiles {
 		return fmt.Errorf("%d files are attached; at most %d are allowed", len(paths), maxFiles), nil
 	}
@@ -240,6 +240,11 @@ func (l *live) attach(ctx context.Context, c tool.Call, paths []any, body *event
 	}
 	for _, e := range tree {
 		body.Files = append(body.Files, e.Name)
+		// A society's own copies are made of what is recorded, when nobody can be refused any
+		// more, and they share nothing with each other.
+		if err := blob.Charge(ctx, own.Copies*blob.Blocks(e.Size)); err != nil {
+			return nil, err
+		}
 	}
 	body.Tree = new(event.TreeRef(ref))
 	return nil, nil

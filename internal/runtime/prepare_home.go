@@ -23,10 +23,10 @@ func (prepareService) start(ctx context.Context, l *live, e event.Event) error {
 	begin, of := l.state.Begun(), l.state.Repo
 	furnish := l.rt.Furnished(ctx, l.state, begin)
 	l.launch(ctx, e.Seq, func(ctx context.Context) ([]event.Draft, error) {
-		tab := l.storage.tab("")
+		tab := l.storage.tab(nobody)
 		r, blobs, err := l.prepareHome(tab.on(ctx), e.Seq, b.Command, furnish, of)
 		if full, why := unkept(err); full != nil {
-			r, blobs, err = &event.PrepareResult{Error: "there is no room to keep what it left: " + why}, nil, nil
+			r, blobs, err = &event.PrepareResult{Error: "there is no room to keep what it left: " + AtMost(why, 2000), Full: full}, nil, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("prepare.call %d: %w", e.Seq, err)

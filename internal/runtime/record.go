@@ -426,7 +426,7 @@ func (l *live) followToEnd(f *follower) {
 // exitAside is exit for a command that outlived its call: what is stored for it, no call
 // counts.
 func (f *follower) exitAside(ctx context.Context, res *computer.Result) ([]event.Draft, error) {
-	tab := f.l.storage.tab(f.actor)
+	tab := f.l.storage.tab(f.payer())
 	ds, err := f.exit(tab.on(ctx), res)
 	if err != nil {
 		return nil, err
@@ -436,6 +436,14 @@ func (f *follower) exitAside(ctx context.Context, res *computer.Result) ([]event
 	}
 	ds[len(ds)-1].Body.(*event.CliExit).Stored = tab.taken()
 	return ds, nil
+}
+
+// payer is whose storage it is that what happens in the computer takes.
+func (m *machine) payer() string {
+	if m.owned {
+		return nobody
+	}
+	return m.actor
 }
 
 // lostCommand is the end of a command of which nobody can tell how it ended.

@@ -45,7 +45,10 @@ func (s *storage) limit(state *quest.State) {
 	s.quest.max, s.each = state.Storage()
 }
 
-// tab is what one call takes, for an agent. Its storage's lock guards spent.
+// nobody is for whom a tab is that is the quest's alone.
+const nobody = ""
+
+// tab is what one call takes, for an agent or for nobody. Its storage's lock guards spent.
 type tab struct {
 	of    *storage
 	agent string
@@ -74,7 +77,7 @@ func (t *tab) spend(n int64) error {
 	used := s.agents[t.agent]
 	switch {
 	case n <= 0:
-	case n > s.each-used:
+	case t.agent != nobody && n > s.each-used:
 		return &fullError{event.Full{Max: s.each, Of: event.FullAgent, Used: used}, n, t}
 	case n > s.quest.max-s.quest.used:
 		return &fullError{event.Full{Max: s.quest.max, Of: event.FullQuest, Used: s.quest.used}, n, t}
@@ -129,6 +132,34 @@ func (t *tab) after(ctx context.Context) context.Context {
 		t.add(n)
 		return nil
 	})
+}
+
+// over is the quest's limit, if it is used up.
+func (t *tab) over() *event.Full {
+	t.of.mu.Lock()
+	defer t.of.mu.Unlock()
+	if q := t.of.quest; q.used >= q.max {
+		return &event.Full{Max: q.max, Of: event.FullQuest, Used: count(q.used)}
+	}
+	return nil
+}
+
+// keeping has a call of a society's own say what it stored, which the quest has to keep: it is
+// paid for, or bounded. Once that is all there is room for, the result says so too.
+func (l *live) keeping(call Work) Work {
+	return func(ctx context.Context) ([]event.Draft, error) {
+		tab := l.storage.tab(nobody)
+		ds, err := call(tab.after(ctx))
+		for _, d := range ds {
+			tab.small(d.Blobs)
+		}
+		for _, d := range ds {
+			if k, ok := d.Body.(event.Keeper); ok {
+				k.SetKept(tab.taken(), tab.over())
+			}
+		}
+		return ds, err
+	}
 }
 
 // scarce is from where on an agent hears how much room is left, in quarters of its limit.

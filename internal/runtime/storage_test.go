@@ -325,3 +325,69 @@ func TestALongAnswerCountsForStorage(t *testing.T) {
 		l.sound(name)
 	})
 }
+
+// TestTheCopiesOfPapersCountForStorage has an agent hand in the same file again and again: it
+// is recorded once, and lies beside each paper.
+func TestTheCopiesOfPapersCountForStorage(t *testing.T) {
+	t.Parallel()
+	for of, limits := range map[string]string{"quest": "limits: {storage: 2MiB}\n", "agent": "limits: {agent: {storage: 2MiB}}\n"} {
+		t.Run(of, func(t *testing.T) {
+			t.Parallel()
+			l := research(t, t.TempDir(), func(_ context.Context, r *model.Request) []act {
+				switch {
+				case r.Turn == 1:
+					return []act{{"fill", args{"kib": 200}}}
+				case r.Turn < 20:
+					return []act{{"submit_publication", args{"title": fmt.Sprint("Paper ", r.Turn), "content": fmt.Sprint("It is ", r.Turn), "attachments": []string{"big"}}}}
+				}
+				return nil
+			})
+			l.withTools(fill())
+			name := l.found(1, limits)
+			s := l.run(name)
+			switch a := s.Agents[0]; {
+			case of == "quest" && (s.Status != quest.Exceeded || s.Reason != "storage"):
+				t.Errorf("the quest is %s (%s), want that its storage is exceeded", s.Status, s.Reason)
+			case of == "agent" && (!strings.Contains(a.Parked, "has used") || a.Unkept != quest.MaxUnkept):
+				t.Errorf("the agent is parked for %q after %d in a row, want for its storage", a.Parked, a.Unkept)
+			}
+			var disk int64
+			must(t, filepath.WalkDir(l.Home, func(_ string, e fs.DirEntry, err error) error {
+				if err != nil || e.IsDir() || e.Name() != "big" && !strings.Contains(e.Name(), "pack") {
+					return err
+				}
+				info, err := e.Info()
+				disk += info.Size()
+				return err
+			}))
+			if disk > 2<<20 || disk < 5*200<<10 {
+				t.Errorf("papers take %d bytes of the disk, want a few of them within 2 MiB", disk)
+			}
+			l.sound(name)
+		})
+	}
+}
+
+func TestWhatANetComputesCountsForStorage(t *testing.T) {
+	t.Parallel()
+	l := newNet(t)
+	s := l.run(l.create(thermal.plan(t)))
+	var results, said int64
+	for _, e := range l.events("net") {
+		if b, ok := e.Body.(*event.ComputeResult); ok && b.Printed != nil {
+			results++
+			said += b.Stored
+			want := b.Printed.Size
+			for _, p := range b.Plots {
+				want += p.Size
+			}
+			if b.Stored != want || b.Full != nil {
+				t.Errorf("event %d: what was printed took %d bytes and met %v, want %d bytes and no limit", e.Seq, b.Stored, b.Full, want)
+			}
+		}
+	}
+	if results == 0 || s.Spent.Stored != said {
+		t.Errorf("%d results say that they took %d bytes, and the sum is %d", results, said, s.Spent.Stored)
+	}
+	l.sound("net")
+}

@@ -119,7 +119,7 @@ type workshopService struct{ Service }
 func (s workshopService) start(ctx context.Context, l *live, e event.Event) error {
 	work, err := s.Start(e)
 	if err == nil {
-		l.launch(ctx, e.Seq, work)
+		l.launch(ctx, e.Seq, l.keeping(work))
 	}
 	return err
 }

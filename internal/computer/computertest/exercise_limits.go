@@ -148,15 +148,21 @@ func (l *lab) limits(t *testing.T) {
 	t.Run("OfProcessorsHolds", func(t *testing.T) {
 		t.Parallel()
 		m, _ := l.limited(t, computer.Limits{CPUs: 500})
-		r := m.run(shell("s() { while :; do :; done; }; s & a=$!; s & b=$!; sleep 1.5; kill $a $b; wait; times"))
-		used, err := childTime(string(r.Stdout.Head))
-		if err != nil {
-			t.Fatalf("run at the limit: %v: %s", err, told(r))
-		}
-		t.Logf("%v of %v", used, r.Duration)
+		var used, took time.Duration
+		// On a machine that does much else it gets little, and is let run again.
+		eventually(t, "it to be given a processor", func() bool {
+			r := m.run(shell("s() { while :; do :; done; }; s & a=$!; s & b=$!; sleep 1.5; kill $a $b; wait; times"))
+			once, err := childTime(string(r.Stdout.Head))
+			if err != nil {
+				t.Fatalf("run at the limit: %v: %s", err, told(r))
+			}
+			used, took = used+once, took+r.Duration
+			return used >= 100*time.Millisecond
+		})
+		t.Logf("%v of %v", used, took)
 		// Where there are no control groups, whole processors are all that can be had.
-		if used > r.Duration*12/10 || used < 100*time.Millisecond {
-			t.Errorf("with half a processor it used %v in %v", used, r.Duration)
+		if used > took*12/10 {
+			t.Errorf("with half a processor it used %v in %v", used, took)
 		}
 	})
 	t.Run("IsNotMetByKillingEverything", func(t *testing.T) {
@@ -214,8 +220,11 @@ func Many(t *testing.T, open func(t *testing.T) computer.Driver, o Options, n in
 		cmd := shell("echo $1 > file; cat file; sleep 0.5", strconv.Itoa(i))
 		cmd.ID = "one"
 		r, err := machines[i].Run(soon(t), cmd)
-		if err != nil || string(r.Stdout.Head) != fmt.Sprintln(i) {
+		switch {
+		case err != nil:
 			t.Errorf("computer %d: %v", i, err)
+		case string(r.Stdout.Head) != fmt.Sprintln(i) || r.Exit != 0 || r.End != "":
+			t.Errorf("computer %d: %s, want its number", i, told(r))
 		}
 	})
 	ran := time.Since(began) - up

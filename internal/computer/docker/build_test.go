@@ -78,12 +78,20 @@ type builds struct {
 	endless bool
 	// held is how many more containers cannot be made, for their name is taken.
 	held int
+	// stuck is how many more times a container cannot be removed.
+	stuck int
 }
 
 func (b *builds) hold(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.held = n
+}
+
+func (b *builds) stick(n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stuck = n
 }
 
 func (b *builds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -113,6 +121,10 @@ func (b *builds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "containers/create":
 		w.WriteHeader(http.StatusCreated)
 		_, _ = io.WriteString(w, `{"Id":"made"}`)
+	case strings.HasPrefix(path, "containers/") && r.Method == http.MethodDelete && b.stuck > 0:
+		b.stuck--
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = io.WriteString(w, `{"message":"unable to remove filesystem: directory not empty"}`)
 	case strings.HasPrefix(path, "containers/"):
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = io.WriteString(w, `{"message":"no such container"}`)

@@ -121,21 +121,40 @@ func (d *Driver) Kill(ctx context.Context, handle string) error {
 	return e.remove(ctx, s.ID)
 }
 
+// How long an engine that fails to remove a container is asked again, and how often.
+const (
+	removeFor   = 20 * time.Second
+	removeAgain = 50 * time.Millisecond
+)
+
 // remove ends a container and waits until it is gone.
 func (e *engine) remove(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
+	patient, over := context.WithTimeout(ctx, removeFor)
+	defer over()
+	again := time.NewTicker(removeAgain)
+	defer again.Stop()
 	for {
 		_, err := e.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 		switch {
 		case err == nil || errdefs.IsNotFound(err):
 			return nil
-		case !errdefs.IsConflict(err):
+		case errdefs.IsConflict(err):
+			// Somebody is removing it already.
+			if err := e.wait(ctx, id, container.WaitConditionRemoved); err != nil && !errdefs.IsNotFound(err) {
+				return fmt.Errorf("wait until the container %.12s is gone: %w", id, inWords(err))
+			}
+		case errdefs.IsInternal(err) && patient.Err() == nil:
+			// An engine may write a last file into the folder of a container that ends, just
+			// when it removes that folder, or hear of the end too late. The container is
+			// marked dead then, and can be removed.
+			select {
+			case <-patient.Done():
+			case <-again.C:
+			}
+		default:
 			return fmt.Errorf("remove the container %.12s: %w", id, inWords(err))
-		}
-		// Somebody is removing it already.
-		if err := e.wait(ctx, id, container.WaitConditionRemoved); err != nil && !errdefs.IsNotFound(err) {
-			return fmt.Errorf("wait until the container %.12s is gone: %w", id, inWords(err))
 		}
 	}
 }

@@ -215,3 +215,23 @@ func TestClaim(t *testing.T) {
 		t.Errorf("a name that is never free: got %q, %v, want an error when the time is over", id, err)
 	}
 }
+
+// TestRemove is for an engine that removes a container's folder while it writes into it.
+func TestRemove(t *testing.T) {
+	t.Parallel()
+	d, b := engineOf(t)
+	e, err := d.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.stick(3)
+	if err := e.remove(t.Context(), "made"); err != nil {
+		t.Errorf("a container that can be removed after a while: got %v, want that it is", err)
+	}
+	b.stick(1 << 30)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if err := e.remove(ctx, "made"); err == nil {
+		t.Error("a container that can never be removed: got no error, want one when the time is over")
+	}
+}

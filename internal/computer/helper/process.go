@@ -78,10 +78,33 @@ func (h *helper) launch(c *command) error {
 		s.closeOurs()
 		return fmt.Errorf("run %s: %w", c.spec.Args[0], err)
 	}
+	settle(c.pid)
 	// If memory runs out, it is the commands that pay for it.
 	_ = os.WriteFile("/proc/"+strconv.Itoa(c.pid)+"/oom_score_adj", []byte("500"), 0)
 	s.pump(c)
 	return nil
+}
+
+// settle waits until a program that has just begun can be looked at. The helper shows nothing
+// of itself, and what it forks does not either until its exec is done; but the kernel closes
+// before that what tells ForkExec that it is. To whoever looks in between, a program that is not
+// given the processor for a while seems to hide.
+func settle(pid int) {
+	dir, began := "/proc/"+strconv.Itoa(pid), now()
+	for !visible(dir) && now().Sub(began) < startLimit {
+		time.Sleep(200 * time.Microsecond)
+	}
+}
+
+// visible reports whether a process can be looked at, or has ended.
+func visible(dir string) bool {
+	fd, err := unix.Open(dir+"/fd", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err == nil {
+		_ = unix.Close(fd)
+		return true
+	}
+	st, ok := statusOf(dir, make([]byte, 16<<10))
+	return !errors.Is(err, unix.EACCES) || !ok || st.ended
 }
 
 // environment is the computer's with what the command sets itself. Each name is

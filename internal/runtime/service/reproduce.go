@@ -3,12 +3,14 @@ package service
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
+	"lyceum/internal/blob"
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
 	"lyceum/internal/runtime"
@@ -155,7 +157,8 @@ func trial(ctx context.Context, q *runtime.Quest, seq uint64, run int, b *event.
 		defer in.Close()
 		printed, err := q.Blobs.Create(ctx, q.Redacting(in))
 		ref = &printed
-		return err
+		// The press puts it beside the paper, and into the folder's history.
+		return errors.Join(err, blob.Charge(ctx, 2*blob.Blocks(min(printed.Size, maxPrinted))))
 	})
 	return ref, cmp.Or(fault, failed), err
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lyceum/internal/event"
+	"lyceum/internal/quest"
 	"lyceum/internal/society/lab"
 )
 
@@ -168,6 +169,21 @@ func TestHostileClaimsFitEvents(t *testing.T) {
 	w.does(1, "vote_solution", args("ref", ref))
 	if w.State.Answer == nil {
 		t.Errorf("the quest is %s, want an answer that fits its event", w.State.Status)
+	}
+	w.Sound()
+}
+
+func TestWhatAReproductionStoresCountsForTheQuest(t *testing.T) {
+	t.Parallel()
+	w := open(t, 3, usual(3))
+	reproduced(w, "", event.ReproductionResult{Status: event.SameOutput, Stored: 4096})
+	if got := w.State.Spent.Stored; got != 4096 || w.State.Status != quest.Running {
+		t.Errorf("%d bytes are stored and the quest is %s, want 4096 and that it runs", got, w.State.Status)
+	}
+	reproduced(w, "", event.ReproductionResult{Status: event.SameOutput, Stored: 4096, Full: &event.Full{Max: 8192, Of: event.FullQuest, Used: 8192}})
+	w.does(1, "list_publications", "{}")
+	if w.State.Status != quest.Exceeded || w.State.Reason != "storage" {
+		t.Errorf("the quest is %s (%s), want that its storage is exceeded", w.State.Status, w.State.Reason)
 	}
 	w.Sound()
 }

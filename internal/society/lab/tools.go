@@ -32,7 +32,8 @@ const (
 // tools are the lab's own. Their texts are part of the rules: a quest pins them.
 var tools = []quest.OwnTool{
 	{
-		Step: quest.PreparedTool, Content: "content", Files: "attachments", Paths: []string{"attachments", "entrypoint"},
+		// A copy is in the paper's folder, one in the folder's history.
+		Step: quest.PreparedTool, Content: "content", Files: "attachments", Copies: 2, Paths: []string{"attachments", "entrypoint"},
 		Tool: model.Tool{Name: submitPublication, Description: "Hand in a publication. Other agents review it, and it is then PUBLISHED or REJECTED; you will be told. Returns its reference. Cite publications that you build on by their references in brackets in the content, such as [0123456789abcdef0123456789abcdef], [ref, ref] or [see ref]; you are told which were found. You must have done the reviews that you were asked for.",
 			Schema: `{"type":"object","additionalProperties":false,"required":["title","content"],"properties":{` +
 				`"title":{"type":"string","minLength":1,"description":"one line that says what was found, at most 300 bytes"},` +
