@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"lyceum/internal/event"
@@ -79,7 +81,7 @@ are written into your work tree, if all of them fit.
 			return a.deliver(cmd.Context(), args[0], f)
 		},
 	}
-	cmd.Flags().StringVar(&f.agent, "agent", "", "whose changes (default: those of the one agent that has some)")
+	cmd.Flags().StringVar(&f.agent, "agent", "", "whose changes (default: those of the one agent that has some, or of several the one that answered)")
 	cmd.Flags().StringVar(&f.branch, "branch", "", "make a commit on a new branch, of this name or lyceum/<quest>")
 	cmd.Flags().Lookup("branch").NoOptDefVal = usualBranch
 	cmd.Flags().BoolVar(&f.apply, "apply", false, "write the changes into the work tree")
@@ -119,10 +121,16 @@ func (a *app) deliver(ctx context.Context, arg string, f *deliverFlags) error {
 	if _, ok := errors.AsType[*runtime.PlanError](err); ok {
 		return usageError{err}
 	}
-	if err == nil && f.asJSON {
-		err = a.printJSON(out)
+	switch changed := runtime.Changed(s); {
+	case err != nil:
+		return err
+	case f.asJSON:
+		return a.printJSON(out)
+	case f.agent == "" && len(changed) > 1:
+		others := slices.DeleteFunc(changed, func(name string) bool { return name == out.Agent })
+		fmt.Fprintf(a.err, "These are the changes of %s, whose answer the quest has. There are others, for --agent: %s\n", printable(out.Agent), printable(event.Shorten(strings.Join(others, ", "), 500)))
 	}
-	return err
+	return nil
 }
 
 // itemize fills in what is delivered, and tells a person what is not.

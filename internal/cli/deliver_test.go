@@ -167,3 +167,44 @@ func TestPrepare(t *testing.T) {
 		h.ok("replay", "slow")
 	})
 }
+
+// TestDeliverOfALab brings what the author of the answer changed, where several agents have
+// changed something. Where nobody has answered, they are listed.
+func TestDeliverOfALab(t *testing.T) {
+	need.Program(t, "git")
+	t.Parallel()
+	plan := func(last string) string {
+		return `rules:
+  - on: {agent: agent-1, turn: 1}
+    call: [{tool: write_file, args: {path: main.py, content: "print(1) # by agent-1\n"}}]
+  - on: {agent: agent-1, turn: 2}
+    call: [{tool: submit_publication, args: {title: "It is 42", content: "So it is."}}]
+  - on: {agent: agent-0, turn: 1}
+    call: [{tool: write_file, args: {path: main.py, content: "print(0) # by agent-0\n"}}]
+  - on: {last: "(?:asked to review|comes first:|do that first:\\n-) ([0-9a-f]{32})"}
+    call: [{tool: submit_review, args: {ref: "$1", grade: ACCEPT, confidence: 4, checked: {claim: "It is so.", ran: "nothing"}, content: "It is."}}]
+  - on: {last: "(?:has published|your publication) ([0-9a-f]{32}), titled \"It is 42\"(?:, is PUBLISHED| \\()"}
+    ` + last + `
+  - say: "Waiting."
+`
+	}
+	quest := func(name string) string {
+		return "name: " + name + "\nsociety: lab\nagents: 3\nproblem: What holds?\nrepo: .\nmodel: script:" + name + "-plan.yaml\nlimits: {turns: 20}\n"
+	}
+	h := newHome(t, map[string]string{
+		"main.py": "print()\n", "agreed.yaml": quest("agreed"), "open.yaml": quest("open"),
+		"agreed-plan.yaml": plan(`call: [{tool: vote_solution, args: {ref: "$1"}}]`), "open-plan.yaml": plan(`say: "I cannot decide."`),
+	})
+	h.ok("run", "agreed.yaml")
+	l := h.run("deliver", "agreed")
+	l.want(t, 0, "+print(1) # by agent-1", "the changes of agent-1, whose answer the quest has", "for --agent: agent-0")
+	if strings.Contains(l.out, "agent-0") {
+		t.Errorf("the patch has what another agent changed: %s", l.out)
+	}
+	if out := h.ok("deliver", "agreed", "--json"); !strings.Contains(out, `"agent": "agent-1"`) {
+		t.Errorf("as JSON it is the delivery of another: %s", out)
+	}
+	h.run("deliver", "agreed", "--agent", "agent-0").want(t, 0, "+print(0) # by agent-0")
+	h.run("run", "open.yaml").want(t, 3)
+	h.run("deliver", "open").want(t, 2, "several agents have changed files", "agent-0, agent-1")
+}

@@ -33,8 +33,8 @@ runs there is not disturbed.
 What you do in the shell is not recorded. What it leaves changed in the agent's home is:
 when the quest next runs, as a file.diff with the cause "outside".
 
-A network that is filtered (network: allow) is there only while the quest runs, for
-each connection is recorded. The exit code is 0 if the shell's was, and 1 if not.`,
+A network that is filtered (network: allow), and the models and tools of an executor, are
+there only while the quest runs, for what goes there is recorded. The exit code is 0 if the shell's was, and 1 if not.`,
 		Args: exactArgs(2, "a quest's name and an agent's"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.shell(cmd.Context(), args[0], args[1]) },
 	})

@@ -256,6 +256,53 @@ func TestAShellInTheComputerOfAQuestThatRuns(t *testing.T) {
 	h.sound("desk")
 }
 
+// TestAShellInTheComputerOfAnExecutorThatRests: the computer that the shell boots is the one
+// that the executor then works in, with what it needs there.
+func TestAShellInTheComputerOfAnExecutorThatRests(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, map[string]string{
+		"quest.yaml": outsider["quest.yaml"],
+		"plan.yaml": `rules:
+  - on: {tool: run_command}
+    say: "All done."
+  - on: {last: "Begin"}
+    call: [{tool: run_command, args: {command: "echo ran > log; for i in $$(seq 600); do if [ -e /tmp/seen ]; then break; fi; sleep 0.1; done; cat /tmp/seen"}}]
+`,
+	})
+	need.Program(t, "bwrap")
+	h.ok("create", "quest.yaml")
+	// /tmp is the computer's own: what stands there is seen in no other. The ports are there, and
+	// whoever asks waits.
+	cmd := command(t.Context(), h.dir, h.work, "shell", "q", "agent-0")
+	var out, errOut said
+	cmd.Stdin = strings.NewReader("echo $LYCEUM_PORT_GATEWAY; for i in $(seq 600); do if [ -e log ]; then echo ran there; echo same > /tmp/seen; break; fi; sleep 0.1; done")
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	must(t, cmd.Start())
+	for began := time.Now(); !strings.Contains(out.String(), "127.0.0.1:"); time.Sleep(20 * time.Millisecond) {
+		if time.Since(began) > patience {
+			t.Fatalf("the shell has no port: %s%s", out.String(), errOut.String())
+		}
+	}
+	h.startFor(4*patience, "run", "q").wait().want(t, 0, "All done.")
+	_ = cmd.Wait() // the quest is over, and its computer with it, perhaps before the shell
+	if !strings.Contains(out.String(), "ran there") {
+		t.Errorf("the shell was in another computer than the executor: %s%s", out.String(), errOut.String())
+	}
+	if trace := h.ok("trace", "q", "--jsonl"); !strings.Contains(trace, "same") {
+		t.Errorf("the executor was in another computer than the shell: %s", trace)
+	}
+	h.sound("q")
+}
+
+// TestAShellWithAFilteredNetworkThatRests opens all the same: the network waits for a run.
+func TestAShellWithAFilteredNetworkThatRests(t *testing.T) {
+	t.Parallel()
+	h := atDesk(t)
+	must(t, os.WriteFile(filepath.Join(h.work, "quest.yaml"), []byte(strings.Replace(deskQuest, "memory: 256MiB", "memory: 256MiB, network: {allow: [example.org]}", 1)), 0o644))
+	h.ok("create", "quest.yaml")
+	h.feed("echo $https_proxy", "desk", "agent-0").want(t, 0, "http://127.0.0.1:3128\n")
+}
+
 func TestAShellEndsWithItsTerminal(t *testing.T) {
 	t.Parallel()
 	h := atDesk(t)

@@ -42,13 +42,17 @@ type Options struct {
 	// needed where the network is to be filtered.
 	Serve func(ctx context.Context, c io.ReadWriteCloser)
 	// Ports answer what programs ask at the spec's ports, by their names. Each must be
-	// there, unless Found is set: then those that are not wait for somebody who has them.
+	// there, unless Found or Unattended is set: then those that are not wait for somebody who
+	// has them.
 	Ports map[string]Port
 	// Linger is how long the computer stays up with commands that are to be kept
 	// when Lyceum is gone, an hour if zero; Idle without any, ten seconds if zero.
 	Linger, Idle time.Duration
 	// Found, if set, opens only a computer that is up.
 	Found bool
+	// Unattended has nobody here serve the network or answer at ports: programs wait for
+	// somebody who opens the computer and does.
+	Unattended bool
 }
 
 // Computer is a sandbox that is up. Its methods may be called at the same time.
@@ -86,7 +90,7 @@ type saved struct {
 // Open finds the computer of a place, with the commands that were kept in it, or
 // boots a new one if it is not up or not the one that is asked for.
 func Open(ctx context.Context, d Driver, p Place, s Spec, opts Options) (*Computer, error) {
-	if err := s.check(d.Name(), opts.Serve != nil || opts.Found); err != nil {
+	if err := s.check(d.Name(), opts.Serve != nil || opts.Found || opts.Unattended); err != nil {
 		return nil, err
 	}
 	if err := opts.checkPorts(s.Ports); err != nil {

@@ -82,7 +82,7 @@ func (o Options) checkPorts(names []string) error {
 		}
 	}
 	for _, name := range names {
-		if _, ok := o.Ports[name]; !ok && !o.Found {
+		if _, ok := o.Ports[name]; !ok && !o.Found && !o.Unattended {
 			return fmt.Errorf("nobody answers at the port %s of a computer", name)
 		}
 	}

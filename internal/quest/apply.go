@@ -40,6 +40,9 @@ func (s *State) Apply(e event.Event) {
 	case *event.QuestFinished:
 		s.rest(Finished, "", e.Time)
 		s.Answer, s.Warnings, s.NotFound, s.Ended = &b.Answer, b.Warnings, b.NotFound, e.Seq
+		if s.Answerer = ""; s.Agent(e.Actor) != nil {
+			s.Answerer = e.Actor
+		}
 	case *event.QuestFailed:
 		s.rest(Failed, b.Reason, e.Time)
 	case *event.BudgetExceeded:

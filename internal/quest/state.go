@@ -75,6 +75,8 @@ type State struct {
 	// Tools are what is known of the world's tools, sorted by name.
 	Tools  []event.ToolTraits `json:",omitempty"`
 	Answer *event.Text
+	// Answerer is the agent whose answer that is, if it is an agent's.
+	Answerer string `json:",omitzero"`
 	// Warnings are what stayed open when the quest had its answer.
 	Warnings []string `json:",omitempty"`
 	// NotFound says that the answer is that there is none in what was searched.
@@ -241,7 +243,7 @@ func (s *State) adopt(rules string, societies []Society) error {
 }
 
 // snapshotFormat changes whenever the meaning of State does.
-const snapshotFormat = 10
+const snapshotFormat = 11
 
 type snapshot struct {
 	Format int

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ func Changed(s *quest.State) (names []string) {
 }
 
 // Delivery is what an agent changed, and which agent that is. Without a name it is the one
-// that changed something, if there is no other.
+// that changed something, and of several the one whose answer the quest has.
 func (r *Runtime) Delivery(ctx context.Context, s *quest.State, name string) (*repo.Delivery, string, error) {
 	if s.Repo == nil {
 		return nil, "", &PlanError{ErrNotOfARepo}
@@ -49,6 +50,21 @@ func (r *Runtime) Delivery(ctx context.Context, s *quest.State, name string) (*r
 	return d, a.Name, nil
 }
 
+// Deliverer is the agent whose changes are meant where nobody names one: the one that changed
+// something, or of several the one whose answer the quest has. It is nil where a person must
+// choose.
+func Deliverer(s *quest.State) *agent.Agent {
+	switch changed := Changed(s); {
+	case len(changed) == 0:
+		return s.Agents[0]
+	case len(changed) == 1:
+		return s.Agent(changed[0])
+	case s.Status == quest.Finished && slices.Contains(changed, s.Answerer):
+		return s.Agent(s.Answerer)
+	}
+	return nil
+}
+
 // deliverer finds the agent whose changes are meant.
 func deliverer(s *quest.State, name string) (*agent.Agent, error) {
 	if name != "" {
@@ -57,13 +73,10 @@ func deliverer(s *quest.State, name string) (*agent.Agent, error) {
 		}
 		return nil, BadPlan("there is no agent %.60q in the quest", name)
 	}
-	changed := Changed(s)
-	switch len(changed) {
-	case 0:
-		return s.Agents[0], nil
-	case 1:
-		return s.Agent(changed[0]), nil
+	if a := Deliverer(s); a != nil {
+		return a, nil
 	}
+	changed := Changed(s)
 	const most = 10
 	list := strings.Join(changed[:min(len(changed), most)], ", ")
 	if n := len(changed) - most; n > 0 {

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"lyceum/internal/agent"
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
 	"lyceum/internal/executor"
@@ -92,18 +93,14 @@ func (x *executors) of(agent string) *outsider {
 func (l *live) openExecutors(ctx context.Context) error {
 	l.executors = &executors{all: map[string]*outsider{}}
 	for _, a := range l.state.Agents {
-		i := slices.IndexFunc(l.state.Executors, func(p event.ExecutorPin) bool { return p.Name == a.Executor })
-		if a.Session == nil || i < 0 {
-			continue // it is none, or somebody else speaks with it
-		}
-		o := &outsider{l: l, name: a.Name, pin: a.Executor, model: a.Model, session: a.Session.ID, process: a.Session.Process, turn: make(chan struct{}, 1)}
-		data, err := l.rt.Blob(ctx, l.state.Executors[i].Settings)
-		if err == nil {
-			err = json.Unmarshal(data, &o.set)
-		}
+		set, err := l.rt.settingsOf(ctx, l.state, a)
 		if err != nil {
-			return fmt.Errorf("read what is said of the executor %s: %w", a.Executor, err)
+			return err
 		}
+		if set == nil {
+			continue
+		}
+		o := &outsider{l: l, name: a.Name, pin: a.Executor, set: *set, model: a.Model, session: a.Session.ID, process: a.Session.Process, turn: make(chan struct{}, 1)}
 		if l.state.Computer == nil {
 			return BadPlan("the executor %s needs a computer to run in: say computer: auto in quest.yaml", a.Executor)
 		}
@@ -121,6 +118,24 @@ func (l *live) openExecutors(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// settingsOf is what the quest says of the executor that an agent is: nil for one that is none,
+// or that somebody else speaks with.
+func (r *Runtime) settingsOf(ctx context.Context, s *quest.State, a *agent.Agent) (*executor.Settings, error) {
+	i := slices.IndexFunc(s.Executors, func(p event.ExecutorPin) bool { return p.Name == a.Executor })
+	if a.Session == nil || i < 0 {
+		return nil, nil
+	}
+	set := new(executor.Settings)
+	data, err := r.Blob(ctx, s.Executors[i].Settings)
+	if err == nil {
+		err = json.Unmarshal(data, set)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what is said of the executor %s: %w", a.Executor, err)
+	}
+	return set, nil
 }
 
 // executorFolder finds the folder with an executor's programs.

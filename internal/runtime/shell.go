@@ -23,8 +23,9 @@ const ShellPrefix = "shell-"
 
 // Computer opens the computer of an agent for a person to look around in: the one
 // that is up, also while another process runs the quest, or else a new one. It
-// records nothing. A network that is filtered is not served: connections are the
-// business of whoever can record them, so there are some only while the quest runs.
+// records nothing. A new one is as a run of the quest would make it, so that the next run
+// finds it and works in it. A network that is filtered is not served, nor are the ports of an
+// executor: what goes there is the business of whoever can record it, and waits for a run.
 func (r *Runtime) Computer(ctx context.Context, name, who string, progress func(string)) (*computer.Computer, error) {
 	s, err := r.Load(ctx, name)
 	if err != nil {
@@ -33,7 +34,8 @@ func (r *Runtime) Computer(ctx context.Context, name, who string, progress func(
 	if s.Computer == nil {
 		return nil, fmt.Errorf("quest %s: %w", name, ErrNoComputer)
 	}
-	if s.Agent(who) == nil {
+	a := s.Agent(who)
+	if a == nil {
 		return nil, fmt.Errorf("quest %s: %w: %q", name, ErrNoAgent, who)
 	}
 	c, err := computer.Join(ctx, r.Place(name, who), r.Computers...)
@@ -47,7 +49,18 @@ func (r *Runtime) Computer(ctx context.Context, name, who string, progress func(
 	if err != nil {
 		return nil, err
 	}
-	return computer.Open(ctx, d, r.Place(name, who), spec, computer.Options{Progress: progress})
+	set, err := r.settingsOf(ctx, s, a)
+	if err != nil {
+		return nil, err
+	}
+	if set != nil {
+		folder, err := r.executorFolder(*set, a.Executor)
+		if err != nil {
+			return nil, err
+		}
+		equip(&spec, *set, folder, map[string]computer.Port{gatewayPort: {}, toolsPort: {}})
+	}
+	return computer.Open(ctx, d, r.Place(name, who), spec, computer.Options{Progress: progress, Unattended: true})
 }
 
 // homes restores the homes of a quest that was cleaned. Whoever owns the quest has

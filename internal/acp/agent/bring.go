@@ -117,7 +117,7 @@ func (t *turn) bring(st *quest.State, agent string, asked bool) error {
 	switch {
 	case !asked && (len(changed) == 0 || now == had.Offered):
 		return nil
-	case agent == "" && len(changed) > 1:
+	case agent == "" && runtime.Deliverer(st) == nil:
 		had.Offered = now
 		return errors.Join(a.keepBrought(s.id, had), t.notice("\n\nSeveral agents have changed files: "+plain.Brief(strings.Join(changed, ", "), 500)+". /deliver and a name shows the changes of one, and writes what you permit."))
 	}

@@ -42,6 +42,7 @@ func openShop(t *testing.T, value string, handle http.HandlerFunc) *shop {
 		s.mu.Lock()
 		s.seen = append(s.seen, r.Clone(context.Background()))
 		s.mu.Unlock()
+		_, _ = io.Copy(io.Discard, r.Body) // who closes before is not always heard
 		handle(w, r)
 	}))
 	real, err := NewRegistries([]Registry{{Host: "npm.test", Header: "X", Value: "not a secret"}, {Host: "other.test", Header: "X", Value: "not a secret"}}, nil)
