@@ -386,7 +386,7 @@ func said(r *computer.Result) string {
 // works reports why a computer does not.
 func (s *station) works(t *testing.T) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	c := s.command("works", "whoami")
 	res, err := s.Run(ctx, c)

@@ -164,11 +164,28 @@ func (h *host) say(t *testing.T, port string, requests ...string) string {
 	return out
 }
 
+// until says something until what is to come of it has come. On a busy machine an answer may
+// come too late for whoever asked.
+func (h *host) until(t *testing.T, port string, so func(out string) bool, requests ...string) (out string, came bool) {
+	t.Helper()
+	for range 15 {
+		if out = h.say(t, port, requests...); so(out) {
+			return out, true
+		}
+	}
+	return out, false
+}
+
+// answers reports whether a text is in what is said.
+func answers(text string) func(string) bool {
+	return func(out string) bool { return strings.Contains(out, text) }
+}
+
 // entitled checks that whoever has the right is answered: the same without the wall.
 func (h *host) entitled(t *testing.T) {
 	t.Helper()
 	for port := range bodies {
-		if out := h.say(t, port, written(port, bearer(h.token(t, port, "agent-1/task-1")))); !strings.Contains(out, h.answer) {
+		if out, came := h.until(t, port, answers(h.answer), written(port, bearer(h.token(t, port, "agent-1/task-1")))); !came {
 			t.Errorf("the port %s does not answer whoever has the right, so that it refuses others proves nothing: %s", port, out)
 		}
 	}
@@ -336,7 +353,8 @@ func asProxy(t *testing.T, r *shootingRange) string {
 			return fmt.Sprintf("the port %s speaks something else, or tells what it was sent: %s", port, out)
 		}
 	}
-	if out := h.say(t, "naive", elsewhere("tools", h.token(t, "naive", "agent-1"), address)...); came.Load() == 0 || !strings.Contains(out, r.target.secret) {
+	seen := func(out string) bool { return came.Load() > 0 && strings.Contains(out, r.target.secret) }
+	if out, so := h.until(t, "naive", seen, elsewhere("tools", h.token(t, "naive", "agent-1"), address)...); !so {
 		t.Errorf("where a handler passes requests on, they reach nobody, so that they do not here proves nothing: %s", out)
 	}
 	return ""
@@ -387,8 +405,8 @@ func smuggled(t *testing.T, r *shootingRange) string {
 		return "a call without a token was made behind one with"
 	}
 	// With a token of its own the second request is taken.
-	h.say(t, "tools", first(fmt.Sprintf("Content-Length: %d", n), body+hidden(auth)))
-	if !rode() {
+	taken := func(string) bool { return rode() }
+	if _, so := h.until(t, "tools", taken, first(fmt.Sprintf("Content-Length: %d", n), body+hidden(auth))); !so {
 		t.Error("a second request on a connection is not seen even with a token, so that it is not without proves nothing")
 	}
 	return ""
@@ -398,7 +416,7 @@ func ofOthers(t *testing.T, r *shootingRange) string {
 	h, other := r.hosted(t, r.target.secret, nil, portPatience), r.hosted(t, "nothing of interest", nil, portPatience)
 	session := "Mcp-Session-Id: ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	// The other agent knows the session and the number of a call.
-	if out := h.say(t, "tools", written("tools", bearer(h.token(t, "tools", "agent-1")), session)); !strings.Contains(out, r.target.secret) {
+	if out, came := h.until(t, "tools", answers(r.target.secret), written("tools", bearer(h.token(t, "tools", "agent-1")), session)); !came {
 		t.Errorf("the agent itself is not told: %s", out)
 	}
 	theirs := bearer(other.token(t, "tools", "agent-1"))
@@ -430,7 +448,7 @@ func floodsPorts(t *testing.T, r *shootingRange) string {
 	if most > 600 {
 		return fmt.Sprintf("Lyceum has %d more files open", most)
 	}
-	if out := h.say(t, "gateway", written("gateway", bearer(h.token(t, "gateway", "agent-1")))); !strings.Contains(out, h.answer) {
+	if out, came := h.until(t, "gateway", answers(h.answer), written("gateway", bearer(h.token(t, "gateway", "agent-1")))); !came {
 		return "the other port does not answer: " + out
 	}
 	return h.works(t)

@@ -23,6 +23,7 @@ func TestFetchedSeesEveryImage(t *testing.T) {
 	for text, want := range map[string][]string{
 		"FROM debian:12\nRUN true\n":                            {"debian:12"},
 		"from debian\nFROM scratch\nFROM alpine AS a\nFROM a\n": {"debian", "alpine"},
+		"FROM debian AS b\nFROM evil\nCOPY --from=b /x /x\n":    {"debian", "evil"},
 		"FROM debian AS b\nFROM scratch\nCOPY --from=B /x /x\n": {"debian"},
 		"F\\\nROM evil\n":                                        {"evil"},
 		"# it is continued \\\nFROM evil\n":                      {"evil"},
