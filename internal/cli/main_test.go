@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"lyceum/internal/cli"
+	"lyceum/internal/need"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
@@ -42,6 +43,7 @@ func (m leakTest) Run() int {
 	// A test run that outlives its terminal (nohup) does not heed a hangup, and neither would
 	// the programs that it starts: one that is caught here is theirs to heed again.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	need.AtATime(6)
 	code := m.M.Run()
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
