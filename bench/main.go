@@ -11,6 +11,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -100,17 +101,19 @@ func run(only, dir string, quick, full bool) error {
 	fmt.Printf("%s, %d processors, %s\n", runtime.Version(), runtime.NumCPU(), runtime.GOARCH)
 	b := &bench{dir: dir, quick: quick, full: full}
 	parts := strings.Split(only, ",")
+	var failed []error
 	for _, p := range []struct {
 		name string
 		run  func() error
 	}{{"ledger", b.ledger}, {"turns", b.turns}, {"policies", b.policies}, {"models", b.models}, {"gateway", b.gateway}, {"scoped", b.scopedCalls}, {"computers", b.computers}, {"lab", b.lab}, {"idle", b.idle}, {"open", b.open}, {"search", b.search}, {"serve", b.streams}, {"waiting", b.waiting}} {
 		if slices.Contains(parts, p.name) {
-			if err := p.run(); err != nil {
-				return fmt.Errorf("%s: %w", p.name, err)
+			if err := p.run(); err != nil { // the others have figures all the same
+				fmt.Printf("  FAILED %s: %v\n", p.name, err)
+				failed = append(failed, fmt.Errorf("%s: %w", p.name, err))
 			}
 		}
 	}
-	return b.verdict()
+	return errors.Join(append(failed, b.verdict())...)
 }
 
 // bench collects what was promised and what came out.

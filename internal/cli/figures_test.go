@@ -44,7 +44,7 @@ func TestAQuestThatRestsInAProcess(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, slowFiles)
 	s := h.serve()
-	s.slow()
+	s.begin(steps(500))
 	h.await("slow", "model.call", 1)
 	if q := h.show("slow"); !q.Running || !q.Held {
 		t.Errorf("a quest that runs: running %v, held %v; want both", q.Running, q.Held)

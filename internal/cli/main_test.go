@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lyceum/internal/cli"
+	"lyceum/internal/need"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
@@ -49,6 +50,10 @@ func (m leakTest) Run() int {
 	// A test run that outlives its terminal (nohup) does not heed a hangup, and neither would
 	// the programs that it starts: one that is caught here is theirs to heed again.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	if signal.Ignored(os.Interrupt) { // nor does one that a shell began in the background
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	}
+	need.AtATime(6)
 	code := m.M.Run()
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)

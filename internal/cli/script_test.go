@@ -85,6 +85,11 @@ const (
 `
 )
 
+// steps is slowPlan with so many of them: enough that a busy machine can come in between.
+func steps(n int) string {
+	return strings.Replace(slowPlan, "until_turn: 8", fmt.Sprintf("until_turn: %d", n), 1)
+}
+
 func writeFolder(dir string, files map[string]string) error {
 	for name, text := range files {
 		path := filepath.Join(dir, name)

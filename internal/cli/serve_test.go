@@ -75,9 +75,10 @@ func (h *home) serve(args ...string) *served {
 }
 
 // slow makes and starts the quest that takes its time.
-func (s *served) slow() {
+func (s *served) slow() { s.begin(slowPlan) }
+
+func (s *served) begin(plan string) {
 	s.t.Helper()
-	plan := slowPlan
 	_, err := s.client.Create(context.Background(), api.NewQuest{YAML: slowQuest, Start: true, Files: []api.NewFile{{Path: "plan.yaml", Text: &plan}}})
 	must(s.t, err)
 }
@@ -131,7 +132,7 @@ func TestAServerThatEndsGoesOnWithItsQuests(t *testing.T) {
 
 func TestTheCommandLineActsOnTheServer(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, slowFiles)
+	h := newHome(t, map[string]string{"quest.yaml": slowQuest, "plan.yaml": steps(30)})
 	s := h.serve()
 	h.ok("create", "quest.yaml")
 	run := h.start("run", "slow")

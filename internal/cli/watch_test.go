@@ -80,7 +80,7 @@ func (p *pane) restored() {
 // TestWatchInATerminal watches a quest that another process runs.
 func TestWatchInATerminal(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, map[string]string{"quest.yaml": slowQuest, "plan.yaml": strings.Replace(slowPlan, "until_turn: 8", "until_turn: 500", 1)})
+	h := newHome(t, map[string]string{"quest.yaml": slowQuest, "plan.yaml": steps(500)})
 	p := newPane(t, h, 80, 24)
 	runner := h.start("run", "quest.yaml")
 	must(t, awaitEvent(h.dir, "slow", "model.result", 2))
@@ -114,7 +114,7 @@ func TestWatchInATerminal(t *testing.T) {
 // TestRunInAView: the first Ctrl-C pauses and tells, and the view ends with the run.
 func TestRunInAView(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, map[string]string{"quest.yaml": slowQuest, "plan.yaml": strings.Replace(strings.Replace(slowPlan, "until_turn: 8", "until_turn: 500", 1), "300ms", "1500ms", 1)})
+	h := newHome(t, map[string]string{"quest.yaml": slowQuest, "plan.yaml": strings.Replace(steps(500), "300ms", "1500ms", 1)})
 	p := newPane(t, h, 100, 30, "NO_COLOR=1")
 	p.keys("lyceum run quest.yaml --watch; echo left with $?", "Enter")
 	screen := p.shows(`slow +● running`, `agent-0 +thinking`)

@@ -29,6 +29,13 @@ type Keeper interface {
 	SetKept(stored int64, full *Full)
 }
 
+// Report is what an executor says that it did, or wants to do, while it works on a prompt.
+type Report interface {
+	Body
+	// Reported is the seq of the prompt, and how far the executor's output was read.
+	Reported() (prompt uint64, at int64)
+}
+
 // Order is an input that was put into a quest's inbox. A ledger takes each once, by
 // its number there; one that came another way has the number 0.
 type Order interface {

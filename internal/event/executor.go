@@ -252,6 +252,18 @@ func (*PlanReported) Type() Type { return "plan.reported" }
 // Type implements Body.
 func (*SaidReported) Type() Type { return "said.reported" }
 
+// Reported implements Report.
+func (b *PermissionAsked) Reported() (uint64, int64) { return b.Prompt, b.At }
+
+// Reported implements Report.
+func (b *ToolReported) Reported() (uint64, int64) { return b.Prompt, b.At }
+
+// Reported implements Report.
+func (b *PlanReported) Reported() (uint64, int64) { return b.Prompt, b.At }
+
+// Reported implements Report.
+func (b *SaidReported) Reported() (uint64, int64) { return b.Prompt, b.At }
+
 // Answers implements Result.
 func (b *ExecutorReady) Answers() uint64 { return b.Call }
 

@@ -21,7 +21,10 @@ func TimeOf(t time.Time) Time { return Time(t.UnixMicro()) }
 // Time returns t for people and for the standard library.
 func (t Time) Time() time.Time { return time.UnixMicro(int64(t)).UTC() }
 
-func (t Time) String() string { return string(t.append(nil)) }
+func (t Time) String() string {
+	var b [len(layout)]byte
+	return string(t.append(b[:0]))
+}
 
 func (t Time) append(b []byte) []byte { return t.Time().AppendFormat(b, layout) }
 
@@ -30,8 +33,9 @@ func (t Time) valid() bool { return t >= 0 && t <= maxTime }
 func parseTime(s string) (Time, error) {
 	v, err := time.Parse(layout, s)
 	t := TimeOf(v)
+	var b [len(layout)]byte
 	// time.Parse takes a comma for the point, so the spelling is compared.
-	if err != nil || t.String() != s {
+	if err != nil || string(t.append(b[:0])) != s {
 		return 0, fmt.Errorf("time %q: want the form %s", clip(s), layout)
 	}
 	if !t.valid() {
@@ -45,7 +49,7 @@ func (t Time) MarshalText() ([]byte, error) {
 	if !t.valid() {
 		return nil, fmt.Errorf("time %d is out of range", int64(t))
 	}
-	return t.append(nil), nil
+	return t.append(make([]byte, 0, len(layout))), nil
 }
 
 // UnmarshalText implements encoding.TextUnmarshaler.

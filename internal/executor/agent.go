@@ -163,7 +163,7 @@ func (e *executor) spoiled(ctx context.Context, p *process, err error) error {
 		err = cmp.Or(context.Cause(ctx), err)
 	}
 	p.end(errors.New("it could not be made ready"))
-	return p.explain(err)
+	return p.complaints.Explain(err)
 }
 
 // current is the process, if there is one that runs.

@@ -451,15 +451,9 @@ func (d *deriver) permission(at int64, params []byte) []event.Body {
 
 // placeOf is where what is reported stands.
 func placeOf(b event.Body) int64 {
-	switch b := b.(type) {
-	case *event.ToolReported:
-		return b.At
-	case *event.PlanReported:
-		return b.At
-	case *event.SaidReported:
-		return b.At
-	case *event.PermissionAsked:
-		return b.At
+	if r, ok := b.(event.Report); ok {
+		_, at := r.Reported()
+		return at
 	}
 	return math.MaxInt64
 }

@@ -15,6 +15,7 @@ import (
 
 func TestMain(m *testing.M) {
 	executortest.Roles()
+	need.AtATime(4)
 	goleak.VerifyTestMain(m)
 }
 

@@ -14,7 +14,6 @@ import (
 	"lyceum/internal/acp/wire"
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
-	"lyceum/internal/plain"
 )
 
 // ProcessSpan is how far the places of one process are from those of the next.
@@ -49,6 +48,8 @@ type process struct {
 	stop  context.CancelCauseFunc
 	over  chan struct{} // closed when nothing of it goes on any more
 	works sync.WaitGroup
+	// complaints are what it writes to its standard error.
+	complaints *computer.Complaints
 
 	// mark is the place in its output from which its updates are counted.
 	mark atomic.Int64
@@ -81,11 +82,6 @@ type process struct {
 	heard           time.Time
 	spent           int64
 	reports, faults int
-
-	// complaints are the end of what it wrote to its standard error, silent is closed when there
-	// are no more.
-	complaints []byte
-	silent     chan struct{}
 }
 
 // work is a request of the agent that is worked on.
@@ -97,7 +93,7 @@ type work struct {
 func newProcess(e *executor, j *journal) *process {
 	p := &process{
 		e: e, id: e.name(j.process), number: j.process, base: (j.process - 1) * ProcessSpan, journal: j,
-		over: make(chan struct{}), silent: make(chan struct{}), gate: make(chan struct{}), caught: make(chan struct{}),
+		over: make(chan struct{}), gate: make(chan struct{}), caught: make(chan struct{}),
 		changed: make(chan struct{}), asked: map[string]bool{}, answers: map[string]wire.Message{}, answered: map[string][]int64{},
 		working: map[string]*work{}, limits: map[string]int{}, after: math.MaxInt64, heard: now(),
 	}
@@ -114,13 +110,13 @@ func newProcess(e *executor, j *journal) *process {
 
 // begin reads, from the first byte on, and gives the process what of the journal it was not given.
 func (p *process) begin() {
-	go p.listen()
+	p.complaints = p.e.Computer.Complaints(p.ctx, p.id)
 	go func() {
 		defer close(p.over)
 		err := p.read()
 		p.stop(err)
 		p.works.Wait()
-		<-p.silent
+		<-p.complaints.Over()
 		if p.e.ctx.Err() != nil {
 			_ = p.journal.close() // nobody comes any more
 		}
@@ -240,35 +236,6 @@ func (p *process) kill(why error) {
 func (p *process) end(why error) {
 	p.kill(why)
 	p.wait()
-}
-
-// maxComplaint is how much is kept of what a process complains about.
-const maxComplaint = 2 << 10
-
-// listen keeps the end of what the process complains about.
-func (p *process) listen() {
-	defer close(p.silent)
-	in, buf := p.e.Computer.Follow(p.ctx, p.id, computer.Stderr, 0), make([]byte, 4<<10)
-	for {
-		n, err := in.Read(buf)
-		p.mu.Lock()
-		p.complaints = append(p.complaints, buf[:n]...)
-		p.complaints = p.complaints[max(0, len(p.complaints)-maxComplaint):]
-		p.mu.Unlock()
-		if err != nil {
-			return
-		}
-	}
-}
-
-// explain adds to an error what the process complained about.
-func (p *process) explain(err error) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if said := plain.Line(string(p.complaints)); said != "" {
-		return fmt.Errorf("%w; it complained: %s", err, plain.CutFront(said, 500))
-	}
-	return err
 }
 
 // stir tells whoever waits that something has changed. mu is held.

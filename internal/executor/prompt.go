@@ -56,7 +56,7 @@ func (e *executor) Prompt(ctx context.Context, prompt Prompt) (Turn, error) {
 	p.mu.Unlock()
 	turn.Frames = append(before, frames...)
 	if errors.Is(err, errNoAnswer) && why != nil {
-		err = p.explain(why)
+		err = p.complaints.Explain(why)
 	}
 	return turn, err
 }

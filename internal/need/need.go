@@ -12,9 +12,12 @@
 package need
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
+	"strconv"
 	"testing"
 )
 
@@ -121,6 +124,21 @@ func Times(few, all int) int {
 		return all
 	}
 	return few
+}
+
+// AtATime is for the TestMain of a package whose tests mostly wait, for processes and flushes: so
+// many of its parallel tests run at a time, where go test would run one for each core. -parallel
+// has the last word.
+func AtATime(n int) {
+	flag.Parse()
+	told := false
+	flag.Visit(func(f *flag.Flag) { told = told || f.Name == "test.parallel" })
+	if told {
+		return
+	}
+	if err := flag.Set("test.parallel", strconv.Itoa(max(n, runtime.GOMAXPROCS(0)))); err != nil {
+		panic(err) // there is no such flag: it is no test
+	}
 }
 
 // NoDetector leaves a test to the run without the race detector: it does one thing after the

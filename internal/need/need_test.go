@@ -1,10 +1,12 @@
 package need
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -147,5 +149,25 @@ func TestTimesAreAskedForByTests(t *testing.T) {
 	}
 	if found == 0 {
 		t.Error("nobody asks need.Times: this test looks in the wrong place")
+	}
+}
+
+// Not parallel: flags and arguments are the process's.
+func TestAtATime(t *testing.T) {
+	flags, args := flag.CommandLine, os.Args
+	defer func() { flag.CommandLine, os.Args = flags, args }()
+	cores := runtime.GOMAXPROCS(0)
+	for _, c := range []struct {
+		told []string
+		n    int
+		want int
+	}{{nil, cores + 3, cores + 3}, {nil, cores - 1, cores}, {[]string{"-test.parallel=1"}, cores + 3, 1}} {
+		flag.CommandLine = flag.NewFlagSet("a.test", flag.ContinueOnError)
+		got := flag.Int("test.parallel", cores, "")
+		os.Args = append([]string{"a.test"}, c.told...)
+		AtATime(c.n)
+		if *got != c.want {
+			t.Errorf("%d at a time, on %d cores, told %v: %d run at a time, want %d", c.n, cores, c.told, *got, c.want)
+		}
 	}
 }

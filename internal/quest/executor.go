@@ -346,14 +346,14 @@ func (s *State) checkExecutor(actor string, b event.Body) error {
 		case !slices.Contains(statuses, b.Status):
 			return fmt.Errorf("%s reports a call that is %.40q: want %s", a.Name, b.Status, spoken(statuses, "or"))
 		}
-		return cmp.Or(checkPaths(a, b.Paths), checkReport(a, b.Prompt, b.At, b))
+		return cmp.Or(checkPaths(a, b.Paths), checkReport(a, b))
 	case *event.PlanReported:
 		if len(b.Entries) > maxPlan || b.More < 0 {
 			return fmt.Errorf("%s reports a plan of %d steps: want at most %d, and more counts the others", a.Name, len(b.Entries), maxPlan)
 		}
-		return checkReport(a, b.Prompt, b.At, b)
+		return checkReport(a, b)
 	case *event.SaidReported:
-		return checkReport(a, b.Prompt, b.At, b)
+		return checkReport(a, b)
 	}
 	return nil
 }
@@ -414,7 +414,7 @@ func (s *State) checkPermission(a *agent.Agent, b *event.PermissionAsked) error 
 		}
 		seen[o.ID] = true
 	}
-	return cmp.Or(checkPaths(a, b.Paths), checkReport(a, b.Prompt, b.At, b))
+	return cmp.Or(checkPaths(a, b.Paths), checkReport(a, b))
 }
 
 func checkPaths(a *agent.Agent, paths []string) error {
@@ -426,8 +426,9 @@ func checkPaths(a *agent.Agent, paths []string) error {
 
 // checkReport tells whether something that stands in an executor's output comes in its place:
 // of the open prompt, which a process has been told, and not before what is known.
-func checkReport(a *agent.Agent, prompt uint64, at int64, b event.Body) error {
+func checkReport(a *agent.Agent, b event.Report) error {
 	x := a.Session
+	prompt, at := b.Reported()
 	// What a process said before it was gone is told when the next one has the session. That
 	// one asks for nothing any more.
 	_, asks := b.(*event.PermissionAsked)

@@ -2,10 +2,7 @@ package runtime
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -13,8 +10,6 @@ import (
 	"lyceum/internal/computer/proxy"
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
-
-	"github.com/go-json-experiment/json"
 )
 
 // A quest that was imported is a stranger's: what its agents' computers may do was chosen
@@ -52,26 +47,19 @@ func (r *Runtime) importedPath(name string) string { return filepath.Join(r.Home
 // Imported returns what is known of a quest that came from elsewhere, nil for one that was
 // made here.
 func (r *Runtime) Imported(ctx context.Context, name string) (*Imported, error) {
-	data, err := os.ReadFile(r.importedPath(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	im := new(Imported)
-	if err == nil {
-		err = json.Unmarshal(data, im)
-	}
-	if err == nil {
+	there, err := readNote(r.importedPath(name), im)
+	if there {
 		_, err = proxy.Parse(im.Allowed.Hosts)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read what quest %s, which was imported, is allowed: %w; remove the quest with lyceum clean %s --data and import it again", name, err, name)
 	}
-	first, err := r.first(ctx, name)
-	if err != nil {
-		return nil, err
+	if there {
+		there, err = r.isAbout(ctx, name, im.First)
 	}
-	if first != im.First {
-		return nil, nil // it is about a quest of that name that is no more
+	if !there {
+		return nil, err
 	}
 	return im, nil
 }
@@ -95,35 +83,11 @@ func (r *Runtime) Allow(ctx context.Context, name string, change func(*Allowance
 
 // keepImported makes what is known of an imported quest durable: should it be lost in a
 // crash and the quest not, a stranger's quest would count as the owner's.
-func (r *Runtime) keepImported(name string, im *Imported) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("note that quest %s was imported: %w", name, err)
-		}
-	}()
-	data, err := json.Marshal(im)
-	if err != nil {
-		return err
-	}
-	path := r.importedPath(name)
-	if err := ReplaceFile(path, append(data, '\n')); err != nil {
-		return err
-	}
-	for _, p := range []string{path, filepath.Dir(path), r.Home} {
-		if err := flush(p); err != nil {
-			return err
-		}
+func (r *Runtime) keepImported(name string, im *Imported) error {
+	if err := r.keepNote(r.importedPath(name), im); err != nil {
+		return fmt.Errorf("note that quest %s was imported: %w", name, err)
 	}
 	return nil
-}
-
-// flush has a file or a folder reach the disk.
-func flush(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // bequeath has a fork be as much of a stranger's as its origin is.

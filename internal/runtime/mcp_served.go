@@ -16,7 +16,6 @@ import (
 	"lyceum/internal/mcp"
 	"lyceum/internal/mcp/setting"
 	"lyceum/internal/media"
-	"lyceum/internal/plain"
 	"lyceum/internal/quest"
 	"lyceum/internal/tool"
 
@@ -258,7 +257,8 @@ func (s *served) connect(ctx context.Context) (*mcp.Client, error) {
 		var p *program
 		if p, err = s.start(ctx); err == nil {
 			if c, err = mcp.Pipe(ctx, p, o); err != nil {
-				err = p.explain(err)
+				<-p.complaints.Over() // it is closed
+				err = p.complaints.Explain(err)
 			}
 		}
 	}
@@ -453,10 +453,7 @@ type program struct {
 	closing sync.Once
 	deaf    context.CancelFunc // ends the listening for complaints
 
-	// mu guards complaints, the end of what it wrote to its standard error.
-	mu         sync.Mutex
-	complaints []byte
-	silent     chan struct{} // closed when there are no more
+	complaints *computer.Complaints
 }
 
 // aheadOf is how many bytes a program may write before somebody reads them.
@@ -483,13 +480,13 @@ func (s *served) start(ctx context.Context) (*program, error) {
 	if err := c.Start(ctx, cmd); err != nil {
 		return nil, err
 	}
-	p := &program{c: c, id: id, silent: make(chan struct{})}
+	p := &program{c: c, id: id}
 	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	p.out = c.Follow(p.ctx, id, computer.Stdout, 0)
 	// What it complains about just before it ends is heard after the connection is over.
 	listening, deaf := context.WithCancel(context.WithoutCancel(ctx))
 	p.deaf = deaf
-	go p.listen(listening)
+	p.complaints = c.Complaints(listening, id)
 	return p, nil
 }
 
@@ -525,41 +522,11 @@ func (p *program) Close() error {
 		defer cancel()
 		_ = p.c.Kill(ctx, p.id)
 		select {
-		case <-p.silent: // as it has ended
+		case <-p.complaints.Over(): // as it has ended
 		case <-ctx.Done():
 		}
 		p.deaf()
 		_ = p.c.Forget(ctx, p.id)
 	})
 	return nil
-}
-
-// maxComplaint is how much is kept of what a program complains about.
-const maxComplaint = 2 << 10
-
-// listen keeps the end of what the program complains about.
-func (p *program) listen(ctx context.Context) {
-	defer close(p.silent)
-	in, buf := p.c.Follow(ctx, p.id, computer.Stderr, 0), make([]byte, 4<<10)
-	for {
-		n, err := in.Read(buf)
-		p.mu.Lock()
-		p.complaints = append(p.complaints, buf[:n]...)
-		p.complaints = p.complaints[max(0, len(p.complaints)-maxComplaint):]
-		p.mu.Unlock()
-		if err != nil {
-			return
-		}
-	}
-}
-
-// explain adds to an error what the program complained about.
-func (p *program) explain(err error) error {
-	<-p.silent // it is closed
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if said := plain.Line(string(p.complaints)); said != "" {
-		return fmt.Errorf("%w; its program said: %s", err, plain.CutFront(said, 500))
-	}
-	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -13,8 +12,6 @@ import (
 	"lyceum/internal/plain"
 	"lyceum/internal/quest"
 	"lyceum/internal/repo"
-
-	"github.com/go-json-experiment/json"
 )
 
 // Origin is where the repository of a quest is on this machine. The ledger does not say so,
@@ -46,33 +43,22 @@ func (r *Runtime) originPath(name string) string { return filepath.Join(r.Home, 
 
 // Origin returns where the repository of a quest is, nil if this home does not know.
 func (r *Runtime) Origin(ctx context.Context, name string) (*Origin, error) {
-	data, err := os.ReadFile(r.originPath(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	o := new(Origin)
-	if err == nil {
-		err = json.Unmarshal(data, o)
-	}
+	there, err := readNote(r.originPath(name), o)
 	if err != nil {
 		return nil, fmt.Errorf("read where the repository of quest %s is: %w; name it with --repo", name, err)
 	}
-	first, err := r.first(ctx, name)
-	if err != nil {
-		return nil, err
+	if there {
+		there, err = r.isAbout(ctx, name, o.First)
 	}
-	if first != o.First {
-		return nil, nil // it is about a quest of that name that is no more
+	if !there {
+		return nil, err
 	}
 	return o, nil
 }
 
 func (r *Runtime) keepOrigin(name string, o *Origin) error {
-	data, err := json.Marshal(o)
-	if err == nil {
-		err = ReplaceFile(r.originPath(name), append(data, '\n'))
-	}
-	if err != nil {
+	if err := r.keepNote(r.originPath(name), o); err != nil {
 		return fmt.Errorf("note where the repository of quest %s is: %w", name, err)
 	}
 	return nil

@@ -4,7 +4,6 @@ package tests
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -49,11 +48,7 @@ func run(m *testing.M) int {
 	defer func() { closeBrowser() }()
 	// Most of these tests wait for a page to come to rest. Those that measure are not
 	// parallel, and have the machine to themselves.
-	flag.Parse()
-	if err := flag.Set("test.parallel", "4"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
+	need.AtATime(4)
 	return m.Run()
 }
 

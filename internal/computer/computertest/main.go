@@ -24,6 +24,7 @@ func Main(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == AttemptRole {
 		os.Exit(Attempt(os.Args[2:]))
 	}
+	need.AtATime(4)
 	code := m.Run()
 	stopEngines()
 	os.Exit(code)

@@ -11,21 +11,6 @@ import (
 
 // What an executor reported follows from the frames of its prompt, and is derived again.
 
-// reportOf is the prompt that an executor's report is about, 0 if an event is none.
-func reportOf(b event.Body) uint64 {
-	switch b := b.(type) {
-	case *event.PermissionAsked:
-		return b.Prompt
-	case *event.ToolReported:
-		return b.Prompt
-	case *event.PlanReported:
-		return b.Prompt
-	case *event.SaidReported:
-		return b.Prompt
-	}
-	return 0
-}
-
 // redacted is what stands for a secret. Of a text in which one was, the frames may have less.
 var redacted = []byte("[key]")
 

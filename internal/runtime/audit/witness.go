@@ -85,7 +85,8 @@ func (w *witnesses) look(ctx context.Context, e event.Event) (*Difference, error
 			return w.own.Look(ctx, call, e)
 		}
 	default:
-		if prompt := reportOf(e.Body); prompt != 0 {
+		if r, is := e.Body.(event.Report); is {
+			prompt, _ := r.Reported()
 			w.reports[prompt] = append(w.reports[prompt], e)
 		}
 		if e.Type.Call() {

@@ -289,15 +289,12 @@ func (x *executorBooks) count(w *World, e event.Event) error {
 		if x.ready[e.Actor] == 0 {
 			return inPrompt(prompt)
 		}
-	case *event.ToolReported:
-		return inPrompt(b.Prompt)
-	case *event.PlanReported:
-		return inPrompt(b.Prompt)
-	case *event.SaidReported:
-		return inPrompt(b.Prompt)
-	case *event.PermissionAsked:
-		x.asked[e.Seq] = e
-		return inPrompt(b.Prompt)
+	case event.Report:
+		if _, asks := b.(*event.PermissionAsked); asks {
+			x.asked[e.Seq] = e
+		}
+		p, _ := b.Reported()
+		return inPrompt(p)
 	case *event.PermissionDecided:
 		return x.decided(w, e, b)
 	}
