@@ -193,7 +193,7 @@ func (a *Agent) Phase() Phase {
 // agent hears them after the results of its tools.
 func (a *Agent) Told(t event.Text, attached ...event.Attachment) {
 	w := Word{t, attached}
-	if a.Asked != 0 || len(a.Open) > 0 {
+	if a.Asked != 0 || len(a.Open) > 0 || a.Session != nil && a.Session.Home != 0 {
 		a.Queue = append(a.Queue, w)
 		return
 	}
@@ -482,6 +482,7 @@ func (a *Agent) Abandon() {
 	a.Proposed = nil
 	if a.Session != nil {
 		a.Session = &Session{}
+		a.flushQueue()
 	}
 	for _, r := range a.Requests {
 		if r.Call != 0 && !r.Count {

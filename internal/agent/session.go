@@ -19,6 +19,8 @@ type Session struct {
 	Call   uint64               `json:",omitzero"`
 	Info   *event.ExecutorReady `json:",omitzero"`
 	Failed string               `json:",omitzero"`
+	// Home is the home.call without an answer, 0 for none.
+	Home uint64 `json:",omitzero"`
 	// ID and Process are those of the session that was opened last.
 	ID      string `json:",omitzero"`
 	Process string `json:",omitzero"`
@@ -69,6 +71,32 @@ const MaxRuns = 1024
 // open. Only then it may ask for models.
 func (a *Agent) Working() bool {
 	return a.Session == nil || a.Asked != 0 || a.Session.Call != 0
+}
+
+// Renewable reports whether the agent is an executor that does nothing, so that it can begin
+// anew.
+func (a *Agent) Renewable() bool {
+	x := a.Session
+	return x != nil && a.Asked == 0 && x.Call == 0 && x.Home == 0 && len(a.Open) == 0 && len(x.Permissions) == 0 && len(a.Requests) == 0
+}
+
+// Renew has an executor begin as one that has heard nothing, in a home that is made by a
+// home.call. What it can do is still known, and what it has used still counts. Whatever it is
+// told from now on, it hears once the home is there.
+func (a *Agent) Renew(seq uint64) {
+	a.Session = &Session{Info: a.Session.Info, Failed: a.Session.Failed, Home: seq}
+	a.Transcript, a.Queue, a.Results, a.Proposed = Transcript{}, nil, nil, nil
+	a.Failed, a.Empty, a.Overflows, a.Broken, a.Idle, a.Stop, a.Unkept = nil, 0, 0, 0, 0, "", 0
+	a.Stood, a.Seen = a.Turns, event.Hash{}
+}
+
+// Renewed gives the executor its home. Without one, because of an error, it has what is there.
+func (a *Agent) Renewed(b *event.HomeRenewed) {
+	a.Session.Home = 0
+	if b.Error.Len() == 0 {
+		a.Tree, a.Notes = b.Tree, 0
+	}
+	a.flushQueue()
 }
 
 // NextPrompt is the prompt.call that the transcript asks for now.

@@ -151,6 +151,8 @@ func (s *State) applyCall(e event.Event) {
 		s.advise(b)
 	case *event.PrepareResult:
 		s.prepared(b)
+	case *event.HomeCall, *event.HomeRenewed:
+		s.applyHome(e)
 	case *event.ExecutorCall, *event.ExecutorReady, *event.SessionOpened, *event.PromptCall, *event.PromptBegun, *event.PromptResult,
 		*event.PermissionAsked, *event.PermissionDecided, *event.ToolReported, *event.PlanReported, *event.SaidReported:
 		s.applyExecutor(e)
@@ -182,7 +184,9 @@ func (s *State) create(b *event.QuestCreated, now event.Time) {
 		if slices.ContainsFunc(b.Executors, func(p event.ExecutorPin) bool { return p.Name == a.Executor }) {
 			a.Session = &agent.Session{}
 		}
-		a.Told(s.firstWords(b.Problem))
+		if s.hears(a) {
+			a.Told(s.firstWords(b.Problem))
+		}
 		s.Agents = append(s.Agents, a)
 	}
 	s.index()
@@ -307,7 +311,7 @@ func (s *State) pin(p event.Pin) {
 
 func (s *State) told(b *event.UserMessage) {
 	for _, a := range s.Agents {
-		if b.To == "" || b.To == a.Name {
+		if b.To == "" && s.hears(a) || b.To == a.Name {
 			a.Retry()
 			a.Told(b.Text, b.Attachments...)
 		}
@@ -446,6 +450,8 @@ func (s *State) Check(actor string, b event.Body) error {
 		return s.checkAsked(actor, b)
 	case *event.PrepareResult:
 		return s.checkResult(b)
+	case *event.HomeRenewed:
+		return s.checkRenewed(actor, b)
 	case *event.ExecutorReady, *event.SessionOpened, *event.PromptBegun, *event.PromptResult,
 		*event.PermissionAsked, *event.ToolReported, *event.PlanReported, *event.SaidReported:
 		return s.checkExecutor(actor, b)

@@ -52,7 +52,7 @@ func (s *State) prompt(a *agent.Agent, e event.Event) []event.Draft {
 	switch x := a.Session; {
 	case a.GaveUp():
 		return s.rules.Failed(s, a, e)
-	case x.Call != 0:
+	case x.Call != 0 || x.Home != 0 || a.Transcript.End() == 0: // or nobody has said anything yet
 		return nil
 	case x.Info == nil:
 		return []event.Draft{After(s.cause(a, e), a.Name, "", &event.ExecutorCall{Executor: a.Executor})}
@@ -466,7 +466,7 @@ func (s *State) decidable(e event.Event, b *event.PermissionDecided) error {
 // prompted panics if an agent could not have been made ready, or prompted, now.
 func (s *State) prompted(e event.Event) *agent.Agent {
 	a := s.Agent(e.Actor)
-	if a == nil || a.Session == nil || a.Asked != 0 || a.Session.Call != 0 {
+	if a == nil || a.Session == nil || a.Asked != 0 || a.Session.Call != 0 || a.Session.Home != 0 {
 		panic(fmt.Errorf("%s is no executor that could be told something now", e.Actor))
 	}
 	return a

@@ -162,6 +162,10 @@ func (s *State) attend(e event.Event) {
 		err = s.let(requestOf(a, b.Asked), s.gatewayFacts(a, r, e.Time))
 	case *event.ExecutorCall:
 		s.prompted(e)
+	case *event.HomeCall:
+		if a := s.Agent(e.Actor); a == nil || !a.Renewable() {
+			panic(fmt.Errorf("%s is no executor whose home can be made anew now", e.Actor))
+		}
 	case *event.PromptCall:
 		a := s.prompted(e)
 		err = s.let(turnOf(a), s.modelFacts(a, e.Time))

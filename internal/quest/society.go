@@ -67,9 +67,22 @@ type Traits struct {
 // Cast is a society whose agents have roles of their own.
 type Cast interface {
 	Society
-	// Roles are the agents, in the order in which the rules visit them. model says that
-	// the quest names one, computers that its agents have some.
-	Roles(model, computers bool) []Role
+	// Roles are the agents of a quest of this spec, in the order in which the rules visit
+	// them. model says that the quest names one, computers that its agents have some.
+	Roles(s *Spec, model, computers bool) []Role
+}
+
+// Listener is a society of whose agents not all hear what people say to nobody in particular,
+// the problem included. Such an agent hears what is said to it by its name, and does nothing
+// before.
+type Listener interface {
+	Hears(a *agent.Agent) bool
+}
+
+// hears reports whether an agent hears what is said to nobody in particular.
+func (s *State) hears(a *agent.Agent) bool {
+	l, ok := s.rules.Society.(Listener)
+	return !ok || l.Hears(a)
 }
 
 // Role is what an agent of a Cast is.
@@ -77,8 +90,10 @@ type Role struct {
 	Name string
 	// Thinks says that it has the quest's model; without one it moves by rules alone.
 	Thinks bool
-	// Executor is the outside agent that it is, if it is one.
+	// Executor is the outside agent that it is, if it is one. Prompted says that Lyceum starts
+	// it in its computer and prompts it; another comes by itself.
 	Executor string
+	Prompted bool
 	// Gateway is what an outside agent may ask of models, besides the quest's own; nil is
 	// for one that has no gateway.
 	Gateway *event.GatewaySpec

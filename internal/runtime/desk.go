@@ -34,6 +34,9 @@ type desk struct {
 	skipped []blob.Skipped
 	looked  bool
 
+	// removing is what was a home before.
+	removing sync.WaitGroup
+
 	mu    sync.Mutex
 	busy  int  // calls under way
 	dirty bool // one of them may have changed the home

@@ -3,8 +3,9 @@ package view
 // societies are those that have more to show than their agents, by the names of their
 // rules.
 var societies = map[string]Society{
-	"lab":      laboratory{},
-	"contract": contractNet{},
+	"lab":       laboratory{},
+	"contract":  contractNet{},
+	"architect": architects{},
 }
 
 // Facts are how a quest's society works, under its name, and the best that has come of

@@ -81,4 +81,20 @@ var executorWords = dictionary{
 		}
 		return Words{By: e.Actor, Text: "says: " + t.text(b.Text), Weight: Detail}
 	}),
+	word("", func(_ *Teller, e event.Event, b *event.HomeCall) Words {
+		what := "what every home begins with"
+		if b.Tree != nil {
+			what = Number(b.Tree.Size) + " bytes in it"
+		}
+		return Words{By: e.Actor, Text: "gets a new home: " + what}
+	}),
+	word("", func(t *Teller, e event.Event, b *event.HomeRenewed) Words {
+		if b.Error.Len() > 0 {
+			return Words{By: e.Actor, Text: "has no home: " + t.text(b.Error), Notes: []string{"failed"}, Weight: News}
+		}
+		return Words{By: e.Actor, Text: "has a new home, and begins as one that has heard nothing", Weight: Detail}
+	}),
+	word("stop", func(t *Teller, e event.Event, b *event.PromptStopped) Words {
+		return Words{By: e.Actor, Text: because("is told to stop", t.cut(b.Reason)), Weight: News}
+	}),
 }

@@ -66,7 +66,7 @@ func TestEveryEventHasWords(t *testing.T) {
 func TestNoEventIsPutIntoWordsTwice(t *testing.T) {
 	t.Parallel()
 	all := map[event.Type]bool{}
-	for _, d := range []dictionary{coreWords, computerWords, executorWords, laboratory{}.words(), contractNet{}.words()} {
+	for _, d := range []dictionary{coreWords, computerWords, executorWords, laboratory{}.words(), contractNet{}.words(), architects{}.words()} {
 		for _, w := range d {
 			if all[w.of] {
 				t.Errorf("two dictionaries have words for %s, want one", w.of)
@@ -82,7 +82,7 @@ func TestNoEventIsPutIntoWordsTwice(t *testing.T) {
 // TestTheCoreSpeaksOfNoSociety: what is said of a society stands in its own file.
 func TestTheCoreSpeaksOfNoSociety(t *testing.T) {
 	t.Parallel()
-	society := regexp.MustCompile(`(?i)\b(lab|solo|contract)|society/`)
+	society := regexp.MustCompile(`(?i)\b(lab|solo|contract|architect)|society/`)
 	for _, name := range []string{"teller.go", "words.go"} {
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -181,6 +181,27 @@ func TestEventsInWords(t *testing.T) {
 		{&event.ClaimMade{Claim: 1, Text: "So.", Sources: []int64{1, 2}}, "agent-1 makes claim 1: So. [1][2]", "", News},
 		{&event.ClaimAttacked{To: 2, From: 1, Reason: "other"}, "claim 2 is attacked by claim 1: other", "", News},
 		{&event.ChallengeRaised{Challenge: 3, Rule: "sources", Reason: "few"}, "agent-1 raises challenge 3 of the answer, sources: few", "challenge", News},
+		{&event.HomeCall{}, "agent-1 gets a new home: what every home begins with", "", Aside},
+		{&event.HomeRenewed{Error: text("no space")}, "agent-1 has no home: no space", "failed", News},
+		{&event.PromptStopped{Reason: "900 s are over"}, "agent-1 is told to stop: 900 s are over", "", News},
+		{&event.TaskOrder{Action: event.OrderCancel, Task: "add"}, "agent-1 cancels add", "", News},
+		{&event.TaskOrder{Action: event.OrderMessage, Task: "add", Text: "use cobra"}, "agent-1 says to whoever works on add: use cobra", "", News},
+		{&event.PlanProposed{Tasks: []event.TaskPlan{{ID: "add", Goal: "a command"}}}, "agent-1 plans 1 task: add (a command)", "", News},
+		{&event.PlanApproved{Interaction: 4}, "a person says yes to the plan: 0 tasks:", "", News},
+		{&event.PlanApproved{Interaction: 4, Edited: true}, "a person has changed the plan, which now stands: 0 tasks:", "", News},
+		{&event.HandoverBegun{Task: "add", Worker: "builtin-1", Run: 1}, "add is handed over to builtin-1", "run 1", News},
+		{&event.HandoverBegun{Task: "add", Worker: "builtin-1", Run: 2, Repair: true, Package: text("README.md is outside")}, "add goes back to builtin-1 for a repair: README.md is outside", "run 2", News},
+		{&event.HandoverEnded{Task: "add", Run: 2, Outcome: event.OutcomeChecked}, "run 2 of add has passed every check, and stands to be judged", "", News},
+		{&event.HandoverEnded{Task: "add", Run: 1, Outcome: event.OutcomeError}, "run 1 of add is over without a result", "", News},
+		{&event.InspectionResult{Files: 2, Changes: []event.TaskChange{{Kind: event.Added, Path: "a.go"}, {Kind: "mode", Path: "b"}}, Outside: []event.Skipped{{Path: "c", Reason: "no_touch"}}}, "2 files changed: +a.go ~b", "outside its scope: c (no_touch)", Detail},
+		{&event.TestReport{Duration: 1000, Commands: []event.TestRun{{Command: "go vet"}, {Command: "go test", Exit: 1, Passed: 2, Failed: 1}}}, "1 of 2 acceptance commands succeeded; go test ends with 1", "2 tests passed, 1 failed, 1.0 ms", News},
+		{&event.TestReport{Commands: []event.TestRun{{Command: "go test", End: "time"}}}, "0 of 1 acceptance command succeeded; go test is ended: time", "0.0 ms", News},
+		{&event.TaskError{Task: "add", Run: 1, Category: event.ErrorScope, Line: "README.md", Same: 2, Text: text("outside")}, "add went wrong in run 1 (scope): outside", "failed, README.md, the same 2 times", News},
+		{&event.TaskJudged{Task: "add", Run: 2, Verdict: event.VerdictNarrow, Reasons: text("too much"), Shown: []string{"event 9"}}, "agent-1 asks for less of add: too much", "run 2, shown by event 9", News},
+		{&event.TaskTurned{Task: "add", How: event.TurnedSwap, Executor: "codex", Reason: "the same error twice"}, "add goes to another executor, codex: the same error twice", "", News},
+		{&event.TaskEnded{Task: "add", Status: event.TaskFailedFor, Reason: "out of handovers"}, "add is failed: out of handovers", "", News},
+		{&event.MergeReport{Files: 3}, "all that was made is put together: 3 files changed", "", News},
+		{&event.MergeReport{Conflicts: []event.Skipped{{Path: "a.go", Reason: "changed by both"}}}, "what was made does not fit together, and the base stays: 1 conflict at a.go (changed by both)", "failed", News},
 		{&event.ClaimRetracted{Claim: 2, Reason: "wrong"}, "agent-1 takes back claim 2: wrong", "retract", News},
 	} {
 		teller := &Teller{Title: func(r string) string { return map[string]string{ref: "On six"}[r] }}
