@@ -427,7 +427,7 @@ func (m *Memory) testing(seq uint64, b *event.AcceptanceCall) {
 		}
 		m.Merge.Test = seq
 	case event.SideBefore:
-		m.Befores = append(m.Befores, Before{Tree: b.Tree.Hash, Commands: commandsHash(b.Commands), Call: seq})
+		m.Befores = append(m.Befores, Before{Tree: m.Task(b.Task).base().Hash, Commands: commandsHash(b.Commands), Call: seq})
 	case event.SideAfter:
 		m.Task(b.Task).Handover.After = seq
 	}
