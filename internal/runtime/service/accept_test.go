@@ -27,6 +27,7 @@ func TestAcceptanceCommands(t *testing.T) {
 		"echo key: " + secret,
 		"head -c 6000000 /dev/zero | tr '\\0' x; echo the end",
 		"(exec 3<>/dev/tcp/1.1.1.1/80) 2>/dev/null || wget -q -T 1 http://1.1.1.1 2>/dev/null || echo no network",
+		"echo '--- FAIL: TestX (0.01s)'; head -c 9000 /dev/zero | tr '\\0' '\\n' | sed 's/^/at it/'; exit 1",
 		"sleep 1000",
 	}
 	var report *event.TestReport
@@ -50,7 +51,7 @@ func TestAcceptanceCommands(t *testing.T) {
 		end  string
 		tail string
 	}{
-		{0, "", "hello"}, {0, "", ""}, {3, "", "loud\nwrong"}, {0, "", `"Test":"B"}`}, {0, "", "key: [key]"}, {0, "", "xxxthe end"}, {0, "", "no network"}, {-1, computer.EndTimeout, ""},
+		{0, "", "hello"}, {0, "", ""}, {3, "", "loud\nwrong"}, {0, "", `"Test":"B"}`}, {0, "", "key: [key]"}, {0, "", "xxxthe end"}, {0, "", "no network"}, {1, "", "at it"}, {-1, computer.EndTimeout, ""},
 	} {
 		c := report.Commands[i]
 		if want.exit >= 0 && c.Exit != want.exit || c.End != want.end || !strings.HasSuffix(c.Tail, want.tail) || c.Command != commands[i] || c.Good() != (want.exit == 0) {
@@ -63,6 +64,9 @@ func TestAcceptanceCommands(t *testing.T) {
 	}
 	if c := report.Commands[3]; c.Passed != 1 || c.Failed != 1 {
 		t.Errorf("tests: got %d passed and %d failed, want one each", c.Passed, c.Failed)
+	}
+	if tail := report.Commands[7].Tail; !strings.HasPrefix(tail, "--- FAIL: TestX (0.01s)\n[…]\n") || len(tail) > 2<<10 {
+		t.Errorf("of what failed first: got %.200q, want its line before the end", tail)
 	}
 	if size := report.Commands[5].Output.Size; size > 5<<20 {
 		t.Errorf("of 6 MB of output %d bytes are kept", size)
