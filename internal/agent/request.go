@@ -6,7 +6,8 @@ import (
 	"lyceum/internal/event"
 )
 
-// Request is one of an outside agent to the model gateway that has no answer yet.
+// Request is one of an outside agent to the model gateway, or of an MCP server to an agent's
+// model, that has no answer yet.
 type Request struct {
 	// Asked is the gateway.asked, Call the gateway.call, 0 until there is one.
 	Asked uint64
@@ -17,6 +18,12 @@ type Request struct {
 	// Count says that nothing is generated.
 	Count bool        `json:",omitzero"`
 	Most  event.Usage `json:",omitzero"`
+	// Server is the MCP server whose request it is, For the tool.call that it works on, Text
+	// what a person is told of it; Long says that there is more.
+	Server string `json:",omitzero"`
+	For    uint64 `json:",omitzero"`
+	Text   string `json:",omitzero"`
+	Long   bool   `json:",omitzero"`
 }
 
 // MaxRequests is how many requests of an outside agent may be open at a time.
@@ -41,7 +48,11 @@ func (a *Agent) Serves(name string) string {
 
 // Requesting notes that an outside agent has sent a request to the gateway.
 func (a *Agent) Requesting(seq uint64, b *event.GatewayAsked) {
-	a.Requests = append(a.Requests, Request{Asked: seq, ID: b.ID, Model: a.Serves(b.Model), Count: b.Count, Most: b.Most})
+	r := Request{Asked: seq, ID: b.ID, Model: a.Serves(b.Model), Count: b.Count, Most: b.Most}
+	if b.Server != "" {
+		r.Model, r.Server, r.For, r.Text, r.Long = a.Model, b.Server, b.For, b.Text, b.Whole != nil
+	}
+	a.Requests = append(a.Requests, r)
 }
 
 // Request returns the request that a gateway.asked made.

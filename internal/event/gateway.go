@@ -3,11 +3,16 @@ package event
 // GatewayAsked says that an outside agent, the actor, has sent a request to the model
 // gateway: the loopback port inside its computer behind which models are. It is not sent
 // on yet. Texts are not kept: Hash and Size are those of the request as it came.
+//
+// With a server it is a request of an MCP server (sampling) that works on a call of the
+// actor, whose model it wants asked. A person decides about it, and so its text is kept.
 type GatewayAsked struct {
 	// Count says that nothing is generated: the provider is asked how many tokens there
 	// are, which costs nothing and is no turn.
 	Count bool `json:"count,omitzero"`
-	Hash  Hash `json:"hash"`
+	// For is the tool.call that the server works on.
+	For  uint64 `json:"for,omitzero"`
+	Hash Hash   `json:"hash"`
 	// ID tells the agent's requests apart.
 	ID string `json:"id"`
 	// Model is the name as the agent wrote it.
@@ -17,8 +22,14 @@ type GatewayAsked struct {
 	Most Usage `json:"most"`
 	// Path is that of the provider's format, such as /v1/messages.
 	Path string `json:"path"`
-	Size int64  `json:"size"`
-	// Wire is the format: anthropic, chat, responses or gemini.
+	// Server is the MCP server that asks, empty for the agent itself.
+	Server string `json:"server,omitzero"`
+	Size   int64  `json:"size"`
+	// Text is what a server wants the model told, a stranger's words. If it is only the
+	// beginning, all of it is in Whole.
+	Text  string `json:"text,omitzero"`
+	Whole *Ref   `json:"whole,omitzero"`
+	// Wire is the format: anthropic, chat, responses or gemini; mcp of a server's.
 	Wire string `json:"wire"`
 }
 
@@ -77,6 +88,8 @@ const (
 	WireChat      = "chat"
 	WireResponses = "responses"
 	WireGemini    = "gemini"
+	// WireMCP is that of MCP servers that have a model asked, by no gateway.
+	WireMCP = "mcp"
 )
 
 // Type implements Body.

@@ -6,6 +6,8 @@ type ServerPin struct {
 	// Kind is stdio, for a program inside the agent's computer, or http.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
+	// Sampling says that it may have agents' models asked, when a person lets it.
+	Sampling bool `json:"sampling,omitzero"`
 	// Settings are what quest.yaml or config.yaml says of it. Headers have the names of
 	// variables there, and no secret.
 	Settings Ref `json:"settings"`

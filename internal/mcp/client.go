@@ -6,8 +6,8 @@
 // it is listed (Tool.Hash); whoever connects again, or hears that the list has changed,
 // compares before the next call.
 //
-// The official SDK speaks the wire. Sampling is off, elicitation is declined unless somebody
-// is there to ask, and links are never followed. The package has no state beyond a
+// The official SDK speaks the wire. Elicitation is declined unless somebody is there to ask,
+// sampling is off unless somebody does it, and links are never followed. The package has no state beyond a
 // connection, and no rule of its own about who may call what.
 package mcp
 
@@ -65,6 +65,8 @@ type Options struct {
 	Changed func()
 	// Ask asks a person what the server wants to know; nil declines.
 	Ask func(ctx context.Context, f *Form) (*Reply, error)
+	// Sample has a model asked what the server wants to know; nil offers no sampling.
+	Sample func(ctx context.Context, s *Sample) (*Sampled, error)
 	// Login gets tokens for a server that wants one.
 	Login auth.OAuthHandler
 }
@@ -150,7 +152,7 @@ func (c *Client) options(o Options) *sdk.ClientOptions {
 	if o.Ask != nil {
 		caps.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}
 	}
-	return &sdk.ClientOptions{
+	out := &sdk.ClientOptions{
 		Capabilities: caps,
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) {
 			if o.Changed != nil {
@@ -167,6 +169,16 @@ func (c *Client) options(o Options) *sdk.ClientOptions {
 			return elicit(ctx, r.Params, o.Ask)
 		},
 	}
+	if o.Sample != nil {
+		//lint:ignore SA1019 servers of 2025-11-25 ask for them
+		caps.Sampling = &sdk.SamplingCapabilities{}
+		//lint:ignore SA1019 servers of 2025-11-25 ask for them
+		out.CreateMessageHandler = func(ctx context.Context, r *sdk.CreateMessageRequest) (*sdk.CreateMessageResult, error) {
+			defer c.alive.hold()()
+			return sample(ctx, r, o.Sample)
+		}
+	}
+	return out
 }
 
 // Info is what the server says of itself.

@@ -125,6 +125,11 @@ func (s *State) advance(a *agent.Agent, e event.Event) []event.Draft {
 	if step := s.settle(a, e); step != nil {
 		return step
 	}
+	if a.Mind() != agent.ByOutside { // what servers ask while its tools are at work
+		if step := s.passOn(a, e); step != nil {
+			return step
+		}
+	}
 	phase := a.Phase()
 	if s.rules.minder != nil && (phase == agent.Ready || phase == agent.Answered) {
 		if duty := s.rules.minder.Before(s, a, e); duty != nil {

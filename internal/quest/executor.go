@@ -211,7 +211,7 @@ const (
 // call or request left behind by its prompt.
 func (s *State) gone(q *Question) bool {
 	a := s.Agent(q.Asker)
-	if a == nil || a.Session == nil {
+	if a == nil || a.Session == nil && q.Body.Proposal != "gateway.call" {
 		return false
 	}
 	at := agent.Place{Answer: q.Body.Answer, Part: q.Body.Part}

@@ -159,7 +159,9 @@ func (s *State) attend(e event.Event) {
 		if r == nil || r.Call != 0 || r.Model != b.Model || r.ID != b.ID || r.Count != b.Count {
 			panic(fmt.Errorf("agent %s has sent no such request %d", a.Name, b.Asked))
 		}
-		err = s.let(requestOf(a, b.Asked), s.gatewayFacts(a, r, e.Time))
+		if err = s.sampled(a, r); err == nil {
+			err = s.let(requestOf(a, b.Asked), s.gatewayFacts(a, r, e.Time))
+		}
 	case *event.ExecutorCall:
 		s.prompted(e)
 	case *event.PromptStopped:

@@ -18,14 +18,18 @@ import (
 // checkAsked tells whether an outside agent may send a request now.
 func (s *State) checkAsked(actor string, b *event.GatewayAsked) error {
 	a := s.Agent(actor)
+	if err := s.checkSampled(a, actor, b); err != nil {
+		return err
+	}
+	own := b.Server == ""
 	switch {
-	case a == nil || a.Mind() != agent.ByOutside:
+	case own && (a == nil || a.Mind() != agent.ByOutside):
 		return fmt.Errorf("quest %s has no outside agent %s", s.Name, actor)
 	case s.Status != Running:
 		return fmt.Errorf("quest %s is %s: it asks no models", s.Name, s.Status)
-	case !a.Working():
+	case own && !a.Working():
 		return fmt.Errorf("agent %s has no open prompt: it asks no models", a.Name)
-	case a.Serves(b.Model) == "":
+	case own && a.Serves(b.Model) == "":
 		return fmt.Errorf("the quest lists no model %.80q for agent %s", b.Model, a.Name)
 	case b.ID == "" || slices.ContainsFunc(a.Requests, func(r agent.Request) bool { return r.ID == b.ID }):
 		return fmt.Errorf("agent %s has sent the request %.80q already", a.Name, b.ID)
@@ -46,11 +50,10 @@ func (s *State) passOn(a *agent.Agent, e event.Event) []event.Draft {
 		}
 		from := e
 		from.Seq = r.Asked
-		if !a.Working() {
-			over := []event.Blocker{{Policy: "prompt", Reason: "The prompt is over."}}
+		if over := s.requestOver(a, r); over != nil {
 			return []event.Draft{After(from, a.Name, "", &event.PolicyBlocked{Answer: r.Asked, By: over, ID: r.ID, Proposal: "gateway.call"})}
 		}
-		switch v := s.judge(e, requestOf(a, r.Asked), s.gatewayFacts(a, r, e.Time)); {
+		switch v := s.judgeRequest(e, a, r); {
 		case v.passes:
 			return []event.Draft{After(from, a.Name, "", &event.GatewayCall{Asked: r.Asked, Count: r.Count, ID: r.ID, Model: r.Model})}
 		case v.instead != nil:
@@ -71,6 +74,9 @@ func requestOf(a *agent.Agent, asked uint64) matter {
 func (s *State) gatewayFacts(a *agent.Agent, r *agent.Request, now event.Time) *policy.Facts {
 	f := s.modelFacts(a, now)
 	f.Model, f.Turn = r.Model, a.Turns+a.Requested+1
+	if r.Server != "" {
+		f.Source, f.Trust, f.Text = r.Server, event.TrustStranger, r.Text
+	}
 	if r.Count {
 		f.Over = nil
 	} else if f.Over == nil {

@@ -387,6 +387,9 @@ func wish(t event.Type, f *policy.Facts) string {
 	case "tool.call":
 		return strings.TrimSpace("to call " + f.Tool + " " + short(f.Args.Raw()))
 	case "gateway.call":
+		if f.Source != "" {
+			return fmt.Sprintf("to have %s asked for the server %s. These are the server's words, and a stranger's: %q", short(f.Model), f.Source, event.Shorten(f.Text, maxSampled))
+		}
 		return "to ask " + short(f.Model) + " by the gateway"
 	case "permission.decided":
 		return strings.TrimSpace("to do by itself: " + ofTitle(f) + " " + short(f.Args.Raw()))

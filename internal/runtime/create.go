@@ -291,7 +291,7 @@ func (c *creation) takeServers(ctx context.Context, _ *os.Root, _ quest.Society,
 		if err != nil {
 			return err
 		}
-		b.Servers = append(b.Servers, event.ServerPin{Kind: s.Kind(), Name: name, Settings: ref})
+		b.Servers = append(b.Servers, event.ServerPin{Kind: s.Kind(), Name: name, Sampling: s.Sampling, Settings: ref})
 	}
 	if len(b.Servers) > setting.MaxServers {
 		return BadKey("mcp", "the quest has %d servers, those of config.yaml included: want at most %d", len(b.Servers), setting.MaxServers)

@@ -105,8 +105,8 @@ type askers struct {
 type request struct {
 	live *live
 	name string
-	// taken says that it is an event.
-	taken bool
+	// taken says that it is an event, server that it is an MCP server's.
+	taken, server bool
 	// verdict is sent to once: nil, or why it does not go out.
 	verdict chan error
 	call    uint64
@@ -118,10 +118,15 @@ type request struct {
 
 // ask puts a request to the gate, and waits until it may go out.
 func (l *live) ask(ctx context.Context, name string, b *event.GatewayAsked) (gateway.Call, error) {
+	return l.askWith(ctx, name, b, nil)
+}
+
+// askWith asks with blobs that the request names.
+func (l *live) askWith(ctx context.Context, name string, b *event.GatewayAsked, blobs [][]byte) (gateway.Call, error) {
 	b.ID = strings.ToLower(rand.Text())
 	b.Model, b.Path = AtMost(l.rt.Redact(b.Model), 200), AtMost(l.rt.Redact(b.Path), 300)
 	b.Most, b.Size = counted(b.Most), count(b.Size)
-	r := &request{live: l, name: name, verdict: make(chan error, 1), ended: make(chan *event.GatewayResult, 1), durable: make(chan struct{})}
+	r := &request{live: l, name: name, server: b.Server != "", verdict: make(chan error, 1), ended: make(chan *event.GatewayResult, 1), durable: make(chan struct{})}
 	w, key := &l.asking, [2]string{name, b.ID}
 	w.mu.Lock()
 	if w.asked == nil {
@@ -129,7 +134,9 @@ func (l *live) ask(ctx context.Context, name string, b *event.GatewayAsked) (gat
 	}
 	w.asked[key] = r
 	w.mu.Unlock()
-	l.mail.put(l.input(name, b))
+	d := l.input(name, b)
+	d.Parent, d.Blobs = b.For, blobs
+	l.mail.put(d)
 	select {
 	case err := <-r.verdict:
 		if err != nil {
@@ -201,6 +208,23 @@ func (w *askers) hear(inputs []event.Draft, done []event.Event, s *quest.State) 
 		key := [2]string{in.Actor, b.ID}
 		if r := w.asked[key]; r != nil && !r.taken {
 			r.verdict <- untaken(s, in.Actor, b)
+			delete(w.asked, key)
+		}
+	}
+	if s.Status != quest.Running {
+		w.rest()
+	}
+}
+
+// errResting is told to servers that wait for a person while the quest is about to rest: it
+// does not wait for them.
+var errResting = errors.New("the quest is about to rest")
+
+// rest lets servers go that wait for a person. mu is held.
+func (w *askers) rest() {
+	for key, r := range w.asked {
+		if r.server {
+			r.verdict <- errResting
 			delete(w.asked, key)
 		}
 	}

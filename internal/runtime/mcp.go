@@ -78,7 +78,12 @@ func (l *live) openServers(ctx context.Context) error {
 			if a.Mind() == agent.ByRules {
 				continue
 			}
-			s := &served{l: l, agent: a.Name, server: pin.Name, set: set, foreign: closed, turn: make(chan struct{}, 1)}
+			s := &served{l: l, agent: a.Name, server: pin.Name, set: set, foreign: closed, turn: make(chan struct{}, 1), named: a.Model}
+			if pin.Sampling && a.Model != "" {
+				if s.model, err = l.rt.Models(a.Model, l.pin(ctx)); err != nil {
+					return BadPlan("model %s: %w", a.Model, err)
+				}
+			}
 			l.servers.all[[2]string{a.Name, pin.Name}] = s
 			if err := s.recall(ctx, l.state.Offer(a.Name, pin.Name)); err != nil {
 				return err

@@ -71,7 +71,7 @@ func (l *lab) plays(name string, answers ...string) *quest.State {
 		select {
 		case seq := <-asked:
 			b := &event.InteractionAnswered{Interaction: seq, Text: text}
-			if text == "yes" {
+			if text == "yes" || text == "no" {
 				b.Choice, b.Text = text, ""
 			}
 			_, err := l.Post(l.t.Context(), name, ledger.Command{Body: b})

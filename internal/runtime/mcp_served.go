@@ -16,6 +16,7 @@ import (
 	"lyceum/internal/mcp"
 	"lyceum/internal/mcp/setting"
 	"lyceum/internal/media"
+	"lyceum/internal/model"
 	"lyceum/internal/quest"
 	"lyceum/internal/tool"
 
@@ -28,8 +29,11 @@ type served struct {
 	l             *live
 	agent, server string
 	set           setting.Server
-	foreign       string // why the server is not used at all
-	turn          chan struct{}
+	// model is the agent's, by the name named, where the server may have it asked.
+	model   model.Model
+	named   string
+	foreign string // why the server is not used at all
+	turn    chan struct{}
 
 	mu     sync.Mutex
 	client *mcp.Client
@@ -245,7 +249,7 @@ func (s *served) connect(ctx context.Context) (*mcp.Client, error) {
 	case c != nil:
 		s.forgetClient()
 	}
-	o := mcp.Options{Version: s.l.rt.Version, Root: computer.HomeDir, Changed: s.heard, Ask: s.ask}
+	o := mcp.Options{Version: s.l.rt.Version, Root: computer.HomeDir, Changed: s.heard, Ask: s.ask, Sample: s.sampler()}
 	var err error
 	if s.set.Kind() == setting.HTTP {
 		to := mcp.Address{URL: s.set.URL, Private: s.l.rt.Servers.Private}

@@ -109,11 +109,6 @@ func issuer(to *string) func(ast.Node) error {
 	}
 }
 
-// refuseSampling says that there is no such thing, to whoever has read of it elsewhere.
-func refuseSampling(n ast.Node) error {
-	return strictyaml.At(n, "a server cannot have the agent's model asked: Lyceum does not offer sampling, and the protocol gives it up; take the line out")
-}
-
 func loginSchema() *jsonschema.Schema {
 	text := func(description string) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string", MinLength: new(1), MaxLength: new(maxWord), Description: description}

@@ -43,6 +43,8 @@ type Server struct {
 	Trust string `json:"trust,omitzero" yaml:"trust,omitempty"`
 	// Login is how Lyceum logs in to URL, where that takes more than a person at a browser.
 	Login *Login `json:"login,omitzero" yaml:"login,omitempty"`
+	// Sampling says that the server may have agents' models asked, when a person lets it.
+	Sampling bool `json:"sampling,omitzero" yaml:"sampling,omitempty"`
 	// Timeout is how long a call may take without a sign of life, in seconds; 0 is a minute.
 	Timeout int64 `json:"timeout,omitzero" yaml:"-"`
 }
@@ -119,7 +121,7 @@ func (s *Server) read(n ast.Node) error {
 		"repeatable": tools("repeatable", &s.Repeatable),
 		"trust":      strictyaml.Choice(&s.Trust, Trusts...),
 		"login":      s.readLogin,
-		"sampling":   refuseSampling,
+		"sampling":   strictyaml.Truth(&s.Sampling),
 		"timeout":    s.readTimeout,
 	})
 	switch {
@@ -300,7 +302,7 @@ func Schema(text string) *jsonschema.Schema {
 	}
 	server := &jsonschema.Schema{
 		Type: "object", AdditionalProperties: closed(), OneOf: []*jsonschema.Schema{{Required: []string{"run"}}, {Required: []string{"url"}}},
-		PropertyOrder: []string{"run", "url", "tools", "headers", "login", "repeatable", "trust", "timeout"},
+		PropertyOrder: []string{"run", "url", "tools", "headers", "login", "repeatable", "trust", "sampling", "timeout"},
 		Properties: map[string]*jsonschema.Schema{
 			"run":   {Type: "string", MinLength: new(1), MaxLength: new(maxLine), Description: "a line for the shell of the agent's computer, which runs there and speaks MCP over its input and output"},
 			"url":   {Type: "string", Pattern: "^https?://", MaxLength: new(maxLine), Description: "where a server is that speaks MCP by streamable HTTP; a private address only if private_addresses of config.yaml lists it"},
@@ -310,6 +312,7 @@ func Schema(text string) *jsonschema.Schema {
 			"login":      loginSchema(),
 			"repeatable": names("tools whose calls do no harm when they are made twice: after a crash they are made again; of any other the outcome is unknown"),
 			"trust":      {Enum: trusts, Description: "what you think of the server, for policies; default stranger"},
+			"sampling":   {Type: "boolean", Description: "whether the server may have the agent's model asked, within the agent's limits; you are asked each time; only servers of the revision 2025-11-25 can; default false"},
 			"timeout":    {Type: "string", Description: "how long a call may take without a sign of progress, such as 90s; default 60s; with progress it may take 10m in all"},
 		},
 	}

@@ -87,7 +87,7 @@ func TestFaultsOfServers(t *testing.T) {
 		"a: {run: x, timeout: 1h}":                                                                      "no time from 1s to 10m",
 		"a: {run: x, timeout: 1500ms}":                                                                  "whole seconds",
 		"a: {run: x, tools: [b, b]}":                                                                    "listed twice",
-		"a: {run: x, sampling: true}":                                                                   "does not offer sampling",
+		"a: {run: x, sampling: 1}":                                                                      "it must be true or false",
 		"a: {run: x, login: {}}":                                                                        "nothing secret goes into a computer",
 		"a: {url: 'https://x.example', headers: {authorization: B}, login: {}}":                         "keep one",
 		"a: {url: 'https://x.example', login: {secret: B}}":                                             "say client",
