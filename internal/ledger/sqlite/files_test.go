@@ -42,7 +42,7 @@ func TestNoFileCanBeOpened(t *testing.T) {
 	}
 	_, err = s.Quests(t.Context())
 	if back := unix.Setrlimit(unix.RLIMIT_NOFILE, &all); back != nil {
-		t.Fatal(back)
+		t.Fatalf("allow files again: %v", back)
 	}
 	if !errors.Is(err, unix.EMFILE) || errors.Is(err, os.ErrPermission) {
 		t.Errorf("a list without files: got %v, want that too many are open", err)
