@@ -147,9 +147,7 @@ func (s *State) applyCall(e event.Event) {
 	case *event.InteractionExpired:
 		s.expired(b.Interaction)
 	case *event.ToolPrepared:
-		if s.stored(e.Actor, b.Stored); b.Full != nil {
-			s.kept(e.Actor, 0, b.Full)
-		}
+		s.keptFor(e.Actor, b)
 		if a := s.Agent(e.Actor); a != nil {
 			a.Prepared(b)
 		}
@@ -169,9 +167,7 @@ func (s *State) applyCall(e event.Event) {
 		*event.PromptStopped, *event.PermissionAsked, *event.PermissionDecided, *event.ToolReported, *event.PlanReported, *event.SaidReported:
 		s.applyExecutor(e)
 	case event.Keeper:
-		delete(s.Calls, b.Answers())
-		stored, full := b.Kept()
-		s.kept(nobody, stored, full)
+		s.keeps(b)
 	case event.Result:
 		delete(s.Calls, b.Answers())
 	default:

@@ -58,6 +58,20 @@ func (s *State) kept(name string, stored int64, full *event.Full) {
 	}
 }
 
+// keptFor is kept for a call that is prepared: what it stored ends no row of refusals.
+func (s *State) keptFor(name string, b *event.ToolPrepared) {
+	if s.stored(name, b.Stored); b.Full != nil {
+		s.kept(name, 0, b.Full)
+	}
+}
+
+// keeps takes in the result of a call of the society's own.
+func (s *State) keeps(b event.Keeper) {
+	delete(s.Calls, b.Answers())
+	stored, full := b.Kept()
+	s.kept(nobody, stored, full)
+}
+
 // nobody is whose storage it is that no agent's counts: the quest has it alone.
 const nobody = ""
 
