@@ -341,7 +341,11 @@ func (a *Agent) Retry() {
 	if a.Session != nil {
 		a.Session.Failed = ""
 	}
-	a.Failed, a.Empty, a.Broken, a.Idle, a.Unkept, a.Parked, a.Held = nil, 0, 0, 0, 0, "", false
+	a.Empty, a.Broken, a.Idle, a.Unkept, a.Parked, a.Held = 0, 0, 0, 0, "", false
+	if a.Failed != nil && a.Failed.Kind == event.KindStopped {
+		return // the rules wanted that, and go on when they say something
+	}
+	a.Failed = nil
 }
 
 // Wake gives the agent another chance, because something has happened that concerns

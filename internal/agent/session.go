@@ -32,6 +32,8 @@ type Session struct {
 	Begun  string `json:",omitzero"`
 	Used   int64  `json:",omitzero"`
 	Before int64  `json:",omitzero"`
+	// Stopped says why the open prompt was stopped, if it was.
+	Stopped string `json:",omitzero"`
 	// At is how far the output of the process is known, in bytes, and Here what was told of
 	// that very place, so that nothing is told twice. Said and Thought are where the last words
 	// stand: words are told when something else follows, which may be later.
@@ -111,7 +113,7 @@ func (a *Agent) Prompted(seq uint64, c *event.PromptCall) {
 	x := a.Session
 	a.Asked, a.Failed = seq, nil
 	a.Turns++
-	x.Last, x.Begun, x.Used, x.Before = c.Last, "", 0, a.Duration
+	x.Last, x.Begun, x.Used, x.Before, x.Stopped = c.Last, "", 0, a.Duration, ""
 	x.Decided = nil
 }
 
@@ -143,7 +145,11 @@ func (a *Agent) Returned(r *event.PromptResult, again event.Text) {
 	maps.DeleteFunc(a.Commands, func(_ string, c Command) bool { return c.Ended && c.Prompt != 0 })
 	defer a.flushQueue()
 	answered := false
+	why := x.Stopped
+	x.Stopped = ""
 	switch {
+	case why != "": // whatever it says, nobody takes it up
+		a.Failed, a.Broken, again = &event.ModelError{Kind: event.KindStopped, Text: why}, 0, event.Text{}
 	case r.Stop == event.StopInterrupted: // the turn is still to be taken
 		a.Turns--
 	case r.Failed():
@@ -169,6 +175,16 @@ func (a *Agent) Returned(r *event.PromptResult, again event.Text) {
 		a.Transcript.addAside(again)
 	}
 	a.Transcript.moveTo(a.window())
+}
+
+// Halt notes that the open prompt is stopped: how it ends then is no answer.
+func (a *Agent) Halt(why string) { a.Session.Stopped = why }
+
+// Heed has an executor whose prompt was stopped go on: somebody has said something to it.
+func (a *Agent) Heed() {
+	if a.Failed != nil && a.Failed.Kind == event.KindStopped {
+		a.Failed = nil
+	}
 }
 
 // stops are the reasons of models for those of executors.

@@ -1,6 +1,7 @@
 package quest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -68,12 +69,17 @@ func (s *State) Apply(e event.Event) {
 			if a.Parked != "" {
 				a.Wake()
 			}
+			a.Heed()
 			a.Told(b.Text)
 		}
 	case *event.PolicyBlocked:
 		s.blocked(e, b)
 	case *event.ToolSkipped:
 		s.Agent(e.Actor).Blocked(e.Seq, b.Answer, b.Part, notRun(b))
+	case *event.TaskOrder:
+		s.took(b.Inbox)
+	case *event.ArtifactsDropped:
+		s.took(b.Inbox)
 	case *event.PolicyFailed:
 		s.Broken = append(s.Broken, b.Policy)
 	default:
@@ -153,8 +159,10 @@ func (s *State) applyCall(e event.Event) {
 		s.prepared(b)
 	case *event.HomeCall, *event.HomeRenewed:
 		s.applyHome(e)
+	case *event.TaskSummary:
+		s.Agent(e.Actor).Summarized(b)
 	case *event.ExecutorCall, *event.ExecutorReady, *event.SessionOpened, *event.PromptCall, *event.PromptBegun, *event.PromptResult,
-		*event.PermissionAsked, *event.PermissionDecided, *event.ToolReported, *event.PlanReported, *event.SaidReported:
+		*event.PromptStopped, *event.PermissionAsked, *event.PermissionDecided, *event.ToolReported, *event.PlanReported, *event.SaidReported:
 		s.applyExecutor(e)
 	case event.Result:
 		delete(s.Calls, b.Answers())
@@ -313,6 +321,7 @@ func (s *State) told(b *event.UserMessage) {
 	for _, a := range s.Agents {
 		if b.To == "" && s.hears(a) || b.To == a.Name {
 			a.Retry()
+			a.Heed()
 			a.Told(b.Text, b.Attachments...)
 		}
 	}
@@ -432,6 +441,8 @@ func (s *State) Check(actor string, b event.Body) error {
 		return s.checkLost(b)
 	case *event.ProviderBack:
 		return s.checkBack(b)
+	case *event.TaskOrder:
+		return cmp.Or(s.fresh(b.Inbox), s.checkOrder(b))
 	case event.Order:
 		return s.fresh(b.Number())
 	case *event.ToolPrepared:

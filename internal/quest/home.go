@@ -2,6 +2,7 @@ package quest
 
 import (
 	"fmt"
+	"strings"
 
 	"lyceum/internal/event"
 )
@@ -36,4 +37,30 @@ func (s *State) checkRenewed(actor string, b *event.HomeRenewed) error {
 		return fmt.Errorf("the home of %s takes less than nothing", actor)
 	}
 	return nil
+}
+
+// Tasker is a memory that knows tasks which people can say something about.
+type Tasker interface {
+	// MayOrder says why an order about a task comes to nothing, in words for the person; nil,
+	// if it does not.
+	MayOrder(b *event.TaskOrder) error
+}
+
+// maxOrder is how long a person's word about a task may be.
+const maxOrder = 8 << 10
+
+// checkOrder tells whether a person's word about a task may come now.
+func (s *State) checkOrder(b *event.TaskOrder) error {
+	m, ok := s.memory.(Tasker)
+	switch {
+	case !ok:
+		return fmt.Errorf("quest %s has no tasks that could be cancelled or told something: its society is %s", s.Name, s.Society())
+	case b.Action != event.OrderCancel && b.Action != event.OrderMessage:
+		return fmt.Errorf("a task can be sent a cancel or a message, not %.40q", b.Action)
+	case b.Action == event.OrderMessage && strings.TrimSpace(b.Text) == "":
+		return fmt.Errorf("the message to task %.80q says nothing", b.Task)
+	case len(b.Text) > maxOrder:
+		return fmt.Errorf("a word about a task has at most %d bytes; this one has %d", maxOrder, len(b.Text))
+	}
+	return m.MayOrder(b)
 }

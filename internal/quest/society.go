@@ -225,6 +225,25 @@ type Publisher interface {
 	Documents(s *State) ([]DeliveredText, []Attached)
 }
 
+// Producer is a society that says itself what its quest has made, whoever did it.
+type Producer interface {
+	// Produced is the tree that is delivered, nil for none.
+	Produced(s *State) *event.TreeRef
+}
+
+// Produced is the tree that the society says its quest has made. Of one that does not say, and
+// of a quest that has made nothing, it is nil, or the tree that agents began with.
+func (s *State) Produced() *event.TreeRef {
+	p, ok := s.rules.Society.(Producer)
+	if !ok {
+		return nil
+	}
+	if tree := p.Produced(s); tree != nil {
+		return tree
+	}
+	return s.Begun()
+}
+
 // Documents are the files of a quest that people can read by themselves, by their paths
 // below the folder publications, and what is attached to them.
 func (s *State) Documents() ([]DeliveredText, []Attached) {
@@ -308,6 +327,9 @@ type Delivery struct {
 	Find *Finding
 	// Excerpt is a part of a recorded text that the agent is shown instead of all this.
 	Excerpt *Excerpt
+	// Event is the event that the agent is shown below Said, as it stands in the ledger; 0 for
+	// none.
+	Event uint64
 }
 
 // Finding is a search among texts that the state knows of. The order of what is found is
@@ -316,6 +338,8 @@ type Finding struct {
 	Query string
 	Limit int
 	Among []Findable
+	// Tree are files that are looked through besides, as far as they are texts.
+	Tree *event.TreeRef
 }
 
 // Findable is a text that can be found. Line is what an agent is told of it.

@@ -112,7 +112,7 @@ func (d *desk) renew(tree *event.TreeRef, fill func(*os.Root) error) error {
 		return err
 	}
 	_ = d.home.Close() // what it was open for is gone
-	d.home, d.tree, d.index, d.skipped, d.looked = home, tree, nil, nil, true
+	d.home, d.tree, d.index, d.skipped, d.looked, d.refused = home, tree, nil, nil, true, ""
 	d.removing.Go(func() {
 		if err := RemoveTree(old); err != nil {
 			d.l.mail.fail(err)

@@ -195,6 +195,7 @@ type live struct {
 	// executors are the agents that are somebody else's programs.
 	executors *executors
 	seeds     seeds
+	trees     treeTexts
 	driver    computer.Driver
 	spec      computer.Spec
 	rules     *proxy.Rules
