@@ -111,6 +111,10 @@ func (b *books) life(w *World, e event.Event) {
 			b.computers.trees[a.Name] = a.Tree
 		}
 		b.unprepared = x.Prepare != ""
+	case *event.HomeRenewed:
+		if x.Error.Len() == 0 {
+			b.computers.trees[e.Actor] = x.Tree
+		}
 	case *event.PrepareResult:
 		if x.Tree != nil {
 			b.unprepared = false

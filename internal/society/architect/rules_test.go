@@ -229,7 +229,9 @@ var faulty = map[string]struct {
 	repairs  bool
 	findings string
 }{
-	event.ErrorScope:    {func(w *world) { w.inspect = func(*event.InspectionCall) *event.InspectionResult { return outside("go.mod") } }, true, "go.mod"},
+	event.ErrorScope: {func(w *world) {
+		w.inspect = func(*event.InspectionCall) *event.InspectionResult { return outside("go.mod") }
+	}, true, "go.mod"},
 	event.ErrorManifest: {func(w *world) { w.work = silent }, true, "there is no manifest"},
 	event.ErrorAcceptance: {func(w *world) {
 		w.accept = func(c *event.AcceptanceCall) *event.TestReport { return reported(c, true) }
@@ -600,7 +602,7 @@ func TestTasksApartRunTogetherAndAreMerged(t *testing.T) {
 	w.does("judge", accepts("t2"))
 	call := all[*event.MergeCall](w)
 	if len(call) != 1 || len(call[0].Parts) != 2 || call[0].Base != *tree("base") {
-		t.Fatalf("the merge: got %+v", call)
+		t.Fatalf("the merge: got %+v\n%s", call, w.tail())
 	}
 	last := all[*event.AcceptanceCall](w)
 	if c := last[len(last)-1]; c.Side != event.SideMerged || strings.Join(c.Commands, "; ") != "go test ./...; make b" || c.Tree != *tree("merged") {
@@ -703,11 +705,11 @@ func TestAnArchitectThatOnlyTalksEndsTheQuestWithWhatWasTried(t *testing.T) {
 func TestCallsThatComeToNothingEndTheQuest(t *testing.T) {
 	t.Parallel()
 	w := planned(t, usual(), unit("t1", "a/"))
-	for range 100 {
+	for i := range 100 {
 		if w.State.Status != quest.Running {
 			break
 		}
-		w.does("dispatch", named("t9"))
+		w.tries("dispatch", named(fmt.Sprint("t", 9+i)))
 	}
 	if w.State.Status == quest.Running {
 		t.Fatal("it never ends")
