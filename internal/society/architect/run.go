@@ -95,6 +95,17 @@ func wrong(t *Task, e event.Event, category string, exit int64, line, text strin
 	return one(e, "core", b)
 }
 
+// alarms wake the rules when an executor's time is up. They come last: they lead to nothing by
+// themselves.
+func alarms(m *Memory, e event.Event) (out []event.Draft) {
+	for _, t := range m.Tasks {
+		if h := t.Handover; t.busy() && h.Prompt != 0 && h.Stopping != h.Prompt && h.Due != 0 && h.Timer == 0 {
+			out = append(out, wake(e, h, h.Due)...)
+		}
+	}
+	return out
+}
+
 // watch keeps an executor within its limits while it works. The clock stands still while it
 // waits for the architect.
 func watch(s *quest.State, t *Task, e event.Event) []event.Draft {
@@ -104,9 +115,6 @@ func watch(s *quest.State, t *Task, e event.Event) []event.Draft {
 	}
 	if over := limit(s, t, e.Time); over != "" {
 		return stop(t, e, over)
-	}
-	if h.Due != 0 && h.Timer == 0 {
-		return wake(e, h, h.Due)
 	}
 	if c := t.Clarify; c != nil && !c.Told {
 		return inform(e, Architect, c.Seq, quest.Fill(s.Texts["asked"], "TASK", t.Plan.ID, "QUESTION", said(c.Question, "")))

@@ -29,7 +29,10 @@ func (Society) Tend(s *quest.State, e event.Event) []event.Draft {
 	if step := merge(s, e); step != nil {
 		return step
 	}
-	return conclude(s, e)
+	if step := conclude(s, e); step != nil {
+		return step
+	}
+	return alarms(m, e)
 }
 
 // config are the limits that tasks are done under.
