@@ -159,6 +159,8 @@ type InspectionResult struct {
 	Files   int64        `json:"files"`
 	// Findings are what is wrong with the manifest, in words for the executor.
 	Findings []string `json:"findings,omitempty"`
+	// Full is the quest's limit on storage, if that is used up with what the call stored.
+	Full *Full `json:"full,omitzero"`
 	// Ignored is what is left out, as a .gitignore of the base names it.
 	Ignored []Skipped `json:"ignored,omitempty"`
 	// Manifest is what the executor said it made, with our own hashes; nil if it said nothing
@@ -225,7 +227,9 @@ type TestReport struct {
 	Duration    int64     `json:"duration,omitzero"`
 	Error       Text      `json:"error,omitzero"`
 	Fingerprint Hash      `json:"fingerprint,omitzero"`
-	Stored      int64     `json:"stored,omitzero"`
+	// Full is the quest's limit on storage, if that is used up with what the call stored.
+	Full   *Full `json:"full,omitzero"`
+	Stored int64 `json:"stored,omitzero"`
 }
 
 // TestRun is one command.
@@ -340,9 +344,11 @@ type MergeReport struct {
 	Conflicts []Skipped `json:"conflicts,omitempty"`
 	Error     Text      `json:"error,omitzero"`
 	Files     int64     `json:"files"`
-	Patch     *Ref      `json:"patch,omitzero"`
-	Stored    int64     `json:"stored,omitzero"`
-	Tree      *TreeRef  `json:"tree,omitzero"`
+	// Full is the quest's limit on storage, if that is used up with what the call stored.
+	Full   *Full    `json:"full,omitzero"`
+	Patch  *Ref     `json:"patch,omitzero"`
+	Stored int64    `json:"stored,omitzero"`
+	Tree   *TreeRef `json:"tree,omitzero"`
 }
 
 // ArtifactsDropped says that artifacts of runs that were refused are no longer kept.
@@ -441,3 +447,21 @@ func (b *ArtifactsDropped) Number() int64 { return b.Inbox }
 
 // SetNumber implements Order.
 func (b *ArtifactsDropped) SetNumber(n int64) { b.Inbox = n }
+
+// Kept implements Keeper.
+func (b *InspectionResult) Kept() (int64, *Full) { return b.Stored, b.Full }
+
+// SetKept implements Keeper.
+func (b *InspectionResult) SetKept(stored int64, full *Full) { b.Stored, b.Full = stored, full }
+
+// Kept implements Keeper.
+func (b *TestReport) Kept() (int64, *Full) { return b.Stored, b.Full }
+
+// SetKept implements Keeper.
+func (b *TestReport) SetKept(stored int64, full *Full) { b.Stored, b.Full = stored, full }
+
+// Kept implements Keeper.
+func (b *MergeReport) Kept() (int64, *Full) { return b.Stored, b.Full }
+
+// SetKept implements Keeper.
+func (b *MergeReport) SetKept(stored int64, full *Full) { b.Stored, b.Full = stored, full }

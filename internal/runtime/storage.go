@@ -144,12 +144,24 @@ func (t *tab) over() *event.Full {
 	return nil
 }
 
+// tabKey is that of the tab of a call of a society's own.
+type tabKey struct{}
+
+// Refusable is the context of a call of a society's own in which what there is no room for is
+// refused: the error is one of NoRoom. Without it, what is stored is kept whatever it takes.
+func Refusable(ctx context.Context) context.Context {
+	if t, ok := ctx.Value(tabKey{}).(*tab); ok {
+		return t.on(ctx)
+	}
+	return ctx
+}
+
 // keeping has a call of a society's own say what it stored, which the quest has to keep: it is
 // paid for, or bounded. Once that is all there is room for, the result says so too.
 func (l *live) keeping(call Work) Work {
 	return func(ctx context.Context) ([]event.Draft, error) {
 		tab := l.storage.tab(nobody)
-		ds, err := call(tab.after(ctx))
+		ds, err := call(context.WithValue(tab.after(ctx), tabKey{}, tab))
 		for _, d := range ds {
 			tab.small(d.Blobs)
 		}

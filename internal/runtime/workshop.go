@@ -39,36 +39,8 @@ type Quest struct {
 	put     func(...event.Draft)
 	// stations are the computers that belong to no agent, nil if nobody runs the quest.
 	stations *stations
-	// storage and desks are those of the run, nil if there is none.
-	storage *storage
-	desks   map[string]*desk
-}
-
-// Tab counts what a call of a workshop stores.
-type Tab struct{ tab *tab }
-
-// Tab begins to count for a call. Nothing is counted where nobody runs the quest.
-func (q *Quest) Tab() *Tab {
-	if q.storage == nil {
-		return &Tab{}
-	}
-	return &Tab{q.storage.tab("")}
-}
-
-// On returns a context in which whatever is stored is counted.
-func (t *Tab) On(ctx context.Context) context.Context {
-	if t.tab == nil {
-		return ctx
-	}
-	return t.tab.on(ctx)
-}
-
-// Taken is how much was stored.
-func (t *Tab) Taken() int64 {
-	if t.tab == nil {
-		return 0
-	}
-	return t.tab.taken()
+	// desks are those of the run, nil if there is none.
+	desks map[string]*desk
 }
 
 // NoRoom says why something was not stored, if that is for a limit on storage.

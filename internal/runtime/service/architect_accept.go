@@ -33,8 +33,7 @@ func (s *acceptances) Start(e event.Event) (runtime.Work, error) {
 	b := e.Body.(*event.AcceptanceCall)
 	state := s.q.State
 	return func(ctx context.Context) ([]event.Draft, error) {
-		begun, tab := s.q.Clock(), s.q.Tab()
-		on := tab.On(ctx)
+		begun, on := s.q.Clock(), runtime.Refusable(ctx)
 		body, err := accept(on, s.q, e.Seq, b, s.q.Furnished(on, state, &b.Tree))
 		if why, full := runtime.NoRoom(err); full {
 			body, err = &event.TestReport{Error: event.Text{Text: "there is no room to keep what the commands said: " + why}}, nil
@@ -43,7 +42,7 @@ func (s *acceptances) Start(e event.Event) (runtime.Work, error) {
 			return nil, fmt.Errorf("acceptance.call %d: %w", e.Seq, err)
 		}
 		d := s.q.Result(e.Seq, "core", body)
-		body.Call, body.Stored, body.Duration = e.Seq, tab.Taken(), int64(max(d.Time-begun, 0))
+		body.Call, body.Duration = e.Seq, int64(max(d.Time-begun, 0))
 		return []event.Draft{d}, nil
 	}, nil
 }

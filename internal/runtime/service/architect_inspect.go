@@ -42,8 +42,7 @@ func (s *inspections) Start(e event.Event) (runtime.Work, error) {
 	}
 	return func(ctx context.Context) ([]event.Draft, error) {
 		x.skipped, x.refused = s.q.Unrecorded(b.Worker)
-		tab := s.q.Tab()
-		err := x.inspect(tab.On(ctx))
+		err := x.inspect(runtime.Refusable(ctx))
 		if why, full := runtime.NoRoom(err); full {
 			x.InspectionResult = event.InspectionResult{Error: event.Text{Text: "there is no room to keep what was found: " + why}}
 			err = nil
@@ -51,7 +50,7 @@ func (s *inspections) Start(e event.Event) (runtime.Work, error) {
 		if err != nil {
 			return nil, fmt.Errorf("inspection.call %d: %w", e.Seq, err)
 		}
-		x.Call, x.Stored = e.Seq, tab.Taken()
+		x.Call = e.Seq
 		if err := x.fit(); err != nil {
 			return nil, fmt.Errorf("inspection.call %d: %w", e.Seq, err)
 		}

@@ -18,15 +18,14 @@ type merges struct{ q *runtime.Quest }
 func (s *merges) Start(e event.Event) (runtime.Work, error) {
 	b := e.Body.(*event.MergeCall)
 	return func(ctx context.Context) ([]event.Draft, error) {
-		tab := s.q.Tab()
-		body, err := merge(tab.On(ctx), s.q.Runtime, b)
+		body, err := merge(runtime.Refusable(ctx), s.q.Runtime, b)
 		if why, full := runtime.NoRoom(err); full {
 			body, err = &event.MergeReport{Error: event.Text{Text: "there is no room to keep what was put together: " + why}}, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("merge.call %d: %w", e.Seq, err)
 		}
-		body.Call, body.Stored = e.Seq, tab.Taken()
+		body.Call = e.Seq
 		return []event.Draft{s.q.Result(e.Seq, "core", body)}, nil
 	}, nil
 }

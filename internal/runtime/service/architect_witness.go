@@ -94,7 +94,7 @@ func (w *planWitness) merged(ctx context.Context, e event.Event, call *event.Mer
 	if err != nil {
 		return nil, err
 	}
-	again.Call, again.Stored = b.Call, b.Stored
+	again.Call, again.Stored, again.Full = b.Call, b.Stored, b.Full
 	return compareBodies(e, again, "the recorded parts give something else when they are put together")
 }
 
