@@ -86,7 +86,8 @@ func (s *State) goOn(e event.Event) []event.Draft {
 		return news
 	}
 	if duty := s.tend(e); duty != nil {
-		if s.rules.traits.Aside && !slices.ContainsFunc(duty, func(d event.Draft) bool { return !d.Body.Type().LeadsNowhere() }) {
+		// The end of a quest leads nowhere as well, and nobody has a turn after it.
+		if s.rules.traits.Aside && !slices.ContainsFunc(duty, func(d event.Draft) bool { return d.Body.Type() != "timer.set" }) {
 			return append(duty, s.advanceSome(e)...)
 		}
 		return duty
