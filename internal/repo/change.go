@@ -16,6 +16,7 @@ import (
 
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
+	"lyceum/internal/workspace"
 )
 
 // Bounds of what is delivered.
@@ -158,7 +159,7 @@ func (d *delivering) note(ctx context.Context, p string, old, now *blob.Entry) e
 
 // unfit says why something is not delivered.
 func (d *delivering) unfit(ctx context.Context, p string, now *blob.Entry) (string, error) {
-	if why := odd(p); why != "" {
+	if why := workspace.Odd(p); why != "" {
 		return why, nil
 	}
 	for at := p; at != "."; at = path.Dir(at) {

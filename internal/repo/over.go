@@ -9,6 +9,7 @@ import (
 
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
+	"lyceum/internal/workspace"
 )
 
 // IsRepository reports whether a folder is a git repository of its own. One that is, and is not
@@ -28,7 +29,7 @@ func At(ctx context.Context, store blob.Store, tree event.TreeRef, path string) 
 // link.
 func (b *Base) lay(ctx context.Context, store blob.Store, files map[string][]byte) error {
 	for _, p := range slices.Sorted(maps.Keys(files)) {
-		why := odd(p)
+		why := workspace.Odd(p)
 		if why == "" {
 			ref, err := store.Put(ctx, files[p])
 			if err != nil {

@@ -34,6 +34,7 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/plain"
+	"lyceum/internal/workspace"
 )
 
 // Bounds of a base. Each agent's home holds all of it.
@@ -247,8 +248,8 @@ func (r *reading) wanted(f listed) bool {
 		r.leave(f.path, "it is a submodule")
 	case f.mode != modePlain && f.mode != modeExec && f.mode != modeLink && f.mode != "100664":
 		r.leave(f.path, "it is no file")
-	case strange(f.path) != "":
-		r.leave(f.path, strange(f.path))
+	case workspace.Strange(f.path) != "":
+		r.leave(f.path, workspace.Strange(f.path))
 	default:
 		return true
 	}
@@ -409,7 +410,7 @@ func readFolder(ctx context.Context, store blob.Store, dir string) (*Base, error
 		switch {
 		case err != nil:
 			return nil // it is named below
-		case p != "." && isDotGit(path.Base(p)):
+		case p != "." && workspace.DotGit(path.Base(p)):
 			r.leave(p, "it is git's own")
 			if d.IsDir() {
 				return fs.SkipDir
@@ -427,7 +428,7 @@ func readFolder(ctx context.Context, store blob.Store, dir string) (*Base, error
 	if err != nil {
 		return nil, err
 	}
-	tree, _, skipped, err := blob.SnapshotBut(ctx, store, root, nil, func(p string) bool { return isDotGit(path.Base(p)) })
+	tree, _, skipped, err := blob.SnapshotBut(ctx, store, root, nil, func(p string) bool { return workspace.DotGit(path.Base(p)) })
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
+	"lyceum/internal/workspace"
 )
 
 // Dir is the folder of a home that git keeps its own things in. It is never recorded.
@@ -147,7 +148,7 @@ func (w *writer) folder(ctx context.Context, ref event.TreeRef, at string, depth
 		if err := ctx.Err(); err != nil {
 			return id{}, err
 		}
-		if isDotGit(e.Name) {
+		if workspace.DotGit(e.Name) {
 			continue
 		}
 		p := path.Join(at, e.Name)
