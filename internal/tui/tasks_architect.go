@@ -9,7 +9,6 @@ import (
 	"lyceum/internal/view"
 
 	tea "charm.land/bubbletea/v2"
-	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 )
