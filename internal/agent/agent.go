@@ -193,7 +193,7 @@ func (a *Agent) Phase() Phase {
 // agent hears them after the results of its tools.
 func (a *Agent) Told(t event.Text, attached ...event.Attachment) {
 	w := Word{t, attached}
-	if a.Asked != 0 || len(a.Open) > 0 {
+	if a.Asked != 0 || len(a.Open) > 0 || a.Session != nil && a.Session.Home != 0 {
 		a.Queue = append(a.Queue, w)
 		return
 	}
@@ -341,7 +341,11 @@ func (a *Agent) Retry() {
 	if a.Session != nil {
 		a.Session.Failed = ""
 	}
-	a.Failed, a.Empty, a.Broken, a.Idle, a.Unkept, a.Parked, a.Held = nil, 0, 0, 0, 0, "", false
+	a.Empty, a.Broken, a.Idle, a.Unkept, a.Parked, a.Held = 0, 0, 0, 0, "", false
+	if a.Failed != nil && a.Failed.Kind == event.KindStopped {
+		return // the rules wanted that, and go on when they say something
+	}
+	a.Failed = nil
 }
 
 // Wake gives the agent another chance, because something has happened that concerns
@@ -482,6 +486,7 @@ func (a *Agent) Abandon() {
 	a.Proposed = nil
 	if a.Session != nil {
 		a.Session = &Session{}
+		a.flushQueue()
 	}
 	for _, r := range a.Requests {
 		if r.Call != 0 && !r.Count {

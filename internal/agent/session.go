@@ -19,6 +19,8 @@ type Session struct {
 	Call   uint64               `json:",omitzero"`
 	Info   *event.ExecutorReady `json:",omitzero"`
 	Failed string               `json:",omitzero"`
+	// Home is the home.call without an answer, 0 for none.
+	Home uint64 `json:",omitzero"`
 	// ID and Process are those of the session that was opened last.
 	ID      string `json:",omitzero"`
 	Process string `json:",omitzero"`
@@ -30,6 +32,8 @@ type Session struct {
 	Begun  string `json:",omitzero"`
 	Used   int64  `json:",omitzero"`
 	Before int64  `json:",omitzero"`
+	// Stopped says why the open prompt was stopped, if it was.
+	Stopped string `json:",omitzero"`
 	// At is how far the output of the process is known, in bytes, and Here what was told of
 	// that very place, so that nothing is told twice. Said and Thought are where the last words
 	// stand: words are told when something else follows, which may be later.
@@ -71,6 +75,32 @@ func (a *Agent) Working() bool {
 	return a.Session == nil || a.Asked != 0 || a.Session.Call != 0
 }
 
+// Renewable reports whether the agent is an executor that does nothing, so that it can begin
+// anew.
+func (a *Agent) Renewable() bool {
+	x := a.Session
+	return x != nil && a.Asked == 0 && x.Call == 0 && x.Home == 0 && len(a.Open) == 0 && len(x.Permissions) == 0 && len(a.Requests) == 0
+}
+
+// Renew has an executor begin as one that has heard nothing, in a home that is made by a
+// home.call. What it can do is still known, and what it has used still counts. Whatever it is
+// told from now on, it hears once the home is there.
+func (a *Agent) Renew(seq uint64) {
+	a.Session = &Session{Info: a.Session.Info, Failed: a.Session.Failed, Home: seq}
+	a.Transcript, a.Queue, a.Results, a.Proposed = Transcript{}, nil, nil, nil
+	a.Failed, a.Empty, a.Overflows, a.Broken, a.Idle, a.Stop, a.Unkept = nil, 0, 0, 0, 0, "", 0
+	a.Stood, a.Seen = a.Turns, event.Hash{}
+}
+
+// Renewed gives the executor its home. Without one, because of an error, it has what is there.
+func (a *Agent) Renewed(b *event.HomeRenewed) {
+	a.Session.Home = 0
+	if b.Error.Len() == 0 {
+		a.Tree, a.Notes = b.Tree, 0
+	}
+	a.flushQueue()
+}
+
 // NextPrompt is the prompt.call that the transcript asks for now.
 func (a *Agent) NextPrompt() *event.PromptCall {
 	c := &event.PromptCall{First: a.Session.Told, Last: a.Transcript.End() - 1, Turn: a.Turns + 1}
@@ -83,7 +113,7 @@ func (a *Agent) Prompted(seq uint64, c *event.PromptCall) {
 	x := a.Session
 	a.Asked, a.Failed = seq, nil
 	a.Turns++
-	x.Last, x.Begun, x.Used, x.Before = c.Last, "", 0, a.Duration
+	x.Last, x.Begun, x.Used, x.Before, x.Stopped = c.Last, "", 0, a.Duration, ""
 	x.Decided = nil
 }
 
@@ -115,7 +145,11 @@ func (a *Agent) Returned(r *event.PromptResult, again event.Text) {
 	maps.DeleteFunc(a.Commands, func(_ string, c Command) bool { return c.Ended && c.Prompt != 0 })
 	defer a.flushQueue()
 	answered := false
+	why := x.Stopped
+	x.Stopped = ""
 	switch {
+	case why != "": // whatever it says, nobody takes it up
+		a.Failed, a.Broken, again = &event.ModelError{Kind: event.KindStopped, Text: why}, 0, event.Text{}
 	case r.Stop == event.StopInterrupted: // the turn is still to be taken
 		a.Turns--
 	case r.Failed():
@@ -141,6 +175,16 @@ func (a *Agent) Returned(r *event.PromptResult, again event.Text) {
 		a.Transcript.addAside(again)
 	}
 	a.Transcript.moveTo(a.window())
+}
+
+// Halt notes that the open prompt is stopped: how it ends then is no answer.
+func (a *Agent) Halt(why string) { a.Session.Stopped = why }
+
+// Heed has an executor whose prompt was stopped go on: somebody has said something to it.
+func (a *Agent) Heed() {
+	if a.Failed != nil && a.Failed.Kind == event.KindStopped {
+		a.Failed = nil
+	}
 }
 
 // stops are the reasons of models for those of executors.

@@ -84,12 +84,45 @@ func (a *Agent) compacted(r *event.ModelResult) {
 	}
 	t := &a.Transcript
 	m := message(model.User, append([]Part{{Kind: event.PartText, Text: event.Text{Text: c.Mark}}}, parts...))
-	m.Aside = true
 	if r.Error != nil || len(parts) == 0 || m.Tokens > a.Limit/4 || c.First <= t.First || c.First > t.End() {
 		a.Uncompacted = true
 		return
 	}
-	t.moveTo(c.Head, c.First)
+	a.standFor(c.Head, c.First, m)
+}
+
+// ToSum are the messages that a summary by the rules would stand for now: the older half of
+// what the model is shown. ok is false while the agent is busy, or nothing can go.
+func (a *Agent) ToSum() (first, last int64, ok bool) {
+	t := &a.Transcript
+	if a.Phase() != Ready || a.Session != nil {
+		return 0, 0, false
+	}
+	total := t.tokens(0)
+	_, next := t.cut(total, total/2)
+	return t.First, next - 1, next > t.First+1
+}
+
+// Summable reports whether a summary can stand for these messages now.
+func (a *Agent) Summable(first, last int64) bool {
+	from, to, ok := a.ToSum()
+	return ok && first == from && last == to
+}
+
+// Summarized puts words of the rules into the place of older messages, as a summary of the
+// model's own would be.
+func (a *Agent) Summarized(b *event.TaskSummary) {
+	t := &a.Transcript
+	total := t.tokens(0)
+	head, next := t.cut(total, total/2)
+	a.standFor(head, next, message(model.User, []Part{{Kind: event.PartText, Text: b.Text}}))
+}
+
+// standFor moves the window, and has a message stand for what goes.
+func (a *Agent) standFor(head, first int64, m Message) {
+	t := &a.Transcript
+	m.Aside = true
+	t.moveTo(head, first)
 	t.Size += m.Tokens - t.summed()
 	if t.Reported > 0 {
 		t.Reported += m.Tokens - t.summed()

@@ -199,6 +199,9 @@ const (
 	StopInterrupted = "interrupted"
 )
 
+// KindStopped is the kind of the error of a prompt that the rules stopped.
+const KindStopped = "stopped"
+
 // KindExecutor is the kind of the error of an executor that cannot be used.
 const KindExecutor = "executor"
 

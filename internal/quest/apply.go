@@ -1,6 +1,7 @@
 package quest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -68,12 +69,17 @@ func (s *State) Apply(e event.Event) {
 			if a.Parked != "" {
 				a.Wake()
 			}
+			a.Heed()
 			a.Told(b.Text)
 		}
 	case *event.PolicyBlocked:
 		s.blocked(e, b)
 	case *event.ToolSkipped:
 		s.Agent(e.Actor).Blocked(e.Seq, b.Answer, b.Part, notRun(b))
+	case *event.TaskOrder:
+		s.took(b.Inbox)
+	case *event.ArtifactsDropped:
+		s.took(b.Inbox)
 	case *event.PolicyFailed:
 		s.Broken = append(s.Broken, b.Policy)
 	default:
@@ -151,8 +157,12 @@ func (s *State) applyCall(e event.Event) {
 		s.advise(b)
 	case *event.PrepareResult:
 		s.prepared(b)
+	case *event.HomeCall, *event.HomeRenewed:
+		s.applyHome(e)
+	case *event.TaskSummary:
+		s.Agent(e.Actor).Summarized(b)
 	case *event.ExecutorCall, *event.ExecutorReady, *event.SessionOpened, *event.PromptCall, *event.PromptBegun, *event.PromptResult,
-		*event.PermissionAsked, *event.PermissionDecided, *event.ToolReported, *event.PlanReported, *event.SaidReported:
+		*event.PromptStopped, *event.PermissionAsked, *event.PermissionDecided, *event.ToolReported, *event.PlanReported, *event.SaidReported:
 		s.applyExecutor(e)
 	case event.Result:
 		delete(s.Calls, b.Answers())
@@ -182,7 +192,9 @@ func (s *State) create(b *event.QuestCreated, now event.Time) {
 		if slices.ContainsFunc(b.Executors, func(p event.ExecutorPin) bool { return p.Name == a.Executor }) {
 			a.Session = &agent.Session{}
 		}
-		a.Told(s.firstWords(b.Problem))
+		if s.hears(a) {
+			a.Told(s.firstWords(b.Problem))
+		}
 		s.Agents = append(s.Agents, a)
 	}
 	s.index()
@@ -307,8 +319,9 @@ func (s *State) pin(p event.Pin) {
 
 func (s *State) told(b *event.UserMessage) {
 	for _, a := range s.Agents {
-		if b.To == "" || b.To == a.Name {
+		if b.To == "" && s.hears(a) || b.To == a.Name {
 			a.Retry()
+			a.Heed()
 			a.Told(b.Text, b.Attachments...)
 		}
 	}
@@ -428,6 +441,8 @@ func (s *State) Check(actor string, b event.Body) error {
 		return s.checkLost(b)
 	case *event.ProviderBack:
 		return s.checkBack(b)
+	case *event.TaskOrder:
+		return cmp.Or(s.fresh(b.Inbox), s.checkOrder(b))
 	case event.Order:
 		return s.fresh(b.Number())
 	case *event.ToolPrepared:
@@ -446,6 +461,8 @@ func (s *State) Check(actor string, b event.Body) error {
 		return s.checkAsked(actor, b)
 	case *event.PrepareResult:
 		return s.checkResult(b)
+	case *event.HomeRenewed:
+		return s.checkRenewed(actor, b)
 	case *event.ExecutorReady, *event.SessionOpened, *event.PromptBegun, *event.PromptResult,
 		*event.PermissionAsked, *event.ToolReported, *event.PlanReported, *event.SaidReported:
 		return s.checkExecutor(actor, b)

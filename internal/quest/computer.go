@@ -1,6 +1,7 @@
 package quest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -169,7 +170,7 @@ func (s *State) checkRun(name string, b *event.CliRun) error {
 	} else {
 		if b.Prompt != 0 && b.Call == 0 {
 			most = agent.MaxRuns
-			if err := s.promptedBy(name, b.Prompt); err != nil {
+			if err := cmp.Or(s.promptedBy(name, b.Prompt), s.mayRun(s.Agent(name))); err != nil {
 				return err
 			}
 		} else if err := s.calledBy(name, b.Call); err != nil {

@@ -52,7 +52,7 @@ func (s *State) prompt(a *agent.Agent, e event.Event) []event.Draft {
 	switch x := a.Session; {
 	case a.GaveUp():
 		return s.rules.Failed(s, a, e)
-	case x.Call != 0:
+	case x.Call != 0 || x.Home != 0 || a.Transcript.End() == 0: // or nobody has said anything yet
 		return nil
 	case x.Info == nil:
 		return []event.Draft{After(s.cause(a, e), a.Name, "", &event.ExecutorCall{Executor: a.Executor})}
@@ -101,6 +101,9 @@ func (s *State) permit(a *agent.Agent, e event.Event) []event.Draft {
 		p := &a.Session.Permissions[i]
 		if why := s.tooLate(a, p); why != "" {
 			return s.reject(a, p, "", why, e)
+		}
+		if err := s.mayPermit(a, p); err != nil {
+			return s.reject(a, p, optionOf(&p.Body, event.RejectOnce), err.Error(), e)
 		}
 		once := optionOf(&p.Body, event.AllowOnce)
 		if once == "" {
@@ -161,6 +164,8 @@ func (s *State) tooLate(a *agent.Agent, p *agent.Permission) string {
 		return "The quest is " + string(s.Status) + "."
 	case a.Asked != p.Body.Prompt:
 		return "The prompt is over."
+	case a.Session.Stopped != "":
+		return "The prompt is stopped: " + a.Session.Stopped
 	case a.Session.Process != p.Process:
 		return "The process that asked is gone."
 	}
@@ -242,10 +247,12 @@ func (s *State) applyExecutor(e event.Event) {
 	case *event.PromptResult:
 		delete(s.Calls, b.Call)
 		s.stored(e.Actor, b.Stored)
-		if b.Stop == event.StopInterrupted {
+		if b.Stop == event.StopInterrupted && a.Session.Stopped == "" {
 			s.Spent.Turns--
 		}
 		a.Returned(b, event.Text{Text: s.Texts[textAgain]})
+	case *event.PromptStopped:
+		a.Halt(b.Reason)
 	case *event.PermissionAsked:
 		a.Reported(b.At, reported(b))
 		a.Wants(e.Seq, b)
@@ -460,13 +467,57 @@ func (s *State) decidable(e event.Event, b *event.PermissionDecided) error {
 	if s.tooLate(a, p) != "" || b.Option == "" || b.Option != optionOf(&p.Body, event.AllowOnce) {
 		return fmt.Errorf("permission %d is given by the option %.80q, and could not be", b.Asked, b.Option)
 	}
+	if err := s.mayPermit(a, p); err != nil {
+		return err
+	}
 	return s.let(permissionOf(a, p), s.permissionFacts(a, p))
+}
+
+// MakeReady has the executor that an agent is made ready before anybody has said something to
+// it; nothing, if it is, or is about to be, or cannot be used.
+func (s *State) MakeReady(a *agent.Agent, e event.Event) []event.Draft {
+	if x := a.Session; x == nil || x.Info != nil || x.Failed != "" || x.Call != 0 || x.Home != 0 || a.Asked != 0 {
+		return nil
+	}
+	return []event.Draft{After(s.cause(a, e), a.Name, "", &event.ExecutorCall{Executor: a.Executor})}
+}
+
+// Stop stops the open prompt of an executor; nothing, if there is none or it is stopped. What
+// the executor says then is no answer: the rules are told that it failed (event.KindStopped).
+func (s *State) Stop(a *agent.Agent, why string, e event.Event) []event.Draft {
+	if a.Session == nil || a.Asked == 0 || a.Session.Stopped != "" {
+		return nil
+	}
+	return []event.Draft{After(e, a.Name, "", &event.PromptStopped{Call: a.Asked, Reason: event.Shorten(why, maxReasons/2)})}
+}
+
+// Runner is a society that limits the commands of its executors.
+type Runner interface {
+	// MayRun says why an executor runs no further command, in words for it; nil, if it may.
+	// It is asked before a command of a terminal begins and before one is permitted.
+	MayRun(s *State, a *agent.Agent) error
+}
+
+// mayRun asks the society whether an executor may run a command.
+func (s *State) mayRun(a *agent.Agent) error {
+	if r, ok := s.rules.Society.(Runner); ok {
+		return r.MayRun(s, a)
+	}
+	return nil
+}
+
+// mayPermit tells whether a permission is one for a command that may not be run.
+func (s *State) mayPermit(a *agent.Agent, p *agent.Permission) error {
+	if p.Body.Kind != "execute" {
+		return nil
+	}
+	return s.mayRun(a)
 }
 
 // prompted panics if an agent could not have been made ready, or prompted, now.
 func (s *State) prompted(e event.Event) *agent.Agent {
 	a := s.Agent(e.Actor)
-	if a == nil || a.Session == nil || a.Asked != 0 || a.Session.Call != 0 {
+	if a == nil || a.Session == nil || a.Asked != 0 || a.Session.Call != 0 || a.Session.Home != 0 {
 		panic(fmt.Errorf("%s is no executor that could be told something now", e.Actor))
 	}
 	return a

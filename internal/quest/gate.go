@@ -162,6 +162,18 @@ func (s *State) attend(e event.Event) {
 		err = s.let(requestOf(a, b.Asked), s.gatewayFacts(a, r, e.Time))
 	case *event.ExecutorCall:
 		s.prompted(e)
+	case *event.PromptStopped:
+		if a := s.Agent(e.Actor); a == nil || a.Session == nil || a.Asked == 0 || a.Asked != b.Call || a.Session.Stopped != "" || b.Reason == "" {
+			panic(fmt.Errorf("%s has no open prompt.call %d that could be stopped", e.Actor, b.Call))
+		}
+	case *event.TaskSummary:
+		if a := s.Agent(e.Actor); a == nil || !a.Summable(b.First, b.Last) {
+			panic(fmt.Errorf("messages %d to %d of %s cannot be summed up now", b.First, b.Last, e.Actor))
+		}
+	case *event.HomeCall:
+		if a := s.Agent(e.Actor); a == nil || !a.Renewable() {
+			panic(fmt.Errorf("%s is no executor whose home can be made anew now", e.Actor))
+		}
 	case *event.PromptCall:
 		a := s.prompted(e)
 		err = s.let(turnOf(a), s.modelFacts(a, e.Time))

@@ -67,9 +67,22 @@ type Traits struct {
 // Cast is a society whose agents have roles of their own.
 type Cast interface {
 	Society
-	// Roles are the agents, in the order in which the rules visit them. model says that
-	// the quest names one, computers that its agents have some.
-	Roles(model, computers bool) []Role
+	// Roles are the agents of a quest of this spec, in the order in which the rules visit
+	// them. model says that the quest names one, computers that its agents have some.
+	Roles(s *Spec, model, computers bool) []Role
+}
+
+// Listener is a society of whose agents not all hear what people say to nobody in particular,
+// the problem included. Such an agent hears what is said to it by its name, and does nothing
+// before.
+type Listener interface {
+	Hears(a *agent.Agent) bool
+}
+
+// hears reports whether an agent hears what is said to nobody in particular.
+func (s *State) hears(a *agent.Agent) bool {
+	l, ok := s.rules.Society.(Listener)
+	return !ok || l.Hears(a)
 }
 
 // Role is what an agent of a Cast is.
@@ -77,8 +90,10 @@ type Role struct {
 	Name string
 	// Thinks says that it has the quest's model; without one it moves by rules alone.
 	Thinks bool
-	// Executor is the outside agent that it is, if it is one.
+	// Executor is the outside agent that it is, if it is one. Prompted says that Lyceum starts
+	// it in its computer and prompts it; another comes by itself.
 	Executor string
+	Prompted bool
 	// Gateway is what an outside agent may ask of models, besides the quest's own; nil is
 	// for one that has no gateway.
 	Gateway *event.GatewaySpec
@@ -210,6 +225,25 @@ type Publisher interface {
 	Documents(s *State) ([]DeliveredText, []Attached)
 }
 
+// Producer is a society that says itself what its quest has made, whoever did it.
+type Producer interface {
+	// Produced is the tree that is delivered, nil for none.
+	Produced(s *State) *event.TreeRef
+}
+
+// Produced is the tree that the society says its quest has made. Of one that does not say, and
+// of a quest that has made nothing, it is nil, or the tree that agents began with.
+func (s *State) Produced() *event.TreeRef {
+	p, ok := s.rules.Society.(Producer)
+	if !ok {
+		return nil
+	}
+	if tree := p.Produced(s); tree != nil {
+		return tree
+	}
+	return s.Begun()
+}
+
 // Documents are the files of a quest that people can read by themselves, by their paths
 // below the folder publications, and what is attached to them.
 func (s *State) Documents() ([]DeliveredText, []Attached) {
@@ -293,6 +327,9 @@ type Delivery struct {
 	Find *Finding
 	// Excerpt is a part of a recorded text that the agent is shown instead of all this.
 	Excerpt *Excerpt
+	// Event is the event that the agent is shown below Said, as it stands in the ledger; 0 for
+	// none.
+	Event uint64
 }
 
 // Finding is a search among texts that the state knows of. The order of what is found is
@@ -301,6 +338,8 @@ type Finding struct {
 	Query string
 	Limit int
 	Among []Findable
+	// Tree are files that are looked through besides, as far as they are texts.
+	Tree *event.TreeRef
 }
 
 // Findable is a text that can be found. Line is what an agent is told of it.

@@ -51,6 +51,9 @@ type Delivery struct {
 // what is recorded of the home last.
 type Trees struct {
 	Base, Begun, Home event.TreeRef
+	// Tracked is what the repository has, if Base has more: what a .gitignore names is then
+	// left out also if it was in Base and is not of the repository.
+	Tracked *event.TreeRef
 	// LeftOut is what the base was read without: nothing is delivered in the place of it.
 	LeftOut []event.Skipped
 }
@@ -58,6 +61,15 @@ type Trees struct {
 // Deliver finds out what an agent changed. Paths that do not belong into a repository, what
 // the base's .gitignore names and what was there before the agent began are left out.
 func Deliver(ctx context.Context, store blob.Store, t Trees) (*Delivery, error) {
+	d, err := Inspect(ctx, store, t)
+	if err != nil {
+		return nil, err
+	}
+	return d, d.fits()
+}
+
+// Inspect is Deliver of however much has changed.
+func Inspect(ctx context.Context, store blob.Store, t Trees) (*Delivery, error) {
 	d := &delivering{Delivery: &Delivery{store: store}, reader: newReader(store), trees: t, without: map[string]string{}}
 	for _, s := range t.LeftOut {
 		d.without[s.Path] = s.Reason
@@ -71,14 +83,18 @@ func Deliver(ctx context.Context, store blob.Store, t Trees) (*Delivery, error) 
 	byPath := func(a, b string) int { return strings.Compare(a, b) }
 	slices.SortFunc(d.Changes, func(a, b Change) int { return byPath(a.Path, b.Path) })
 	slices.SortFunc(d.LeftOut, func(a, b event.Skipped) int { return byPath(a.Path, b.Path) })
-	return d.Delivery, d.fits()
+	return d.Delivery, nil
 }
+
+// Fits refuses what is too much to be taken over.
+func (d *Delivery) Fits() error { return d.fits() }
 
 type delivering struct {
 	*Delivery
 	*reader
 	trees   Trees
 	without map[string]string
+	all     bool // nothing is left out
 }
 
 // compare goes through two folders, one of which may be absent.
@@ -159,6 +175,9 @@ func (d *delivering) note(ctx context.Context, p string, old, now *blob.Entry) e
 
 // unfit says why something is not delivered.
 func (d *delivering) unfit(ctx context.Context, p string, now *blob.Entry) (string, error) {
+	if d.all {
+		return "", nil
+	}
 	if why := workspace.Odd(p); why != "" {
 		return why, nil
 	}
@@ -207,10 +226,14 @@ func (d *delivering) ignore(ctx context.Context) error {
 	seen := map[string]bool{}
 	rules := 0
 	var fresh bytes.Buffer
+	untracked := map[string]bool{}
 	for _, c := range d.Changes {
-		if c.Old != nil {
+		if known, err := d.known(ctx, c); err != nil {
+			return err
+		} else if known {
 			continue
 		}
+		untracked[c.Path] = true
 		fresh.WriteString("./" + c.Path + "\x00") // no sign at its beginning means anything
 		for dir := path.Dir(c.Path); !seen[dir]; dir = path.Dir(dir) {
 			seen[dir] = true
@@ -239,13 +262,25 @@ func (d *delivering) ignore(ctx context.Context) error {
 		ignored[strings.TrimPrefix(name, "./")] = true
 	}
 	d.Changes = slices.DeleteFunc(d.Changes, func(c Change) bool {
-		gone := c.Old == nil && ignored[c.Path]
+		gone := untracked[c.Path] && ignored[c.Path]
 		if gone {
-			d.LeftOut = append(d.LeftOut, event.Skipped{Path: shown(c.Path), Reason: ".gitignore names it"})
+			d.LeftOut = append(d.LeftOut, event.Skipped{Path: shown(c.Path), Reason: Ignored})
 		}
 		return gone
 	})
 	return nil
+}
+
+// Ignored is why something is left out that a .gitignore of the base names.
+const Ignored = ".gitignore names it"
+
+// known reports whether a file that has changed is one that the repository has.
+func (d *delivering) known(ctx context.Context, c Change) (bool, error) {
+	if c.Old == nil || d.trees.Tracked == nil {
+		return c.Old != nil, nil
+	}
+	e, err := d.at(ctx, *d.trees.Tracked, c.Path)
+	return leaf(e) != nil, err
 }
 
 // maxRules is how long a .gitignore may be.

@@ -26,7 +26,7 @@ func (c *creation) cast(ctx context.Context, soc quest.Cast, computers bool) (ou
 	if err != nil {
 		return nil, err
 	}
-	for _, role := range soc.Roles(name != "", computers) {
+	for _, role := range soc.Roles(c.plan.Spec, name != "", computers) {
 		a := event.AgentSpec{Name: role.Name, Executor: role.Executor, Gateway: role.Gateway, Window: quest.DefaultWindow}
 		if !role.Thinks && role.Executor == "" {
 			if err := c.without(ctx, &a); err != nil {

@@ -17,7 +17,14 @@ import (
 // executors are the names of those that the plan's agents are, sorted, each with the key that
 // it stands under.
 func (c *creation) executors(soc quest.Society) (names []string, key func(name string) string) {
-	if _, cast := soc.(quest.Cast); !cast {
+	cast, roles := soc.(quest.Cast)
+	if roles {
+		for _, r := range cast.Roles(c.plan.Spec, c.plan.Spec.Model != "", true) {
+			if r.Prompted {
+				names = append(names, r.Executor)
+			}
+		}
+	} else {
 		for _, g := range c.rt.Societies.Groups(c.plan.Spec) {
 			if g.Executor != "" {
 				names = append(names, g.Executor)
@@ -25,7 +32,10 @@ func (c *creation) executors(soc quest.Society) (names []string, key func(name s
 		}
 	}
 	return slices.Compact(slices.Sorted(slices.Values(names))), func(name string) string {
-		if name == c.plan.Spec.Executor {
+		switch {
+		case roles:
+			return "executors"
+		case name == c.plan.Spec.Executor:
 			return "executor"
 		}
 		return "agents" // of a group of its own

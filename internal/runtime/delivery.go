@@ -34,6 +34,9 @@ func (r *Runtime) Delivery(ctx context.Context, s *quest.State, name string) (*r
 	if s.Repo == nil {
 		return nil, "", &PlanError{ErrNotOfARepo}
 	}
+	if tree := s.Produced(); tree != nil && name == "" {
+		return r.produced(ctx, s, *tree)
+	}
 	a, err := deliverer(s, name)
 	if err != nil {
 		return nil, "", err
@@ -47,6 +50,15 @@ func (r *Runtime) Delivery(ctx context.Context, s *quest.State, name string) (*r
 		return nil, "", fmt.Errorf("deliver what %s changed: %w", a.Name, err)
 	}
 	return d, a.Name, nil
+}
+
+// produced is what a quest has made all together, in the name of its society.
+func (r *Runtime) produced(ctx context.Context, s *quest.State, tree event.TreeRef) (*repo.Delivery, string, error) {
+	d, err := repo.Deliver(ctx, r.Blobs, repo.Trees{Base: s.Repo.Tree, Begun: *s.Begun(), Home: tree, LeftOut: s.Repo.LeftOut})
+	if err != nil {
+		return nil, "", fmt.Errorf("deliver what quest %s has made: %w", s.Name, err)
+	}
+	return d, s.Society(), nil
 }
 
 // deliverer finds the agent whose changes are meant.

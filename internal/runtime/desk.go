@@ -33,6 +33,11 @@ type desk struct {
 	tree    *event.TreeRef
 	skipped []blob.Skipped
 	looked  bool
+	// refused is why the last look recorded nothing, empty if it did.
+	refused string
+
+	// removing is what was a home before.
+	removing sync.WaitGroup
 
 	mu    sync.Mutex
 	busy  int  // calls under way
@@ -214,7 +219,7 @@ func (d *desk) look(ctx context.Context, by func() doer, tell func(sight) error)
 	case diff != nil:
 		seen.diff = []event.Draft{d.draft(who.call, diff)}
 	}
-	d.looked = true
+	d.looked, d.refused = true, seen.refusal
 	if seen.full == nil && !slices.Equal(skipped, d.skipped) {
 		d.skipped = skipped
 		seen.note = leftOut(skipped)

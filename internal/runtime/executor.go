@@ -75,7 +75,10 @@ type outsider struct {
 	// prompting is the prompt under way, nil for none; cancel has it end.
 	prompting *prompting
 	cancel    context.CancelFunc
+	halted    bool         // the rules have stopped the prompt
 	told      string       // the process that the ledger says was told the prompt
+	ran       string       // the last command that the ledger says has begun
+	unfit     error        // why the last one could not
 	tools     []model.Tool // those of its agent
 }
 

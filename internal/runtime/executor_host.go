@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"lyceum/internal/model"
 	"lyceum/internal/plain"
 	"lyceum/internal/policy"
+	"lyceum/internal/quest"
 	"lyceum/internal/workspace"
 )
 
@@ -247,6 +249,30 @@ func (p *prompting) look(ctx context.Context) error {
 	})
 }
 
+// allowed records that a command begins, and tells why it must not, if the rules are against it.
+func (p *prompting) allowed(ctx context.Context, id string, run event.Draft) error {
+	p.running.Lock()
+	defer p.running.Unlock()
+	if err := p.l.mail.record(ctx, run); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ran != id {
+		return cmp.Or(p.unfit, errPromptOver)
+	}
+	return nil
+}
+
+// refuse notes that a command is not in the ledger, and why. It runs on the owner's goroutine.
+func (o *outsider) refuse(s *quest.State, b *event.CliRun) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ran != b.Command {
+		o.unfit = s.Check(o.name, b)
+	}
+}
+
 // Run implements executor.Host: a command of the executor's terminal. That it begins is durable
 // before it does; one that runs already is found.
 func (h host) Run(ctx context.Context, cmd computer.Command) error {
@@ -270,7 +296,7 @@ func (h host) Run(ctx context.Context, cmd computer.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := p.l.mail.record(ctx, run); err != nil {
+	if err := p.allowed(ctx, cmd.ID, run); err != nil {
 		return err
 	}
 	if err := c.Start(ctx, cmd); err != nil {

@@ -96,6 +96,16 @@ func (x *executors) hear(inputs []event.Draft, done []event.Event, s *quest.Stat
 			o.mu.Lock()
 			o.told = b.Process
 			o.mu.Unlock()
+		case *event.CliRun:
+			o.mu.Lock()
+			o.ran = b.Command
+			o.mu.Unlock()
+		case *event.PromptStopped:
+			o.mu.Lock()
+			if o.halted = true; o.cancel != nil {
+				o.cancel()
+			}
+			o.mu.Unlock()
 		case *event.PermissionAsked:
 			o.permits.taken(e.Seq, b)
 		case *event.PermissionDecided:
@@ -107,8 +117,15 @@ func (x *executors) hear(inputs []event.Draft, done []event.Event, s *quest.Stat
 		}
 	}
 	for _, in := range inputs {
-		if b, ok := in.Body.(*event.PermissionAsked); ok && x.all[in.Actor] != nil {
-			x.all[in.Actor].permits.untaken(s, in.Actor, b)
+		o := x.all[in.Actor]
+		if o == nil {
+			continue
+		}
+		switch b := in.Body.(type) {
+		case *event.PermissionAsked:
+			o.permits.untaken(s, in.Actor, b)
+		case *event.CliRun:
+			o.refuse(s, b)
 		}
 	}
 }

@@ -31,7 +31,10 @@ func (promptService) start(ctx context.Context, l *live, e event.Event) error {
 	o.permits.begin(before)
 	stop, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	o.mu.Lock()
-	o.cancel, o.told = cancel, before.process
+	o.cancel, o.told, o.halted = cancel, before.process, l.state.Agent(e.Actor).Session.Stopped != ""
+	if o.halted {
+		cancel() // as it was by the last owner
+	}
 	o.mu.Unlock()
 	l.settleDown() // from now on a rest of the quest is heard of
 	p := &prompting{outsider: o, seq: e.Seq, first: b.First, says: l.newVoice(e.Actor, e.Seq), closed: l.state.Closed("write_file"), tab: l.storage.tab(e.Actor), begun: l.rt.Clock()}
@@ -89,6 +92,7 @@ type prompting struct {
 	closed []string
 
 	over     bool       // its result is told; the desk's look guards it
+	running  sync.Mutex // held while a command begins
 	speaking sync.Mutex // guards says
 	says     *voice
 }
@@ -103,6 +107,9 @@ func (p *prompting) run(ctx, stop context.Context, text string, before recalled)
 	turn, failed := p.say(stop, text, before)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
+	}
+	if p.stopped() {
+		p.endCommands(ctx, failed == nil && len(turn.Frames) > 0)
 	}
 	if _, missing := lack(failed); missing || Passing(failed) {
 		return nil, failed
@@ -120,6 +127,31 @@ func (p *prompting) run(ctx, stop context.Context, text string, before recalled)
 		p.l.mail.put(append(seen.diff, result)...)
 		return nil
 	})
+}
+
+// stopped reports whether the rules have stopped the prompt.
+func (o *outsider) stopped() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.halted
+}
+
+// endCommands ends what still runs for a prompt that was stopped. The executor itself stays if it
+// has said that it stopped. What cannot be ended now ends with the computer.
+func (p *prompting) endCommands(ctx context.Context, answered bool) {
+	c, _, err := p.desk.computer(ctx, true)
+	if err != nil {
+		return // there is none that runs
+	}
+	list, err := c.Processes(ctx)
+	if err != nil {
+		return
+	}
+	for _, cmd := range list {
+		if cmd.Running && !(answered && cmd.ID == p.process) {
+			_ = c.Kill(ctx, cmd.ID)
+		}
+	}
 }
 
 // doing is who changes the home while the prompt is under way, and after.

@@ -60,7 +60,12 @@ func (l *live) find(ctx context.Context, d *quest.Delivery) (string, error) {
 		snippet := event.Cut(strings.Join(strings.Fields(h.Snippet), " "), maxSnippet)
 		fmt.Fprintf(&b, "\n- %s\n  %q", f.Among[i].Line, Clean(snippet))
 	}
-	if len(seen) == 0 {
+	files, err := l.findFiles(ctx, f)
+	if err != nil {
+		return "", err
+	}
+	b.WriteString(files)
+	if len(seen) == 0 && files == "" {
 		b.WriteString("\nNothing was found: try other words.")
 	}
 	return b.String(), nil

@@ -194,6 +194,8 @@ type live struct {
 	began   uint64
 	// executors are the agents that are somebody else's programs.
 	executors *executors
+	seeds     seeds
+	trees     treeTexts
 	driver    computer.Driver
 	spec      computer.Spec
 	rules     *proxy.Rules
@@ -486,8 +488,10 @@ func (l *live) close() {
 	l.mail.close()
 	for _, d := range l.desks {
 		_ = d.leave(ended(l.state))
+		d.removing.Wait()
 		_ = d.home.Close()
 	}
+	l.seeds.close()
 	if l.stations != nil {
 		l.stations.close(ended(l.state))
 	}

@@ -23,7 +23,7 @@ type foreign struct{ solo.Society }
 
 func (foreign) Rules() string { return "foreign/1" }
 
-func (foreign) Roles(bool, bool) []quest.Role {
+func (foreign) Roles(*quest.Spec, bool, bool) []quest.Role {
 	return []quest.Role{{Name: "agent-0", Executor: "acp:somebody", Text: "system", World: true}}
 }
 

@@ -42,6 +42,7 @@ var ownServices = map[event.Type]service{
 	"interaction.opened": questionService{},
 
 	"prepare.call": prepareService{},
+	"home.call":    homeService{},
 }
 
 // OwnCalls are the types of calls that the runtime answers itself, for any society.

@@ -2,8 +2,10 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
+	"lyceum/internal/blob"
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
@@ -37,6 +39,57 @@ type Quest struct {
 	put     func(...event.Draft)
 	// stations are the computers that belong to no agent, nil if nobody runs the quest.
 	stations *stations
+	// storage and desks are those of the run, nil if there is none.
+	storage *storage
+	desks   map[string]*desk
+}
+
+// Tab counts what a call of a workshop stores.
+type Tab struct{ tab *tab }
+
+// Tab begins to count for a call. Nothing is counted where nobody runs the quest.
+func (q *Quest) Tab() *Tab {
+	if q.storage == nil {
+		return &Tab{}
+	}
+	return &Tab{q.storage.tab("")}
+}
+
+// On returns a context in which whatever is stored is counted.
+func (t *Tab) On(ctx context.Context) context.Context {
+	if t.tab == nil {
+		return ctx
+	}
+	return t.tab.on(ctx)
+}
+
+// Taken is how much was stored.
+func (t *Tab) Taken() int64 {
+	if t.tab == nil {
+		return 0
+	}
+	return t.tab.taken()
+}
+
+// NoRoom says why something was not stored, if that is for a limit on storage.
+func NoRoom(err error) (why string, ok bool) {
+	full, ok := errors.AsType[*fullError](err)
+	if !ok {
+		return "", false
+	}
+	return full.Error(), true
+}
+
+// Unrecorded is what the last look at the home of an agent has left out, and why it recorded
+// nothing, if it did not. It may be called from the work of a service.
+func (q *Quest) Unrecorded(agent string) (skipped []blob.Skipped, refused string) {
+	d := q.desks[agent]
+	if d == nil {
+		return nil, ""
+	}
+	d.looking.Lock()
+	defer d.looking.Unlock()
+	return d.skipped, d.refused
 }
 
 // Put hands inputs to the quest, which takes them in that order, if they may come then.

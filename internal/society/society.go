@@ -4,6 +4,7 @@ package society
 
 import (
 	"lyceum/internal/quest"
+	"lyceum/internal/society/architect"
 	"lyceum/internal/society/contract"
 	"lyceum/internal/society/lab"
 	"lyceum/internal/society/solo"
@@ -12,5 +13,5 @@ import (
 // All are the rules that this binary has. The first are those of a quest.yaml that names
 // none.
 func All() quest.Societies {
-	return quest.Societies{solo.Society{}, lab.Society{}, contract.Society{}}
+	return quest.Societies{solo.Society{}, lab.Society{}, contract.Society{}, architect.Society{}}
 }

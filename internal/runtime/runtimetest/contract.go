@@ -61,7 +61,7 @@ func (c *Contract) Make(w *World, b *event.QuestCreated) {
 	}
 	b.Agents = nil
 	thinks := w.Chance(600)
-	for _, r := range (contract.Society{}).Roles(thinks, b.Computer != nil) {
+	for _, r := range (contract.Society{}).Roles(nil, thinks, b.Computer != nil) {
 		a := event.AgentSpec{Name: r.Name, System: ref, Tools: ref, Window: 4000 + w.Int64N(30_000)}
 		if r.Thinks {
 			a.Model, a.ToolNames = "sim", slices.Clone(r.Own)

@@ -42,7 +42,7 @@ type guest struct{ solo.Society }
 
 func (guest) Rules() string { return "guest/1" }
 
-func (guest) Roles(bool, bool) []quest.Role {
+func (guest) Roles(*quest.Spec, bool, bool) []quest.Role {
 	return []quest.Role{{Name: "agent-0", Executor: "acp:guest", Text: "system", World: true, Gateway: &event.GatewaySpec{Any: true}}}
 }
 

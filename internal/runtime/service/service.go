@@ -11,7 +11,8 @@ import "lyceum/internal/runtime"
 // Workshops are all there are, by the names of their societies.
 func Workshops() map[string]runtime.Workshop {
 	return map[string]runtime.Workshop{
-		"lab":      Lab{},
-		"contract": Contract{},
+		"lab":       Lab{},
+		"contract":  Contract{},
+		"architect": Architect{},
 	}
 }

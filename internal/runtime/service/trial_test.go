@@ -143,7 +143,7 @@ func ask(t *testing.T, find func(context.Context, *event.SearchCall) (*event.Sea
 	b.Contract = &event.ContractSpec{Audit: contract.Standard, Corpus: &tree, Embedder: glove.Embedder{}.Name()}
 	ref := event.RefOf([]byte("pinned"))
 	b.Agents = nil
-	for _, r := range (contract.Society{}).Roles(false, false) {
+	for _, r := range (contract.Society{}).Roles(nil, false, false) {
 		b.Agents = append(b.Agents, event.AgentSpec{Name: r.Name, System: ref, Tools: ref, Window: 200_000})
 	}
 	s := questtest.Begin(t, contract.Society{}, b)

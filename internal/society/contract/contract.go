@@ -67,7 +67,7 @@ const (
 )
 
 // Roles implements quest.Cast.
-func (Society) Roles(model, computers bool) []quest.Role {
+func (Society) Roles(_ *quest.Spec, model, computers bool) []quest.Role {
 	roles := []quest.Role{
 		{Name: Planner, Thinks: model, Text: "system", Own: []string{delegate, sendMessage, submitAnswer}},
 		{Name: Lexical}, {Name: Hybrid}, {Name: Python}, {Name: Builtin},

@@ -55,7 +55,7 @@ func created(set setting) *event.QuestCreated {
 	}
 	ref := event.RefOf([]byte("pinned"))
 	b.Agents = nil
-	for _, r := range (contract.Society{}).Roles(set.model != "", set.computers) {
+	for _, r := range (contract.Society{}).Roles(nil, set.model != "", set.computers) {
 		a := event.AgentSpec{Name: r.Name, System: ref, Tools: ref, Window: 200_000}
 		if r.Thinks {
 			a.Model, a.ToolNames = set.model, r.Own

@@ -31,7 +31,7 @@ func (Society) Texts() []event.NamedText    { return nil }
 func (Society) Policies() []behavior.Thread { return nil }
 func (Society) Check(*quest.Spec) error     { return nil }
 func (Society) Blank() quest.Memory         { return &Race{} }
-func (Society) Roles(bool, bool) []quest.Role {
+func (Society) Roles(*quest.Spec, bool, bool) []quest.Role {
 	var out []quest.Role
 	for _, name := range Runners {
 		out = append(out, quest.Role{Name: name})

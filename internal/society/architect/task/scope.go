@@ -280,6 +280,9 @@ func fold(p string) string {
 	return strings.Join(parts, "/")
 }
 
+// Folded is a path in the form that it shares with all that some system takes for it.
+func Folded(path string) string { return fold(path) }
+
 func ascii(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {

@@ -1,0 +1,550 @@
+package architect
+
+import (
+	"slices"
+	"strings"
+
+	"lyceum/internal/agent"
+	"lyceum/internal/event"
+	"lyceum/internal/society/architect/task"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Apply implements quest.Memory.
+func (m *Memory) Apply(e event.Event) {
+	m.note(e)
+	switch b := e.Body.(type) {
+	case *event.SessionConfig:
+		m.Configured = true
+	case *event.MessageSent:
+		m.sent(e, b)
+	case *event.QuestFinished:
+		m.Answer = nil
+	case *event.PolicyBlocked:
+		if b.Proposal == "quest.finished" {
+			m.Answer = nil
+		}
+	case *event.PlanProposed:
+		place := agent.Place{Answer: b.Answer, Part: b.Part}
+		m.Proposed = &Proposed{Seq: e.Seq, Place: place, Tasks: b.Tasks}
+		m.Done = append(m.Done, Act{Place: place, What: planTasks})
+	case *event.PlanApproved:
+		m.approve(b.Tasks)
+		m.Proposed = nil
+	case *event.TaskOrder:
+		m.Orders = append(m.Orders, Order{e.Seq, b.Action, b.Task, b.Text})
+	case *event.MergeCall:
+		m.Merge = &Merge{Parts: m.parts(), Call: e.Seq}
+	case *event.MergeReport:
+		m.merged(e.Seq, b)
+	case *event.AcceptanceCall:
+		m.testing(e.Seq, b)
+	case *event.TestReport:
+		m.tested(e.Seq, b)
+	case *event.TaskSummary:
+		m.Summed = int64(len(m.Notes))
+	case *event.ToolAnswered:
+		m.answered(e, b)
+	case *event.ToolProposed, *event.ToolCall, *event.PermissionAsked, *event.PermissionDecided, *event.ToolReported, *event.CliRun, *event.CliExit:
+		m.watch(e)
+	default:
+		m.applyTask(e)
+	}
+}
+
+// applyTask takes in what happens to tasks.
+func (m *Memory) applyTask(e event.Event) {
+	switch b := e.Body.(type) {
+	case *event.TaskSnapshot:
+		t := m.Task(b.Task)
+		t.Snapshot, t.SnapshotHash = e.Seq, b.Hash
+	case *event.HandoverBegun:
+		m.begun(e, b)
+	case *event.HandoverEnded:
+		m.ended(e, b)
+	case *event.ArtifactManifest:
+		m.Task(b.Task).Handover.Listed = true
+	case *event.TaskError:
+		m.failed(e, b)
+	case *event.TaskClarify:
+		t := m.Task(b.Task)
+		t.Rounds = b.Round
+		t.Clarify = &Clarify{Seq: e.Seq, Place: agent.Place{Answer: b.Answer, Part: b.Part}, Question: b.Question, Over: b.Round > m.Settings.Session.Clarify}
+		t.Handover.hold(e.Time)
+	case *event.TaskClarified:
+		t := m.Task(b.Task)
+		t.Clarify.Answer, t.Clarify.Told = &b.Text, true
+		t.Tried = append(t.Tried, event.Shorten(oneLine("its executor asked: "+t.Clarify.Question.Text), 300))
+		t.Handover.goOn(e.Time)
+	case *event.TaskJudged:
+		m.judged(b)
+	case *event.TaskTurned:
+		m.turned(b)
+	case *event.TaskEnded:
+		t := m.Task(b.Task)
+		t.Status, t.Reason, t.Tree, t.Patch, t.Again, t.Clarify, t.Wanted = b.Status, b.Reason, b.Tree, b.Patch, nil, nil, false
+		m.Orders = slices.DeleteFunc(m.Orders, func(o Order) bool { return o.Task == b.Task })
+		m.settle()
+	default:
+		m.applyRun(e)
+	}
+}
+
+// applyRun takes in what a worker does, and what was found of that.
+func (m *Memory) applyRun(e event.Event) {
+	switch b := e.Body.(type) {
+	case *event.HomeCall:
+		if t := m.at(e.Actor); t != nil {
+			t.Handover.Home = e.Seq
+		}
+	case *event.HomeRenewed:
+		if t := m.at(e.Actor); t != nil && t.Handover.Home == b.Call {
+			h := t.Handover
+			if h.Home, h.Ready = 0, b.Error.Len() == 0; !h.Ready {
+				h.NoHome = said(b.Error, "the home could not be made")
+			}
+		}
+	case *event.PromptCall:
+		if t := m.at(e.Actor); t != nil && t.Handover.prompts() {
+			h := t.Handover
+			h.Prompt, h.Left = e.Seq, m.Settings.Session.Seconds*1_000_000
+			h.goOn(e.Time)
+		}
+	case *event.TimerSet:
+		for _, t := range m.Tasks {
+			if t.busy() && timerOf(t.Handover.Worker) == b.Purpose {
+				t.Handover.Timer = b.At
+			}
+		}
+	case *event.PromptStopped:
+		if t := m.at(e.Actor); t != nil && t.Handover.Prompt == b.Call {
+			t.Handover.Stopping, t.Handover.Stopped = b.Call, b.Reason
+		}
+	case *event.PromptResult:
+		m.returned(e, b)
+	case *event.InspectionCall:
+		m.Task(b.Task).Handover.Inspect = e.Seq
+	case *event.InspectionResult:
+		for _, t := range m.Tasks {
+			if t.busy() && t.Handover.Inspect == b.Call {
+				t.Handover.Inspect = 0
+				t.Handover.Result = &Inspected{Seq: e.Seq, Error: said(b.Error, ""), Files: b.Files, Changes: b.Changes, Findings: b.Findings,
+					Outside: b.Outside, More: b.More, Manifest: b.Manifest, Tree: b.Tree, Patch: b.Patch}
+			}
+		}
+	}
+}
+
+// hold has the clock of a prompt stand still, goOn has it run again.
+func (h *Handover) hold(now event.Time) {
+	if h.Due != 0 {
+		h.Left, h.Due = max(int64(h.Due-now), 0), 0
+	}
+}
+
+func (h *Handover) goOn(now event.Time) {
+	if h.Prompt != 0 && h.Due == 0 {
+		h.Due = now + event.Time(h.Left)
+	}
+}
+
+// said is a text that may stand in a blob.
+func said(t event.Text, otherwise string) string {
+	if t.Text == "" && t.Ref != nil {
+		return "a long text: see the event"
+	}
+	if t.Text == "" {
+		return otherwise
+	}
+	return event.Shorten(t.Text, 2000)
+}
+
+// sent takes in what somebody was told: a worker its task, the architect who its executors
+// are, what one of them asks, or what became of a merge.
+func (m *Memory) sent(e event.Event, b *event.MessageSent) {
+	if e.Actor == Architect && e.Tool == finish {
+		m.Answer = &b.Text.Text
+		m.Done = append(m.Done, Act{Place: agent.Place{Answer: b.Answer, Part: b.Part}, What: finish})
+		return
+	}
+	if b.Policy != "" || b.Performative != event.Inform {
+		return
+	}
+	if b.To != Architect {
+		if t := m.at(b.To); t != nil && t.Handover.Seq == b.Reply {
+			t.Handover.Told = true
+		}
+		return
+	}
+	m.Greeted = true
+	for _, t := range m.Tasks {
+		if t.Clarify != nil && t.Clarify.Seq == b.Reply {
+			t.Clarify.Told = true
+		}
+		if t.Handover != nil && t.Handover.Outcome != "" && t.Handover.Ended == b.Reply {
+			t.Handover.Known = true
+		}
+	}
+	if m.Merge != nil && m.Merge.Over && m.Merge.Seq == b.Reply {
+		m.Merge = nil
+		m.Merges++
+	}
+	m.Orders = slices.DeleteFunc(m.Orders, func(o Order) bool { return o.Seq == b.Reply })
+}
+
+// untold is the first task whose executor asks something that the architect does not know of.
+func (m *Memory) untold() *Task {
+	for _, t := range m.Tasks {
+		if t.Clarify != nil && !t.Clarify.Told && !t.Clarify.Over && t.busy() {
+			return t
+		}
+	}
+	return nil
+}
+
+// approve takes a plan over: what is under way or done stays as it is, what was not begun is
+// as the plan says.
+func (m *Memory) approve(plan []event.TaskPlan) {
+	var kept []*Task
+	for _, t := range m.Tasks {
+		if t.Runs == 0 && t.Status == "" {
+			continue
+		}
+		named := slices.ContainsFunc(plan, func(p event.TaskPlan) bool { return p.ID == t.Plan.ID })
+		t.Dropped = t.Status == "" && !t.busy() && !named
+		kept = append(kept, t)
+	}
+	for _, p := range plan {
+		if !slices.ContainsFunc(kept, func(t *Task) bool { return t.Plan.ID == p.ID }) {
+			kept = append(kept, &Task{Plan: p})
+		}
+	}
+	m.Tasks = kept
+}
+
+func (m *Memory) begun(e event.Event, b *event.HandoverBegun) {
+	t := m.Task(b.Task)
+	h := &Handover{
+		Seq: e.Seq, Run: b.Run, Worker: b.Worker, Executor: b.Executor, Repair: b.Repair, Place: agent.Place{Answer: b.Answer, Part: b.Part}, Package: b.Package, Snapshot: b.Snapshot,
+	}
+	if b.Answer != 0 {
+		m.Done = append(m.Done, Act{Place: h.Place, Task: b.Task, What: dispatch})
+	}
+	for slot := range m.Settings.Parallel {
+		if worker(b.Executor, slot, m.Settings.Parallel) == b.Worker {
+			h.Slot = slot
+		}
+	}
+	if old := t.Handover; b.Repair && old != nil {
+		h.Ready, h.Session, h.Fingerprint = true, old.Session, old.Fingerprint
+	} else if p, err := task.DecodePackage([]byte(b.Package.Text)); err == nil {
+		h.Session, h.Fingerprint = p.Session, p.Runtime.Fingerprint
+	}
+	if t.Runs == 0 || !b.Repair && t.Begun == nil {
+		t.Begun = m.Standing
+	}
+	if t.Handover != nil && t.Handover.Error != nil && b.Repair {
+		t.Repaired = append(t.Repaired, t.Handover.Error.Category)
+	}
+	t.Runs, t.Handover, t.Executor, t.Slot = b.Run, h, b.Executor, h.Slot
+	t.Snapshot, t.Again, t.Clarify, t.Verdict = 0, nil, nil, ""
+}
+
+func (m *Memory) ended(e event.Event, b *event.HandoverEnded) {
+	t := m.Task(b.Task)
+	h := t.Handover
+	h.Outcome, h.Ended = b.Outcome, e.Seq
+	t.Clarify = nil
+	line := "run " + number(h.Run) + " by " + h.Executor + ": "
+	switch {
+	case h.Error != nil:
+		line += h.Error.Category + ": " + h.Error.Text
+	default:
+		line += b.Outcome
+	}
+	t.Tried = append(t.Tried, event.Shorten(oneLine(line), 300))
+	for i, o := range m.Orders { // what a person said is what it ended for
+		if o.Task == b.Task && b.Outcome == event.OutcomeCancelled && h.Error == nil {
+			t.Again = &Again{Repair: true, Text: o.Text}
+			m.Orders = slices.Delete(m.Orders, i, i+1)
+			break
+		}
+	}
+}
+
+func (m *Memory) failed(e event.Event, b *event.TaskError) {
+	t := m.Task(b.Task)
+	t.Sign, t.Same = task.Same(b.Category, b.Exit, b.Line), b.Same
+	if t.Handover != nil && t.Handover.Outcome == "" {
+		t.Handover.Error = &Fault{Seq: e.Seq, Category: b.Category, Text: said(b.Text, b.Category)}
+	}
+	if b.Category == event.ErrorCancelled {
+		m.Orders = slices.DeleteFunc(m.Orders, func(o Order) bool { return o.Task == b.Task })
+	}
+}
+
+func (m *Memory) judged(b *event.TaskJudged) {
+	t := m.Task(b.Task)
+	m.Done = append(m.Done, Act{Place: agent.Place{Answer: b.Answer, Part: b.Part}, Task: b.Task, What: judge + " " + b.Verdict})
+	t.Verdict = b.Verdict
+	switch b.Verdict {
+	case event.VerdictRefuse:
+		t.Again = &Again{Repair: true, Text: b.Reasons.Text}
+		t.Tried = append(t.Tried, event.Shorten(oneLine("run "+number(b.Run)+" refused: "+b.Reasons.Text), 300))
+	case event.VerdictNarrow:
+		t.Plan.Scope = *b.Scope
+		t.Again = &Again{Text: b.Reasons.Text}
+		if t.Wanted {
+			t.Narrowed, t.Wanted = true, false
+			t.renew()
+		}
+	}
+}
+
+// turned takes in that a task goes on in another way, with new counters.
+func (m *Memory) turned(b *event.TaskTurned) {
+	t := m.Task(b.Task)
+	switch b.How {
+	case event.TurnedSwap:
+		t.Swapped, t.Executor, t.Again = true, b.Executor, &Again{}
+		t.renew()
+	case event.TurnedNarrow:
+		t.Wanted = true
+	}
+	t.Tried = append(t.Tried, event.Shorten(b.Reason, 300))
+}
+
+func (t *Task) renew() { t.Calls, t.Rounds, t.Sign, t.Same, t.Repaired = 0, 0, "", 0, nil }
+
+func (m *Memory) returned(e event.Event, b *event.PromptResult) {
+	t := m.at(e.Actor)
+	if t == nil || t.Handover.Prompt != b.Call {
+		return
+	}
+	h := t.Handover
+	h.hold(e.Time)
+	h.Prompt, h.Timer = 0, 0
+	if b.Stop == event.StopInterrupted && h.Stopping != b.Call {
+		return // it goes on when the quest does
+	}
+	h.Returned, h.Stop, h.Logs = true, b.Stop, b.Frames
+	if b.Failed() {
+		h.Failed = said(b.Error, "it failed")
+	}
+}
+
+// answered takes in what the architect was answered.
+func (m *Memory) answered(e event.Event, b *event.ToolAnswered) {
+	if e.Actor != Architect {
+		return
+	}
+	if m.Wrong++; !b.Error {
+		m.Wrong = 0
+	}
+	if e.Tool != dispatch && e.Tool != judge {
+		return
+	}
+	for _, t := range m.Tasks { // such an answer tells of all of them
+		if t.Handover != nil && t.Handover.Outcome != "" {
+			t.Handover.Known = true
+		}
+	}
+}
+
+// watch takes in what executors do themselves: the commands they run, and manifests.
+func (m *Memory) watch(e event.Event) {
+	t := m.at(e.Actor)
+	if t == nil {
+		return
+	}
+	h := t.Handover
+	switch b := e.Body.(type) {
+	case *event.ToolProposed:
+		if b.Name == artifactManifest {
+			m.Offered = append(m.Offered, Offer{e.Seq, b.Args})
+		}
+	case *event.ToolCall:
+		for i, o := range m.Offered {
+			if o.Proposed == b.Answer {
+				h.Manifest = o.Text
+				m.Offered = slices.Delete(m.Offered, i, i+1)
+				break
+			}
+		}
+	case *event.PermissionAsked:
+		if b.Kind == kindExecute {
+			m.Asked = append(m.Asked, Wanted{e.Seq, e.Actor, b.Tool})
+		}
+	case *event.PermissionDecided:
+		for i, w := range m.Asked {
+			if w.Asked == b.Asked {
+				m.Asked = slices.Delete(m.Asked, i, i+1)
+				if b.Given {
+					t.ran(w.Tool)
+				}
+				break
+			}
+		}
+	case *event.ToolReported:
+		if b.Kind == kindExecute {
+			t.ran(b.ID)
+		}
+	case *event.CliRun:
+		if b.Prompt != 0 && b.Prompt == h.Prompt {
+			t.ran("command " + b.Command)
+		}
+	case *event.CliExit:
+		if b.End == endMemory && h.Prompt != 0 {
+			h.Memory = true
+		}
+	}
+}
+
+// kindExecute is the kind of what an executor does that is a command, endMemory how a command
+// ends that had no memory left.
+const (
+	kindExecute = "execute"
+	endMemory   = "memory"
+)
+
+// ran counts a command, once.
+func (t *Task) ran(name string) {
+	h := t.Handover
+	if name == "" || !slices.Contains(h.Seen, name) {
+		t.Calls++
+		if len(h.Seen) < 256 {
+			h.Seen = append(h.Seen, event.Cut(name, 128))
+		}
+	}
+}
+
+func (m *Memory) testing(seq uint64, b *event.AcceptanceCall) {
+	switch b.Side {
+	case event.SideMerged:
+		if m.Merge == nil { // of one part: nothing is put together
+			m.Merge = &Merge{Parts: m.parts(), Tree: &b.Tree}
+		}
+		m.Merge.Test = seq
+	case event.SideBefore:
+		m.Befores = append(m.Befores, Before{Tree: m.Task(b.Task).base().Hash, Commands: commandsHash(b.Commands), Call: seq})
+	case event.SideAfter:
+		m.Task(b.Task).Handover.After = seq
+	}
+}
+
+func (m *Memory) tested(seq uint64, b *event.TestReport) {
+	r := reportOf(seq, b)
+	for i := range m.Befores {
+		if x := &m.Befores[i]; x.Call == b.Call {
+			x.Call, x.Passed = 0, r.Good()
+			return
+		}
+	}
+	if g := m.Merge; g != nil && g.Test == b.Call {
+		if g.Test, g.Over, g.Seq = 0, true, seq; !r.Good() {
+			g.Failed = "the acceptance commands fail on what was put together: " + r.words()
+		}
+		m.take()
+		return
+	}
+	for _, t := range m.Tasks {
+		if t.busy() && t.Handover.After == b.Call {
+			t.Handover.After, t.Handover.Report = 0, r
+		}
+	}
+}
+
+// merged takes in what came of putting parts together.
+func (m *Memory) merged(seq uint64, b *event.MergeReport) {
+	g := m.Merge
+	g.Seq = seq
+	switch {
+	case b.Tree == nil && len(b.Conflicts) > 0:
+		g.Failed, g.Over = "conflicts: "+skipped(b.Conflicts), true
+	case b.Tree == nil:
+		g.Failed, g.Over = said(b.Error, "it could not be merged"), true
+	default:
+		g.Tree, g.Over = b.Tree, len(m.union(g.Parts)) == 0
+	}
+	m.take()
+}
+
+// take takes a merge over that has ended.
+func (m *Memory) take() {
+	g := m.Merge
+	if !g.Over {
+		return
+	}
+	for _, id := range g.Parts {
+		t := m.Task(id)
+		if t.Merged = g.Failed == ""; !t.Merged {
+			t.Unmerged = g.Failed
+		}
+	}
+	if g.Failed == "" {
+		m.Standing = g.Tree
+	}
+}
+
+// parts are the tasks that were accepted and are in no merge yet, in the order of the plan.
+func (m *Memory) parts() (out []string) {
+	for _, t := range m.Tasks {
+		if t.Status == event.TaskAccepted && !t.Merged && t.Unmerged == "" {
+			out = append(out, t.Plan.ID)
+		}
+	}
+	return out
+}
+
+// open reports whether a task of the group that is under way has not ended.
+func (m *Memory) open() bool {
+	return slices.ContainsFunc(m.Tasks, func(t *Task) bool { return t.Status == "" && t.Runs > 0 })
+}
+
+// settle takes over what needs no merge: what changes nothing, and the first task if it is
+// alone.
+func (m *Memory) settle() {
+	others := 0
+	for _, t := range m.Tasks {
+		if t.Status == event.TaskAccepted && !t.Merged && (t.Plan.ReadOnly || t.Tree == nil) {
+			t.Merged = true
+		}
+		if t.Merged && !t.Plan.ReadOnly {
+			others++
+		}
+	}
+	if parts := m.parts(); len(parts) == 1 && others == 0 && !m.open() {
+		t := m.Task(parts[0])
+		t.Merged, m.Standing = true, t.Tree
+	}
+}
+
+// commandsHash tells lists of commands apart.
+func commandsHash(commands []string) event.Hash {
+	data, err := json.Marshal(commands)
+	if err != nil {
+		panic("architect: commands cannot be encoded: " + err.Error())
+	}
+	return event.HashOf(data)
+}
+
+// reportOf is what matters of a report.
+func reportOf(seq uint64, b *event.TestReport) *Report {
+	r := &Report{Seq: seq, Error: said(b.Error, ""), Commands: int64(len(b.Commands))}
+	for i := range b.Commands {
+		c := &b.Commands[i]
+		r.Passed, r.Failed, r.Skipped = r.Passed+c.Passed, r.Failed+c.Failed, r.Skipped+c.Skipped
+		if r.Output == nil {
+			r.Output = &c.Output
+		}
+		if !c.Good() && r.Command == "" {
+			r.Command, r.Exit, r.Output = event.Shorten(c.Command, 300), c.Exit, &c.Output
+			r.Line, r.Tail = task.FirstFailing([]byte(c.Tail)), event.Shorten(lastOf(c.Tail, 1500), 2000)
+			if c.End != "" {
+				r.Line = strings.TrimSpace("ended by " + c.End + " " + r.Line)
+			}
+		}
+	}
+	return r
+}
