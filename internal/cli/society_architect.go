@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -76,7 +77,7 @@ func (a *app) printTasks(list *view.TaskList) error {
 		if t.Error != "" && t.State != event.TaskAccepted {
 			state += " (" + t.Error + ")"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t+%d -%d\t%s\t%s\n", oneLine(t.ID, 40), oneLine(state, 40), oneLine(orDash(t.Executor), 30), t.Handovers, t.Repairs, t.Files, t.Added, t.Removed, tests(t), oneLine(t.Goal, 60))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t+%d -%d\t%s\t%s\n", oneLine(t.ID, 40), oneLine(state, 40), oneLine(cmp.Or(t.Executor, "-"), 30), t.Handovers, t.Repairs, t.Files, t.Added, t.Removed, tests(t), oneLine(t.Goal, 60))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -105,14 +106,7 @@ func tests(t *view.TaskCard) string {
 	if t.Before == "" && t.Passed == "" {
 		return "-"
 	}
-	return orDash(t.Before) + " → " + orDash(t.Passed)
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
+	return cmp.Or(t.Before, "-") + " → " + cmp.Or(t.Passed, "-")
 }
 
 // mergeWords says what came of putting tasks together.
