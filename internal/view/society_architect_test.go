@@ -232,3 +232,13 @@ func TestABoardPassesOverWhatItDoesNotKnow(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatAPersonSaysOfATask(t *testing.T) {
+	t.Parallel()
+	b := NewBoard()
+	b.Take(event.Event{Seq: 2, Body: &event.PlanProposed{Tasks: []event.TaskPlan{{ID: "add"}}}})
+	b.Take(event.Event{Seq: 3, Actor: "person", Body: &event.TaskOrder{Task: "add", Action: event.OrderMessage, Text: "Be brief"}})
+	if got, want := b.Task("add").Detail().Orders, []Ordered{{3, event.OrderMessage, "person", "Be brief"}}; !slices.Equal(got, want) {
+		t.Errorf("orders: got %+v, want %+v", got, want)
+	}
+}
