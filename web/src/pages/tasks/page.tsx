@@ -17,7 +17,7 @@ export default function Tasks({ name, query }: { name: string; query: URLSearchP
   const list = useQuestResource<TaskList>(questPath(name, '/tasks'))
   const chosen = query.get('task') ?? ''
   return (
-    <div className="page wide tasks">
+    <div className="page tasks">
       <h2 className="hidden-label">Tasks</h2>
       {quest.data && <Questions quest={quest.data} />}
       <Ready of={list} what="the tasks">{(l) => (l.tasks.length === 0
