@@ -1,4 +1,5 @@
-import type { TaskList } from '../../api/types'
+import { useState } from 'react'
+import type { Ref, TaskList } from '../../api/types'
 import { questLink } from '../../route'
 import { visible } from '../../text/plain'
 import { Badge, several } from '../../ui/show'
@@ -20,6 +21,15 @@ export function Merges({ quest, list }: { quest: string; list: TaskList }) {
   )
 }
 
+// The patch is read when somebody opens it.
+function Patch({ patch }: { patch: Ref }) {
+  const [open, setOpen] = useState(false)
+  return (
+    <details onToggle={(e) => setOpen(e.currentTarget.open)}><summary>The whole patch</summary>
+      {open && <Changes patch={patch} name="merged.patch" />}</details>
+  )
+}
+
 function One({ quest, merge: m }: { quest: string; merge: Merge }) {
   const wrong = m.conflicts.length > 0 || m.error.text || m.error.ref
   return (
@@ -34,7 +44,7 @@ function One({ quest, merge: m }: { quest: string; merge: Merge }) {
       {m.conflicts.length > 0 && <ul className="small">{m.conflicts.map((c) => (
         <li key={c.path}><span className="mono">{visible(c.path)}</span>: {visible(c.reason)}</li>
       ))}</ul>}
-      {m.patch && <details><summary>The whole patch</summary><Changes patch={m.patch} name="merged.patch" /></details>}
+      {m.patch && <Patch patch={m.patch} />}
     </div>
   )
 }
