@@ -86,6 +86,9 @@ func (s *State) goOn(e event.Event) []event.Draft {
 		return news
 	}
 	if duty := s.tend(e); duty != nil {
+		if s.rules.traits.Aside && !slices.ContainsFunc(duty, func(d event.Draft) bool { return !d.Body.Type().LeadsNowhere() }) {
+			return append(duty, s.advanceSome(e)...)
+		}
 		return duty
 	}
 	if step := s.advanceSome(e); step != nil {

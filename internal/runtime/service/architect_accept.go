@@ -120,8 +120,22 @@ func acceptOne(ctx context.Context, q *runtime.Quest, c *computer.Computer, i in
 	if n, ok := task.Count(text); ok {
 		run.Passed, run.Failed, run.Skipped = n.Passed, n.Failed, n.Skipped
 	}
-	run.Tail = plain.CutFront(runtime.Clean(strings.TrimRight(string(text[max(0, len(text)-maxTail):]), "\n")), min(maxTail, maxTails/max(len(b.Commands), 1)))
+	run.Tail = tail(text, run.Good(), min(maxTail, maxTails/max(len(b.Commands), 1)))
 	return run, nil
+}
+
+// tail is the end of an output; of a command that failed it begins with the line that says so,
+// if that stands further up.
+func tail(text []byte, good bool, most int) string {
+	end := plain.CutFront(runtime.Clean(strings.TrimRight(string(text[max(0, len(text)-maxTail):]), "\n")), most)
+	if good {
+		return end
+	}
+	line := task.FirstFailing(text)
+	if line == "" || strings.Contains(end, line) || len(line) > most/2 {
+		return end
+	}
+	return line + "\n[…]\n" + plain.CutFront(end, most-len(line)-8)
 }
 
 // spoken is what a command wrote, without secrets: whole, or its beginning and its end.

@@ -16,3 +16,8 @@ func SearchOf(docs []search.Document, e search.Embedder) func(context.Context, *
 		return c.search(ctx, b, e.Name())
 	}
 }
+
+// AcceptOf runs acceptance commands on a tree as the workshop of an architect does.
+func AcceptOf(ctx context.Context, q *runtime.Quest, seq uint64, b *event.AcceptanceCall) (*event.TestReport, error) {
+	return accept(ctx, q, seq, b, q.Restored(ctx, &b.Tree))
+}

@@ -37,7 +37,9 @@ var (
 func (Society) Rules() string { return "architect/1" }
 
 // Traits implements quest.Society: whoever works waits for others, and for times.
-func (Society) Traits() quest.Traits { return quest.Traits{Couples: true, Wakes: true, Computes: true} }
+func (Society) Traits() quest.Traits {
+	return quest.Traits{Couples: true, Wakes: true, Computes: true, Aside: true}
+}
 
 // Policies implements quest.Society.
 func (Society) Policies() []behavior.Thread { return policies() }
@@ -59,7 +61,7 @@ func (Society) Roles(s *quest.Spec, thinks, _ bool) []quest.Role {
 	for slot := range set.Parallel {
 		for _, x := range set.Executors {
 			roles = append(roles, quest.Role{
-				Name: worker(x, slot, set.Parallel), Executor: x, Gateway: &event.GatewaySpec{Any: true}, Text: "system-worker", Own: workerTools,
+				Name: worker(x, slot, set.Parallel), Executor: x, Prompted: true, Gateway: &event.GatewaySpec{Any: true}, Text: "system-worker", Own: workerTools,
 			})
 		}
 	}
