@@ -55,6 +55,18 @@ type Store interface {
 	Has(ctx context.Context, h event.Hash) (bool, error)
 }
 
+// Batcher is a store that takes many blobs faster than one by one.
+type Batcher interface{ Batch() (Batch, error) }
+
+// Batch is a store whose blobs can be found, and are on disk, once Flush has returned; after an
+// error of it some may be. One of Flush and Abort ends it, and must be called. The store below
+// may wait for that end: whoever has a batch open writes through it alone.
+type Batch interface {
+	Store
+	Flush() error
+	Abort()
+}
+
 // DamageError says that what is stored under a name is not what the name says.
 type DamageError struct {
 	Hash event.Hash

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"sync"
 
 	"lyceum/internal/event"
 )
@@ -43,46 +44,69 @@ func restoreTop(ctx context.Context, store Store, ref event.TreeRef, root *os.Ro
 	return restoreFolder(ctx, store, ref, root, "")
 }
 
+// writers is how many files of a folder are written at the same time.
+const writers = 4
+
 func restoreFolder(ctx context.Context, store Store, ref event.TreeRef, root *os.Root, at string) error {
 	tree, err := ReadTree(ctx, store, ref)
 	if err != nil {
 		return err
 	}
-	if err := removeOthers(root, tree); err != nil {
+	there, err := removeOthers(root, tree)
+	if err != nil {
 		return fmt.Errorf("clear folder %s: %w", quote(at), err)
 	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var writing sync.WaitGroup
+	slots := make(chan struct{}, writers)
 	for _, e := range tree {
-		if err := ctx.Err(); err != nil {
-			return err
+		if ctx.Err() != nil {
+			break
 		}
-		if err := restoreEntry(ctx, store, e, root, path.Join(at, e.Name)); err != nil {
-			return err
+		p := path.Join(at, e.Name)
+		if e.Kind != File {
+			if err := restoreEntry(ctx, store, e, root, p, there[e.Name]); err != nil {
+				stop(err)
+			}
+			continue
 		}
+		slots <- struct{}{}
+		writing.Go(func() {
+			defer func() { <-slots }()
+			if err := restoreEntry(ctx, store, e, root, p, there[e.Name]); err != nil {
+				stop(err)
+			}
+		})
 	}
-	return nil
+	writing.Wait()
+	return context.Cause(ctx)
 }
 
-func removeOthers(root *os.Root, tree Tree) error {
+// removeOthers removes what is not listed, and says which of the listed are there.
+func removeOthers(root *os.Root, tree Tree) (there map[string]bool, err error) {
+	infos, err := list(root)
+	if err != nil || len(infos) == 0 {
+		return nil, err
+	}
 	listed := make(map[string]bool, len(tree))
 	for _, e := range tree {
 		listed[e.Name] = true
 	}
-	infos, err := list(root)
-	if err != nil {
-		return err
-	}
+	there = map[string]bool{}
 	for _, info := range infos {
 		if listed[info.Name()] {
+			there[info.Name()] = true
 			continue
 		}
 		if err := remove(root, info.Name()); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return there, nil
 }
 
-func restoreEntry(ctx context.Context, store Store, e Entry, root *os.Root, at string) error {
+func restoreEntry(ctx context.Context, store Store, e Entry, root *os.Root, at string, there bool) error {
 	switch e.Kind {
 	case Dir:
 		sub, err := makeFolder(root, e.Name)
@@ -96,7 +120,7 @@ func restoreEntry(ctx context.Context, store Store, e Entry, root *os.Root, at s
 			return fmt.Errorf("make link %s: %w", quote(at), err)
 		}
 	case File:
-		if err := makeFile(ctx, store, e, root); err != nil {
+		if err := makeFile(ctx, store, e, root, there); err != nil {
 			return fmt.Errorf("write file %s: %w", quote(at), err)
 		}
 	}
@@ -129,14 +153,16 @@ func makeLink(root *os.Root, e Entry) error {
 	return root.Symlink(e.Target, e.Name)
 }
 
-func makeFile(ctx context.Context, store Store, e Entry, root *os.Root) error {
+func makeFile(ctx context.Context, store Store, e Entry, root *os.Root, there bool) error {
 	in, err := store.Open(ctx, e.Hash)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	if err := remove(root, e.Name); err != nil {
-		return err
+	if there {
+		if err := remove(root, e.Name); err != nil {
+			return err
+		}
 	}
 	// With O_EXCL the file is new: neither a link nor another name of an old one.
 	out, err := root.OpenFile(e.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -155,7 +181,7 @@ func makeFile(ctx context.Context, store Store, e Entry, root *os.Root) error {
 func fill(ctx context.Context, out *os.File, in io.Reader, e Entry) error {
 	// One byte more than listed, so that the verified end is reached.
 	to := &hollower{f: out}
-	n, err := io.CopyBuffer(to, struct{ io.Reader }{io.LimitReader(Interruptible(ctx, in), e.Size+1)}, make([]byte, hole))
+	n, err := io.CopyBuffer(to, struct{ io.Reader }{io.LimitReader(Interruptible(ctx, in), e.Size+1)}, make([]byte, min(hole, e.Size+1)))
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func Read(ctx context.Context, store blob.Store, dir string, opts Options) (*Bas
 	return base, base.lay(ctx, store, opts.Over)
 }
 
-func read(ctx context.Context, store blob.Store, dir string, opts Options) (*Base, error) {
+func read(ctx context.Context, store blob.Store, dir string, opts Options) (base *Base, err error) {
 	p, found, err := find(dir, opts)
 	if err != nil {
 		return nil, err
@@ -101,12 +101,21 @@ func read(ctx context.Context, store blob.Store, dir string, opts Options) (*Bas
 	if err != nil {
 		return nil, err
 	}
+	store, done, err := many(store)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err = done(err); err != nil {
+			base = nil
+		}
+	}()
 	r := &reading{store: store, place: p, root: newFolder()}
 	if r.bench, err = newBench(p.format(id)); err != nil {
 		return nil, err
 	}
 	defer r.bench.close()
-	base := &Base{Commit: id, Worktree: opts.Base == Worktree}
+	base = &Base{Commit: id, Worktree: opts.Base == Worktree}
 	if base.Worktree {
 		err = r.worktree(ctx)
 	} else {
@@ -119,6 +128,26 @@ func read(ctx context.Context, store blob.Store, dir string, opts Options) (*Bas
 	base.LeftOut = r.leftOut
 	base.Tree, err = r.root.store(ctx, store)
 	return base, err
+}
+
+// many is a store for all files of a base, which done ends: they are there if err is nil and
+// it returns nil.
+func many(store blob.Store) (_ blob.Store, done func(err error) error, err error) {
+	b, ok := store.(blob.Batcher)
+	if !ok {
+		return store, func(err error) error { return err }, nil
+	}
+	batch, err := b.Batch()
+	if err != nil {
+		return nil, nil, err
+	}
+	return batch, func(err error) error {
+		if err != nil {
+			batch.Abort()
+			return err
+		}
+		return batch.Flush()
+	}, nil
 }
 
 func find(dir string, opts Options) (p place, found bool, err error) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
 	"lyceum/internal/repo"
@@ -84,7 +85,7 @@ func (o *outsider) renew(ctx context.Context, tree, commit *event.TreeRef) error
 	if err != nil {
 		return err
 	}
-	return d.renew(tree, o.l.rt.seeded(ctx, tree, seed))
+	return d.renew(ctx, tree, o.l.rt.seeded(ctx, tree, seed))
 }
 
 // oldPrefix is what the name of a home begins with that is being removed.
@@ -92,7 +93,7 @@ const oldPrefix = ".old-"
 
 // renew puts another home into the place of this one. What was there goes aside at once, and is
 // removed beside whoever goes on.
-func (d *desk) renew(tree *event.TreeRef, fill func(*os.Root) error) error {
+func (d *desk) renew(ctx context.Context, tree *event.TreeRef, fill func(*os.Root) error) error {
 	d.looking.Lock()
 	defer d.looking.Unlock()
 	at := d.place.Home
@@ -113,6 +114,13 @@ func (d *desk) renew(tree *event.TreeRef, fill func(*os.Root) error) error {
 	}
 	_ = d.home.Close() // what it was open for is gone
 	d.home, d.tree, d.index, d.skipped, d.looked, d.refused = home, tree, nil, nil, true, ""
+	if tree != nil {
+		// Nobody has had the home yet, so the first look need not read what we wrote. Without
+		// an index it does.
+		if index, err := blob.Known(ctx, d.l.rt.Blobs, *tree, home); err == nil {
+			d.index = index
+		}
+	}
 	d.removing.Go(func() {
 		if err := RemoveTree(old); err != nil {
 			d.l.mail.fail(err)

@@ -65,6 +65,8 @@ type Store struct {
 	when    When
 	lock    *os.File
 	flush   func(*os.File) error
+	// sync is flush for all of the disk that a folder is on.
+	sync func(*os.File) error
 
 	// settled holds the folders whose own name is known to be on disk. Folders
 	// are never removed, so what is true once stays true.
@@ -85,6 +87,8 @@ type Store struct {
 var (
 	_ blob.Store  = (*Store)(nil)
 	_ blob.Ranger = (*Store)(nil)
+
+	_ blob.Batcher = (*Store)(nil)
 )
 
 const scratch = "tmp"
@@ -93,7 +97,7 @@ const scratch = "tmp"
 // there it waits for the end of that. The caller must Close the store, and not
 // before the events that name the blobs it put are stored.
 func Open(dir string, opts *Options) (*Store, error) {
-	s := &Store{dir: filepath.Clean(dir), flush: (*os.File).Sync}
+	s := &Store{dir: filepath.Clean(dir), flush: (*os.File).Sync, sync: syncDisk}
 	s.pace.quiet, s.pace.patience = quiet, patience
 	s.pace.seen.Store(-1)
 	if opts != nil {
@@ -101,6 +105,7 @@ func Open(dir string, opts *Options) (*Store, error) {
 	}
 	if opts != nil && opts.Volatile {
 		s.flush = func(*os.File) error { return nil }
+		s.sync = s.flush
 	}
 	// Packing belongs to no call: it begins after one and ends with the store.
 	s.press.ctx, s.press.stop = context.WithCancel(context.Background())

@@ -2,6 +2,7 @@ package fs
 
 import (
 	iofs "io/fs"
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -25,3 +26,6 @@ func taken(info iofs.FileInfo) int64 {
 	}
 	return info.Size()
 }
+
+// syncDisk has all that was written to a folder's disk reach it.
+func syncDisk(f *os.File) error { return unix.Syncfs(int(f.Fd())) }

@@ -35,7 +35,7 @@ type ground struct {
 func check(t *testing.T, what string, err error) {
 	t.Helper()
 	if err != nil {
-		t.Fatalf("%s: %v", what, err)
+		t.Fatalf("could not %s: %v", what, err)
 	}
 }
 
