@@ -37,7 +37,9 @@ var (
 func (Society) Rules() string { return "architect/1" }
 
 // Traits implements quest.Society: whoever works waits for others, and for times.
-func (Society) Traits() quest.Traits { return quest.Traits{Couples: true, Wakes: true, Computes: true, Aside: true} }
+func (Society) Traits() quest.Traits {
+	return quest.Traits{Couples: true, Wakes: true, Computes: true, Aside: true}
+}
 
 // Policies implements quest.Society.
 func (Society) Policies() []behavior.Thread { return policies() }
