@@ -99,7 +99,7 @@ var layers = []layer{
 	{"backup", "a copy of a home that runs", []string{"blob", "blob/fs", "event", "ledger", "ledger/sqlite", "runtime"}},
 	{"runtime/audit", "replay, verify, running recorded calls again", []string{"agent", "blob", "computer", "event", "ledger", "quest", "runtime"}},
 	{"computer/computertest", "one suite for every driver: what it must do, and what must not get out", []string{"blob", "blob/fs", "computer", "computer/helper", "computer/tree", "event", "gateway", "mcp/scoped", "model", "need"}},
-	{"runtime/runtimetest", "a simulated world around quests, with a part for each society; what each call is in it", []string{"agent", "event", "evidence", "ledger", "model", "policy", "quest", "runtime", "society/contract", "society/lab", "society/solo"}},
+	{"runtime/runtimetest", "a simulated world around quests, with a part for each society; what each call is in it", []string{"agent", "event", "evidence", "ledger", "model", "policy", "quest", "runtime", "society/architect", "society/architect/task", "society/contract", "society/lab", "society/solo"}},
 	{"crate", "export and import as RO-Crate", []string{"agent", "blob", "event", "ledger", "quest", "runtime", "runtime/audit"}},
 	{"runtime/service", "workshops: what each society needs of the world besides", []string{"agent", "blob", "compute", "computer", "event", "ledger", "quest", "repo", "runtime", "runtime/audit", "search", "society/architect/task", "society/contract", "society/contract/tender", "society/lab", "society/lab/paper", "workspace"}},
 	{"acp", "the Agent Client Protocol: what events are in it, live and recorded; a connection for either side of it", []string{"acp/wire", "event", "media", "model", "runtime", "view", "workspace"}},

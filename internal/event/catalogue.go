@@ -193,7 +193,7 @@ var catalogue = map[Type]entry{
 
 	"home.call":         derived[HomeCall]().asks(),
 	"home.renewed":      input[HomeRenewed]().answers("home.call"),
-	"prompt.stopped":    derived[PromptStopped]().leadsNowhere(),
+	"prompt.stopped":    derived[PromptStopped](),
 	"task.order":        input[TaskOrder](),
 	"session.config":    derived[SessionConfig](),
 	"plan.proposed":     derived[PlanProposed](),

@@ -34,6 +34,7 @@ type books struct {
 
 	computers computerBooks
 	// unprepared says that nobody may do anything yet.
+	stopped    map[uint64]bool // prompts that the rules stopped
 	unprepared bool
 	// shadow is the fold of the ledger, beside the owner's state.
 	shadow *quest.State
@@ -111,6 +112,15 @@ func (b *books) life(w *World, e event.Event) {
 			b.computers.trees[a.Name] = a.Tree
 		}
 		b.unprepared = x.Prepare != ""
+	case *event.PromptStopped:
+		if b.stopped == nil {
+			b.stopped = map[uint64]bool{}
+		}
+		b.stopped[x.Call] = true
+	case *event.HomeRenewed:
+		if x.Error.Len() == 0 {
+			b.computers.trees[e.Actor] = x.Tree
+		}
 	case *event.PrepareResult:
 		if x.Tree != nil {
 			b.unprepared = false
@@ -317,7 +327,7 @@ func (b *books) answered(e event.Event, r event.Result) error {
 	delete(b.open, r.Answers())
 	delete(b.timers, r.Answers())
 	delete(b.asked, r.Answers())
-	if x, ok := r.(*event.PromptResult); ok && x.Stop == event.StopInterrupted {
+	if x, ok := r.(*event.PromptResult); ok && x.Stop == event.StopInterrupted && !b.stopped[x.Call] {
 		b.turns-- // it is still to be taken
 		b.share[e.Actor]--
 	}

@@ -134,8 +134,9 @@ func Missing(parts map[string]func() Part) (out []event.Type) {
 // Parts are those of the societies there are, by name.
 func Parts() map[string]func() Part {
 	return map[string]func() Part{
-		"solo":     func() Part { return NewSolo() },
-		"lab":      func() Part { return NewLab(8, 25) },
-		"contract": func() Part { return NewContract(0) },
+		"solo":      func() Part { return NewSolo() },
+		"lab":       func() Part { return NewLab(8, 25) },
+		"contract":  func() Part { return NewContract(0) },
+		"architect": func() Part { return NewArchitect() },
 	}
 }

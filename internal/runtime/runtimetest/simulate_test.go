@@ -204,3 +204,13 @@ func TestEverySocietyIsSimulated(t *testing.T) {
 		}
 	}
 }
+
+// Whatever executors do, each handover has one end, nothing is accepted that was not checked,
+// and no limit is passed; wherever the process dies.
+func TestArchitectSimulation(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	simulate(t, runtimetest.Parts()["architect"], need.Times(100, 500), runtimetest.Once(0), "handovers checked", "handovers error", "tasks accepted", "tasks failed", "repairs", "changes outside", "manifests",
+		"merges", "crashes", "forks", "quest.finished")
+	simulate(t, runtimetest.Parts()["architect"], 1, runtimetest.EveryEvent(0), "killed", "forks")
+}

@@ -34,6 +34,9 @@ func (Society) Deliver(s *quest.State, a *agent.Agent, u *agent.Use) (*quest.Del
 		return nil, errors.New("limit must be 1 to 20")
 	}
 	f := &quest.Finding{Query: args.Query, Limit: args.Limit}
+	if s.Repo != nil {
+		f.Tree = &s.Repo.Tree
+	}
 	for _, n := range c.m.Notes[max(0, len(c.m.Notes)-1000):] {
 		text := n.Text
 		if text.Ref != nil || text.Text == "" {

@@ -114,7 +114,13 @@ func (m *Memory) applyRun(e event.Event) {
 	case *event.TimerSet:
 		for _, t := range m.Tasks {
 			if t.busy() && timerOf(t.Handover.Worker) == b.Purpose {
-				t.Handover.Timer = b.At
+				t.Handover.Timer, t.Handover.Wake = b.At, e.Seq
+			}
+		}
+	case *event.TimerFired:
+		for _, t := range m.Tasks {
+			if t.busy() && t.Handover.Wake == b.Call {
+				t.Handover.Timer, t.Handover.Wake = 0, 0
 			}
 		}
 	case *event.PromptStopped:
@@ -237,7 +243,7 @@ func (m *Memory) begun(e event.Event, b *event.HandoverBegun) {
 		}
 	}
 	if old := t.Handover; b.Repair && old != nil {
-		h.Ready, h.Session, h.Fingerprint = true, old.Session, old.Fingerprint
+		h.Ready, h.Session, h.Fingerprint = old.Ready, old.Session, old.Fingerprint
 	} else if p, err := task.DecodePackage([]byte(b.Package.Text)); err == nil {
 		h.Session, h.Fingerprint = p.Session, p.Runtime.Fingerprint
 	}
@@ -324,7 +330,7 @@ func (m *Memory) returned(e event.Event, b *event.PromptResult) {
 	}
 	h := t.Handover
 	h.hold(e.Time)
-	h.Prompt, h.Timer = 0, 0
+	h.Prompt = 0
 	if b.Stop == event.StopInterrupted && h.Stopping != b.Call {
 		return // it goes on when the quest does
 	}

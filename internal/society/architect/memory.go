@@ -185,6 +185,7 @@ type Handover struct {
 	Due    event.Time `json:",omitzero"`
 	Timer  event.Time `json:",omitzero"`
 	Left   int64      `json:",omitzero"`
+	Wake   uint64     `json:",omitzero"` // the timer.set
 	// Seen are the executor's names of commands that were counted.
 	Seen []string `json:",omitempty"`
 	// Memory says that a command had no memory left.
@@ -265,6 +266,13 @@ type Merge struct {
 	Over   bool   `json:",omitzero"`
 }
 
+var (
+	_ quest.Tasker   = (*Memory)(nil)
+	_ quest.Runner   = Society{}
+	_ quest.Producer = Society{}
+	_ quest.Listener = Society{}
+)
+
 // Begin implements quest.Knower.
 func (Society) Begin(_ *quest.State, b *event.QuestCreated) quest.Memory {
 	m := &Memory{Settings: settingsOf(nil)}
@@ -341,7 +349,7 @@ func (m *Memory) act(at agent.Place) *Act {
 
 // Abandon implements quest.Memory.
 func (m *Memory) Abandon() {
-	m.Asked, m.Offered = nil, nil
+	m.Asked, m.Offered, m.Greeted = nil, nil, false // the processes are the origin's
 	m.Befores = slices.DeleteFunc(m.Befores, func(b Before) bool { return b.Call != 0 })
 	if g := m.Merge; g != nil && !g.Over {
 		if g.Test = 0; g.Tree == nil {
@@ -354,7 +362,7 @@ func (m *Memory) Abandon() {
 			continue
 		}
 		h := t.Handover
-		h.Home, h.Inspect, h.After, h.Prompt, h.Timer, h.Due, h.Stopping, h.Stopped = 0, 0, 0, 0, 0, 0, 0, ""
+		h.Home, h.Inspect, h.After, h.Prompt, h.Timer, h.Wake, h.Due, h.Stopping, h.Stopped = 0, 0, 0, 0, 0, 0, 0, 0, ""
 	}
 }
 
@@ -398,6 +406,20 @@ func (m *Memory) Check(b event.Result) error {
 		if (b.Tree == nil) == (len(b.Conflicts) == 0 && b.Error.Len() == 0) {
 			return fmt.Errorf("a merge has a tree and conflicts, or neither")
 		}
+	}
+	return nil
+}
+
+// MayOrder implements quest.Tasker.
+func (m *Memory) MayOrder(b *event.TaskOrder) error {
+	t := m.Task(b.Task)
+	switch {
+	case t == nil:
+		return fmt.Errorf("there is no task %.40q", b.Task)
+	case t.Status != "":
+		return fmt.Errorf("the task %s is %s", b.Task, t.Status)
+	case len(m.Orders) >= 16:
+		return fmt.Errorf("%d words about tasks wait already", len(m.Orders))
 	}
 	return nil
 }

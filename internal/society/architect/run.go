@@ -43,7 +43,9 @@ func run(s *quest.State, t *Task, e event.Event) []event.Draft {
 	case h.Prompt == 0 && !h.Returned && a.Held:
 		return wrong(t, e, event.ErrorExecutor, 0, "held", "It may not go on: "+a.Parked)
 	case !h.Told:
-		return inform(e, h.Worker, h.Seq, words(s, t))
+		// Nothing follows from a timer: it comes first.
+		at := e.Time + event.Time(Of(s).Settings.Session.Seconds*1_000_000)
+		return append(wake(e, h, at), inform(e, h.Worker, h.Seq, words(s, t))...)
 	case h.Prompt != 0:
 		return watch(s, t, e)
 	case !h.Returned:
@@ -97,8 +99,8 @@ func wrong(t *Task, e event.Event, category string, exit int64, line, text strin
 // themselves.
 func alarms(m *Memory, e event.Event) (out []event.Draft) {
 	for _, t := range m.Tasks {
-		if h := t.Handover; t.busy() && h.Prompt != 0 && h.Stopping != h.Prompt && h.Due != 0 && h.Timer != h.Due {
-			out = append(out, one(e, "core", &event.TimerSet{At: h.Due, Purpose: timerOf(h.Worker)})...)
+		if h := t.Handover; t.busy() && h.Prompt != 0 && h.Stopping != h.Prompt && h.Due != 0 && h.Timer == 0 {
+			out = append(out, wake(e, h, h.Due)...)
 		}
 	}
 	return out
@@ -118,6 +120,11 @@ func watch(s *quest.State, t *Task, e event.Event) []event.Draft {
 		return inform(e, Architect, c.Seq, quest.Fill(s.Texts["asked"], "TASK", t.Plan.ID, "QUESTION", said(c.Question, "")))
 	}
 	return nil
+}
+
+// wake asks to be woken when the time of a worker is up.
+func wake(e event.Event, h *Handover, at event.Time) []event.Draft {
+	return one(e, "core", &event.TimerSet{At: at, Purpose: timerOf(h.Worker)})
 }
 
 // timerOf is the purpose of the timer of a worker.

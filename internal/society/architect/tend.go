@@ -65,7 +65,7 @@ func greet(s *quest.State, e event.Event) []event.Draft {
 			}
 			lines = append(lines, fmt.Sprintf("%s is ready: %s %s; %s.", x, oneLine(a.Session.Info.Name), oneLine(a.Session.Info.Version), how))
 		case a.Session.Call == 0:
-			return one(e, a.Name, &event.ExecutorCall{Executor: a.Executor})
+			return s.MakeReady(a, e)
 		default:
 			waits = true
 		}
@@ -325,11 +325,14 @@ func conclude(s *quest.State, e event.Event) []event.Draft {
 	if m.Answer != nil && len(a.Open) == 0 {
 		return one(e, Architect, finished(m, *m.Answer))
 	}
-	if a == nil || a.Parked == "" || a.Parked == waitsForExecutors || a.Held || m.Merge != nil || len(a.Open) > 0 {
+	if a == nil || a.Parked == "" || a.Parked == waitsForExecutors || m.Merge != nil || len(a.Open) > 0 {
 		return nil
 	}
 	if slices.ContainsFunc(m.Tasks, (*Task).busy) {
 		return nil
+	}
+	if a.Held { // only a person can give it its turn back
+		return one(e, "core", &event.QuestFailed{Reason: event.Shorten("The architect may not go on. "+a.Parked+"\n"+finished(m, "").Answer.Text, 6<<10)})
 	}
 	if len(m.Tasks) == 0 {
 		return one(e, "core", &event.QuestFailed{Reason: "Nothing was planned. " + a.Parked})

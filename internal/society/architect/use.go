@@ -27,6 +27,9 @@ func (Society) Use(s *quest.State, a *agent.Agent, u *agent.Use, e event.Event) 
 	case a.Name != Architect || !slices.Contains(architectTools, u.Name):
 		return c.wrong("%s is not for you.", u.Name)
 	}
+	if !c.m.Greeted {
+		return nil // nobody could be handed anything
+	}
 	switch u.Name {
 	case planTasks:
 		return c.plan()
@@ -198,6 +201,7 @@ func (m *Memory) complete(plan []event.TaskPlan) (out []event.TaskPlan, faults [
 			faults = append(faults, fmt.Sprintf("task %s is %s: give what is left to do another id", p.ID, t.Status))
 			continue
 		} else if t != nil && t.Runs > 0 {
+			out = append(out, t.Plan)
 			continue
 		}
 		p.Scope = task.Of(p.Scope).With(m.Settings.NoTouch...).Recorded()
@@ -289,8 +293,8 @@ func (c *using) clarify() []event.Draft {
 
 func (c *using) answerExecutor(id, answer string) []event.Draft {
 	t := c.m.Task(id)
-	if act := c.m.act(c.place); act != nil {
-		return c.say("The executor of %s has your answer. Dispatch the task again to wait for its end.", act.Task)
+	if t != nil && t.Clarify != nil && t.Clarify.Answer != nil || c.m.act(c.place) != nil {
+		return c.say("The executor of %s has your answer. Dispatch the task again to wait for its end.", id)
 	}
 	switch {
 	case t == nil || t.Clarify == nil || t.Clarify.Answer != nil || t.Clarify.Over:
@@ -298,7 +302,8 @@ func (c *using) answerExecutor(id, answer string) []event.Draft {
 	case answer == "" || event.Weight(answer) > 8<<10:
 		return c.wrong("The answer is empty or has more than 8,000 bytes.")
 	}
-	return c.do(&event.TaskClarified{Clarify: t.Clarify.Seq, Task: id, Text: event.Text{Text: answer}})
+	h := t.Handover
+	return append(wake(c.e, h, c.e.Time+event.Time(h.Left)), c.do(&event.TaskClarified{Clarify: t.Clarify.Seq, Task: id, Text: event.Text{Text: answer}})...)
 }
 
 // dispatch hands a task over, and waits until the run has ended.
@@ -355,7 +360,7 @@ func (c *using) blocked(t *Task) (why string, waits bool) {
 	}
 	switch {
 	case t.checked():
-		return t.Plan.ID + " has a checked run: judge it.", false
+		return t.Plan.ID + " has a checked run: judge it.\n" + outcome(c.s, t), false
 	case t.Wanted:
 		return "The same error came again and again. It is handed over only with a strictly smaller scope: judge it with narrow.", false
 	case t.Runs >= l.Handovers:

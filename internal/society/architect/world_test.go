@@ -123,7 +123,7 @@ func (w *world) manifest(worker string) string {
 		}
 		return fmt.Sprintf(`{"manifest_id":"m","session_id":%q,"generated_at":"2026-01-31T12:00:00Z","environment_fingerprint":%q,"items":[{"type":"patch","ref":".","generated_by":"me"}]}`, p.Session, p.Runtime.Fingerprint)
 	}
-	w.t.Fatal("no package")
+	w.t.Fatalf("no package of %s:\n%s", worker, w.tail())
 	return ""
 }
 
@@ -254,7 +254,7 @@ func (w *world) prompted(worker string, seq uint64) bool {
 	}
 	r := w.work(w, worker, seq)
 	if r == nil {
-		return false
+		return w.stopping(seq)
 	}
 	r.Call = seq
 	w.Take(worker, r)

@@ -1,0 +1,4 @@
+package architect
+
+// SnapshotHash is for tests.
+var SnapshotHash = snapshotHash
