@@ -82,7 +82,7 @@ var layers = []layer{
 	{"society/contract", "the rules of a planner, workers that bid, and an auditor", []string{"agent", "behavior", "event", "evidence", "model", "policy", "quest", "society/contract/tender", "wording"}},
 	{"society/lab", "the rules of many that publish, review each other and vote", []string{"agent", "behavior", "event", "model", "policy", "quest", "society/lab/paper"}},
 	{"society/solo", "the rules of one agent", []string{"agent", "behavior", "event", "model", "quest"}},
-	{"society/architect", "the rules of an architect, who plans and judges, and of executors that act", []string{"agent", "behavior", "event", "model", "plain", "policy", "quest", "society/architect/task", "workspace"}},
+	{"society/architect", "the rules of an architect, who plans and judges, and of executors that act", []string{"agent", "behavior", "event", "model", "policy", "quest", "society/architect/task", "workspace"}},
 	{"society", "the list of this binary's societies", []string{"quest", "society/architect", "society/contract", "society/lab", "society/solo"}},
 	{"quest/promptdoc", "writes docs/prompts.md", []string{"event", "quest", "society"}},
 	{"quest/questschema", "writes docs/quest.schema.json", []string{"society"}},
