@@ -159,11 +159,9 @@ func (s *State) applyCall(e event.Event) {
 		s.advise(b)
 	case *event.PrepareResult:
 		s.prepared(b)
-	case *event.HomeCall, *event.HomeRenewed:
-		s.applyHome(e)
 	case *event.TaskSummary:
 		s.Agent(e.Actor).Summarized(b)
-	case *event.ExecutorCall, *event.ExecutorReady, *event.SessionOpened, *event.PromptCall, *event.PromptBegun, *event.PromptResult,
+	case *event.HomeCall, *event.HomeRenewed, *event.ExecutorCall, *event.ExecutorReady, *event.SessionOpened, *event.PromptCall, *event.PromptBegun, *event.PromptResult,
 		*event.PromptStopped, *event.PermissionAsked, *event.PermissionDecided, *event.ToolReported, *event.PlanReported, *event.SaidReported:
 		s.applyExecutor(e)
 	case event.Keeper:

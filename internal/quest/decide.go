@@ -86,7 +86,7 @@ func (s *State) goOn(e event.Event) []event.Draft {
 		return news
 	}
 	if duty := s.tend(e); duty != nil {
-		if s.rules.traits.Aside && !slices.ContainsFunc(duty, func(d event.Draft) bool { return !d.Body.Type().LeadsNowhere() }) {
+		if s.rules.traits.Aside && !slices.ContainsFunc(duty, func(d event.Draft) bool { return !aside(d.Body) }) {
 			return append(duty, s.advanceSome(e)...)
 		}
 		return duty
@@ -95,6 +95,15 @@ func (s *State) goOn(e event.Event) []event.Draft {
 		return step
 	}
 	return s.outlasted(e)
+}
+
+// aside reports whether nothing follows from an event, and no agent's step depends on it.
+func aside(b event.Body) bool {
+	switch b.(type) {
+	case *event.TimerSet, *event.PromptStopped:
+		return true
+	}
+	return false
 }
 
 // advanceSome says the next step of the agent that the last input was about, or of

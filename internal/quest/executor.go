@@ -231,6 +231,8 @@ func (s *State) gone(q *Question) bool {
 func (s *State) applyExecutor(e event.Event) {
 	a := s.Agent(e.Actor)
 	switch b := e.Body.(type) {
+	case *event.HomeCall, *event.HomeRenewed:
+		s.applyHome(e)
 	case *event.ExecutorCall:
 		s.Calls[e.Seq] = Call{Kind: e.Type, Agent: e.Actor}
 		a.Session.Call = e.Seq
