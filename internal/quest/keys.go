@@ -47,7 +47,7 @@ func QuestionKey(name, about string) Key {
 
 // NumberKey is a key for a whole number from least to most.
 func NumberKey(name, about string, least, most int64) Key {
-	k := NewKey[int64](name, numbers(least, most, about))
+	k := NewKey[int64](name, Numbers(least, most, about))
 	read := k.read
 	k.read = func(n ast.Node) (any, error) {
 		if _, ok := n.(*ast.IntegerNode); !ok { // the parser would make 1 of 1.5

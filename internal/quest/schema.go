@@ -100,8 +100,8 @@ func (l Societies) Choices(key string) []string {
 // namePattern is what event.ValidName checks.
 const namePattern = "^[a-z0-9][a-z0-9-]{0,62}$"
 
-// numbers is the form of whole numbers from least to most.
-func numbers(least, most int64, text string) *jsonschema.Schema {
+// Numbers is the form of whole numbers from least to most.
+func Numbers(least, most int64, text string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "integer", Minimum: new(float64(least)), Maximum: new(float64(most)), Description: text}
 }
 

@@ -169,7 +169,7 @@ func (l Societies) checkAgents(s *Spec, soc Society) error {
 
 // agentsSchema is the form of Agents.
 func agentsSchema(text string) *jsonschema.Schema {
-	count := func(text string) *jsonschema.Schema { return numbers(1, MaxAgents, text) }
+	count := func(text string) *jsonschema.Schema { return Numbers(1, MaxAgents, text) }
 	group := &jsonschema.Schema{
 		Type: "object", AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}, Description: "a number of agents that are alike",
 		Properties: map[string]*jsonschema.Schema{
@@ -178,7 +178,7 @@ func agentsSchema(text string) *jsonschema.Schema {
 			"profile":    {Type: "string", Pattern: namePattern, Description: "their profile; default: that of the quest"},
 			"executor":   {Type: "string", Pattern: namePattern, Description: "the coding agent that they are, in their computers; default: that of the quest, or Lyceum's own agents"},
 			"thinking":   thinkingSchema("how much they think; default: as the quest says"),
-			"max_output": numbers(MinOutput, MaxOutput, "how many tokens their answers may have; default: as the quest says"),
+			"max_output": Numbers(MinOutput, MaxOutput, "how many tokens their answers may have; default: as the quest says"),
 		},
 	}
 	return &jsonschema.Schema{Description: text, AnyOf: []*jsonschema.Schema{

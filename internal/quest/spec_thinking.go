@@ -53,6 +53,6 @@ const (
 // thinkingSchema is the form of Thinking.
 func thinkingSchema(text string) *jsonschema.Schema {
 	return &jsonschema.Schema{Description: text, AnyOf: []*jsonschema.Schema{
-		{Enum: []any{"none", "low", "medium", "high"}}, {Type: "boolean"}, numbers(model.MinEffort, model.MaxEffort, "so many tokens"),
+		{Enum: []any{"none", "low", "medium", "high"}}, {Type: "boolean"}, Numbers(model.MinEffort, model.MaxEffort, "so many tokens"),
 	}}
 }

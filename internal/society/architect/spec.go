@@ -108,7 +108,7 @@ func listKey(name, about string) quest.Key {
 func sessionSchema() *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "object", Description: "the limits of each task of an architect", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
 	for _, b := range bounds {
-		s.Properties[b.name] = &jsonschema.Schema{Type: "integer", Description: b.about, Minimum: new(float64(b.least)), Maximum: new(float64(b.most))}
+		s.Properties[b.name] = quest.Numbers(b.least, b.most, b.about)
 		s.PropertyOrder = append(s.PropertyOrder, b.name)
 	}
 	return s
