@@ -49,6 +49,8 @@ func (s *Server) routes() []route {
 		{"GET /api/quests/{quest}/reviews", read, s.of(s.reviews)},
 		{"GET /api/quests/{quest}/citations", read, s.of(s.citations)},
 		{"GET /api/quests/{quest}/votes", read, s.of(s.votes)},
+		{"GET /api/quests/{quest}/tasks", read, s.of(s.tasks)},
+		{"GET /api/quests/{quest}/tasks/{task}", read, s.of(s.task)},
 		{"GET /api/quests/{quest}/canvas", read, s.canvas},
 		{"GET /api/quests/{quest}/evidence", read, s.of(s.evidence)},
 		{"GET /api/quests/{quest}/artifacts", read, s.of(s.artifacts)},

@@ -76,6 +76,8 @@ type questJSON struct {
 	cost         string
 	Best         *paperJSON   `json:"best,omitempty"`
 	Publications []*paperJSON `json:"publications,omitempty"`
+	// Work is what an architect has planned and what became of it; it is there in show.
+	Work *view.TaskList `json:"work,omitempty"`
 }
 
 type agentJSON struct {

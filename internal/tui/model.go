@@ -194,6 +194,9 @@ func (m *Model) take(events []event.Event) error {
 				return fmt.Errorf("the ledger of quest %s at %d: %w", m.state.Name, e.Seq, err)
 			}
 		}
+		if r, ok := m.panel.(reader); ok {
+			r.take(e)
+		}
 		if text := m.src.Say(e, m.state); text != "" {
 			for l := range strings.SplitSeq(text, "\n") {
 				m.tell(e.Time.Time().Format("15:04:05") + "  " + line(l))

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"lyceum/internal/event"
 	"lyceum/internal/quest"
 
 	tea "charm.land/bubbletea/v2"
@@ -23,6 +24,10 @@ type panel interface {
 	asked(agent string) []string
 	about(agent string) []fact
 }
+
+// reader is a panel that is folded from the events: it is given all of them, from the first
+// on.
+type reader interface{ take(e event.Event) }
 
 // panelOf finds the panel of a quest's society, nil if it has none.
 func panelOf(s *quest.State) panel {

@@ -63,7 +63,11 @@ func Start(ctx context.Context, src Source, s *quest.State, in io.Reader, out io
 	v := &View{model: m, cancel: cancel, done: make(chan struct{})}
 	// Signals are the caller's: it knows what they mean for the quest.
 	v.program = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler())
-	go src.follow(max(s.Seq, lookBack) - lookBack + 1)
+	from := max(s.Seq, lookBack) - lookBack + 1
+	if _, ok := m.panel.(reader); ok {
+		from = 1
+	}
+	go src.follow(from)
 	go func() {
 		defer close(v.done)
 		_, err := v.program.Run()

@@ -114,7 +114,7 @@ func (architects) words() dictionary {
 			}
 			return Words{Text: "put together on the base: " + t.cut(strings.Join(of, ", ")), Weight: Detail}
 		}),
-		word("merge", merged),
+		word("", merged),
 		word("", func(_ *Teller, e event.Event, b *event.ArtifactsDropped) Words {
 			return Words{By: e.Actor, Text: "no longer keeps " + Several(int64(len(b.Files)), "artifact") + " of runs that were refused", Weight: News}
 		}),

@@ -710,7 +710,7 @@ export type Canvas = {
 export type Node = {
   /** unique in the quest, such as paper:…, review:12, agent:agent-0, task:t1, claim:3 */
   id: string
-  kind: 'agent' | 'paper' | 'review' | 'task' | 'bid' | 'search' | 'computation' | 'source' | 'claim' | 'challenge' | 'justification' | 'answer' | 'person'
+  kind: 'agent' | 'paper' | 'review' | 'task' | 'bid' | 'search' | 'computation' | 'source' | 'claim' | 'challenge' | 'justification' | 'answer' | 'person' | 'plan' | 'handover' | 'artifact' | 'tests' | 'error' | 'verdict' | 'merge'
   label: string
   /** whose it is */
   agent?: string
@@ -1314,5 +1314,297 @@ export type Checked = {
     what: string
     recorded?: string
     computed?: string
+  }
+}
+
+/** A text: in the answer if it is short, else in a blob. */
+export type Text = {
+  /** the whole, or the beginning where there is a ref; text of an agent, not to be trusted */
+  text?: string
+  ref?: Ref
+}
+
+export type TaskScope = {
+  /** files and folders that may change; a point is all */
+  include: Array<string>
+  exclude?: Array<string>
+  /** closed by the quest's owner or the architect */
+  no_touch?: Array<string>
+}
+
+export type TaskPlan = {
+  goal: string
+  id: string
+  scope: TaskScope
+  /** commands that must succeed after the task */
+  acceptance?: Array<string>
+  /** tasks that have to be accepted before */
+  after?: Array<string>
+  /** acceptance in words */
+  criteria?: Array<string>
+  /** nothing may change */
+  read_only?: boolean
+}
+
+/** The limits under which tasks are done. */
+export type SessionLimits = {
+  context_summarize_threshold: number
+  /** by preference */
+  executors: Array<string>
+  max_clarify_rounds_per_task: number
+  max_cli_calls_per_task: number
+  max_cli_duration_seconds: number
+  max_cli_memory_mb: number
+  max_handovers_per_task: number
+  max_same_error_retries: number
+  max_tasks: number
+  parallel: number
+}
+
+export type TestRun = {
+  command: string
+  exit: number
+  output: Ref
+  /** the limit that was met, if one was */
+  end?: string
+  /** tests that failed, where the output tells */
+  failed?: number
+  passed?: number
+  skipped?: number
+  /** the end of the output */
+  tail?: string
+}
+
+/** Acceptance commands that ran in a fresh computer without network. */
+export type Tests = {
+  call: Seq
+  /** the commands */
+  wanted: Array<string>
+  commands: Array<TestRun>
+  /** why they could not be run */
+  error: Text
+  /** event with what they said; absent while they run */
+  seq?: Seq
+  duration_us?: number
+}
+
+/** A task at a glance. */
+export type TaskCard = {
+  id: string
+  goal: string
+  /** where it stands */
+  state: 'planned' | 'working' | 'judging' | 'accepted' | 'failed' | 'cancelled'
+  /** runs so far */
+  handovers: number
+  /** runs among them that went back */
+  repairs: number
+  /** what the last run ran */
+  commands: number
+  /** files that the last run changed */
+  files: number
+  /** lines */
+  added: number
+  /** lines */
+  removed: number
+  errors: number
+  /** questions to the architect without an answer */
+  waits: number
+  after: Array<string>
+  seq: Seq
+  last: Seq
+  executor?: string
+  /** the agent that has it */
+  worker?: string
+  /** the category of the last error */
+  error?: string
+  tests_before?: 'pass' | 'fail'
+  tests_after?: 'pass' | 'fail'
+  /** why it ended so */
+  reason?: string
+}
+
+export type TaskList = {
+  /** in the order of the plan */
+  tasks: Array<TaskCard>
+  merges: Array<{
+    call: Seq
+    tasks: Array<string>
+    files: number
+    conflicts: Array<{
+      path: string
+      reason: string
+    }>
+    error: Text
+    seq?: Seq
+    patch?: Ref
+    tree?: Hash
+  }>
+  plan?: {
+    seq: Seq
+    /** event that made it stand; absent while it is only proposed */
+    approved?: Seq
+    /** a person has changed it */
+    edited?: boolean
+    /** question that a person said yes to */
+    question?: Seq
+  }
+  limits?: SessionLimits
+  /** what the acceptance commands said of all that was made */
+  whole?: Tests
+}
+
+/** A handover, and what came of it. */
+export type TaskRun = {
+  run: number
+  executor: string
+  worker: string
+  seq: Seq
+  time: Time
+  /** what was handed over; of a repair, what is wrong */
+  package: Text
+  /** what it ran */
+  commands: number
+  errors: Array<{
+    seq: Seq
+    category: string
+    text: Text
+    exit?: number
+    /** the first that failed */
+    line?: string
+    logs?: Ref
+    /** how often it was the same in a row */
+    same?: number
+  }>
+  /** the same executor goes on in the same session and home */
+  repair?: boolean
+  ended?: Seq
+  /** checked, error or cancelled */
+  outcome?: string
+  snapshot?: {
+    seq: Seq
+    hash: Hash
+    events: number
+    text: Text
+  }
+  found?: {
+    seq: Seq
+    error: Text
+    files: number
+    changes: Array<{
+      /** added, changed, removed, mode or link */
+      kind: string
+      path: string
+      added?: number
+      removed?: number
+    }>
+    /** what is wrong with the manifest */
+    findings: Array<string>
+    ignored: Array<{
+      path: string
+      reason: string
+    }>
+    /** changes that the scope does not allow */
+    outside: Array<{
+      path: string
+      reason: string
+    }>
+    /** such changes that are not listed */
+    more?: number
+    patch?: Ref
+    tree?: Hash
+  }
+  manifest?: {
+    seq: Seq
+    manifest_id: string
+    generated_at: string
+    environment_fingerprint: string
+    items: Array<{
+      /** what the executor says */
+      checksum: string
+      generated_by: string
+      ref: string
+      type: string
+      /** what is there */
+      file?: Ref
+      preview?: Text
+    }>
+  }
+  after?: Tests
+  judged?: {
+    seq: Seq
+    /** accept, refuse or narrow */
+    verdict: string
+    reasons: Text
+    /** lines or events that show acceptance in words */
+    shown: Array<string>
+    scope?: TaskScope
+  }
+}
+
+/** A task with all that has come of it. */
+export type TaskDetail = {
+  id: string
+  goal: string
+  /** where it stands */
+  state: 'planned' | 'working' | 'judging' | 'accepted' | 'failed' | 'cancelled'
+  /** runs so far */
+  handovers: number
+  /** runs among them that went back */
+  repairs: number
+  /** what the last run ran */
+  commands: number
+  /** files that the last run changed */
+  files: number
+  /** lines */
+  added: number
+  /** lines */
+  removed: number
+  errors: number
+  /** questions to the architect without an answer */
+  waits: number
+  after: Array<string>
+  seq: Seq
+  last: Seq
+  executor?: string
+  /** the agent that has it */
+  worker?: string
+  /** the category of the last error */
+  error?: string
+  tests_before?: 'pass' | 'fail'
+  tests_after?: 'pass' | 'fail'
+  /** why it ended so */
+  reason?: string
+  plan: TaskPlan
+  runs: Array<TaskRun>
+  asked: Array<{
+    seq: Seq
+    round: number
+    asker: string
+    question: Text
+    answer: Text
+    answered?: Seq
+  }>
+  turned: Array<{
+    seq: Seq
+    /** swap or narrow */
+    how: string
+    reason: string
+    executor?: string
+  }>
+  /** what people said about it */
+  orders: Array<{
+    seq: Seq
+    action: string
+    by: string
+    text?: string
+  }>
+  before?: Tests
+  ended?: {
+    seq: Seq
+    status: string
+    reason?: string
+    run?: number
+    patch?: Ref
+    tree?: Hash
   }
 }

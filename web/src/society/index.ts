@@ -1,10 +1,11 @@
+import { architect } from './architect'
 import { contract } from './contract'
 import { lab } from './lab'
 import type { Society, Tab } from './society'
 import { solo } from './solo'
 
 /** societies are all that the page knows, by their names. Nothing else on the page names one. */
-const societies: Record<string, Society> = { lab, contract, solo }
+const societies: Record<string, Society> = { lab, contract, architect, solo }
 
 export const societyOf = (name: string): Society => societies[name] ?? solo
 

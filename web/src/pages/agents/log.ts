@@ -19,7 +19,8 @@ export class Log {
   at: Stretch | undefined
   private reach = size
 
-  constructor(private readonly quest: string, private readonly agent: string) {}
+  /** With from and to, only what happened behind the one and up to the other is read. */
+  constructor(private readonly quest: string, private readonly agent: string, private readonly from = 0, private readonly to = Infinity) {}
 
   private async ask(where: string, gone: AbortSignal): Promise<Line[]> {
     return (await get<Terminal>(agentPath(this.quest, this.agent, `/terminal?${where}`), gone)).lines
@@ -27,6 +28,11 @@ export class Log {
 
   /** tail begins at the end of the log. */
   async tail(gone: AbortSignal): Promise<void> {
+    if (this.from > 0) {
+      const part = await this.between(this.from, this.to, gone)
+      this.at = { base: 0, lines: part.slice(-most), whole: true, end: true }
+      return
+    }
     const lines = await this.ask(`tail=${size}`, gone)
     this.at = { base: 0, lines, whole: lines.length < size, end: true }
   }
@@ -35,7 +41,7 @@ export class Log {
   async later(gone: AbortSignal): Promise<void> {
     const { at } = this
     if (!at) return this.tail(gone)
-    const fresh = await this.ask(`after=${at.lines.at(-1)?.seq ?? 0}&limit=${size}`, gone)
+    const fresh = (await this.ask(`after=${at.lines.at(-1)?.seq ?? this.from}&limit=${size}`, gone)).filter((l) => l.seq <= this.to)
     if (fresh.length === 0 && at.end) return
     const lines = [...at.lines, ...fresh]
     const over = Math.max(0, lines.length - most)

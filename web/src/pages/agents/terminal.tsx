@@ -11,8 +11,8 @@ import { Log, type Line, type Stretch } from './log'
 
 const near = 40
 
-/** TerminalLog is what happened in an agent's computer, as a terminal would show it. */
-export function TerminalLog({ quest, agent }: { quest: string; agent: string }) {
+/** TerminalLog is what happened in an agent's computer, as a terminal would show it; all of it, or behind one event and up to another. */
+export function TerminalLog({ quest, agent, from = 0, to }: { quest: string; agent: string; from?: number; to?: number }) {
   const { snapshot } = useLive()
   const [at, setAt] = useState<Stretch>()
   const [wrong, setWrong] = useState('')
@@ -21,7 +21,7 @@ export function TerminalLog({ quest, agent }: { quest: string; agent: string }) 
   const side = useRef<'earlier' | 'later' | 'tail'>(undefined)
   const list = useRef<Scroller>(null)
   useSerial(async (gone) => {
-    log.current ??= new Log(quest, agent)
+    log.current ??= new Log(quest, agent, from, to)
     // Unasked, what is new is put behind the end, but not while that is out of sight.
     const want = side.current ?? (log.current.at?.end === false ? undefined : 'later')
     side.current = undefined

@@ -6,9 +6,9 @@ import { visible } from '../../text/plain'
 export type Data = { node: Node; status?: string; faint: boolean; fresh: boolean; joined: boolean }
 export type Shown = FlowNode<Data, 'thing'>
 
-const good = /^(PUBLISHED|ACCEPT|stands|done|completed|awarded|answered|justified|settled|held)$/i
-const bad = /^(REJECTED|REJECT|defeated|failed|open challenge|unjustified|broken|lost)$/i
-const open = /^(SUBMITTED|open|running|waiting|challenged|unresolved|tendered)$/i
+const good = /^(PUBLISHED|ACCEPT|stands|done|completed|awarded|answered|justified|settled|held|accepted|accept|approved|checked|passed|merged)$/i
+const bad = /^(REJECTED|REJECT|defeated|failed|open challenge|unjustified|broken|lost|error|refuse|conflict|scope|manifest|acceptance|timeout|memory|calls|executor)$/i
+const open = /^(SUBMITTED|open|running|waiting|challenged|unresolved|tendered|working|proposed|narrow)$/i
 
 export function toneOf(status: string | undefined): string {
   if (!status) return ''

@@ -17,6 +17,13 @@ const inward: Record<Edge['kind'], string> = {
   attacks: 'attacked by', 'caused-by': 'led to', wrote: 'written by',
 }
 
+// task:add and handover:add/2 lead to the task; a run's number stands behind the last slash.
+function taskLink(quest: string, id: string): string {
+  const rest = id.slice(id.indexOf(':') + 1)
+  const [, task, run] = id.startsWith('handover:') ? (/^(.*)\/(\d+)$/s.exec(rest) ?? []) : []
+  return questLink(quest, 'tasks', { task: task ?? rest, run })
+}
+
 /** Panel tells of one node, and its edges lead on to others. */
 export function Panel({ quest, graph, node, at, onGo, onClose }: Props) {
   const status = statusAt(node, at)
@@ -31,6 +38,7 @@ export function Panel({ quest, graph, node, at, onGo, onClose }: Props) {
       {node.detail && <p className="small">{visible(node.detail)}</p>}
       <div className="row">
         {node.ref && <a className="button small" href={questLink(quest, `papers/${node.ref}`)}>Read the paper</a>}
+        {(node.kind === 'task' || node.kind === 'handover') && <a className="button small" href={taskLink(quest, node.id)}>The task</a>}
         {node.kind === 'claim' && <a className="button small" href={questLink(quest, 'evidence', { claim: node.id.split(':')[1] })}>Its evidence</a>}
         {node.kind === 'source' && <a className="button small" href={questLink(quest, 'evidence', { source: node.id.split(':')[1] })}>The source</a>}
         {node.seq > 0 && <a className="button small" href={questLink(quest, 'timeline', { seq: node.seq })}>Event {node.seq}</a>}

@@ -1,0 +1,109 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+
+	"lyceum/internal/api"
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+	"lyceum/internal/society/solo"
+	"lyceum/internal/view"
+)
+
+// recorded are rules that decide nothing of their own: the ledger of an architect is written by
+// the test.
+type recorded struct{ solo.Society }
+
+func (recorded) Rules() string { return "architect/1" }
+
+// architect writes the ledger of one: a plan that a person edits, a run that goes wrong, is
+// repaired, judged and merged, another task that is narrowed, cancelled.
+func (s *server) architect(name string) {
+	s.t.Helper()
+	s.rt.Societies = append(s.rt.Societies, recorded{})
+	s.create(name, map[string]any{"model": "demo", "society": "architect"})
+	w := s.writes(name)
+	b := ledger.Batch{Quest: name}
+	add := func(actor string, body event.Body) uint64 {
+		s.t.Helper()
+		e, err := event.Seal(name, w.seq+1, w.hash, event.Draft{Time: s.rt.Clock(), Actor: actor, Body: body})
+		must(s.t, err)
+		b.Events = append(b.Events, e)
+		w.seq, w.hash = e.Seq, e.Hash
+		return e.Seq
+	}
+	text := func(x string) event.Text { return event.Text{Text: x} }
+	blob := func(x string) event.Ref {
+		ref, err := s.rt.Blobs.Put(s.t.Context(), []byte(x))
+		must(s.t, err)
+		return ref
+	}
+	patch, logs := blob("diff --git a/cmd/a.go b/cmd/a.go\nnew file mode 100644\n--- /dev/null\n+++ b/cmd/a.go\n@@ -0,0 +1 @@\n+package cmd\n"), blob("--- FAIL: TestCount\n")
+	tree := event.TreeRef{Hash: event.HashOf([]byte("tree")), Size: 9}
+	const rules, who = "rules", "agent-0"
+	add("person", &event.QuestStarted{Version: "test"})
+	add(rules, &event.SessionConfig{Executors: []string{"builtin"}, Calls: 8, Handovers: 6, Seconds: 900, Parallel: 1, Tasks: 20})
+	scope := event.TaskScope{Include: []string{"cmd/"}, Exclude: []string{"cmd/old"}, NoTouch: []string{"go.mod"}}
+	tasks := []event.TaskPlan{
+		{ID: "add", Goal: "A command", Acceptance: []string{"go test ./..."}, Scope: scope},
+		{ID: "read/../me", Goal: "Its text", Criteria: []string{"It names the command"}, After: []string{"add"}, ReadOnly: true, Scope: scope},
+	}
+	plan := add(who, &event.PlanProposed{Tasks: tasks})
+	add(rules, &event.PlanApproved{Plan: plan, Interaction: 3, Edited: true, Tasks: tasks})
+	shot := add(rules, &event.TaskSnapshot{Task: "add", Events: []event.SnapshotEvent{{Seq: 1}}, Hash: event.HashOf([]byte("x")), Text: text("What was before")})
+	add(who, &event.HandoverBegun{Task: "add", Run: 1, Executor: "builtin", Worker: "agent-0", Package: event.Text{Text: "task_id: add\n", Ref: &logs}, Snapshot: shot})
+	asked := add(who, &event.TaskClarify{Task: "add", Round: 1, Question: text("Which name?")})
+	add(who, &event.TaskClarified{Task: "add", Clarify: asked, Text: text("count")})
+	call := add(who, &event.InspectionCall{Task: "add", Run: 1, Worker: "agent-0", Begun: tree, Scope: scope})
+	add(who, &event.InspectionResult{Call: call, Files: 2, More: 1, Findings: []string{"no manifest"}, Outside: []event.Skipped{{Path: "go.mod", Reason: "no_touch"}}, Ignored: []event.Skipped{{Path: "bin", Reason: ".gitignore"}}, Error: text("slow")})
+	add(rules, &event.TaskError{Task: "add", Run: 1, Category: event.ErrorScope, Exit: 1, Line: "go.mod", Same: 1, Text: text("go.mod is outside"), Logs: &logs})
+	add(rules, &event.HandoverEnded{Task: "add", Run: 1, Outcome: event.OutcomeError})
+	add(rules, &event.TaskTurned{Task: "add", How: event.TurnedSwap, Executor: "codex", Reason: "the same again"})
+	add(rules, &event.HandoverBegun{Task: "add", Run: 2, Repair: true, Executor: "builtin", Worker: "agent-0", Package: text("Take go.mod back"), Snapshot: shot})
+	call = add(who, &event.InspectionCall{Task: "add", Run: 2, Worker: "agent-0", Begun: tree, Scope: scope})
+	add(who, &event.InspectionResult{Call: call, Files: 1, Changes: []event.TaskChange{{Kind: event.Added, Path: "cmd/a.go", Added: 1, Removed: 1}}, Patch: &patch, Tree: &tree})
+	add(who, &event.ArtifactManifest{Task: "add", Run: 2, ID: "m1", Items: []event.ArtifactItem{{Type: "doc", Ref: "notes.md", File: &logs, Preview: text("# Notes")}}})
+	for side, exit := range map[string]int64{event.SideBefore: 1, event.SideAfter: 0, event.SideMerged: 0} {
+		call = add(rules, &event.AcceptanceCall{Task: "add", Side: side, Commands: []string{"go test ./..."}, Tree: tree})
+		add(rules, &event.TestReport{Call: call, Duration: 5, Commands: []event.TestRun{{Command: "go test ./...", Exit: exit, End: "time", Passed: 3, Failed: 1, Skipped: 1, Output: logs, Tail: "FAIL"}}})
+	}
+	add(rules, &event.HandoverEnded{Task: "add", Run: 2, Outcome: event.OutcomeChecked})
+	add(who, &event.TaskJudged{Task: "add", Run: 2, Verdict: event.VerdictAccept, Reasons: text("It holds"), Shown: []string{"event 9"}, Scope: &scope})
+	add(rules, &event.TaskEnded{Task: "add", Run: 2, Status: event.TaskAccepted, Patch: &patch, Tree: &tree, Reason: "it holds"})
+	add(rules, &event.TaskEnded{Task: "read/../me", Status: event.TaskCancelled, Reason: "by a person"})
+	call = add(rules, &event.MergeCall{Base: tree, Parts: []event.MergePart{{Task: "add", Tree: tree}}})
+	add(rules, &event.MergeReport{Call: call, Files: 1, Patch: &patch, Tree: &tree, Conflicts: []event.Skipped{{Path: "a", Reason: "both"}}})
+	must(s.t, s.rt.Ledger.Append(s.t.Context(), b))
+}
+
+func (w *world) askTasks(ask func(string, string, any, ...func(*http.Request)) answer) {
+	w.architect("built")
+	ask("GET /api/quests/{quest}/tasks", "/api/quests/built/tasks", nil)
+	for _, task := range []string{"add", "read%2F..%2Fme", "nobody"} {
+		ask("GET /api/quests/{quest}/tasks/{task}", "/api/quests/built/tasks/"+task, nil)
+	}
+	ask("GET /api/quests/{quest}/canvas", "/api/quests/built/canvas", nil)
+}
+
+func TestTheTasksOfAnArchitect(t *testing.T) {
+	t.Parallel()
+	s := newHome(t).serve(api.Options{})
+	s.architect("built")
+	var list view.TaskList
+	s.do("GET", "/api/quests/built/tasks", nil).want(t, 200).into(t, &list)
+	if len(list.Tasks) != 2 || list.Tasks[0].State != event.TaskAccepted || list.Tasks[1].State != event.TaskCancelled || list.Plan == nil || !list.Plan.Edited || len(list.Merges) != 1 || list.Whole == nil {
+		t.Errorf("the board: got %+v, want a task accepted, one cancelled, an edited plan, a merge and tests of the whole", list)
+	}
+	var one view.TaskDetail
+	s.do("GET", "/api/quests/built/tasks/add", nil).want(t, 200).into(t, &one)
+	if len(one.Runs) != 2 || len(one.Runs[0].Errors) != 1 || one.Runs[1].Found.Patch == nil || one.Before.Good() {
+		t.Errorf("a task: got %+v, want two runs, an error in the first, a patch in the second, tests that failed before", one)
+	}
+	s.do("GET", "/api/blobs/"+one.Runs[1].Found.Patch.Hash.String(), nil).want(t, 200)
+	s.do("GET", "/api/quests/built/tasks/read%2F..%2Fme", nil).want(t, 200).into(t, &one)
+	if one.ID != "read/../me" || one.Reason != "by a person" {
+		t.Errorf("a task whose name looks like a path: got %+v, want itself", one.TaskCard)
+	}
+	s.do("GET", "/api/quests/built/tasks/nobody", nil).want(t, 404)
+}
