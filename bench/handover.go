@@ -82,7 +82,7 @@ func (h *handovers) make() error {
 			return err
 		}
 	}
-	return errors.Join(h.git(h.source, "init", "-q"), h.git(h.source, "add", "-A"), h.git(h.source, "-c", "user.name=b", "-c", "user.email=b@b", "commit", "-q", "-m", "b"))
+	return errors.Join(h.git(h.source, "init", "-q"), h.git(h.source, "add", "-A"), h.git(h.source, "-c", "gc.auto=0", "-c", "user.name=b", "-c", "user.email=b@b", "commit", "-q", "-m", "b"))
 }
 
 func (h *handovers) git(dir string, args ...string) error {

@@ -460,6 +460,16 @@ func TestHandoversAreLimited(t *testing.T) {
 	w.sound()
 }
 
+func TestErrorsDoNotPassTheLimitOfHandovers(t *testing.T) {
+	t.Parallel()
+	set := usual()
+	set.Session.Handovers, set.Session.Same = 1, 20
+	w := planned(t, set, unit("t1", "cmd/"))
+	faulty[event.ErrorScope].spoil(w)
+	has(t, w.does("dispatch", named("t1")), "t1 is failed", "handed over 1 times")
+	w.sound()
+}
+
 func TestCommandsAreCountedAndTheOneTooManyDoesNotCount(t *testing.T) {
 	t.Parallel()
 	w := planned(t, usual(), unit("t1", "cmd/"))
