@@ -81,11 +81,23 @@ func (o *outsider) renew(ctx context.Context, tree, commit *event.TreeRef) error
 	if err := d.leave(true); err != nil {
 		return fmt.Errorf("end its computer: %w", err)
 	}
-	seed, err := o.l.seeds.of(ctx, o.l.rt, commit)
-	if err != nil {
-		return err
+	return d.renew(ctx, tree, o.l.furnished(ctx, tree, commit))
+}
+
+// furnished furnishes a home with a tree and a repository. That one is made meanwhile.
+func (l *live) furnished(ctx context.Context, tree, commit *event.TreeRef) func(*os.Root) error {
+	return func(home *os.Root) error {
+		var seed *repo.Seed
+		var failed error
+		var making sync.WaitGroup
+		making.Go(func() { seed, failed = l.seeds.of(ctx, l.rt, commit) })
+		err := l.rt.Restored(ctx, tree)(home)
+		making.Wait()
+		if err = errors.Join(err, failed); err != nil || seed == nil {
+			return err
+		}
+		return seed.Write(home)
 	}
-	return d.renew(ctx, tree, o.l.rt.seeded(ctx, tree, seed))
 }
 
 // oldPrefix is what the name of a home begins with that is being removed.
