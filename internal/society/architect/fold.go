@@ -199,16 +199,6 @@ func (m *Memory) sent(e event.Event, b *event.MessageSent) {
 	m.Orders = slices.DeleteFunc(m.Orders, func(o Order) bool { return o.Seq == b.Reply })
 }
 
-// untold is the first task whose executor asks something that the architect does not know of.
-func (m *Memory) untold() *Task {
-	for _, t := range m.Tasks {
-		if t.Clarify != nil && !t.Clarify.Told && !t.Clarify.Over && t.busy() {
-			return t
-		}
-	}
-	return nil
-}
-
 // approve takes a plan over: what is under way or done stays as it is, what was not begun is
 // as the plan says.
 func (m *Memory) approve(plan []event.TaskPlan) {
