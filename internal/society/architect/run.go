@@ -197,7 +197,7 @@ func inspected(s *quest.State, t *Task, e event.Event) []event.Draft {
 	case r.Error != "":
 		return wrong(t, e, event.ErrorExecutor, 0, firstLine(r.Error), "What it left could not be looked at: "+r.Error)
 	case len(r.Outside) > 0:
-		return wrong(t, e, event.ErrorScope, 0, paths(r.Outside), fmt.Sprintf("%d changes are outside the scope, and nothing is taken over: %s", int64(len(r.Outside))+r.More, skipped(r.Outside)))
+		return wrong(t, e, event.ErrorScope, 0, paths(r.Outside), fmt.Sprintf("Outside the scope something has changed, and nothing is taken over (%d in all): %s", int64(len(r.Outside))+r.More, skipped(r.Outside)))
 	case len(findings) > 0:
 		return wrong(t, e, event.ErrorManifest, 0, findings[0], "The manifest: "+strings.Join(findings, "; "))
 	case !h.Listed:
