@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"lyceum/internal/blob"
 	"lyceum/internal/mcp/setting"
 	"lyceum/internal/need"
 	"lyceum/internal/repo"
@@ -166,7 +167,7 @@ func TestAPersonIsToldOfWhatTheyDoNotSee(t *testing.T) {
 	}{
 		{"", "x = 1\n\ty\r\n", false}, {"", "é 日本 👩‍🔬\n", false}, {"", "a\u202eb", true}, {"", "a\u200bb", true}, {"", "\x1b[2J", true}, {"a\u202eb", "c\u202ed", false},
 	} {
-		title := (&bringing{}).title(&offer{change: repo.Change{Path: "a.py"}, before: c.before, now: c.now})
+		title := (&bringing{}).title(&offer{change: repo.Change{Path: "a.py", New: &blob.Entry{}}, before: c.before, now: c.now})
 		if got := strings.Contains(title, "cannot be seen"); got != c.want {
 			t.Errorf("%q instead of %q is called %q: want a word about it: %v", c.now, c.before, title, c.want)
 		}
