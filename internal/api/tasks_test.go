@@ -3,6 +3,7 @@ package api_test
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,7 +46,8 @@ func (m *heard) Apply(e event.Event) {
 // repaired, judged and merged, another task that is narrowed, cancelled.
 func (s *server) architect(name string) {
 	s.t.Helper()
-	s.rt.Societies = append(s.rt.Societies, recorded{})
+	s.rt.Societies = slices.Clone(s.rt.Societies)
+	s.rt.Societies[slices.Index(s.rt.Societies.Names(), "architect")] = recorded{}
 	s.create(name, map[string]any{"model": "demo", "society": "architect"})
 	w := s.writes(name)
 	b := ledger.Batch{Quest: name}
