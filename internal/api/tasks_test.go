@@ -145,6 +145,7 @@ func TestTheTasksOfAnArchitect(t *testing.T) {
 func TestAPersonsWordAboutATask(t *testing.T) {
 	t.Parallel()
 	s := newHome(t).serve(api.Options{})
+	s.rt.Secrets = func() []string { return []string{"sk-0123456789abcdef"} }
 	s.architect("built")
 	s.create("alone", map[string]any{"model": "demo"})
 	const at = "/api/quests/built/tasks/"
@@ -173,7 +174,7 @@ func TestAPersonsWordAboutATask(t *testing.T) {
 	}
 
 	var posted api.Posted
-	s.do("POST", at+"more/orders", map[string]any{"action": "message", "text": " Mind the gap.\n"}).want(t, 202).into(t, &posted)
+	s.do("POST", at+"more/orders", map[string]any{"action": "message", "text": " Mind the gap, sk-0123456789abcdef.\n"}).want(t, 202).into(t, &posted)
 	if posted.ID == 0 || posted.Running {
 		t.Errorf("a message to a quest that nobody runs: got %+v, want a number, and not running", posted)
 	}
@@ -185,12 +186,12 @@ func TestAPersonsWordAboutATask(t *testing.T) {
 		t.Errorf("the client cancels a task that is over, whose name looks like a path: got %v, want a conflict", err)
 	}
 	got := s.orders("built")
-	if len(got) != 2 || got[0].Action != event.OrderMessage || got[0].Text != "Mind the gap." || got[0].Task != "more" || got[0].Inbox != posted.ID || got[1].Action != event.OrderCancel {
-		t.Errorf("the ledger has %+v, want the message and the cancel, with their numbers", got)
+	if len(got) != 2 || got[0].Action != event.OrderMessage || got[0].Text != "Mind the gap, [key]." || got[0].Task != "more" || got[0].Inbox != posted.ID || got[1].Action != event.OrderCancel {
+		t.Errorf("the ledger has %+v, want the message without the secret in it and the cancel, with their numbers", got)
 	}
 	var one view.TaskDetail
 	s.do("GET", at+"more", nil).want(t, 200).into(t, &one)
-	if len(one.Orders) != 2 || one.Orders[0].By != "person" || one.Orders[0].Text != "Mind the gap." {
+	if len(one.Orders) != 2 || one.Orders[0].By != "person" || one.Orders[0].Text != "Mind the gap, [key]." {
 		t.Errorf("the task shows the orders %+v, want both, by the person", one.Orders)
 	}
 }

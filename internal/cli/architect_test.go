@@ -136,3 +136,17 @@ func TestAPersonsOrdersAboutTasks(t *testing.T) {
 		h.ok(c, "plans")
 	}
 }
+
+// A server that waits with the quest takes an order at once, though nobody runs it just now.
+func TestAnOrderToAQuestThatAServerWaitsWith(t *testing.T) {
+	t.Parallel()
+	need.Program(t, "git")
+	h := newHome(t, planned)
+	sandboxed(t, h)
+	s := h.serve()
+	h.run("run", "quest.yaml").want(t, 3, "Shall I begin?")
+	h.run("task", "cancel", "plans", "one").want(t, 0, "Told the process that runs plans.")
+	must(t, awaitEvent(h.dir, "plans", "task.ended", 1))
+	h.run("task", "message", "plans", "one", "Wait.").want(t, 2, "the task one is cancelled")
+	s.stop()
+}

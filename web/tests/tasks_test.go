@@ -124,10 +124,10 @@ func TestATaskIsToldAndCancelled(t *testing.T) {
 	if !tab.Is(`document.querySelector('dialog .button.first').disabled`) {
 		t.Error("a message that says nothing can be sent")
 	}
-	tab.Type("dialog textarea", "too late")
+	fill(tab, "Message", "too late")
 	tab.Click("dialog button", "Send")
 	tab.Until(`document.querySelector('dialog [role=alert]')?.innerText.includes('the task doc is RLOaccepted')`)
-	tab.Type("dialog textarea", "Leave the old names.")
+	fill(tab, "Message", "Leave the old names.")
 	tab.Click("dialog button", "Send")
 	tab.Until(`document.querySelector('.drawer [role=status]')?.innerText.includes('is told') && !document.querySelector('dialog')`)
 	tab.Click(".drawer button", "Cancel the task")
