@@ -197,13 +197,13 @@ func TestAPersonsWordAboutATask(t *testing.T) {
 }
 
 // orders are what people said about tasks, as the ledger has it.
-func (s *server) orders(name string) (out []*event.TaskOrder) {
+func (s *server) orders(name string) (out []event.TaskOrder) {
 	s.t.Helper()
 	for _, line := range lines(s.t, s.rt, name) {
 		e, err := event.Parse([]byte(line))
 		must(s.t, err)
 		if b, ok := e.Body.(*event.TaskOrder); ok {
-			out = append(out, b)
+			out = append(out, *b)
 		}
 	}
 	return out
