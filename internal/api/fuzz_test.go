@@ -75,7 +75,7 @@ func FuzzBodies(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b string) {
 		ask(t, "POST", "/api/validate", b)
-		for _, path := range []string{"/api/quests/none/control", "/api/quests/none/messages", "/api/quests/none/answers"} {
+		for _, path := range []string{"/api/quests/none/control", "/api/quests/none/messages", "/api/quests/none/answers", "/api/quests/none/tasks/none/orders"} {
 			if w := ask(t, "POST", path, b); w.code < 400 {
 				t.Errorf("a body that is wrong was taken: %s: %d", path, w.code)
 			}

@@ -39,7 +39,7 @@ func TestABodyOfMoreThanTenMiBIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newHome(t).serve(api.Options{})
 	s.writer("q")
-	paths := []string{"/api/quests", "/api/validate", "/api/quests/q/control", "/api/quests/q/messages", "/api/quests/q/answers"}
+	paths := []string{"/api/quests", "/api/validate", "/api/quests/q/control", "/api/quests/q/messages", "/api/quests/q/answers", "/api/quests/q/tasks/t/orders"}
 	refuses := func(most int) {
 		for _, path := range paths {
 			for name, in := range map[string]io.Reader{

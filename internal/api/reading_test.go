@@ -252,6 +252,8 @@ func TestAQuestThatIsNotThereIsSaidSoOnce(t *testing.T) {
 				body = map[string]any{"text": "x"}
 			case strings.HasSuffix(path, "/answers"):
 				body = map[string]any{"question": 1, "text": "x"}
+			case strings.HasSuffix(path, "/orders"):
+				body = map[string]any{"action": "cancel"}
 			}
 			path = strings.ReplaceAll(path, "{quest}", "nope")
 			ask(method, fill(path, "", ""), body)

@@ -51,6 +51,7 @@ func (s *Server) routes() []route {
 		{"GET /api/quests/{quest}/votes", read, s.of(s.votes)},
 		{"GET /api/quests/{quest}/tasks", read, s.of(s.tasks)},
 		{"GET /api/quests/{quest}/tasks/{task}", read, s.of(s.task)},
+		{"POST /api/quests/{quest}/tasks/{task}/orders", steer, s.orderTask},
 		{"GET /api/quests/{quest}/canvas", read, s.canvas},
 		{"GET /api/quests/{quest}/evidence", read, s.of(s.evidence)},
 		{"GET /api/quests/{quest}/artifacts", read, s.of(s.artifacts)},

@@ -1,27 +1,53 @@
 package api_test
 
 import (
+	"errors"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"lyceum/internal/api"
+	"lyceum/internal/api/client"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/quest"
+	"lyceum/internal/society/architect"
 	"lyceum/internal/society/solo"
 	"lyceum/internal/view"
 )
 
 // recorded are rules that decide nothing of their own: the ledger of an architect is written by
-// the test.
+// the test. They know of it which tasks there are, as an architect does.
 type recorded struct{ solo.Society }
 
 func (recorded) Rules() string { return "architect/1" }
+
+func (recorded) Begin(s *quest.State, b *event.QuestCreated) quest.Memory {
+	return &heard{architect.Society{}.Begin(s, b).(*architect.Memory)}
+}
+
+func (recorded) Blank() quest.Memory { return &heard{&architect.Memory{}} }
+
+// heard is an architect's memory of its tasks alone: the rest of the ledger does not fit together
+// as one of a real quest would.
+type heard struct{ *architect.Memory }
+
+func (heard) Check(event.Result) error { return nil }
+
+func (m *heard) Apply(e event.Event) {
+	switch e.Body.(type) {
+	case *event.PlanApproved, *event.TaskEnded, *event.TaskOrder:
+		m.Memory.Apply(e)
+	}
+}
 
 // architect writes the ledger of one: a plan that a person edits, a run that goes wrong, is
 // repaired, judged and merged, another task that is narrowed, cancelled.
 func (s *server) architect(name string) {
 	s.t.Helper()
-	s.rt.Societies = append(s.rt.Societies, recorded{})
+	s.rt.Societies = slices.Clone(s.rt.Societies)
+	s.rt.Societies[slices.Index(s.rt.Societies.Names(), "architect")] = recorded{}
 	s.create(name, map[string]any{"model": "demo", "society": "architect"})
 	w := s.writes(name)
 	b := ledger.Batch{Quest: name}
@@ -48,6 +74,7 @@ func (s *server) architect(name string) {
 	tasks := []event.TaskPlan{
 		{ID: "add", Goal: "A command", Acceptance: []string{"go test ./..."}, Scope: scope},
 		{ID: "read/../me", Goal: "Its text", Criteria: []string{"It names the command"}, After: []string{"add"}, ReadOnly: true, Scope: scope},
+		{ID: "more", Goal: "Another", Acceptance: []string{"true"}, Scope: scope},
 	}
 	plan := add(who, &event.PlanProposed{Tasks: tasks})
 	add(rules, &event.PlanApproved{Plan: plan, Interaction: 3, Edited: true, Tasks: tasks})
@@ -84,6 +111,11 @@ func (w *world) askTasks(ask func(string, string, any, ...func(*http.Request)) a
 		ask("GET /api/quests/{quest}/tasks/{task}", "/api/quests/built/tasks/"+task, nil)
 	}
 	ask("GET /api/quests/{quest}/canvas", "/api/quests/built/canvas", nil)
+	const order = "POST /api/quests/{quest}/tasks/{task}/orders"
+	ask(order, "/api/quests/built/tasks/more/orders", map[string]any{"action": "message", "text": "Mind the gap."}).want(w.t, 202)
+	ask(order, "/api/quests/built/tasks/more/orders", map[string]any{"action": "message"}).want(w.t, 400)
+	ask(order, "/api/quests/built/tasks/add/orders", map[string]any{"action": "cancel"}).want(w.t, 409)
+	ask(order, "/api/quests/built/tasks/nobody/orders", map[string]any{"action": "cancel"}).want(w.t, 404)
 }
 
 func TestTheTasksOfAnArchitect(t *testing.T) {
@@ -92,8 +124,8 @@ func TestTheTasksOfAnArchitect(t *testing.T) {
 	s.architect("built")
 	var list view.TaskList
 	s.do("GET", "/api/quests/built/tasks", nil).want(t, 200).into(t, &list)
-	if len(list.Tasks) != 2 || list.Tasks[0].State != event.TaskAccepted || list.Tasks[1].State != event.TaskCancelled || list.Plan == nil || !list.Plan.Edited || len(list.Merges) != 1 || list.Whole == nil {
-		t.Errorf("the board: got %+v, want a task accepted, one cancelled, an edited plan, a merge and tests of the whole", list)
+	if len(list.Tasks) != 3 || list.Tasks[0].State != event.TaskAccepted || list.Tasks[1].State != event.TaskCancelled || list.Plan == nil || !list.Plan.Edited || len(list.Merges) != 1 || list.Whole == nil {
+		t.Errorf("the board: got %+v, want a task accepted, one cancelled, one planned, an edited plan, a merge and tests of the whole", list)
 	}
 	var one view.TaskDetail
 	s.do("GET", "/api/quests/built/tasks/add", nil).want(t, 200).into(t, &one)
@@ -106,4 +138,73 @@ func TestTheTasksOfAnArchitect(t *testing.T) {
 		t.Errorf("a task whose name looks like a path: got %+v, want itself", one.TaskCard)
 	}
 	s.do("GET", "/api/quests/built/tasks/nobody", nil).want(t, 404)
+}
+
+// TestAPersonsWordAboutATask: it is taken for an open task alone, and the ledger has it in the
+// person's name; what the quest would refuse is refused at once, and leaves nothing behind.
+func TestAPersonsWordAboutATask(t *testing.T) {
+	t.Parallel()
+	s := newHome(t).serve(api.Options{})
+	s.rt.Secrets = func() []string { return []string{"sk-0123456789abcdef"} }
+	s.architect("built")
+	s.create("alone", map[string]any{"model": "demo"})
+	const at = "/api/quests/built/tasks/"
+	for _, c := range []struct {
+		path string
+		body map[string]any
+		code int
+		says string
+	}{
+		{at + "more/orders", map[string]any{"action": "stop"}, 400, "want cancel or message"},
+		{at + "more/orders", map[string]any{"action": "message", "text": " \n"}, 400, "1 to 8192 bytes; this one has 0"},
+		{at + "more/orders", map[string]any{"action": "message", "text": strings.Repeat("x", 8193)}, 400, "this one has 8193"},
+		{at + "more/orders", map[string]any{"action": "cancel", "text": "Because."}, 400, "send a message before"},
+		{at + "more/orders", map[string]any{"action": "cancel", "task": "add"}, 400, "task"},
+		{at + "add/orders", map[string]any{"action": "cancel"}, 409, "the task add is accepted"},
+		{at + "read%2F..%2Fme/orders", map[string]any{"action": "message", "text": "x"}, 409, "is cancelled"},
+		{at + "nobody/orders", map[string]any{"action": "cancel"}, 404, "has no task"},
+		{"/api/quests/alone/tasks/more/orders", map[string]any{"action": "cancel"}, 404, "has no task"},
+	} {
+		if a := s.do("POST", c.path, c.body); a.code != c.code || !contains(a, c.says) {
+			t.Errorf("%v to %s: got %d %.300s, want %d and %q", c.body, c.path, a.code, a.body, c.code, c.says)
+		}
+	}
+	if got := s.orders("built"); len(got) != 0 {
+		t.Fatalf("what was refused is in the ledger: %+v", got)
+	}
+
+	var posted api.Posted
+	s.do("POST", at+"more/orders", map[string]any{"action": "message", "text": " Mind the gap, sk-0123456789abcdef.\n"}).want(t, 202).into(t, &posted)
+	if posted.ID == 0 || posted.Running {
+		t.Errorf("a message to a quest that nobody runs: got %+v, want a number, and not running", posted)
+	}
+	c := client.New(s.web.URL, token)
+	defer c.Close()
+	must(t, c.OrderTask(t.Context(), "built", "more", api.TaskOrder{Action: event.OrderCancel}))
+	var refused *client.Error
+	if err := c.OrderTask(t.Context(), "built", "read/../me", api.TaskOrder{Action: event.OrderCancel}); !errors.As(err, &refused) || refused.Status != http.StatusConflict {
+		t.Errorf("the client cancels a task that is over, whose name looks like a path: got %v, want a conflict", err)
+	}
+	got := s.orders("built")
+	if len(got) != 2 || got[0].Action != event.OrderMessage || got[0].Text != "Mind the gap, [key]." || got[0].Task != "more" || got[0].Inbox != posted.ID || got[1].Action != event.OrderCancel {
+		t.Errorf("the ledger has %+v, want the message without the secret in it and the cancel, with their numbers", got)
+	}
+	var one view.TaskDetail
+	s.do("GET", at+"more", nil).want(t, 200).into(t, &one)
+	if len(one.Orders) != 2 || one.Orders[0].By != "person" || one.Orders[0].Text != "Mind the gap, [key]." {
+		t.Errorf("the task shows the orders %+v, want both, by the person", one.Orders)
+	}
+}
+
+// orders are what people said about tasks, as the ledger has it.
+func (s *server) orders(name string) (out []event.TaskOrder) {
+	s.t.Helper()
+	for _, line := range lines(s.t, s.rt, name) {
+		e, err := event.Parse([]byte(line))
+		must(s.t, err)
+		if b, ok := e.Body.(*event.TaskOrder); ok {
+			out = append(out, *b)
+		}
+	}
+	return out
 }

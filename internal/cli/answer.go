@@ -166,10 +166,15 @@ func (a *app) answer(ctx context.Context, name string, q quest.Question, text, w
 
 // thanks says what becomes of an answer that was posted.
 func (a *app) thanks(ctx context.Context, name string, running bool) string {
-	if running || a.rt.IsMarked(name) && a.served(ctx) {
+	if running || a.lookedAfter(ctx, name) {
 		return "Answered. " + name + " goes on."
 	}
 	return "Answered. Go on with: lyceum run " + name
+}
+
+// lookedAfter reports whether a server waits with a quest, and takes what is posted.
+func (a *app) lookedAfter(ctx context.Context, name string) bool {
+	return a.rt.IsMarked(name) && a.served(ctx)
 }
 
 // served reports whether a server of this home is up.

@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,17 +13,7 @@ import (
 // netFiles are the example's, with what a test changes about its spec.
 func netFiles(t *testing.T, change func(string) string) map[string]string {
 	t.Helper()
-	files := map[string]string{}
-	root := filepath.Join("..", "..", "examples", "thermal")
-	must(t, filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		rel, _ := filepath.Rel(root, path)
-		files[filepath.ToSlash(rel)] = string(data)
-		return err
-	}))
+	files := exampleFiles(t, "thermal")
 	files["quest.yaml"] = change(files["quest.yaml"])
 	return files
 }

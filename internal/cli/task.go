@@ -36,7 +36,7 @@ func (a *app) taskOrder(action, use, short string, args int) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if running {
+			if running || a.lookedAfter(cmd.Context(), args[0]) {
 				fmt.Fprintf(a.out, "Told the process that runs %s.\n", args[0])
 			} else {
 				fmt.Fprintf(a.out, "Recorded. It takes effect when the quest runs: lyceum run %s\n", args[0])

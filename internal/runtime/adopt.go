@@ -148,6 +148,8 @@ func (r *Runtime) Post(ctx context.Context, name string, c ledger.Command) (int6
 		b.Text.Text = r.Redact(b.Text.Text)
 	case *event.InteractionAnswered:
 		b.Text = r.Redact(b.Text)
+	case *event.TaskOrder:
+		b.Text = r.Redact(b.Text)
 	}
 	body, err := event.EncodeBody(c.Body)
 	if err == nil {

@@ -31,6 +31,7 @@ func built(tab *browsertest.Tab) {
 				found: { seq: 14, error: {}, files: 2, changes: [{ kind: 'added', path: 'cmd/count.go', added: 7 }], findings: [], ignored: [], outside: [], patch: ref('b') },
 				manifest: { seq: 14, manifest_id: 'm1', generated_at: '2026-01-02', environment_fingerprint: 'x', items: [{ type: 'doc', ref: 'notes.md', checksum: 'a'.repeat(64), generated_by: 'builtin', file: ref('a'), preview: { text: '# Notes' } }] },
 				after: tests(0, 17), judged: { seq: 19, verdict: 'accept', reasons: { text: 'It holds.' }, shown: ['event 17'] } }] };
+		if (path.endsWith('/tasks/doc')) return { ...card('doc', 'working'), plan: { id: 'doc', goal: 'Goal of doc', scope }, asked: [], turned: [], orders: [], runs: [] };
 		if (/^\/api\/quests\/[^/]+$/.test(path)) return { ...body, society: 'architect', rules: 'architect/1' };
 	`)
 	before(tab, `(() => {
@@ -40,6 +41,12 @@ func built(tab *browsertest.Tab) {
 		const blobs = { a: '--- FAIL: TestCount\nthe raw log\n', b: patch };
 		window.fetch = async (...args) => {
 			const hash = /\/api\/blobs\/([ab])\1{20}/.exec(String(args[0]));
+			if (args[1]?.method === 'POST' && String(args[0]).endsWith('/orders')) {
+				const order = JSON.parse(args[1].body);
+				(window.ordered ??= []).push([String(args[0]), order]);
+				const refused = order.text === 'too late';
+				return new Response(JSON.stringify(refused ? { error: { code: 'conflict', message: 'the task doc is \u202eaccepted' } } : { id: 1, running: true }), { status: refused ? 409 : 202, headers: { 'Content-Type': 'application/json' } });
+			}
 			return hash ? new Response(blobs[hash[1]], { status: 200 }) : real(...args);
 		};
 	})()`)
@@ -97,6 +104,43 @@ func TestTheBoardOfAnArchitect(t *testing.T) {
 	picture(tab, "errors")
 	tab.Click(".drawer button", "Close")
 	tab.Until(`!document.querySelector('.drawer')`)
+	tab.Sound()
+}
+
+// A task that is open can be told something and be cancelled; one that is over cannot.
+func TestATaskIsToldAndCancelled(t *testing.T) {
+	t.Parallel()
+	tab := chromium(t).Tab(t, readers(t))
+	built(tab)
+	tab.Fresh("#/q/demo-number/tasks?task=add")
+	tab.Until(`document.querySelector('.drawer .steps')`)
+	if said := tab.Text(".drawer"); strings.Contains(said, "Send a message") || strings.Contains(said, "Cancel the task") {
+		t.Errorf("a task that is over can be ordered about:\n%s", said)
+	}
+	tab.Fresh("#/q/demo-number/tasks?task=doc")
+	tab.Until(`document.querySelector('.drawer .goal')`)
+	tab.Click(".drawer button", "Send a message")
+	tab.Until(`document.querySelector('dialog[open] textarea')`)
+	if !tab.Is(`document.querySelector('dialog .button.first').disabled`) {
+		t.Error("a message that says nothing can be sent")
+	}
+	fill(tab, "Message", "too late")
+	tab.Click("dialog button", "Send")
+	tab.Until(`document.querySelector('dialog [role=alert]')?.innerText.includes('the task doc is RLOaccepted')`)
+	fill(tab, "Message", "Leave the old names.")
+	tab.Click("dialog button", "Send")
+	tab.Until(`document.querySelector('.drawer [role=status]')?.innerText.includes('is told') && !document.querySelector('dialog')`)
+	tab.Click(".drawer button", "Cancel the task")
+	tab.Until(`document.querySelector('dialog[open]')?.innerText.includes('cannot be begun again')`)
+	tab.Click("dialog button", "Let it be")
+	tab.Until(`!document.querySelector('dialog')`)
+	tab.Click(".drawer button", "Cancel the task")
+	tab.Click("dialog button", "Cancel it")
+	tab.Until(`document.querySelector('.drawer [role=status]')?.innerText.includes('The task ends')`)
+	const want = `[["/api/quests/demo-number/tasks/doc/orders",{"action":"message","text":"too late"}],["/api/quests/demo-number/tasks/doc/orders",{"action":"message","text":"Leave the old names."}],["/api/quests/demo-number/tasks/doc/orders",{"action":"cancel"}]]`
+	if !tab.Is(`JSON.stringify(window.ordered) === '` + want + `'`) {
+		t.Errorf("what was sent is not %s", want)
+	}
 	tab.Sound()
 }
 

@@ -203,6 +203,11 @@ func (c *Client) Answer(ctx context.Context, name string, a api.Answer) error {
 	return c.call(ctx, http.MethodPost, "/api/quests/"+url.PathEscape(name)+"/answers", a, nil)
 }
 
+// OrderTask cancels a task of an architect, or says something to its executor.
+func (c *Client) OrderTask(ctx context.Context, name, task string, o api.TaskOrder) error {
+	return c.call(ctx, http.MethodPost, "/api/quests/"+url.PathEscape(name)+"/tasks/"+url.PathEscape(task)+"/orders", o, nil)
+}
+
 // Delete removes a quest.
 func (c *Client) Delete(ctx context.Context, name string) error {
 	return c.call(ctx, http.MethodDelete, "/api/quests/"+url.PathEscape(name), nil, nil)

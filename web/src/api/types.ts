@@ -1541,6 +1541,13 @@ export type TaskRun = {
   }
 }
 
+export type TaskOrder = {
+  /** end the task, or say something to its executor */
+  action: 'cancel' | 'message'
+  /** what a message says, 1 to 8192 bytes; a cancel has none */
+  text?: string
+}
+
 /** A task with all that has come of it. */
 export type TaskDetail = {
   id: string

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TaskCard, Tests } from '../../api/types'
-import { columns, outcome, planned, proof } from './columns'
+import { columns, isOpen, outcome, planned, proof, recorded } from './columns'
 
 const card = (id: string, state: TaskCard['state']) => ({ id, state }) as TaskCard
 const tests = (...exits: number[]): Tests => ({
@@ -33,4 +33,16 @@ test('how acceptance went, and what it proves', () => {
   expect(proof(tests(0), tests(0))).toMatch('proves nothing')
   expect(proof(tests(1), tests(1))).toBe('')
   expect(proof(undefined, tests(0))).toBe('')
+})
+
+test('a task that is over is told nothing', () => {
+  const states: TaskCard['state'][] = ['planned', 'working', 'judging', 'accepted', 'failed', 'cancelled']
+  expect(states.filter((state) => isOpen({ state }))).toEqual(['planned', 'working', 'judging'])
+})
+
+test('what becomes of an order', () => {
+  expect(recorded('cancel', true)).toMatch('The task ends')
+  expect(recorded('message', true)).toMatch('is told')
+  expect(recorded('cancel', false)).toMatch('when it is started')
+  expect(recorded('message', false)).toMatch('when it is started')
 })

@@ -1,4 +1,4 @@
-import type { TaskCard, TaskList, Tests } from '../../api/types'
+import type { TaskCard, TaskList, TaskOrder, Tests } from '../../api/types'
 
 export type Column = { id: string; title: string; tasks: TaskCard[] }
 
@@ -37,4 +37,13 @@ export function proof(before: Tests | undefined, after: Tests | undefined): stri
   if (is === 'pass' && was === 'pass') return 'They succeeded before, too: this proves nothing.'
   if (is === 'pass' && was === 'fail') return 'They failed before and succeed now.'
   return ''
+}
+
+/** isOpen says whether a task can still be told something. */
+export const isOpen = ({ state }: Pick<TaskCard, 'state'>): boolean => state === 'planned' || state === 'working' || state === 'judging'
+
+/** recorded says what became of an order about a task. */
+export function recorded(action: TaskOrder['action'], running: boolean): string {
+  if (!running) return 'Recorded. Nobody runs the quest: it takes effect when it is started.'
+  return action === 'cancel' ? 'Recorded. The task ends as soon as its executor is stopped.' : 'Recorded. Whoever works on the task is told.'
 }

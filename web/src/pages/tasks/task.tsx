@@ -9,7 +9,8 @@ import { Ready } from '../../ui/states'
 import { TerminalLog } from '../agents/terminal'
 import '../agents/agents.css'
 import { Artifacts, Errors, Found, Package, Story } from './run'
-import { proof } from './columns'
+import { isOpen, proof } from './columns'
+import { Orders } from './orders'
 import { TestTable } from './tests'
 
 type Props = { quest: string; task: string; limits?: SessionLimits; query: URLSearchParams; onClose: () => void }
@@ -29,13 +30,15 @@ export function Drawer({ quest, task, limits, query, onClose }: Props) {
       <div className="drawer-shade" onClick={onClose} aria-hidden="true" />
       <aside ref={box} className="drawer" tabIndex={-1} aria-label={flat(`Task ${task}`)} onKeyDown={(e) => { if (e.key === 'Escape') onClose() }}>
         <div className="row between"><h3 className="mono">{visible(task)}</h3><button className="button small" onClick={onClose}>Close</button></div>
-        <Ready of={detail} what="the task">{(t) => <Inner quest={quest} task={t} limits={limits} query={query} />}</Ready>
+        <Ready of={detail} what="the task">{(t) => <Inner quest={quest} task={t} limits={limits} query={query} again={detail.again} />}</Ready>
       </aside>
     </>
   )
 }
 
-function Inner({ quest, task: t, limits, query }: { quest: string; task: TaskDetail; limits?: SessionLimits; query: URLSearchParams }) {
+type InnerProps = { quest: string; task: TaskDetail; limits?: SessionLimits; query: URLSearchParams; again: () => void }
+
+function Inner({ quest, task: t, limits, query, again }: InnerProps) {
   const asked = Number(query.get('run') ?? 0)
   const run = t.runs.find((r) => r.run === asked) ?? t.runs.at(-1)
   const tab = query.get('tab') ?? ''
@@ -53,6 +56,7 @@ function Inner({ quest, task: t, limits, query }: { quest: string; task: TaskDet
         {t.reason && <span className="small muted">{visible(t.reason)}</span>}
       </div>
       <p className="goal">{visible(t.goal)}</p>
+      {isOpen(t) && <Orders quest={quest} task={t} again={again} />}
       {t.runs.length > 0 && (
         <nav className="row runs" aria-label="Runs">
           {t.runs.map((r) => <a key={r.run} className={`button small ${r.outcome ?? 'open'}`} href={to({ run: r.run })} aria-current={r === run
