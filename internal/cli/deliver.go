@@ -128,7 +128,11 @@ func (a *app) deliver(ctx context.Context, arg string, f *deliverFlags) error {
 		return a.printJSON(out)
 	case f.agent == "" && len(changed) > 1:
 		others := slices.DeleteFunc(changed, func(name string) bool { return name == out.Agent })
-		fmt.Fprintf(a.err, "These are the changes of %s, whose answer the quest has. There are others, for --agent: %s\n", printable(out.Agent), printable(event.Shorten(strings.Join(others, ", "), 500)))
+		whose := "of " + printable(out.Agent) + ", whose answer the quest has"
+		if len(others) == len(changed) {
+			whose = "that were accepted, put together" // who answers has none of its own
+		}
+		fmt.Fprintf(a.err, "These are the changes %s. There are others, for --agent: %s\n", whose, printable(event.Shorten(strings.Join(others, ", "), 500)))
 	}
 	return nil
 }

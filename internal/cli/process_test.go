@@ -176,10 +176,20 @@ type entry struct {
 		Call   uint64 `json:"call"`
 		Inbox  int64  `json:"inbox"`
 		Reason string `json:"reason"`
-		Text   struct {
-			Text string `json:"text"`
-		} `json:"text"`
+		Text   text   `json:"text"`
 	} `json:"body"`
+}
+
+// text is one of an event, where a person's words are no object.
+type text struct{ Text string }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *text) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		return json.Unmarshal(data, &t.Text)
+	}
+	type object text
+	return json.Unmarshal(data, (*object)(t))
 }
 
 // events are all events of a quest.

@@ -67,7 +67,7 @@ func (a *app) printTasks(list *view.TaskList) error {
 		return nil
 	}
 	if list.Plan != nil && list.Plan.Approved == 0 {
-		fmt.Fprint(a.out, "The plan is proposed, and waits for a yes.\n\n")
+		fmt.Fprint(a.out, "The plan is proposed, and nobody has said yes to it.\n\n")
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "TASK\tSTATE\tEXECUTOR\tRUNS\tREPAIRS\tFILES\tLINES\tTESTS\tGOAL")

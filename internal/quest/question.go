@@ -169,8 +169,9 @@ func (s *State) hasTimer(purpose string) bool {
 	return false
 }
 
-// opened takes a question in.
+// opened takes a question in. A call that asks again has used the answer before.
 func (s *State) opened(e event.Event, b *event.InteractionOpened) {
+	s.Questions = slices.DeleteFunc(s.Questions, func(q Question) bool { return b.Call != 0 && q.Body.Call == b.Call && q.Reply != nil })
 	s.Calls[e.Seq] = Call{Kind: e.Type, Agent: e.Actor}
 	s.Questions = append(s.Questions, Question{Seq: e.Seq, Asker: e.Actor, Time: e.Time, Body: *b})
 }

@@ -224,7 +224,8 @@ func (h host) Permit(ctx context.Context, b *event.PermissionAsked) (string, err
 	return "", nil
 }
 
-// Write implements executor.Host. What was written is seen when the home is next looked at.
+// Write implements executor.Host. What was written is seen when the home is next looked at:
+// before the next command at the latest, so that the ledger has what a command begins with.
 func (h host) Write(_ context.Context, path string) error {
 	p, err := h.prompt()
 	if err != nil {
@@ -237,6 +238,7 @@ func (h host) Write(_ context.Context, path string) error {
 	if dir := workspace.Closed(name, p.closed); dir != "" {
 		return fmt.Errorf("%s is closed by a policy (%s); leave it as it is, and work elsewhere", plain.Quoted(path, maxPath), dir)
 	}
+	p.wrote.Store(true)
 	return nil
 }
 
@@ -290,6 +292,11 @@ func (h host) Run(ctx context.Context, cmd computer.Command) error {
 	}
 	if knows(list, cmd.ID) {
 		return c.Start(ctx, cmd) // it has been followed since, or is over
+	}
+	if p.wrote.Swap(false) {
+		if err := p.look(ctx); err != nil {
+			return err
+		}
 	}
 	r := &recorder{machine: p.desk.machine, prompt: p.seq}
 	run, err := r.begun(ctx, cmd)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
@@ -91,9 +92,10 @@ type prompting struct {
 	// closed is what policies keep its agent away from.
 	closed []string
 
-	over     bool       // its result is told; the desk's look guards it
-	running  sync.Mutex // held while a command begins
-	speaking sync.Mutex // guards says
+	wrote    atomic.Bool // a file, since the home was last looked at for a command
+	over     bool        // its result is told; the desk's look guards it
+	running  sync.Mutex  // held while a command begins
+	speaking sync.Mutex  // guards says
 	says     *voice
 }
 

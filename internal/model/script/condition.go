@@ -13,7 +13,7 @@ import (
 type condition struct {
 	turn, from, until, every int64
 	agent, tool              string
-	result, last             *regexp.Regexp
+	result, last, seen       *regexp.Regexp
 }
 
 // match reports whether r is meant, and what the groups of its expressions
@@ -27,17 +27,9 @@ func (c *condition) match(r *model.Request) (map[string]string, bool) {
 		c.agent != "" && r.Agent != c.agent:
 		return nil, false
 	}
-	var groups map[string]string
-	if c.last != nil {
-		text := lastText(r)
-		m := c.last.FindStringSubmatchIndex(text)
-		if m == nil {
-			return nil, false
-		}
-		groups = captured(c.last, text, m)
-	}
-	if c.tool == "" && c.result == nil {
-		return groups, true
+	groups, ok := c.said(r)
+	if !ok || c.tool == "" && c.result == nil {
+		return groups, ok
 	}
 	for _, p := range results(r) {
 		if c.tool != "" && toolOf(r, p) != c.tool {
@@ -47,10 +39,41 @@ func (c *condition) match(r *model.Request) (map[string]string, bool) {
 			return groups, true
 		}
 		if m := c.result.FindStringSubmatchIndex(p.Text); m != nil {
-			return captured(c.result, p.Text, m), true
+			if c.seen == nil {
+				groups = captured(c.result, p.Text, m)
+			}
+			return groups, true
 		}
 	}
 	return nil, false
+}
+
+// said matches what the last message says, and what any of them does: the newest that matches.
+func (c *condition) said(r *model.Request) (groups map[string]string, ok bool) {
+	if c.last != nil {
+		if groups, ok = find(c.last, r, len(r.Messages)-1); !ok {
+			return nil, false
+		}
+	}
+	if c.seen == nil {
+		return groups, true
+	}
+	for i := len(r.Messages) - 1; i >= 0; i-- {
+		if groups, ok := find(c.seen, r, i); ok {
+			return groups, true
+		}
+	}
+	return nil, false
+}
+
+// find matches the texts of a message.
+func find(re *regexp.Regexp, r *model.Request, i int) (map[string]string, bool) {
+	text := textOf(r, i)
+	m := re.FindStringSubmatchIndex(text)
+	if m == nil {
+		return nil, false
+	}
+	return captured(re, text, m), true
 }
 
 func captured(re *regexp.Regexp, text string, m []int) map[string]string {
@@ -67,17 +90,17 @@ func captured(re *regexp.Regexp, text string, m []int) map[string]string {
 	return groups
 }
 
-func lastParts(r *model.Request) []model.Part {
-	if len(r.Messages) == 0 {
+func parts(r *model.Request, i int) []model.Part {
+	if i < 0 || i >= len(r.Messages) {
 		return nil
 	}
-	return r.Messages[len(r.Messages)-1].Parts
+	return r.Messages[i].Parts
 }
 
-// lastText is what the last message says, its tool results included.
-func lastText(r *model.Request) string {
+// textOf is what a message says, its tool results included.
+func textOf(r *model.Request, i int) string {
 	var texts []string
-	for _, p := range lastParts(r) {
+	for _, p := range parts(r, i) {
 		if p.Kind == event.PartText || p.Kind == model.PartToolResult {
 			texts = append(texts, p.Text)
 		}
@@ -87,7 +110,7 @@ func lastText(r *model.Request) string {
 
 func results(r *model.Request) []model.Part {
 	var list []model.Part
-	for _, p := range lastParts(r) {
+	for _, p := range parts(r, len(r.Messages)-1) {
 		if p.Kind == model.PartToolResult {
 			list = append(list, p)
 		}

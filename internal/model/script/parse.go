@@ -111,12 +111,16 @@ func (c *condition) parse(n ast.Node) error {
 		"tool":       strictyaml.Word(&c.tool),
 		"result":     expression(&c.result),
 		"last":       expression(&c.last),
+		"seen":       expression(&c.seen),
 	})
 }
 
 // expression is the one whose groups templates name.
 func (c *condition) expression() *regexp.Regexp {
-	if c.result != nil {
+	switch {
+	case c.seen != nil:
+		return c.seen
+	case c.result != nil:
 		return c.result
 	}
 	return c.last

@@ -25,10 +25,11 @@
 // Conditions: turn, from_turn and until_turn compare the number of the agent's
 // model call; every: n holds on each nth; agent is a name; tool and result want a
 // result of that tool, with an output that matches, in the last message; last
-// matches the texts of the last message.
+// matches the texts of the last message, seen those of the newest message that
+// it can match.
 //
-// In say, think and args, $1 and ${name} stand for what the groups of result
-// matched (of last, if there is no result), ${turn} for the number of the turn, and
+// In say, think and args, $1 and ${name} stand for what the groups of seen
+// matched (of result, if there is no seen; else of last), ${turn} for the number of the turn, and
 // $$ for a dollar sign. The args of
 // a call are a mapping, which becomes JSON with its keys in the same order, or a
 // string, which is sent as it is and need not be JSON. What is put into a string
@@ -102,7 +103,7 @@ func (s *Script) Generate(ctx context.Context, r *model.Request, emit func(model
 	}
 	return nil, &model.Error{Kind: model.Invalid, Text: fmt.Sprintf(
 		"script %s has no rule for turn %d of %s, where the last message is %.200q; add one (a rule without \"on\" matches always)",
-		s.name, r.Turn, r.Agent, lastText(r))}
+		s.name, r.Turn, r.Agent, textOf(r, len(r.Messages)-1))}
 }
 
 func (s *Script) stopped(err error) error { return fmt.Errorf("script %s: %w", s.name, err) }

@@ -150,6 +150,14 @@ func TestGenerate(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})
+	t.Run("PutsInWhatWasSeen", func(t *testing.T) {
+		t.Parallel()
+		s := parse(t, "rules:\n- on: {result: '(.)', last: '(..)', seen: 'id (\\w+)'}\n  say: 'it is $1'")
+		r := request(3, said("id a"), said("id b"), model.Message{Role: model.User, Parts: []model.Part{result("t", "xyz")}})
+		if got := play(t, s, r); got != "it is b" {
+			t.Errorf("got %q, want the newest that was seen", got)
+		}
+	})
 	t.Run("SendsAStringOfArgsAsItIs", func(t *testing.T) {
 		t.Parallel()
 		s := parse(t, "rules:\n- call: [{tool: a, args: '{\"x\": '}]")
@@ -212,6 +220,9 @@ func TestConditions(t *testing.T) {
 		"ResultOfAnotherToolFails":    {"{tool: a, result: x}", withResults(result("a", "y"), result("b", "x")), false},
 		"ResultOfTheSecondCallHolds":  {"{tool: a, result: x}", withResults(result("a", "y"), result("a", "x")), true},
 		"ResultAndLastMustBothHold":   {"{result: x, last: y}", withResults(result("a", "x")), false},
+		"SeenHoldsInAnOlderMessage":   {"{seen: '^hel'}", request(1, said("hello"), said("bye")), true},
+		"SeenFails":                   {"{seen: '^hel'}", request(1, said("shell"), said("bye")), false},
+		"SeenAndToolMustBothHold":     {"{tool: a, seen: x}", withResults(result("a", "y")), false},
 		"NumbersMayNameAgentsAndText": {"{last: 42}", request(1, said("42")), true},
 	} {
 		t.Run(name, func(t *testing.T) {

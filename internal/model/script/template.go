@@ -37,7 +37,7 @@ func newTemplate(text string, re *regexp.Regexp) (template, error) {
 		}
 		group := m[2] + m[3]
 		if !hasGroup(re, group) {
-			return nil, fmt.Errorf("%s names no group of the rule's result or last expression; write $$ for a dollar sign", m[0])
+			return nil, fmt.Errorf("%s names no group of the rule's seen, result or last expression; write $$ for a dollar sign", m[0])
 		}
 		t = append(t, piece{group: group})
 	}

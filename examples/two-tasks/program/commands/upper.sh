@@ -1,0 +1,2 @@
+# Writes what it reads in capitals.
+tr a-z A-Z

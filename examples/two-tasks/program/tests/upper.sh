@@ -1,0 +1,1 @@
+[ "$(echo abc | sh tool.sh upper)" = ABC ]
