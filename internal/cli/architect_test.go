@@ -271,7 +271,6 @@ func TestTheCommandOverTheLimitDoesNotStart(t *testing.T) {
 			"  - on: {last: 'session_id'}\n    " + run(`"echo first"`),
 	}.files())
 	h.run("run", "quest.yaml").want(t, failedCode)
-	fmt.Println(h.ok("trace", "q"))
 	if got, want := h.course("q"), wrongTwice("manifest"); got != want {
 		t.Errorf("the task: got %q, want %q", got, want)
 	}

@@ -476,7 +476,7 @@ func TestCommandsAreCountedAndTheOneTooManyDoesNotCount(t *testing.T) {
 	w.work = func(w *world, worker string, call uint64) *event.PromptResult {
 		for i := range 9 {
 			if i == 8 {
-				if err := (architect.Society{}).MayRun(w.State, w.State.Agent(worker)); err == nil {
+				if err := (architect.Society{}).MayRun(w.State, w.State.Agent(worker), true); err == nil {
 					t.Error("a ninth command may run")
 				}
 			}
@@ -490,7 +490,7 @@ func TestCommandsAreCountedAndTheOneTooManyDoesNotCount(t *testing.T) {
 		return &event.PromptResult{Stop: event.StopEnd, Text: event.Text{Text: "done anyway"}}
 	}
 	has(t, w.does("dispatch", named("t1")), "calls", "more than 8 commands")
-	if (architect.Society{}).MayRun(w.State, w.State.Agent(architect.Architect)) == nil || (architect.Society{}).MayRun(w.State, w.State.Agent("two")) == nil {
+	if (architect.Society{}).MayRun(w.State, w.State.Agent(architect.Architect), true) == nil || (architect.Society{}).MayRun(w.State, w.State.Agent("two"), true) == nil {
 		t.Error("whoever has no task may run commands")
 	}
 	w.sound()
