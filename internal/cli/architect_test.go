@@ -252,7 +252,8 @@ func TestAnExecutorThatTakesTooLong(t *testing.T) {
 			t.Errorf("the answer does not say what was tried: %s", e.line)
 		}
 	}
-	h.sound("q")
+	h.run("verify", "q").want(t, 0, "unchanged")
+	h.run("replay", "q").want(t, 0, "identical")
 }
 
 // TestTheCommandOverTheLimitDoesNotStart lets an executor run two commands: the third leaves no
@@ -264,7 +265,7 @@ func TestTheCommandOverTheLimitDoesNotStart(t *testing.T) {
 	}
 	h := newHome(t, handover{
 		session: "max_cli_calls_per_task: 2, max_same_error_retries: 2", items: whole, does: work,
-		rules: "  - on: {tool: run_command, result: 'all there can be'}\n    say: I read that there can be no more.\n" +
+		rules: "  - on: {tool: run_command, result: 'was not allowed'}\n    say: I read that there can be no more.\n" +
 			"  - on: {tool: run_command, result: '(?m)^second$'}\n    " + run(`"`+work+`"`) +
 			"  - on: {tool: run_command, result: '(?m)^first$'}\n    " + run(`"echo second"`) +
 			"  - on: {last: 'cannot be taken over'}\n    " + run(`"`+work+`"`) +
@@ -285,6 +286,15 @@ func TestTheCommandOverTheLimitDoesNotStart(t *testing.T) {
 	}
 	if read != 2 {
 		t.Errorf("the executor has read of its limit %d times, want after each try", read)
+	}
+	refused := 0
+	for _, e := range h.told("q", "permission.decided") {
+		if strings.Contains(e.Body.Reason, "2 commands were run for the task x, which is all there can be") {
+			refused++
+		}
+	}
+	if refused != 2 {
+		t.Errorf("%d commands were refused for the limit, want 2", refused)
 	}
 	if _, err := os.Lstat(filepath.Join(h.dir, "quests", "q", "agents", "builtin", "commands", "x.sh")); !os.IsNotExist(err) {
 		t.Errorf("what the command over the limit makes: got %v, want nothing", err)
