@@ -171,7 +171,7 @@ func (s *State) checkRun(name string, b *event.CliRun) error {
 	} else {
 		if b.Prompt != 0 && b.Call == 0 {
 			most = agent.MaxRuns
-			if err := cmp.Or(s.promptedBy(name, b.Prompt), s.mayRun(s.Agent(name))); err != nil {
+			if err := cmp.Or(s.promptedBy(name, b.Prompt), s.mayRun(s.Agent(name), true)); err != nil {
 				return err
 			}
 		} else if err := s.calledBy(name, b.Call); err != nil {

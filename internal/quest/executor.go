@@ -504,14 +504,14 @@ func (s *State) Stop(a *agent.Agent, why string, e event.Event) []event.Draft {
 // Runner is a society that limits the commands of its executors.
 type Runner interface {
 	// MayRun says why an executor runs no further command, in words for it; nil, if it may.
-	// It is asked before a command of a terminal begins and before one is permitted.
-	MayRun(s *State, a *agent.Agent) error
+	// It is asked before one is permitted, and before a command of a terminal starts.
+	MayRun(s *State, a *agent.Agent, starts bool) error
 }
 
 // mayRun asks the society whether an executor may run a command.
-func (s *State) mayRun(a *agent.Agent) error {
+func (s *State) mayRun(a *agent.Agent, starts bool) error {
 	if r, ok := s.rules.Society.(Runner); ok {
-		return r.MayRun(s, a)
+		return r.MayRun(s, a, starts)
 	}
 	return nil
 }
@@ -521,7 +521,7 @@ func (s *State) mayPermit(a *agent.Agent, p *agent.Permission) error {
 	if p.Body.Kind != "execute" {
 		return nil
 	}
-	return s.mayRun(a)
+	return s.mayRun(a, false)
 }
 
 // prompted panics if an agent could not have been made ready, or prompted, now.

@@ -76,7 +76,7 @@ func TestNobodyPromptsAnExecutorThatHasHeardNothing(t *testing.T) {
 // one is reported.
 type limiter struct{ solo.Society }
 
-func (limiter) MayRun(_ *quest.State, a *agent.Agent) error {
+func (limiter) MayRun(_ *quest.State, a *agent.Agent, _ bool) error {
 	if len(a.Commands) > 0 {
 		return errors.New("one command is enough")
 	}

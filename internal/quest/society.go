@@ -88,6 +88,18 @@ func (s *State) hears(a *agent.Agent) bool {
 	return !ok || l.Hears(a)
 }
 
+// Landlord is a society of whose agents not all have homes. One without has no tool that
+// touches files.
+type Landlord interface {
+	Houses(a *agent.Agent) bool
+}
+
+// Houses reports whether an agent can have a home.
+func (s *State) Houses(a *agent.Agent) bool {
+	l, ok := s.rules.Society.(Landlord)
+	return !ok || l.Houses(a)
+}
+
 // Role is what an agent of a Cast is.
 type Role struct {
 	Name string

@@ -206,12 +206,8 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	if spec.Context == event.ContextCompact {
 		b.Context = spec.Context
 	}
-	if err := c.rt.Societies.Settle(spec, b); err != nil {
-		return nil, err
-	}
-	b.Settings = c.rt.Redact(b.Settings)
 	for _, step := range []func(context.Context, *os.Root, quest.Society, *event.QuestCreated) error{
-		c.tellTexts, c.takePolicies, c.takeModels, c.takeProblem, c.takeData, c.takeRepo, c.takeComputer, c.takeServers, c.takeExecutors, c.takeShop, c.takeAgents,
+		c.tellTexts, c.takePolicies, c.takeModels, c.takeProblem, c.takeData, c.takeRepo, c.takeComputer, c.settle, c.takeServers, c.takeExecutors, c.takeShop, c.takeAgents,
 	} {
 		if err := c.note(step(ctx, root, soc, b)); err != nil {
 			return nil, err
@@ -267,6 +263,14 @@ func (c *creation) takeComputer(ctx context.Context, root *os.Root, soc quest.So
 	if b.Prepare = c.rt.Redact(c.plan.Spec.Prepare); err == nil && b.Prepare != "" && b.Computer == nil {
 		err = BadKey("prepare", "it runs in a computer, and the agents of this quest have none: give computer: auto, or leave prepare out")
 	}
+	return err
+}
+
+// settle records how the society works. It knows the computer by then: its limits may depend
+// on what the society says.
+func (c *creation) settle(_ context.Context, _ *os.Root, _ quest.Society, b *event.QuestCreated) error {
+	err := c.rt.Societies.Settle(c.plan.Spec, b)
+	b.Settings = c.rt.Redact(b.Settings)
 	return err
 }
 

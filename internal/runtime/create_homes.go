@@ -50,8 +50,19 @@ func (r *Runtime) WriteFolder(ctx context.Context, name string, s *quest.State) 
 }
 
 // homed are the agents that have homes: those with a model, and the first. Others have
-// no use for one. Nobody has one before what they begin with is prepared.
+// no use for one, nor have those whom their society houses nowhere. Nobody has one before what
+// they begin with is prepared.
 func homed(s *quest.State) (out []*agent.Agent) {
+	for _, a := range seated(s) {
+		if s.Houses(a) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// seated are the agents that have desks: those with homes, and those that use tools without.
+func seated(s *quest.State) (out []*agent.Agent) {
 	if s.Unprepared() {
 		return nil
 	}

@@ -21,6 +21,7 @@ import (
 // same time; mu guards what they share.
 type desk struct {
 	*machine
+	// home is nil for an agent without one, whose tools only read what is recorded.
 	home  *os.Root
 	slots chan struct{} // for its tools
 	// private is a folder of the home that nobody records, empty for none.
@@ -46,10 +47,13 @@ type desk struct {
 
 // openDesks makes the desks of all agents.
 func (l *live) openDesks() error {
-	for _, a := range homed(l.state) {
-		home, err := openHome(l.rt.agentDir(l.key, a.Name))
-		if err != nil {
-			return fmt.Errorf("open the home of %s: %w", a.Name, err)
+	for _, a := range seated(l.state) {
+		var home *os.Root
+		if l.state.Houses(a) {
+			var err error
+			if home, err = openHome(l.rt.agentDir(l.key, a.Name)); err != nil {
+				return fmt.Errorf("open the home of %s: %w", a.Name, err)
+			}
 		}
 		m := &machine{l: l, actor: a.Name, place: l.rt.Place(l.key, a.Name), spec: l.spec, rules: l.rules, print: a.Computer}
 		d := &desk{machine: m, home: home, tree: a.Tree, slots: make(chan struct{}, maxTools)}

@@ -489,7 +489,9 @@ func (l *live) close() {
 	for _, d := range l.desks {
 		_ = d.leave(ended(l.state))
 		d.removing.Wait()
-		_ = d.home.Close()
+		if d.home != nil {
+			_ = d.home.Close()
+		}
 	}
 	l.seeds.close()
 	if l.stations != nil {

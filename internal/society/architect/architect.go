@@ -30,6 +30,7 @@ var (
 	_ quest.Cast      = Society{}
 	_ quest.Keyed     = Society{}
 	_ quest.Deliverer = Society{}
+	_ quest.Landlord  = Society{}
 	_ quest.Checker   = (*Memory)(nil)
 )
 
@@ -79,6 +80,9 @@ func worker(executor string, slot, parallel int64) string {
 // Hears says who hears what people say to nobody in particular: executors hear of their tasks,
 // and of nothing else.
 func (Society) Hears(a *agent.Agent) bool { return a.Name == Architect }
+
+// Houses implements quest.Landlord: the architect touches no file, and has none.
+func (Society) Houses(a *agent.Agent) bool { return a.Name != Architect }
 
 // maxIdle is how many turns in a row without a tool call park the architect, and maxWrong how
 // many calls in a row that come to nothing.

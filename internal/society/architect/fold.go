@@ -324,6 +324,7 @@ func (m *Memory) returned(e event.Event, b *event.PromptResult) {
 	if b.Stop == event.StopInterrupted && h.Stopping != b.Call {
 		return // it goes on when the quest does
 	}
+	t.begun("")
 	h.Returned, h.Stop, h.Logs = true, b.Stop, b.Frames
 	if b.Failed() {
 		h.Failed = said(b.Error, "it failed")
@@ -371,6 +372,7 @@ func (m *Memory) watch(e event.Event) {
 	case *event.PermissionAsked:
 		if b.Kind == kindExecute {
 			m.Asked = append(m.Asked, Wanted{e.Seq, e.Actor, b.Tool})
+			h.Pending = without(h.Pending, b.Tool) // what is decided counts
 		}
 	case *event.PermissionDecided:
 		for i, w := range m.Asked {
@@ -378,17 +380,20 @@ func (m *Memory) watch(e event.Event) {
 				m.Asked = slices.Delete(m.Asked, i, i+1)
 				if b.Given {
 					t.ran(w.Tool)
+					h.Permitted = append(h.Permitted, w.Tool)
+				} else {
+					h.saw(w.Tool)
 				}
 				break
 			}
 		}
 	case *event.ToolReported:
 		if b.Kind == kindExecute {
-			t.ran(b.ID)
+			m.reported(t, b)
 		}
 	case *event.CliRun:
 		if b.Prompt != 0 && b.Prompt == h.Prompt {
-			t.ran("command " + b.Command)
+			t.started(b.Command)
 		}
 	case *event.CliExit:
 		if b.End == endMemory && h.Prompt != 0 {
@@ -404,14 +409,67 @@ const (
 	endMemory   = "memory"
 )
 
+// reported takes in what an executor says of a command. One that is pending may still be asked
+// about, and be refused: it counts with the next word about it, or when another one begins.
+func (m *Memory) reported(t *Task, b *event.ToolReported) {
+	h := t.Handover
+	if b.Status == "pending" {
+		t.begun(b.ID)
+		if !slices.Contains(h.Seen, b.ID) && !slices.ContainsFunc(m.Asked, func(w Wanted) bool { return w.Agent == h.Worker && w.Tool == b.ID }) {
+			h.Pending = []string{b.ID}
+		}
+		return
+	}
+	h.Pending = without(h.Pending, b.ID)
+	t.ran(b.ID)
+	if b.Status != "in_progress" {
+		h.Permitted = without(h.Permitted, b.ID)
+	}
+}
+
+// begun counts what was pending, but for one.
+func (t *Task) begun(but string) {
+	for _, id := range t.Handover.Pending {
+		if id != but {
+			t.ran(id)
+		}
+	}
+	t.Handover.Pending = nil
+}
+
+// started takes in a command of a terminal. One that was permitted, or announced, is the same
+// command, and counts once.
+func (t *Task) started(command string) {
+	h := t.Handover
+	if len(h.Permitted) > 0 {
+		h.Permitted = h.Permitted[1:]
+		h.saw("command " + command)
+		return
+	}
+	for _, id := range h.Pending {
+		h.saw(id)
+	}
+	h.Pending = nil
+	t.ran("command " + command)
+}
+
+func without(list []string, name string) []string {
+	return slices.DeleteFunc(list, func(s string) bool { return s == name })
+}
+
 // ran counts a command, once.
 func (t *Task) ran(name string) {
-	h := t.Handover
-	if name == "" || !slices.Contains(h.Seen, name) {
+	if name == "" || !slices.Contains(t.Handover.Seen, event.Cut(name, 128)) {
 		t.Calls++
-		if len(h.Seen) < 256 {
-			h.Seen = append(h.Seen, event.Cut(name, 128))
-		}
+		t.Handover.saw(name)
+	}
+}
+
+// saw notes a command that is counted, or is not to be.
+func (h *Handover) saw(name string) {
+	h.Seen = append(h.Seen, event.Cut(name, 128))
+	if most := 256; len(h.Seen) > most { // of those long past nothing more is heard
+		h.Seen = slices.Delete(h.Seen, 0, len(h.Seen)-most)
 	}
 }
 

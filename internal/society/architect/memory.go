@@ -186,8 +186,12 @@ type Handover struct {
 	Timer  event.Time `json:",omitzero"`
 	Left   int64      `json:",omitzero"`
 	Wake   uint64     `json:",omitzero"` // the timer.set
-	// Seen are the executor's names of commands that were counted.
-	Seen []string `json:",omitempty"`
+	// Seen are the executor's names of commands that were counted, or refused. Pending are
+	// those that it has announced and that are not counted yet, Permitted those that are and
+	// that no terminal has started.
+	Seen      []string `json:",omitempty"`
+	Pending   []string `json:",omitempty"`
+	Permitted []string `json:",omitempty"`
 	// Memory says that a command had no memory left.
 	Memory bool `json:",omitzero"`
 	// Stopping is the prompt that was told to stop, and Stopped the category for which.

@@ -476,7 +476,7 @@ func TestCommandsAreCountedAndTheOneTooManyDoesNotCount(t *testing.T) {
 	w.work = func(w *world, worker string, call uint64) *event.PromptResult {
 		for i := range 9 {
 			if i == 8 {
-				if err := (architect.Society{}).MayRun(w.State, w.State.Agent(worker)); err == nil {
+				if err := (architect.Society{}).MayRun(w.State, w.State.Agent(worker), true); err == nil {
 					t.Error("a ninth command may run")
 				}
 			}
@@ -490,8 +490,48 @@ func TestCommandsAreCountedAndTheOneTooManyDoesNotCount(t *testing.T) {
 		return &event.PromptResult{Stop: event.StopEnd, Text: event.Text{Text: "done anyway"}}
 	}
 	has(t, w.does("dispatch", named("t1")), "calls", "more than 8 commands")
-	if (architect.Society{}).MayRun(w.State, w.State.Agent(architect.Architect)) == nil || (architect.Society{}).MayRun(w.State, w.State.Agent("two")) == nil {
+	if (architect.Society{}).MayRun(w.State, w.State.Agent(architect.Architect), true) == nil || (architect.Society{}).MayRun(w.State, w.State.Agent("two"), true) == nil {
 		t.Error("whoever has no task may run commands")
+	}
+	w.sound()
+}
+
+func TestACommandThatIsAnnouncedPermittedAndStartedCountsOnce(t *testing.T) {
+	t.Parallel()
+	w := planned(t, usual(), unit("t1", "cmd/"))
+	calls := func() int64 { return architect.Of(w.State).Tasks[0].Calls }
+	w.work = func(w *world, worker string, call uint64) *event.PromptResult {
+		report := func(id, status string) {
+			w.Take(worker, &event.ToolReported{At: int64(w.State.Seq) + 1000, ID: id, Kind: "execute", Prompt: call, Status: status})
+		}
+		if calls() > 0 { // this is a repair
+			if calls() != 4 {
+				t.Errorf("%d commands in the end, want 4: what is pending then counts", calls())
+			}
+			return &event.PromptResult{Stop: event.StopEnd, Text: event.Text{Text: "done"}}
+		}
+		for i, step := range []struct {
+			do   func()
+			want int64
+		}{
+			{func() { report("a", "pending") }, 0}, // it may be refused yet
+			{func() { report("a", "in_progress") }, 1},
+			{func() { report("a", "completed") }, 1},
+			{func() { report("b", "pending") }, 1},
+			{func() { report("c", "pending") }, 2}, // so b goes on without having been asked about
+			{func() { report("b", "completed") }, 2},
+			{func() { report("c", "failed") }, 3},
+			{func() { report("d", "pending") }, 3},
+		} {
+			if step.do(); calls() != step.want {
+				t.Errorf("step %d: %d commands, want %d", i, calls(), step.want)
+			}
+		}
+		return &event.PromptResult{Stop: event.StopEnd, Text: event.Text{Text: "done"}}
+	}
+	w.does("dispatch", named("t1"))
+	if calls() != 4 {
+		t.Errorf("%d commands in the end, want 4: what is pending then counts", calls())
 	}
 	w.sound()
 }

@@ -260,8 +260,9 @@ func repairText(s *quest.State, t *Task) string {
 		"SCOPE", strings.Join(t.Plan.Scope.Include, ", ")), 10<<10)
 }
 
-// MayRun says why a worker may run no further command, nothing if it may.
-func (Society) MayRun(s *quest.State, a *agent.Agent) error {
+// MayRun says why a worker may run no further command, nothing if it may. What was permitted is
+// counted, and may start.
+func (Society) MayRun(s *quest.State, a *agent.Agent, starts bool) error {
 	m := Of(s)
 	if a.Name == Architect {
 		return fmt.Errorf("the architect runs no commands")
@@ -269,6 +270,9 @@ func (Society) MayRun(s *quest.State, a *agent.Agent) error {
 	t := m.at(a.Name)
 	if t == nil {
 		return fmt.Errorf("%s has no task", a.Name)
+	}
+	if starts && len(t.Handover.Permitted) > 0 {
+		return nil
 	}
 	if most := m.Settings.Session.Calls; t.Calls >= most {
 		return fmt.Errorf("%d commands were run for the task %s, which is all there can be: finish with what there is, and hand in the manifest", most, t.Plan.ID)

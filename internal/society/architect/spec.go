@@ -235,11 +235,15 @@ func (s Settings) scope() task.Scope {
 	return task.Of(event.TaskScope{Include: include, NoTouch: s.NoTouch})
 }
 
-// Settle implements quest.Keyed.
+// Settle implements quest.Keyed. The computers have the memory that an executor may use, or
+// more, if the owner says so.
 func (Society) Settle(s *quest.Spec, b *event.QuestCreated) error {
 	set := settingsOf(s)
 	if err := quest.Record(b, set); err != nil {
 		return fmt.Errorf("architect: %w", err)
+	}
+	if c := b.Computer; c != nil {
+		c.Limits.Memory = max(c.Limits.Memory, set.Session.Memory<<20)
 	}
 	return nil
 }
