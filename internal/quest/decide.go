@@ -99,11 +99,8 @@ func (s *State) goOn(e event.Event) []event.Draft {
 
 // aside reports whether nothing follows from an event, and no agent's step depends on it.
 func aside(b event.Body) bool {
-	switch b.(type) {
-	case *event.TimerSet, *event.PromptStopped:
-		return true
-	}
-	return false
+	_, timer := b.(*event.TimerSet)
+	return timer
 }
 
 // advanceSome says the next step of the agent that the last input was about, or of

@@ -52,8 +52,8 @@ type Traits struct {
 	// Wakes says that the rules wait for times of their own: they are asked when a timer
 	// fires.
 	Wakes bool
-	// Aside says that a timer that the rules set by themselves, and a prompt that they stop, is
-	// done beside the next step of agents, and not instead of it.
+	// Aside says that a timer that the rules set by themselves is set beside the next step of
+	// agents, and not instead of it: nothing follows from it.
 	Aside bool
 	// Many says that there are as many agents as a person wants, numbered from 0;
 	// otherwise there is one.
