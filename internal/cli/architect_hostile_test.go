@@ -221,7 +221,7 @@ func TestAnExecutorThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	seconds := fmt.Sprint(1_000_000 + os.Getpid())
 	h := newHome(t, handover{
-		session: "max_cli_duration_seconds: 4", does: "sh -c 'trap \"\" TERM INT HUP; setsid sleep " + seconds + " & sleep " + seconds + "; sleep " + seconds + "'",
+		session: "max_cli_duration_seconds: 12", does: "sh -c 'trap \"\" TERM INT HUP; setsid sleep " + seconds + " & sleep " + seconds + "; sleep " + seconds + "'",
 		items: whole, asks: true,
 	}.files())
 	p := h.startFor(2*patience, "run", "quest.yaml")
@@ -248,7 +248,7 @@ func TestAnExecutorThatTakesTooLong(t *testing.T) {
 		t.Errorf("got %q, want %q twice", got, once)
 	}
 	for _, e := range h.told("q", "quest.finished") {
-		if !strings.Contains(e.line, "longer than 4 seconds") {
+		if !strings.Contains(e.line, "longer than 12 seconds") {
 			t.Errorf("the answer does not say what was tried: %s", e.line)
 		}
 	}
