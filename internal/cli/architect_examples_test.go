@@ -47,6 +47,10 @@ func TestNewCommand(t *testing.T) {
 			t.Errorf("the example has no %s", kind)
 		}
 	}
+	refused := slices.ContainsFunc(h.told("new-command", "tool.reported"), func(e told) bool { return strings.Contains(e.line, "outside the scope of the task count") })
+	if !refused {
+		t.Error("the executor has Lyceum write README.md, and does not read at once that it may not")
+	}
 	h.sound("new-command")
 	h.repeats("new-command", 5)
 }

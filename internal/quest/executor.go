@@ -516,6 +516,24 @@ func (s *State) mayRun(a *agent.Agent, starts bool) error {
 	return nil
 }
 
+// Writer is a society that says which files its executors write.
+type Writer interface {
+	// MayWrite is asked when a prompt begins. What it returns says of a path in the home why
+	// the executor does not write there, in words for it; nil lets it write everywhere. It
+	// stays true for that prompt, and looks at nothing but what it was made of.
+	MayWrite(s *State, a *agent.Agent) func(path string) error
+}
+
+// MayWrite is what the society has to say about files that an executor wants Lyceum to write.
+func (s *State) MayWrite(a *agent.Agent) func(path string) error {
+	if w, ok := s.rules.Society.(Writer); ok {
+		if may := w.MayWrite(s, a); may != nil {
+			return may
+		}
+	}
+	return func(string) error { return nil }
+}
+
 // mayPermit tells whether a permission is one for a command that may not be run.
 func (s *State) mayPermit(a *agent.Agent, p *agent.Permission) error {
 	if p.Body.Kind != "execute" {

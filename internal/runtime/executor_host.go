@@ -238,6 +238,9 @@ func (h host) Write(_ context.Context, path string) error {
 	if dir := workspace.Closed(name, p.closed); dir != "" {
 		return fmt.Errorf("%s is closed by a policy (%s); leave it as it is, and work elsewhere", plain.Quoted(path, maxPath), dir)
 	}
+	if err := p.mayWrite(name); err != nil {
+		return err
+	}
 	p.wrote.Store(true)
 	return nil
 }

@@ -38,7 +38,7 @@ func (promptService) start(ctx context.Context, l *live, e event.Event) error {
 	}
 	o.mu.Unlock()
 	l.settleDown() // from now on a rest of the quest is heard of
-	p := &prompting{outsider: o, seq: e.Seq, first: b.First, says: l.newVoice(e.Actor, e.Seq), closed: l.state.Closed("write_file"), tab: l.storage.tab(e.Actor), begun: l.rt.Clock()}
+	p := &prompting{outsider: o, seq: e.Seq, first: b.First, says: l.newVoice(e.Actor, e.Seq), closed: l.state.Closed("write_file"), mayWrite: l.state.MayWrite(l.state.Agent(e.Actor)), tab: l.storage.tab(e.Actor), begun: l.rt.Clock()}
 	l.launch(ctx, e.Seq, func(ctx context.Context) ([]event.Draft, error) {
 		defer cancel()
 		return p.run(ctx, stop, text, before)
@@ -89,8 +89,9 @@ type prompting struct {
 	first int64
 	tab   *tab
 	begun event.Time
-	// closed is what policies keep its agent away from.
-	closed []string
+	// closed is what policies keep its agent away from, mayWrite what its society does.
+	closed   []string
+	mayWrite func(path string) error
 
 	wrote    atomic.Bool // a file, since the home was last looked at for a command
 	over     bool        // its result is told; the desk's look guards it

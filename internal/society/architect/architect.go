@@ -30,6 +30,7 @@ var (
 	_ quest.Cast      = Society{}
 	_ quest.Keyed     = Society{}
 	_ quest.Deliverer = Society{}
+	_ quest.Writer    = Society{}
 	_ quest.Landlord  = Society{}
 	_ quest.Checker   = (*Memory)(nil)
 )

@@ -279,3 +279,24 @@ func (Society) MayRun(s *quest.State, a *agent.Agent, starts bool) error {
 	}
 	return nil
 }
+
+// MayWrite implements quest.Writer: an executor writes what its task may change, and the
+// manifest. What its own commands write is found when the run is inspected.
+func (Society) MayWrite(s *quest.State, a *agent.Agent) func(path string) error {
+	t := Of(s).at(a.Name)
+	if t == nil {
+		return nil
+	}
+	scope, id, readOnly := t.scope(), t.Plan.ID, t.Plan.ReadOnly
+	return func(path string) error {
+		switch ok, why := scope.Allows(path); {
+		case slices.Contains(task.Files, path):
+			return nil
+		case readOnly:
+			return fmt.Errorf("the task %s changes no file: say what you found, and hand in the manifest", id)
+		case !ok:
+			return fmt.Errorf("%s is outside the scope of the task %s: %s; leave it as it is", plain.Quoted(path, 200), id, why)
+		}
+		return nil
+	}
+}
