@@ -116,7 +116,18 @@ func (s *State) Waiting() bool {
 // or a timer of the core's own: nobody works on it.
 func (s *State) people(seq uint64, c Call) bool {
 	return c.Kind == "interaction.opened" || c.Timer == durationTimer || strings.HasPrefix(c.Timer, questionTimer) ||
-		strings.HasPrefix(c.Timer, outageTimer) || s.asks(seq)
+		strings.HasPrefix(c.Timer, outageTimer) || c.Timer != "" && s.idle(c.Timer) || s.asks(seq)
+}
+
+// Idler is a memory that knows of timers of its society whether anybody still waits for them.
+type Idler interface {
+	// Idle reports whether nothing follows when the timer of a purpose fires.
+	Idle(purpose string) bool
+}
+
+func (s *State) idle(purpose string) bool {
+	m, ok := s.memory.(Idler)
+	return ok && m.Idle(purpose)
 }
 
 // asks reports whether a call is one that waits for the answer to its question.

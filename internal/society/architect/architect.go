@@ -33,6 +33,7 @@ var (
 	_ quest.Writer    = Society{}
 	_ quest.Landlord  = Society{}
 	_ quest.Checker   = (*Memory)(nil)
+	_ quest.Idler     = (*Memory)(nil)
 )
 
 // Rules implements quest.Society.

@@ -158,6 +158,22 @@ func TestThePersonIsAskedAndTheAnswerComesBack(t *testing.T) {
 	has(t, w.does("clarify", `{"task":"t1","answer":"x"}`), "No executor")
 }
 
+// TestAQuestWaitsForAPersonAfterARun: the clock of a run that is over keeps nobody.
+func TestAQuestWaitsForAPersonAfterARun(t *testing.T) {
+	t.Parallel()
+	w := planned(t, usual(), unit("t1", "."))
+	has(t, w.does("dispatch", named("t1")), "is checked")
+	if len(w.Open("timer.set", "")) == 0 {
+		t.Fatal("no timer is open: the test shows nothing")
+	}
+	if _, ok := w.tries("clarify", `{"question":"Is that enough?"}`); ok {
+		t.Fatal("it is answered before anybody has")
+	}
+	if !w.State.Waiting() {
+		t.Error("only a person can go on, and the quest does not wait for one")
+	}
+}
+
 func TestASnapshotComesBeforeEachHandoverAndItsHashFollowsFromTheEvents(t *testing.T) {
 	t.Parallel()
 	w := planned(t, usual(), unit("t1", "."))

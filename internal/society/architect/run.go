@@ -127,6 +127,16 @@ func wake(e event.Event, h *Handover, at event.Time) []event.Draft {
 	return one(e, "core", &event.TimerSet{At: at, Purpose: timerOf(h.Worker)})
 }
 
+// Idle implements quest.Idler: the clock of a worker runs while it is at work.
+func (m *Memory) Idle(purpose string) bool {
+	for _, t := range m.Tasks {
+		if t.busy() && t.Handover.Due != 0 && timerOf(t.Handover.Worker) == purpose {
+			return false
+		}
+	}
+	return true
+}
+
 // timerOf is the purpose of the timer of a worker.
 func timerOf(worker string) string { return "handover/" + worker }
 
