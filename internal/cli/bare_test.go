@@ -88,7 +88,7 @@ func TestALabRunsOnABareMachine(t *testing.T) {
 			}
 			program, err := os.ReadFile("/proc/self/exe")
 			must(t, err)
-			must(t, os.WriteFile(filepath.Join(dir, "lyceum"), program, 0o755))
+			must(t, need.Write(filepath.Join(dir, "lyceum"), program))
 			lyceum := func(args ...string) string {
 				t.Helper()
 				cmd := exec.Command(filepath.Join(dir, "lyceum"), args...)

@@ -189,7 +189,7 @@ func TestDeliverOfALab(t *testing.T) {
 `
 	}
 	quest := func(name string) string {
-		return "name: " + name + "\nsociety: lab\nagents: 3\nproblem: What holds?\nrepo: .\nmodel: script:" + name + "-plan.yaml\nlimits: {turns: 20}\n"
+		return "name: " + name + "\nsociety: lab\nagents: 3\nproblem: What holds?\nrepo: .\nmodel: script:" + name + "-plan.yaml\nlimits: {turns: 60}\n"
 	}
 	h := newHome(t, map[string]string{
 		"main.py": "print()\n", "agreed.yaml": quest("agreed"), "open.yaml": quest("open"),

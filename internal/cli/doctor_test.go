@@ -227,7 +227,7 @@ func TestDoctorWhereUserNamespacesAreForbidden(t *testing.T) {
 	must(t, err)
 	data, err := os.ReadFile(path)
 	must(t, err)
-	must(t, os.WriteFile(filepath.Join(dir, "lyceum"), data, 0o755))
+	must(t, need.Write(filepath.Join(dir, "lyceum"), data))
 	e := examine(t, filepath.Join(dir, "home"), func(cmd *exec.Cmd) {
 		shellFirst("echo 0 >/proc/sys/user/max_user_namespaces || exit 99\nshift\nset -- setpriv --reuid 1000 --regid 1000 --clear-groups " + filepath.Join(dir, "lyceum") + ` "$@"`)(cmd)
 		all := []syscall.SysProcIDMap{{ContainerID: 0, HostID: 0, Size: 65536}}
@@ -252,7 +252,7 @@ func TestDoctorSaysWhatBwrapSays(t *testing.T) {
 		"bwrap: something that nobody has heard before": "",
 	} {
 		dir := public(t)
-		must(t, os.WriteFile(filepath.Join(dir, "bwrap"), []byte("#!/bin/sh\necho \""+said+"\" >&2\nexit 1\n"), 0o755))
+		must(t, need.Write(filepath.Join(dir, "bwrap"), []byte("#!/bin/sh\necho \""+said+"\" >&2\nexit 1\n")))
 		e := examine(t, t.TempDir(), func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "PATH="+dir+":"+os.Getenv("PATH")) })
 		if e.code != 0 || e.Driver != "namespaces" {
 			t.Errorf("doctor where bwrap says %q: got %+v, want the driver that needs no bwrap", said, e)

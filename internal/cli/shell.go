@@ -16,6 +16,7 @@ import (
 	"lyceum/internal/runtime"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
 
@@ -129,7 +130,11 @@ func (a *app) sit(ctx context.Context, c *computer.Computer, screen *os.File) (e
 		ID: shellID(), Args: []string{"sh", "-c", interactive}, Terminal: &size, Env: []string{"TERM=" + terminalName(os.Getenv("TERM"))},
 	}, computer.Streams{In: a.in, Out: filter, Resize: sizes})
 	err = errors.Join(err, filter.leave())
-	return errors.Join(term.Restore(int(screen.Fd()), before), a.left(r, err))
+	restored := term.Restore(int(screen.Fd()), before)
+	if errors.Is(restored, unix.EIO) { // it was hung up; the shell may have seen that before the signal came
+		return context.Canceled
+	}
+	return errors.Join(restored, a.left(r, err))
 }
 
 // left tells how a shell ended.

@@ -3,7 +3,6 @@ package cli_test
 import (
 	"bytes"
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -332,14 +331,9 @@ func copyProgram(t *testing.T, to string) {
 	t.Helper()
 	self, err := os.Executable()
 	must(t, err)
-	in, err := os.Open(self)
+	program, err := os.ReadFile(self)
 	must(t, err)
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o755)
-	must(t, err)
-	_, err = io.Copy(out, in)
-	must(t, err)
-	must(t, out.Close())
+	must(t, need.Write(to, program))
 }
 
 func TestTheReserveOfAHomeIsKept(t *testing.T) {

@@ -73,7 +73,7 @@ func TestItRunsSecretTool(t *testing.T) {
 	}
 	dir := t.TempDir()
 	tool := "#!/bin/sh\n[ \"$*\" = \"lookup service lyceum account OPENAI_API_KEY\" ] || exit 1\necho sk-stored-1234\n"
-	if err := os.WriteFile(filepath.Join(dir, "secret-tool"), []byte(tool), 0o700); err != nil {
+	if err := need.Write(filepath.Join(dir, "secret-tool"), []byte(tool)); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir)
@@ -83,7 +83,7 @@ func TestItRunsSecretTool(t *testing.T) {
 	if key, err := keyring.Get(t.Context(), "MISTRAL_API_KEY"); key != "" || err != nil {
 		t.Errorf("a key that is not stored: %q, %v", key, err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "secret-tool"), []byte("#!/bin/sh\nexec /bin/sleep 60\n"), 0o700); err != nil {
+	if err := need.Write(filepath.Join(dir, "secret-tool"), []byte("#!/bin/sh\nexec /bin/sleep 60\n")); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -103,7 +103,7 @@ func TestASecretIsNoArgument(t *testing.T) {
 	}
 	dir := t.TempDir()
 	tool := "#!/bin/sh\necho \"$*\" >> " + dir + "/args\n[ $1 != store ] || /bin/cat > " + dir + "/stored\n"
-	if err := os.WriteFile(filepath.Join(dir, "secret-tool"), []byte(tool), 0o700); err != nil {
+	if err := need.Write(filepath.Join(dir, "secret-tool"), []byte(tool)); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir)

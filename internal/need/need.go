@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strconv"
+	"syscall"
 	"testing"
 )
 
@@ -191,4 +192,12 @@ func note(path, line string) error {
 		return err
 	}
 	return f.Close()
+}
+
+// Write writes a program that can be started at once. A child that is forked meanwhile would
+// hold the file open for writing until it execs, and nobody could run it.
+func Write(path string, program []byte) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(path, program, 0o755)
 }

@@ -294,7 +294,7 @@ func TestRead(t *testing.T) {
 func (p *person) canary() (command string, sang func() bool) {
 	at := filepath.Join(p.home, "sang")
 	script := filepath.Join(p.home, "canary")
-	p.must(os.WriteFile(script, fmt.Appendf(nil, "#!/bin/sh\ntouch %s\ncat\n", at), 0o755))
+	p.must(need.Write(script, fmt.Appendf(nil, "#!/bin/sh\ntouch %s\ncat\n", at)))
 	return script, func() bool { _, err := os.Stat(at); return err == nil }
 }
 
@@ -316,7 +316,7 @@ func (p *person) hostile(run string) {
 	for _, dir := range []string{filepath.Join(p.home, "hooks"), filepath.Join(p.dir, ".git/hooks")} {
 		p.must(os.MkdirAll(dir, 0o755))
 		for _, hook := range []string{"reference-transaction", "post-index-change", "pre-commit", "commit-msg", "post-commit", "post-checkout", "pre-auto-gc", "post-rewrite", "fsmonitor-watchman"} {
-			p.must(os.WriteFile(filepath.Join(dir, hook), []byte("#!/bin/sh\n"+run+" </dev/null\n"), 0o755))
+			p.must(need.Write(filepath.Join(dir, hook), []byte("#!/bin/sh\n"+run+" </dev/null\n")))
 		}
 	}
 }

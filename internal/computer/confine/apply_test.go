@@ -86,7 +86,7 @@ func TestForeignSystemCallsKill(t *testing.T) {
 	x32 := append([]byte{0xb8, 39, 0, 0, 0x40, 0x0f, 0x05}, exit...) // getpid of x32
 	native := append([]byte{0xb8, 39, 0, 0, 0, 0x0f, 0x05}, exit...) // getpid
 	for name, code := range map[string][]byte{"i386": i386, "x32": x32, "native": native} {
-		if err := os.WriteFile(filepath.Join(s.home, name), elf(code), 0o755); err != nil {
+		if err := need.Write(filepath.Join(s.home, name), elf(code)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,7 +139,7 @@ func TestFilesOutsideAreOutOfReach(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := filepath.Join(s.outside, "script")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\n"), 0o755); err != nil {
+	if err := need.Write(script, []byte("#!/bin/sh\n")); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{readable, theirs, script} {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"lyceum/internal/need"
 )
 
 // plainUser says that this process is an ordinary user's: root sees everything.
@@ -85,7 +87,7 @@ func asPlainUser(t *testing.T) {
 	program := filepath.Join(dir, "test")
 	b, err := os.ReadFile("/proc/self/exe")
 	if err == nil {
-		err = os.WriteFile(program, b, 0o755)
+		err = need.Write(program, b)
 	}
 	if err == nil {
 		err = os.Chmod(dir, 0o755)

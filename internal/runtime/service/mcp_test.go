@@ -115,7 +115,7 @@ rules:
 	must(t, err)
 	own, err := os.ReadFile("/proc/self/exe")
 	must(t, err)
-	must(t, os.WriteFile(filepath.Join(rt.Place("q", "agent-0").Home, "server"), own, 0o755))
+	must(t, need.Write(filepath.Join(rt.Place("q", "agent-0").Home, "server"), own))
 	t.Setenv("CANARY_OF_THE_HOST", "seen")
 	run(t, rt)
 
