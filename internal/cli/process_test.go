@@ -19,7 +19,7 @@ import (
 )
 
 // patience is how long a test waits for what must happen.
-const patience = 30 * time.Second
+const patience = 90 * time.Second
 
 // home is a home of quests, used by processes of its own.
 type home struct {
