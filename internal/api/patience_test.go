@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -103,8 +104,9 @@ func TestTheListOfManyQuests(t *testing.T) {
 	}
 }
 
+// TestSpecsThatTakeTheParserLong counts the time of the processor, however busy the machine is.
+// So it runs beside no other test.
 func TestSpecsThatTakeTheParserLong(t *testing.T) {
-	t.Parallel()
 	s := newHome(t).serve(api.Options{})
 	deep := strings.Repeat(`{"a":`, 3000) + "1" + strings.Repeat("}", 3000)
 	long := `["a"` + strings.Repeat(`,"a"`, 1_000_000) + "]"
@@ -117,13 +119,22 @@ func TestSpecsThatTakeTheParserLong(t *testing.T) {
 		"Long": `{"spec":{"name":"x","problem":"p","tools":` + long + `}}`,
 		"Wide": map[string]any{"yaml": wide.String()},
 	} {
-		began := time.Now()
+		began := worked(t)
 		s.do("POST", "/api/quests", body).want(t, 400)
 		// They took 17, 5 and 18 seconds.
-		if took := time.Since(began); took > 10*time.Second {
-			t.Errorf("%s: refused after %v", name, took)
+		took := worked(t) - began
+		if t.Logf("%s: %v", name, took); took > 10*time.Second {
+			t.Errorf("%s: refused after %v of work", name, took)
 		}
 	}
+}
+
+// worked is how long this process had a processor.
+func worked(t *testing.T) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func TestAPass(t *testing.T) {
