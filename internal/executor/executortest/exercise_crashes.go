@@ -369,13 +369,21 @@ func (todo *chore) do(ctx context.Context) error {
 	if diff := cmp.Diff(turn, again); diff != "" {
 		return fmt.Errorf("the frames tell another turn: %s", diff)
 	}
+	var end []string
 	for _, b := range bodies {
 		_, line := Line(b)
-		led.note(0, "derived %s", line)
+		end = append(end, "derived "+line)
 	}
-	led.note(0, "turn %s %s", turn.Stop, turn.Text)
-	return nil
+	// A child that is killed when it has written this is followed by one that writes it again.
+	b, err := json.Marshal(append(end, fmt.Sprintf("turn %s %s", turn.Stop, turn.Text)))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(todo.end(), b, 0o600)
 }
+
+// end is the file with how the turn ended, as the last that came so far tells it.
+func (todo *chore) end() string { return todo.Ledger + ".end" }
 
 // killed lets a Lyceum in a process of its own work and kills it at a random moment, again and
 // again: what comes of it is what comes of one that nobody kills.
@@ -411,7 +419,15 @@ func (todo *chore) lines(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	defer led.file.Close()
-	return led.Told
+	var end []string
+	b, err := os.ReadFile(todo.end())
+	if err == nil {
+		err = json.Unmarshal(b, &end)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(led.Told, end...)
 }
 
 // chore has it done, by Lyceums of which n are killed before it is.

@@ -166,25 +166,27 @@ func (s *Server) run(ctx context.Context, c *call, in runIn) (*runOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, words := s.limits(&in, d)
-	switch {
-	case d.Running && (in.Cost != "" || in.Turns != 0 || in.Tokens != 0):
-		return nil, fmt.Errorf("quest %s runs already, with the limits that it has: stop it first to give it others", in.Quest)
-	case d.Running:
-		if _, words = s.limits(&in, d); d.Limits.Cost == nil {
-			words = "it runs already, and was started without a limit on its cost"
-		}
-	default:
+	var words string
+	if d.Running {
+		words, err = s.runs(&in, d)
+	} else {
+		var l limitsIn
+		l, words = s.limits(&in, d)
 		words, err = s.start(ctx, in.Quest, l, words, in.Cost == "")
 		if refusal, ok := errors.AsType[*refused](err); ok && refusal.status == http.StatusConflict {
-			// Whoever calls again to wait longer may find that it has ended, just now perhaps.
-			if now, problem := s.detail(ctx, in.Quest); problem == nil && answered(now.Status) {
+			// Whoever calls again to wait longer may find that it has ended, just now perhaps; or
+			// that somebody has just started it.
+			now, problem := s.detail(ctx, in.Quest)
+			switch {
+			case problem == nil && answered(now.Status):
 				words, in.Wait, err = refusal.message, 0, nil
+			case problem == nil && now.Running:
+				words, err = s.runs(&in, now)
 			}
 		}
-		if err != nil {
-			return nil, err
-		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	if in.Wait > 0 {
 		if err := c.rest(ctx, in.Quest, d.Events, time.Duration(in.Wait*float64(time.Second))); err != nil {
@@ -196,6 +198,18 @@ func (s *Server) run(ctx context.Context, c *call, in runIn) (*runOut, error) {
 		return nil, err
 	}
 	return &runOut{*st, words}, nil
+}
+
+// runs says of a quest that runs already under which limit.
+func (s *Server) runs(in *runIn, d *detailJSON) (string, error) {
+	if in.Cost != "" || in.Turns != 0 || in.Tokens != 0 {
+		return "", fmt.Errorf("quest %s runs already, with the limits that it has: stop it first to give it others", in.Quest)
+	}
+	if d.Limits.Cost == nil {
+		return "it runs already, and was started without a limit on its cost", nil
+	}
+	_, words := s.limits(in, d)
+	return words, nil
 }
 
 // answered reports whether a quest has ended with an answer.
