@@ -83,6 +83,7 @@ func (s *State) Apply(e event.Event) {
 		s.took(b.Inbox)
 	case *event.ArtifactsDropped:
 		s.took(b.Inbox)
+		s.Dropped = append(s.Dropped, b.Files...)
 	case *event.PolicyFailed:
 		s.Broken = append(s.Broken, b.Policy)
 	default:
