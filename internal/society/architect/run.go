@@ -151,10 +151,16 @@ func limit(s *quest.State, t *Task, now event.Time) string {
 		return event.ErrorMemory
 	case t.Calls > m.Settings.Session.Calls:
 		return event.ErrorCalls
-	case t.Clarify != nil && (t.Clarify.Over || t.Clarify.Answer == nil && (a == nil || a.Held)):
+	case t.Clarify != nil && (t.Clarify.Over || t.Clarify.Answer == nil && silent(a, t.Clarify.Told)):
 		return event.ErrorClarify
 	}
 	return ""
+}
+
+// silent reports whether the architect answers no more: it may not go on, or has heard the
+// question and has been parked since.
+func silent(a *agent.Agent, heard bool) bool {
+	return a == nil || a.Held || heard && a.Parked != "" && a.Parked != waitsForExecutors
 }
 
 // check looks at what an executor has left behind.
