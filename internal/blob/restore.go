@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"sync"
 
 	"lyceum/internal/event"
@@ -23,17 +24,22 @@ import (
 // it is written; then, as with a full disk, root holds part of the tree, and
 // Restore can be called again. Nothing is flushed to disk.
 func Restore(ctx context.Context, store Store, ref event.TreeRef, root *os.Root) error {
-	s := survey{store: store, trees: map[event.TreeRef]extent{}, files: map[event.Hash]bool{}}
+	return RestoreBut(ctx, store, ref, root, nil)
+}
+
+// RestoreBut is Restore without the files that are known to be gone, if gone is not nil.
+func RestoreBut(ctx context.Context, store Store, ref event.TreeRef, root *os.Root, gone func(event.Hash) bool) error {
+	s := survey{store: store, gone: gone, trees: map[event.TreeRef]extent{}, files: map[event.Hash]bool{}}
 	if _, err := s.tree(ctx, ref, ".", 1); err != nil {
 		return fmt.Errorf("restore tree %s to %s: %w", ref.Hash, root.Name(), err)
 	}
-	if err := restoreTop(ctx, store, ref, root); err != nil {
+	if err := restoreTop(ctx, store, ref, root, gone); err != nil {
 		return fmt.Errorf("restore tree %s to %s: %w", ref.Hash, root.Name(), err)
 	}
 	return nil
 }
 
-func restoreTop(ctx context.Context, store Store, ref event.TreeRef, root *os.Root) error {
+func restoreTop(ctx context.Context, store Store, ref event.TreeRef, root *os.Root, gone func(event.Hash) bool) error {
 	info, err := root.Lstat(".")
 	if err != nil {
 		return err
@@ -41,16 +47,19 @@ func restoreTop(ctx context.Context, store Store, ref event.TreeRef, root *os.Ro
 	if err := unlock(root, info); err != nil {
 		return err
 	}
-	return restoreFolder(ctx, store, ref, root, "")
+	return restoreFolder(ctx, store, ref, root, "", gone)
 }
 
 // writers is how many files of a folder are written at the same time.
 const writers = 4
 
-func restoreFolder(ctx context.Context, store Store, ref event.TreeRef, root *os.Root, at string) error {
+func restoreFolder(ctx context.Context, store Store, ref event.TreeRef, root *os.Root, at string, gone func(event.Hash) bool) error {
 	tree, err := ReadTree(ctx, store, ref)
 	if err != nil {
 		return err
+	}
+	if gone != nil {
+		tree = slices.DeleteFunc(tree, func(e Entry) bool { return e.Kind == File && gone(e.Hash) })
 	}
 	there, err := removeOthers(root, tree)
 	if err != nil {
@@ -66,7 +75,7 @@ func restoreFolder(ctx context.Context, store Store, ref event.TreeRef, root *os
 		}
 		p := path.Join(at, e.Name)
 		if e.Kind != File {
-			if err := restoreEntry(ctx, store, e, root, p, there[e.Name]); err != nil {
+			if err := restoreEntry(ctx, store, e, root, p, there[e.Name], gone); err != nil {
 				stop(err)
 			}
 			continue
@@ -74,7 +83,7 @@ func restoreFolder(ctx context.Context, store Store, ref event.TreeRef, root *os
 		slots <- struct{}{}
 		writing.Go(func() {
 			defer func() { <-slots }()
-			if err := restoreEntry(ctx, store, e, root, p, there[e.Name]); err != nil {
+			if err := restoreEntry(ctx, store, e, root, p, there[e.Name], gone); err != nil {
 				stop(err)
 			}
 		})
@@ -106,7 +115,7 @@ func removeOthers(root *os.Root, tree Tree) (there map[string]bool, err error) {
 	return there, nil
 }
 
-func restoreEntry(ctx context.Context, store Store, e Entry, root *os.Root, at string, there bool) error {
+func restoreEntry(ctx context.Context, store Store, e Entry, root *os.Root, at string, there bool, gone func(event.Hash) bool) error {
 	switch e.Kind {
 	case Dir:
 		sub, err := makeFolder(root, e.Name)
@@ -114,7 +123,7 @@ func restoreEntry(ctx context.Context, store Store, e Entry, root *os.Root, at s
 			return fmt.Errorf("make folder %s: %w", quote(at), err)
 		}
 		defer sub.Close()
-		return restoreFolder(ctx, store, event.TreeRef(e.Ref()), sub, at)
+		return restoreFolder(ctx, store, event.TreeRef(e.Ref()), sub, at, gone)
 	case Link:
 		if err := makeLink(root, e); err != nil {
 			return fmt.Errorf("make link %s: %w", quote(at), err)

@@ -74,6 +74,7 @@ func (w *Walker) meet(ref event.Ref, kind Kind) error {
 // within the limits, and all it needs is there.
 type survey struct {
 	store Store
+	gone  func(event.Hash) bool // files that need not be there, nil for none
 	trees map[event.TreeRef]extent
 	files map[event.Hash]bool
 }
@@ -132,7 +133,7 @@ func (s *survey) entry(ctx context.Context, e Entry, at string, depth int) (exte
 }
 
 func (s *survey) file(ctx context.Context, h event.Hash, at string) error {
-	if s.files[h] {
+	if s.files[h] || s.gone != nil && s.gone(h) {
 		return nil
 	}
 	ok, err := s.store.Has(ctx, h)

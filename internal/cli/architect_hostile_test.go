@@ -257,7 +257,7 @@ func TestAnExecutorThatTakesTooLong(t *testing.T) {
 }
 
 // TestTheCommandOverTheLimitDoesNotStart lets an executor run two commands: the third leaves no
-// trace, the executor reads why, and what it hands in then does not make up for what is missing.
+// trace, the executor reads why, and the limit is an error of the run, whatever it hands in.
 func TestTheCommandOverTheLimitDoesNotStart(t *testing.T) {
 	t.Parallel()
 	run := func(command string) string {
@@ -272,7 +272,7 @@ func TestTheCommandOverTheLimitDoesNotStart(t *testing.T) {
 			"  - on: {last: 'session_id'}\n    " + run(`"echo first"`),
 	}.files())
 	h.run("run", "quest.yaml").want(t, failedCode)
-	if got, want := h.course("q"), wrongTwice("manifest"); got != want {
+	if got, want := h.course("q"), wrongTwice("calls"); got != want {
 		t.Errorf("the task: got %q, want %q", got, want)
 	}
 	if n := h.count("q", "cli.run"); n != 2 {

@@ -385,7 +385,7 @@ func (a *app) printImported(ctx context.Context, name string, s *quest.State, as
 func (a *app) collect(ctx context.Context) error {
 	_, bytes, err := a.rt.Collect(ctx)
 	if errors.Is(err, blob.ErrBusy) {
-		fmt.Fprintln(a.out, "Another process has the home open: the space of its blobs is freed when lyceum serve stops, or by the next lyceum clean --data.")
+		fmt.Fprintln(a.out, "Another process has the home open: the space of its blobs is freed when lyceum serve stops, or by the next lyceum clean.")
 		return nil
 	}
 	if damage, ok := errors.AsType[*ledger.DamageError](err); ok {

@@ -248,48 +248,6 @@ func readAttached(path string) ([]byte, error) {
 // maxMessage is what fits into an inbox.
 const maxMessage = 8 << 10
 
-func (a *app) cleanCommand() *cobra.Command {
-	var data, yes bool
-	cmd := &cobra.Command{
-		Use:   "clean <quest>",
-		Short: "Remove a quest's workspaces; with --data, the quest and all its records",
-		Args:  exactArgs(1, "a quest's name"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			if err := checkName(args[0]); err != nil {
-				return err
-			}
-			if err := a.open(false); err != nil {
-				return err
-			}
-			if _, err := a.rt.Ledger.Head(ctx, args[0]); err != nil {
-				return err
-			}
-			if data && !yes {
-				sure, err := a.confirm(ctx, fmt.Sprintf("Remove quest %s and everything recorded about it? This cannot be undone. [y/N] ", args[0]))
-				if err != nil {
-					return err
-				}
-				if !sure {
-					return usagef("nothing was removed; to go ahead without asking: lyceum clean %s --data --yes", args[0])
-				}
-			}
-			if err := a.rt.Clean(ctx, args[0], data); err != nil {
-				return err
-			}
-			if !data {
-				fmt.Fprintf(a.out, "Removed the workspaces of %s. They are restored from the ledger when it runs.\n", args[0])
-				return nil
-			}
-			fmt.Fprintf(a.out, "Removed quest %s.\n", args[0])
-			return a.collect(ctx)
-		},
-	}
-	cmd.Flags().BoolVar(&data, "data", false, "remove the quest itself")
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	return a.questArg(cmd)
-}
-
 // confirm asks a person. No answer is a no, an interrupt is none.
 func (a *app) confirm(ctx context.Context, question string) (bool, error) {
 	fmt.Fprint(a.err, question)

@@ -7,6 +7,7 @@ import (
 
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
+	"lyceum/internal/runtime"
 )
 
 // inventory is every blob that the events of a quest name, those below trees
@@ -16,6 +17,8 @@ type inventory struct {
 	held  map[event.Hash]*holding
 	trees map[event.TreeRef]extent
 	total int64
+	// dropped says that some have expired.
+	dropped bool
 }
 
 // holding is what is known of a blob from where it was named first.
@@ -36,18 +39,35 @@ func newInventory(store blob.Store) *inventory {
 }
 
 func (v *inventory) add(ctx context.Context, e event.Event) error {
-	refs, trees := event.Refs(e.Body)
-	for _, ref := range refs {
+	if b, ok := e.Body.(*event.ArtifactsDropped); ok {
+		v.drop(b.Files)
+		return nil
+	}
+	n := runtime.Named(e, v.dropped)
+	for _, ref := range append(n.Refs, n.Files...) {
 		if err := v.hold(ref, holding{by: e.Seq, kind: e.Type}); err != nil {
 			return err
 		}
 	}
-	for _, ref := range trees {
+	for _, ref := range append(n.Trees, n.Homes...) {
 		if _, err := v.tree(ctx, ref, holding{by: e.Seq, kind: e.Type, path: "./"}, 1); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// drop leaves out artifacts that have expired; that nothing else needs them is checked when the
+// ledger is replayed. What comes after brings what it names.
+func (v *inventory) drop(files []event.Hash) {
+	for _, h := range files {
+		if b := v.held[h]; b != nil && !b.tree {
+			v.total -= b.size
+			delete(v.held, h)
+		}
+	}
+	v.dropped = true
+	clear(v.trees)
 }
 
 func (v *inventory) hold(ref event.Ref, h holding) error {

@@ -169,6 +169,8 @@ type InspectionResult struct {
 	More     int64             `json:"more,omitzero"`
 	// Outside are the first changes that the scope does not allow, More counts the others.
 	Outside []Skipped `json:"outside,omitempty"`
+	// Oversized says that the error is how much was left: more than is kept or taken over.
+	Oversized bool `json:"oversized,omitzero"`
 	// Patch makes Tree of the base; both are absent if nothing may be taken over.
 	Patch  *Ref     `json:"patch,omitzero"`
 	Stored int64    `json:"stored,omitzero"`

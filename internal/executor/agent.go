@@ -32,6 +32,8 @@ type Agent struct {
 	// Servers are the MCP servers that a session is given.
 	Servers []Server
 	Host    Host
+	// Asks says that the host answers questions: the agent may ask by a form.
+	Asks bool
 	// Busy, if set, reports whether the agent waits for something of ours that does not pass here:
 	// a model, a tool. Its silence then counts for nothing.
 	Busy func() bool

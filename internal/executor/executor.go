@@ -115,6 +115,10 @@ type Host interface {
 	// option, or nothing if the request is cancelled. Asked again after a crash, with the same
 	// id, it gives the same answer.
 	Permit(ctx context.Context, b *event.PermissionAsked) (option string, err error)
+	// Ask answers a question of the agent's, and waits: with a JSON object of what the fields are to
+	// hold, or with nil if nobody says. Asked again after a crash, with the same id, it is the same
+	// question. It is not called unless Agent.Asks.
+	Ask(ctx context.Context, q Question) (values []byte, err error)
 	// Write and Run are what the agent has done through Lyceum. They are refused with words for
 	// the agent. Write is asked before a file below the home is written. Run starts a command of
 	// the terminal in the computer, and writes down what comes of it; after a crash it may be

@@ -84,7 +84,8 @@ type process struct {
 	reports, faults int
 }
 
-// work is a request of the agent that is worked on.
+// work is a request of the agent that is worked on; permission says that somebody has to decide
+// about it.
 type work struct {
 	cancel     context.CancelFunc
 	permission bool
@@ -400,7 +401,7 @@ func (p *process) request(end int64, m wire.Message, asked *event.PermissionAske
 	}
 	_, twice := p.working[id]
 	full := len(p.working) >= maxRequests
-	w := &work{permission: m.Method == methodPermission}
+	w := &work{permission: m.Method == methodPermission || m.Method == methodElicit}
 	ctx, cancel := context.WithCancel(p.ctx)
 	w.cancel = cancel
 	if !twice && !full {

@@ -62,6 +62,8 @@ func (p *process) serve(ctx context.Context, end int64, m wire.Message, asked *e
 	switch {
 	case m.Method == methodPermission:
 		return p.permit(ctx, asked)
+	case m.Method == methodElicit && p.e.Asks:
+		return p.elicit(ctx, p.base+end, m.Params)
 	case m.Method == methodRead && !p.e.Settings.NoRead:
 		return p.readText(m.Params)
 	case m.Method == methodWrite:

@@ -67,11 +67,12 @@ func (g *greeting) names() []string {
 func (p *process) greet(ctx context.Context) (Info, error) {
 	set := &p.e.Settings
 	var g greeting
+	offer := map[string]any{"fs": map[string]bool{"readTextFile": !set.NoRead, "writeTextFile": true}, "terminal": true}
+	if p.e.Asks {
+		offer["elicitation"] = map[string]any{"form": map[string]any{}}
+	}
 	err := p.call(ctx, "init", methodInitialize, map[string]any{
-		"protocolVersion": protocol,
-		"clientCapabilities": map[string]any{
-			"fs": map[string]bool{"readTextFile": !set.NoRead, "writeTextFile": true}, "terminal": true,
-		},
+		"protocolVersion": protocol, "clientCapabilities": offer,
 		"clientInfo": map[string]string{"name": "lyceum", "version": p.e.Version},
 	}, &g)
 	if err != nil {

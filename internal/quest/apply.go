@@ -82,7 +82,7 @@ func (s *State) Apply(e event.Event) {
 	case *event.TaskOrder:
 		s.took(b.Inbox)
 	case *event.ArtifactsDropped:
-		s.took(b.Inbox)
+		s.dropped(b)
 	case *event.PolicyFailed:
 		s.Broken = append(s.Broken, b.Policy)
 	default:
@@ -93,6 +93,12 @@ func (s *State) Apply(e event.Event) {
 	}
 	s.settled(e)
 	s.Seq, s.Hash, s.Time = e.Seq, e.Hash, e.Time
+}
+
+// dropped takes in that artifacts are no longer kept.
+func (s *State) dropped(b *event.ArtifactsDropped) {
+	s.took(b.Inbox)
+	s.Dropped = append(s.Dropped, b.Files...)
 }
 
 func (s *State) applyCall(e event.Event) {

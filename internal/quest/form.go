@@ -115,15 +115,7 @@ func (f *Form) question(tool string, now event.Time) *event.InteractionOpened {
 		b.Question.Text = event.Shorten(w.String(), maxQuestion)
 		return b
 	}
-	for _, field := range f.Body.Fields {
-		fmt.Fprintf(&w, "- %s (%s)", field.Name, kindOf(&field))
-		for _, text := range []string{field.Title, field.Description} {
-			if text != "" {
-				w.WriteString(": " + text)
-			}
-		}
-		w.WriteString("\n")
-	}
+	w.WriteString(FormWords(f.Body.Fields))
 	fmt.Fprintf(&w, "Answer with a line `name: value` for each, or with JSON; with %s the server is told nothing. Give it nothing that is secret.", decline)
 	b.Question.Text = event.Shorten(w.String(), maxQuestion)
 	return b
@@ -166,6 +158,31 @@ func (s *State) filled(q *Question, r Reply) {
 			f.Wrong = event.Shorten(wrong, 500)
 		}
 	}
+}
+
+// FormWords are the fields of a form in words, a line each, and how to answer them.
+func FormWords(fields []event.FormField) string {
+	var w strings.Builder
+	for _, field := range fields {
+		fmt.Fprintf(&w, "- %s (%s)", field.Name, kindOf(&field))
+		for _, text := range []string{field.Title, field.Description} {
+			if text != "" {
+				w.WriteString(": " + text)
+			}
+		}
+		w.WriteString("\n")
+	}
+	return w.String()
+}
+
+// ReadForm reads an answer to a form, and says what is wrong with it. declined says that it is no
+// answer.
+func ReadForm(fields []event.FormField, text string) (values, wrong string, declined bool) {
+	if strings.EqualFold(strings.TrimSpace(text), decline) {
+		return "", "", true
+	}
+	values, wrong = (&Form{Body: event.McpAsked{Fields: fields}}).read(strings.TrimSpace(text))
+	return values, wrong, false
 }
 
 // read reads an answer, and says what is wrong with it.

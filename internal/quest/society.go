@@ -289,6 +289,10 @@ type OwnTool struct {
 	// no effect on any other.
 	Paths []string
 	Reads bool
+	// Question is the argument in which the tool takes a question of an agent to whoever gave it
+	// its task, empty if it takes none; Answer is what its answers begin with. Where an outside
+	// agent has such a tool, its forms are questions too.
+	Question, Answer string
 }
 
 // traits is what is known of a tool of an agent. Its paths are nil if nobody has said which

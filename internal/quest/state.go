@@ -113,6 +113,9 @@ type State struct {
 	// Questions are those to people that are open, or whose answer was not used yet.
 	Questions []Question `json:",omitempty"`
 
+	// Dropped are the artifacts that are no longer kept.
+	Dropped []event.Hash `json:",omitempty"`
+
 	// Calls are those without a result, by seq.
 	Calls map[uint64]Call
 	// Cause is the seq of the last input.
@@ -243,7 +246,7 @@ func (s *State) adopt(rules string, societies []Society) error {
 }
 
 // snapshotFormat changes whenever the meaning of State does.
-const snapshotFormat = 11
+const snapshotFormat = 12
 
 type snapshot struct {
 	Format int

@@ -103,7 +103,7 @@ func (d *delivering) compare(ctx context.Context, before, after *event.TreeRef, 
 		return nil
 	}
 	if depth > blob.MaxDepth {
-		return fmt.Errorf("more than %d folders in each other", blob.MaxDepth)
+		return &TooMuchError{fmt.Sprintf("there are more than %d folders in each other", blob.MaxDepth)}
 	}
 	names := map[string][2]*blob.Entry{}
 	for side, ref := range []*event.TreeRef{before, after} {
@@ -159,7 +159,7 @@ func (d *delivering) note(ctx context.Context, p string, old, now *blob.Entry) e
 		return nil
 	}
 	if len(d.Changes)+len(d.LeftOut) >= maxDiffering {
-		return fmt.Errorf("more than %d files differ", maxDiffering)
+		return &TooMuchError{fmt.Sprintf("more than %d files differ", maxDiffering)}
 	}
 	why, err := d.unfit(ctx, p, now)
 	switch {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
@@ -101,37 +102,90 @@ func (r *Runtime) reach(ctx context.Context, keep map[event.Hash]bool) error {
 // A Reach finds the blobs that ledgers refer to, and visits each at least once: files
 // of trees too, whose trees it reads from a store. What waits in a quest's inbox counts
 // as what stands in its ledger: files of a message are stored before it is taken.
+//
+// Files of artifacts, and homes that may hold some, wait for the end of the ledger: those that
+// an event drops until then are not visited for events before it.
 type Reach struct {
 	log   ledger.Log
+	store blob.Store
 	visit func(event.Hash) error
 	trees *blob.Walker
+
+	// Of the quest that is read: what may have expired, and whether something has.
+	files   []event.Ref
+	homes   []event.TreeRef
+	dropped bool
 }
 
 // NewReach returns one that has visited nothing yet.
 func NewReach(log ledger.Log, store blob.Store, visit func(event.Hash) error) *Reach {
-	return &Reach{log, visit, blob.NewWalker(store, func(b event.Ref) error { return visit(b.Hash) })}
+	return &Reach{log: log, store: store, visit: visit, trees: blob.NewWalker(store, func(b event.Ref) error { return visit(b.Hash) })}
 }
 
 // Quest visits what the events of a quest refer to. After an error the Reach is of no
 // more use.
 func (r *Reach) Quest(ctx context.Context, name string) error {
+	r.files, r.homes, r.dropped = nil, nil, false
 	for e, err := range r.log.Read(ctx, name, 1) {
 		if err != nil {
 			return fmt.Errorf("find the blobs of quest %s: %w", name, err)
 		}
-		refs, roots := event.Refs(e.Body)
-		for _, b := range refs {
-			if err := r.visit(b.Hash); err != nil {
-				return err
-			}
-		}
-		for _, t := range roots {
-			if err := r.trees.Walk(ctx, t); err != nil {
-				return fmt.Errorf("find the blobs of quest %s at %d: %w", name, e.Seq, err)
-			}
+		if err := r.take(ctx, e); err != nil {
+			return fmt.Errorf("find the blobs of quest %s at %d: %w", name, e.Seq, err)
 		}
 	}
+	if err := r.rest(ctx, nil); err != nil {
+		return fmt.Errorf("find the blobs of quest %s: %w", name, err)
+	}
 	return r.inbox(ctx, name)
+}
+
+// take visits what an event refers to.
+func (r *Reach) take(ctx context.Context, e event.Event) error {
+	if b, ok := e.Body.(*event.ArtifactsDropped); ok {
+		r.dropped = true
+		return r.rest(ctx, b.Files)
+	}
+	n := Named(e, r.dropped)
+	r.files, r.homes = append(r.files, n.Files...), append(r.homes, n.Homes...)
+	for _, b := range n.Refs {
+		if err := r.visit(b.Hash); err != nil {
+			return err
+		}
+	}
+	for _, t := range n.Trees {
+		if err := r.trees.Walk(ctx, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rest visits what may have expired and has not.
+func (r *Reach) rest(ctx context.Context, gone []event.Hash) error {
+	trees, visit := r.trees, r.visit
+	if len(gone) > 0 {
+		// A walker of its own: another quest may need what this one does not.
+		visit = func(h event.Hash) error {
+			if slices.Contains(gone, h) {
+				return nil
+			}
+			return r.visit(h)
+		}
+		trees = blob.NewWalker(r.store, func(b event.Ref) error { return visit(b.Hash) })
+	}
+	for _, f := range r.files {
+		if err := visit(f.Hash); err != nil {
+			return err
+		}
+	}
+	for _, t := range r.homes {
+		if err := trees.Walk(ctx, t); err != nil {
+			return err
+		}
+	}
+	r.files, r.homes = nil, nil
+	return nil
 }
 
 // inbox visits what the commands to a quest refer to.

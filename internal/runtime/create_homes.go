@@ -34,7 +34,7 @@ func (r *Runtime) prepare(ctx context.Context, name string, s *quest.State) erro
 	if seed != nil {
 		defer seed.Close()
 	}
-	return r.prepareHomes(ctx, name, missing, seed)
+	return r.prepareHomes(ctx, name, s, missing, seed)
 }
 
 // WriteFolder writes what people read in the folder of a quest that nobody runs: the
@@ -79,7 +79,7 @@ func seated(s *quest.State) (out []*agent.Agent) {
 const homesAtOnce = 8
 
 // prepareHomes makes homes, and stops at the first that cannot be made.
-func (r *Runtime) prepareHomes(ctx context.Context, name string, agents []*agent.Agent, seed *repo.Seed) error {
+func (r *Runtime) prepareHomes(ctx context.Context, name string, s *quest.State, agents []*agent.Agent, seed *repo.Seed) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	next := make(chan *agent.Agent)
@@ -90,7 +90,7 @@ func (r *Runtime) prepareHomes(ctx context.Context, name string, agents []*agent
 				if ctx.Err() != nil {
 					continue
 				}
-				if err := r.prepareHome(ctx, name, a, seed); err != nil {
+				if err := furnish(r.agentDir(name, a.Name), r.seeded(ctx, s, a.Tree, seed)); err != nil {
 					stop(fmt.Errorf("restore the home of %s in quest %s: %w", a.Name, name, err))
 				}
 			}
@@ -102,8 +102,4 @@ func (r *Runtime) prepareHomes(ctx context.Context, name string, agents []*agent
 	close(next)
 	making.Wait()
 	return context.Cause(ctx)
-}
-
-func (r *Runtime) prepareHome(ctx context.Context, name string, a *agent.Agent, seed *repo.Seed) error {
-	return furnish(r.agentDir(name, a.Name), r.seeded(ctx, a.Tree, seed))
 }

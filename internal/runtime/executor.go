@@ -76,11 +76,12 @@ type outsider struct {
 	// prompting is the prompt under way, nil for none; cancel has it end.
 	prompting *prompting
 	cancel    context.CancelFunc
-	halted    bool         // the rules have stopped the prompt
-	told      string       // the process that the ledger says was told the prompt
-	ran       string       // the last command that the ledger says has begun
-	unfit     error        // why the last one could not
-	tools     []model.Tool // those of its agent
+	halted    bool           // the rules have stopped the prompt
+	told      string         // the process that the ledger says was told the prompt
+	ran       string         // the last command that the ledger says has begun
+	unfit     error          // why the last one could not
+	tools     []model.Tool   // those of its agent
+	asks      *quest.OwnTool // the one of them that takes questions, nil if none does
 }
 
 // of is the executor that an agent is, nil if it is none.
@@ -323,10 +324,13 @@ func (o *outsider) place(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	o.mu.Lock()
+	asks := o.asks != nil
+	o.mu.Unlock()
 	// When the run is over the executor is let go of, and the next one finds it.
 	o.exec, err = executor.New(o.l.work, executor.Agent{
 		Computer: c, ID: executorID, Settings: filled(o.set, words), Journal: filepath.Join(d.place.Dir, journalFile),
-		Servers: servers, Host: host{o}, Version: o.l.rt.Version, Busy: func() bool { return o.waits.Load() > 0 },
+		Servers: servers, Host: host{o}, Asks: asks, Version: o.l.rt.Version, Busy: func() bool { return o.waits.Load() > 0 },
 	})
 	return err
 }

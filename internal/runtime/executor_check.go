@@ -92,5 +92,6 @@ var errTried = errors.New("the executor is only tried: it may do nothing")
 func (noHost) Report(context.Context, event.Body) error                       { return nil }
 func (noHost) Live(string, string)                                            {}
 func (noHost) Permit(context.Context, *event.PermissionAsked) (string, error) { return "", errTried }
+func (noHost) Ask(context.Context, executor.Question) ([]byte, error)         { return nil, errTried }
 func (noHost) Write(context.Context, string) error                            { return errTried }
 func (noHost) Run(context.Context, computer.Command) error                    { return errTried }

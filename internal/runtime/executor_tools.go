@@ -14,6 +14,7 @@ import (
 	"lyceum/internal/mcp/bridge"
 	"lyceum/internal/mcp/scoped"
 	"lyceum/internal/model"
+	"lyceum/internal/quest"
 )
 
 // toolbox is what an executor finds at the port tools of its computer: the tools of its agent.
@@ -57,8 +58,14 @@ func (o *outsider) shown(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("tools of %s: %w", o.name, err)
 	}
+	var asks *quest.OwnTool
+	for _, t := range p.tools {
+		if own := o.l.state.Own(t.Name); own != nil && own.Question != "" {
+			asks = own
+		}
+	}
 	o.mu.Lock()
-	o.tools = p.tools
+	o.tools, o.asks = p.tools, asks
 	o.mu.Unlock()
 	if o.endpoint != nil {
 		o.endpoint.Changed()

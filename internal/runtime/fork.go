@@ -70,8 +70,17 @@ func (r *Runtime) fork(ctx context.Context, from string, opts ForkOptions) (*que
 		return nil, &PlanError{err}
 	}
 	o := &owner{key: opts.Name, state: s, batch: ledger.Batch{Quest: opts.Name, Events: b}}
+	gone, err := r.expired(ctx, from, opts.At, b)
+	if err != nil {
+		return nil, err
+	}
 	if err := r.diverge(ctx, o, opts); err != nil {
 		return nil, err
+	}
+	for _, d := range r.dropped(gone) {
+		if err := o.feed(d); err != nil {
+			return nil, err
+		}
 	}
 	if err := errors.Join(r.bequeath(ctx, from, opts.Name), r.inherit(ctx, from, opts.Name)); err != nil {
 		return nil, err

@@ -153,11 +153,16 @@ func (r *Runtime) seed(ctx context.Context, s *quest.State) (*repo.Seed, error) 
 }
 
 // seeded furnishes a home with a tree, and with a repository if there is one.
-func (r *Runtime) seeded(ctx context.Context, tree *event.TreeRef, seed *repo.Seed) func(*os.Root) error {
-	restore := r.Restored(ctx, tree)
+// What has expired is left out.
+func (r *Runtime) seeded(ctx context.Context, s *quest.State, tree *event.TreeRef, seed *repo.Seed) func(*os.Root) error {
 	return func(home *os.Root) error {
-		if err := restore(home); err != nil || seed == nil {
-			return err
+		if tree != nil {
+			if err := blob.RestoreBut(ctx, r.Blobs, *tree, home, r.Expired(ctx, s)); err != nil {
+				return err
+			}
+		}
+		if seed == nil {
+			return nil
 		}
 		return seed.Write(home)
 	}
@@ -173,7 +178,7 @@ func (r *Runtime) Furnished(ctx context.Context, s *quest.State, tree *event.Tre
 		if seed != nil {
 			defer seed.Close()
 		}
-		return r.seeded(ctx, tree, seed)(home)
+		return r.seeded(ctx, s, tree, seed)(home)
 	}
 }
 

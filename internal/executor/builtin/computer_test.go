@@ -44,6 +44,7 @@ func (h *host) Report(_ context.Context, b event.Body) error {
 
 func (h *host) Live(string, string) {}
 
+func (h *host) Ask(context.Context, executor.Question) ([]byte, error) { return nil, nil }
 func (h *host) Permit(_ context.Context, b *event.PermissionAsked) (string, error) {
 	h.note("permit", b.Kind, b.Title.Text)
 	return b.Options[0].ID, nil

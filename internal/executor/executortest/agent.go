@@ -32,6 +32,7 @@ const Heard = "heard"
 //	call ID TITLE       a call begins; begun ID TITLE says so without a status
 //	done ID OUTPUT      a call is over
 //	permit ID TITLE     asks, with a call that may not have begun, and says what was answered
+//	form T              asks T by a form of three fields, and says what was answered
 //	plan A,B            a plan of these steps
 //	read P, write P T   files through the client, and says what came
 //	run COMMAND         a terminal, to its end; hold COMMAND: one that it does not wait for
@@ -349,6 +350,13 @@ func (a *scripted) step(word, rest string) error {
 			"options": []any{map[string]string{"optionId": "always", "name": "Always", "kind": "allow_always"}, map[string]string{"optionId": "yes", "name": "Yes", "kind": "allow_once"},
 				map[string]string{"optionId": "no", "name": "No", "kind": "reject_once"}},
 		})
+		a.say(a.came(got))
+	case "form", "visit":
+		got := a.call("elicitation/create", map[string]any{"mode": map[string]string{"form": "form", "visit": "url"}[word], "message": rest, "requestedSchema": map[string]any{
+			"type": "object", "required": []string{"name"}, "properties": map[string]any{
+				"name": map[string]any{"type": "string", "enum": []string{"one", "two"}}, "count": map[string]any{"type": "integer"}, "tags": map[string]any{"type": "array"},
+			},
+		}})
 		a.say(a.came(got))
 	case "plan":
 		var entries []any

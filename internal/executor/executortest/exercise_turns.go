@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ func (l *lab) turns(t *testing.T) {
 	t.Run("IsSaidAndAnswered", l.simple)
 	t.Run("ReportsInOrder", l.reports)
 	t.Run("AsksToBeAllowed", l.permissions)
+	t.Run("AsksByForms", l.questions)
 	t.Run("HasFiles", l.files)
 	t.Run("HasTerminals", l.terminals)
 	t.Run("IsCancelled", l.cancels)
@@ -133,6 +135,37 @@ func (l *lab) permissions(t *testing.T) {
 	if got := s.says(9, "permit c1 edit it"); got.Text != cancelled {
 		t.Errorf("nobody decided: got %s, want it cancelled", got.Text)
 	}
+}
+
+func (l *lab) questions(t *testing.T) {
+	t.Parallel()
+	s := l.seat(t)
+	s.begin("")
+	if got := s.says(1, "form What name?"); got.Text != `{"action":"decline"}` {
+		t.Errorf("nobody answers: got %s", got.Text)
+	}
+	ids := map[string]bool{}
+	s.host.Answer = func(_ context.Context, q executor.Question) ([]byte, error) {
+		ids[q.ID] = true
+		if len(q.Fields) != 2 || !slices.Equal(q.Fields[1].Options, []string{"one", "two"}) || !q.Fields[1].Required {
+			t.Errorf("the form: got %+v", q.Fields)
+		}
+		return []byte(`{"name":"two"}`), nil
+	}
+	if got := s.says(2, "form What name?", "form Which?"); got.Text != `{"action":"accept","content":{"name":"two"}}{"action":"accept","content":{"name":"two"}}` {
+		t.Errorf("answered: got %s", got.Text)
+	}
+	if len(ids) != 2 {
+		t.Errorf("two questions have the ids %v", ids)
+	}
+	s.host.Answer = func(context.Context, executor.Question) ([]byte, error) {
+		t.Error("a page to visit was asked for")
+		return nil, nil
+	}
+	if got := s.says(3, "visit A page"); got.Text != `{"action":"decline"}` {
+		t.Errorf("a page to visit: got %s", got.Text)
+	}
+	s.told("asked What name?: count integer, name string", "asked Which?: count integer, name string")
 }
 
 func (l *lab) files(t *testing.T) {

@@ -88,7 +88,7 @@ func (r *Room) enter(ctx context.Context) (*computer.Computer, error) {
 // agent is the scripted one, started in some way.
 func (r *Room) agent(c *computer.Computer, h executor.Host, how ...string) executor.Agent {
 	return executor.Agent{
-		Computer: c, ID: "exec-a", Journal: r.Journal, Host: h, Version: "test",
+		Computer: c, ID: "exec-a", Journal: r.Journal, Host: h, Asks: true, Version: "test",
 		Settings: executor.Settings{Name: "scripted", Command: append([]string{program, AgentRole}, how...), Mode: "asks"},
 		Times:    executor.Times{Ready: patience, Grace: patience, Silence: patience},
 	}
@@ -143,6 +143,8 @@ func eventually(t *testing.T, what string, so func() bool) {
 // Keeper is a host that keeps what it is told. Those of one ledger share what is known, as the
 // Lyceums of one quest do.
 type Keeper struct {
+	// Answer answers questions; nil declines them.
+	Answer func(ctx context.Context, q executor.Question) ([]byte, error)
 	// Decide answers permissions; nil is yes.
 	Decide func(ctx context.Context, b *event.PermissionAsked) (string, error)
 	// Refuse is what files and commands are refused with.
@@ -284,6 +286,19 @@ func (k *Keeper) Permit(ctx context.Context, b *event.PermissionAsked) (string, 
 		return k.Decide(ctx, b)
 	}
 	return "yes", nil
+}
+
+// Ask implements executor.Host.
+func (k *Keeper) Ask(ctx context.Context, q executor.Question) ([]byte, error) {
+	var names []string
+	for _, f := range q.Fields {
+		names = append(names, f.Name+" "+f.Kind)
+	}
+	k.ledger.first(0, fmt.Sprintf("asked %s: %s", q.Message, strings.Join(names, ", ")))
+	if k.Answer != nil {
+		return k.Answer(ctx, q)
+	}
+	return nil, nil
 }
 
 // Write implements executor.Host.

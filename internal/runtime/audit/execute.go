@@ -213,6 +213,9 @@ func (e Executed) Judged(differs, excuses []string) Executed {
 
 // command runs a command of an agent.
 func (x *executor) command(ctx context.Context, c *recordedCall, out Executed) (Executed, error) {
+	if held, err := x.expired(ctx, c.before); held || err != nil {
+		return out.Not("its home held artifacts that have expired"), err
+	}
 	f := x.Fresh(fmt.Sprintf("command-%d", c.seq))
 	var args []string
 	text, err := agent.Read(c.run.Args, func(ref event.Ref) ([]byte, error) { return x.Blob(ctx, ref) })
@@ -242,6 +245,19 @@ func (x *executor) command(ctx context.Context, c *recordedCall, out Executed) (
 		out = out.Not(fault)
 	}
 	return out, err
+}
+
+// expired reports whether a home held what is no longer kept.
+func (x *executor) expired(ctx context.Context, home *event.TreeRef) (held bool, err error) {
+	gone := x.Expired(ctx, x.State)
+	if home == nil || gone == nil {
+		return false, nil
+	}
+	err = blob.Walk(ctx, x.Blobs, *home, func(b event.Ref) error {
+		held = held || gone(b.Hash)
+		return nil
+	})
+	return held, err
 }
 
 // patience is how long a command may take: what it was given then, or much longer than

@@ -6,6 +6,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,7 +110,8 @@ func examine(ctx context.Context, r *runtime.Runtime, name string, progress func
 			progress(e.Seq)
 		}
 	}
-	if d := p.End(); d != nil {
+	rep.Notes = append(rep.Notes, b.notes...)
+	if d := cmp.Or(p.End(), b.end()); d != nil {
 		rep.Difference = d
 		return rep, nil
 	}
@@ -133,34 +135,76 @@ type blobReader struct {
 	ctx   context.Context
 	seen  map[event.Hash]bool
 	trees *blob.Walker
+
+	expiry *runtime.Expiry
+	// homes walks what may hold artifacts; lost are those that are not there, and no event has
+	// dropped so far, gone those that one has.
+	homes *blob.Walker
+	lost  map[event.Hash]*Difference
+	gone  map[event.Hash]bool
+	at    uint64 // the event that is looked at
+	notes []string
 }
 
 func newBlobReader(ctx context.Context, rt *runtime.Runtime) *blobReader {
-	r := &blobReader{rt: rt, ctx: ctx, seen: map[event.Hash]bool{}}
-	r.trees = blob.NewWalker(rt.Blobs, func(b event.Ref) error {
-		if r.seen[b.Hash] {
-			return nil
-		}
-		r.seen[b.Hash] = true
-		return readThrough(ctx, rt.Blobs, b)
-	})
+	r := &blobReader{rt: rt, ctx: ctx, seen: map[event.Hash]bool{}, expiry: runtime.NewExpiry(), lost: map[event.Hash]*Difference{}, gone: map[event.Hash]bool{}}
+	r.trees = blob.NewWalker(rt.Blobs, r.through)
+	r.homes = blob.NewWalker(rt.Blobs, r.perhaps)
 	return r
 }
 
+// through reads a blob, once.
+func (r *blobReader) through(b event.Ref) error {
+	if r.seen[b.Hash] {
+		return nil
+	}
+	r.seen[b.Hash] = true
+	return readThrough(r.ctx, r.rt.Blobs, b)
+}
+
+// perhaps reads a blob that may have expired.
+func (r *blobReader) perhaps(b event.Ref) error {
+	err := r.through(b)
+	if errors.Is(err, blob.ErrNotFound) {
+		delete(r.seen, b.Hash)
+		if r.lost[b.Hash] == nil {
+			r.lost[b.Hash] = &Difference{Seq: r.at, What: err.Error()}
+		}
+		return nil
+	}
+	return err
+}
+
 func (r *blobReader) read(e event.Event) *Difference {
-	refs, trees := event.Refs(e.Body)
-	for _, ref := range refs {
+	wrong := func(err error) *Difference { return &Difference{Seq: e.Seq, What: err.Error()} }
+	r.at = e.Seq
+	if b, ok := e.Body.(*event.ArtifactsDropped); ok {
+		return r.dropped(e, b)
+	}
+	r.expiry.Add(e)
+	n := runtime.Named(e, len(r.gone) > 0)
+	for _, ref := range n.Refs {
 		if r.seen[ref.Hash] {
 			continue
 		}
 		if _, err := r.rt.Blob(r.ctx, ref); err != nil {
-			return &Difference{Seq: e.Seq, What: err.Error()}
+			return wrong(err)
 		}
 		r.seen[ref.Hash] = true
 	}
-	for _, tree := range trees {
+	for _, tree := range n.Trees {
 		if err := r.trees.Walk(r.ctx, tree); err != nil {
-			return &Difference{Seq: e.Seq, What: err.Error()}
+			return wrong(err)
+		}
+	}
+	for _, ref := range n.Files {
+		if err := r.perhaps(ref); err != nil {
+			return wrong(err)
+		}
+	}
+	for _, tree := range n.Homes {
+		if err := r.homes.Walk(r.ctx, tree); err != nil {
+			return wrong(err)
 		}
 	}
 	if a := runtime.AttachedBy(e); a != nil {
@@ -169,6 +213,35 @@ func (r *blobReader) read(e event.Event) *Difference {
 		}
 	}
 	return nil
+}
+
+// dropped takes in that artifacts have expired. What is needed cannot have.
+func (r *blobReader) dropped(e event.Event, b *event.ArtifactsDropped) *Difference {
+	needed, err := r.expiry.Needed(r.ctx, r.rt.Blobs)
+	if err != nil {
+		return &Difference{Seq: e.Seq, What: err.Error()}
+	}
+	for _, h := range b.Files {
+		if needed[h] {
+			return &Difference{Seq: e.Seq, What: fmt.Sprintf("it says that blob %s is no longer kept, which events before need", h)}
+		}
+		delete(r.lost, h)
+		r.gone[h] = true
+	}
+	r.notes = append(r.notes, fmt.Sprintf("seq %d: %d artifacts of runs that were not accepted have expired: they are no longer kept", e.Seq, len(b.Files)))
+	// What comes after needs what it names.
+	r.homes = blob.NewWalker(r.rt.Blobs, r.perhaps)
+	return nil
+}
+
+// end tells of the first blob that is lost: it is not there, and nobody has dropped it.
+func (r *blobReader) end() (first *Difference) {
+	for _, d := range r.lost {
+		if first == nil || d.Seq < first.Seq || d.Seq == first.Seq && d.What < first.What {
+			first = d
+		}
+	}
+	return first
 }
 
 // Folder finds a file of a quest's folder that is not what the ledger says.

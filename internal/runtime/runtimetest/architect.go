@@ -103,7 +103,7 @@ func inspected(w *World, call event.Event) event.Body {
 		w.Saw("changes outside")
 		return r
 	case n == 1:
-		r.Files, r.Error.Text = 3000, "3000 files changed, more than 2000"
+		r.Files, r.Oversized, r.Error.Text = 3000, true, "3000 files changed, more than 2000"
 		return r
 	case n == 2:
 		r.Error.Text = "a link out"

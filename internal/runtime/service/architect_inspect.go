@@ -75,7 +75,7 @@ type inspection struct {
 func (x *inspection) inspect(ctx context.Context) error {
 	switch {
 	case x.refused != "":
-		x.Error.Text = runtime.AtMost(x.rt.Redact(x.refused), 1000)
+		x.Oversized, x.Error.Text = true, runtime.AtMost(x.rt.Redact(x.refused), 1000)
 		return nil
 	case x.home == nil:
 		x.Error.Text = fmt.Sprintf("nothing is recorded of the home of %s", runtime.AtMost(x.call.Worker, 60))
@@ -83,7 +83,7 @@ func (x *inspection) inspect(ctx context.Context) error {
 	}
 	d, outside, err := x.changes(ctx)
 	if err != nil {
-		return err
+		return x.oversized(err)
 	}
 	x.Files = int64(len(d.Changes))
 	x.Outside = clipped(outside, maxListed)
@@ -160,12 +160,8 @@ func (x *inspection) take(ctx context.Context, d *repo.Delivery, refused bool) (
 	if err == nil {
 		patch, lines, err = d.Proven(ctx)
 	}
-	if much, ok := errors.AsType[*repo.TooMuchError](err); ok {
-		x.Error.Text = runtime.AtMost(x.rt.Redact(much.Error()), 1000)
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil, x.oversized(err)
 	}
 	tree, err := repo.Edited(ctx, x.rt.Blobs, x.call.Begun, d.Changes)
 	if err != nil {
@@ -174,6 +170,16 @@ func (x *inspection) take(ctx context.Context, d *repo.Delivery, refused bool) (
 	ref, err := x.rt.Blobs.Put(ctx, patch)
 	x.Tree, x.Patch = &tree, &ref
 	return lines, err
+}
+
+// oversized takes an error for what was found, if that is how much was left.
+func (x *inspection) oversized(err error) error {
+	much, ok := errors.AsType[*repo.TooMuchError](err)
+	if !ok {
+		return err
+	}
+	x.Oversized, x.Error.Text = true, runtime.AtMost(x.rt.Redact(much.Error()), 1000)
+	return nil
 }
 
 func kindOf(c repo.Change) string {

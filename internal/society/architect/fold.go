@@ -135,7 +135,7 @@ func (m *Memory) applyRun(e event.Event) {
 		for _, t := range m.Tasks {
 			if t.busy() && t.Handover.Inspect == b.Call {
 				t.Handover.Inspect = 0
-				t.Handover.Result = &Inspected{Seq: e.Seq, Error: said(b.Error, ""), Files: b.Files, Changes: b.Changes, Findings: b.Findings,
+				t.Handover.Result = &Inspected{Seq: e.Seq, Error: said(b.Error, ""), Oversized: b.Oversized, Files: b.Files, Changes: b.Changes, Findings: b.Findings,
 					Outside: b.Outside, More: b.More, Manifest: b.Manifest, Tree: b.Tree, Patch: b.Patch}
 			}
 		}
@@ -370,22 +370,16 @@ func (m *Memory) watch(e event.Event) {
 			}
 		}
 	case *event.PermissionAsked:
-		if b.Kind == kindExecute {
-			m.Asked = append(m.Asked, Wanted{e.Seq, e.Actor, b.Tool})
+		runs := b.Kind == kindExecute
+		m.Asked = append(m.Asked, Wanted{e.Seq, e.Actor, b.Tool, runs, event.Shorten(oneLine(b.Title.Text), 100)})
+		if runs {
 			h.Pending = without(h.Pending, b.Tool) // what is decided counts
 		}
 	case *event.PermissionDecided:
-		for i, w := range m.Asked {
-			if w.Asked == b.Asked {
-				m.Asked = slices.Delete(m.Asked, i, i+1)
-				if b.Given {
-					t.ran(w.Tool)
-					h.Permitted = append(h.Permitted, w.Tool)
-				} else {
-					h.saw(w.Tool)
-				}
-				break
-			}
+		if i := slices.IndexFunc(m.Asked, func(w Wanted) bool { return w.Asked == b.Asked }); i >= 0 {
+			w := m.Asked[i]
+			m.Asked = slices.Delete(m.Asked, i, i+1)
+			m.decided(t, w, b)
 		}
 	case *event.ToolReported:
 		if b.Kind == kindExecute {
@@ -402,6 +396,27 @@ func (m *Memory) watch(e event.Event) {
 	}
 }
 
+// decided takes in what was decided about what an executor wants to do. It hears no reason: the
+// protocol has no place for one, so it is told with what is wrong with its run.
+func (m *Memory) decided(t *Task, w Wanted, b *event.PermissionDecided) {
+	h := t.Handover
+	if !b.Given && b.Reason != "" && len(h.Denied) < maxDenied {
+		h.Denied = append(h.Denied, w.What+": "+event.Shorten(oneLine(b.Reason), 200))
+	}
+	switch {
+	case !w.Runs:
+	case b.Given:
+		t.ran(w.Tool)
+		h.Permitted = append(h.Permitted, w.Tool)
+	default:
+		h.saw(w.Tool)
+		h.Over = h.Over || t.Calls >= m.Settings.Session.Calls
+	}
+}
+
+// maxDenied is how many refusals an executor is told again.
+const maxDenied = 5
+
 // kindExecute is the kind of what an executor does that is a command, endMemory how a command
 // ends that had no memory left.
 const (
@@ -415,7 +430,7 @@ func (m *Memory) reported(t *Task, b *event.ToolReported) {
 	h := t.Handover
 	if b.Status == "pending" {
 		t.begun(b.ID)
-		if !slices.Contains(h.Seen, b.ID) && !slices.ContainsFunc(m.Asked, func(w Wanted) bool { return w.Agent == h.Worker && w.Tool == b.ID }) {
+		if !slices.Contains(h.Seen, b.ID) && !slices.ContainsFunc(m.Asked, func(w Wanted) bool { return w.Runs && w.Agent == h.Worker && w.Tool == b.ID }) {
 			h.Pending = []string{b.ID}
 		}
 		return

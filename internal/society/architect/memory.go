@@ -40,7 +40,7 @@ type Memory struct {
 	Wrong int64 `json:",omitzero"`
 	// Done are the calls of tools that have had their effect, by their places.
 	Done []Act `json:",omitempty"`
-	// Asked are the permissions to run commands that executors wait for.
+	// Asked are the permissions that executors wait for.
 	Asked []Wanted `json:",omitempty"`
 	// Offered are the manifests of executors that are not taken yet.
 	Offered []Offer `json:",omitempty"`
@@ -66,10 +66,13 @@ type Order struct {
 	Action, Task, Text string
 }
 
-// Wanted is a permission to run a command. Tool is the executor's name for it.
+// Wanted is a permission that an executor waits for. Tool is its name for the call.
 type Wanted struct {
 	Asked       uint64
 	Agent, Tool string
+	// Runs says that it is a command, What is its title.
+	Runs bool `json:",omitzero"`
+	What string
 }
 
 // Offer is a manifest that an executor hands in with a tool.
@@ -192,6 +195,10 @@ type Handover struct {
 	Seen      []string `json:",omitempty"`
 	Pending   []string `json:",omitempty"`
 	Permitted []string `json:",omitempty"`
+	// Over says that a command was refused because there were as many as there can be; Denied are
+	// the first that were refused for whatever reason, with it.
+	Over   bool     `json:",omitzero"`
+	Denied []string `json:",omitempty"`
 	// Memory says that a command had no memory left.
 	Memory bool `json:",omitzero"`
 	// Stopping is the prompt that was told to stop, and Stopped the category for which.
@@ -223,16 +230,17 @@ type Handover struct {
 
 // Inspected is what was found of a run.
 type Inspected struct {
-	Seq      uint64
-	Error    string                  `json:",omitzero"`
-	Files    int64                   `json:",omitzero"`
-	Changes  []event.TaskChange      `json:",omitempty"`
-	Findings []string                `json:",omitempty"`
-	Outside  []event.Skipped         `json:",omitempty"`
-	More     int64                   `json:",omitzero"`
-	Manifest *event.ArtifactManifest `json:",omitzero"`
-	Tree     *event.TreeRef          `json:",omitzero"`
-	Patch    *event.Ref              `json:",omitzero"`
+	Seq       uint64
+	Error     string                  `json:",omitzero"`
+	Oversized bool                    `json:",omitzero"`
+	Files     int64                   `json:",omitzero"`
+	Changes   []event.TaskChange      `json:",omitempty"`
+	Findings  []string                `json:",omitempty"`
+	Outside   []event.Skipped         `json:",omitempty"`
+	More      int64                   `json:",omitzero"`
+	Manifest  *event.ArtifactManifest `json:",omitzero"`
+	Tree      *event.TreeRef          `json:",omitzero"`
+	Patch     *event.Ref              `json:",omitzero"`
 }
 
 // Report is what acceptance commands said of a run.

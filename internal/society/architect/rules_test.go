@@ -259,9 +259,9 @@ var faulty = map[string]struct {
 	}, true, "it died"},
 	event.ErrorSize: {func(w *world) {
 		w.inspect = func(*event.InspectionCall) *event.InspectionResult {
-			return &event.InspectionResult{Files: 3000, Error: event.Text{Text: "3000 files changed, more than 2000"}}
+			return &event.InspectionResult{Files: 30, Oversized: true, Error: event.Text{Text: "the files have 30 MiB"}}
 		}
-	}, true, "3000 files"},
+	}, true, "30 MiB"},
 	event.ErrorRefused: {func(w *world) {
 		w.work = func(*world, string, uint64) *event.PromptResult { return &event.PromptResult{Stop: event.StopRefusal} }
 	}, false, ""},
@@ -510,6 +510,44 @@ func TestCommandsAreCountedAndTheOneTooManyDoesNotCount(t *testing.T) {
 		t.Error("whoever has no task may run commands")
 	}
 	w.sound()
+}
+
+// TestALimitIsNoSuccess has an executor ask for a ninth command, which it is refused, and then hand
+// in what passes every check: that is an error all the same, and goes back once, with the reason
+// that the protocol has no place for. Without a command it can then be accepted.
+func TestALimitIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	for _, again := range []bool{false, true} {
+		w := planned(t, usual(), unit("t1", "cmd/"))
+		prompts := 0
+		w.work = func(w *world, worker string, call uint64) *event.PromptResult {
+			prompts++
+			for i := range 9 {
+				if prompts > 1 && !(again && i == 8) {
+					continue
+				}
+				options := []event.PermissionOption{{ID: "yes", Kind: "allow_once", Name: "yes"}, {ID: "no", Kind: "reject_once", Name: "no"}}
+				id := fmt.Sprint(prompts, "-", i)
+				w.Take(worker, &event.PermissionAsked{At: w.State.Agent(worker).Session.At + 1, ID: id, Tool: id, Kind: "execute", Options: options, Prompt: call, Title: event.Text{Text: "make all"}})
+			}
+			return w.well(worker, call)
+		}
+		said := w.does("dispatch", named("t1"))
+		errs, begun := all[*event.TaskError](w), all[*event.HandoverBegun](w)
+		want := 1 // and then it is accepted, or the same again
+		if again {
+			want = 2
+		}
+		if len(errs) != want || errs[0].Category != event.ErrorCalls || errs[want-1].Category != event.ErrorCalls || len(begun) != want+1 {
+			t.Fatalf("again %v: got %d errors and %d handovers, want %d errors for the calls, each followed by a handover", again, len(errs), len(begun), want)
+		}
+		has(t, begun[1].Package.Text, "more than 8 commands", "make all: 8 commands were run for the task t1", "Finish without any")
+		if begun[1].Repair != true || again && begun[2].Repair {
+			t.Errorf("again %v: the first error is repaired once, and then another executor takes over", again)
+		}
+		has(t, said, "is checked")
+		w.sound()
+	}
 }
 
 func TestACommandThatIsAnnouncedPermittedAndStartedCountsOnce(t *testing.T) {

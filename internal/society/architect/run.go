@@ -151,10 +151,16 @@ func limit(s *quest.State, t *Task, now event.Time) string {
 		return event.ErrorMemory
 	case t.Calls > m.Settings.Session.Calls:
 		return event.ErrorCalls
-	case t.Clarify != nil && (t.Clarify.Over || t.Clarify.Answer == nil && (a == nil || a.Held)):
+	case t.Clarify != nil && (t.Clarify.Over || t.Clarify.Answer == nil && silent(a, t.Clarify.Told)):
 		return event.ErrorClarify
 	}
 	return ""
+}
+
+// silent reports whether the architect answers no more: it may not go on, or has heard the
+// question and has been parked since.
+func silent(a *agent.Agent, heard bool) bool {
+	return a == nil || a.Held || heard && a.Parked != "" && a.Parked != waitsForExecutors
 }
 
 // check looks at what an executor has left behind.
@@ -175,6 +181,8 @@ func check(s *quest.State, t *Task, e event.Event) []event.Draft {
 		return wrong(t, e, event.ErrorExecutor, 0, category, "It was stopped: "+category)
 	}
 	switch {
+	case h.Over:
+		return wrong(t, e, event.ErrorCalls, 0, "", fmt.Sprintf("It wanted to run more than %d commands: the one over the limit did not start.", l.Calls))
 	case h.Failed != "":
 		return wrong(t, e, event.ErrorExecutor, 0, firstLine(h.Failed), "The executor broke off: "+h.Failed)
 	case h.Stop == event.StopRefusal:
@@ -186,9 +194,6 @@ func check(s *quest.State, t *Task, e event.Event) []event.Draft {
 	}
 	return inspected(s, t, e)
 }
-
-// maxFiles is how many files a task may change.
-const maxFiles = 2000
 
 // inspected goes on from what was found: nothing outside the scope, a manifest that is true,
 // and then the acceptance commands, before and after.
@@ -202,7 +207,7 @@ func inspected(s *quest.State, t *Task, e event.Event) []event.Draft {
 		findings = append(slices.Clone(findings), task.Strange(r.Manifest, h.Session, h.Fingerprint)...)
 	}
 	switch {
-	case r.Error != "" && r.Files > maxFiles, r.Error != "" && strings.Contains(r.Error, "more than"):
+	case r.Oversized:
 		return wrong(t, e, event.ErrorSize, 0, "", r.Error)
 	case r.Error != "":
 		return wrong(t, e, event.ErrorExecutor, 0, firstLine(r.Error), "What it left could not be looked at: "+r.Error)
@@ -266,6 +271,9 @@ func words(s *quest.State, t *Task) string {
 func repairText(s *quest.State, t *Task) string {
 	f := t.Handover.Error
 	how := s.Texts["repair-"+f.Category]
+	if denied := t.Handover.Denied; len(denied) > 0 {
+		how = strings.TrimSpace("You asked for these, and were refused:\n- " + strings.Join(denied, "\n- ") + "\n\n" + how)
+	}
 	return event.Shorten(quest.Fill(s.Texts["repair"], "TASK", t.Plan.ID, "RUN", number(t.Handover.Run), "CATEGORY", f.Category, "FINDINGS", f.Text, "HOW", how,
 		"SCOPE", strings.Join(t.Plan.Scope.Include, ", ")), 10<<10)
 }

@@ -167,14 +167,14 @@ func follow(s *quest.State, t *Task, e event.Event) []event.Draft {
 		return nil
 	case t.Same >= l.Same:
 		return turn(s, t, e)
-	case mendable(h.Error.Category) && !slices.Contains(t.Repaired, h.Error.Category):
+	case (mendable(h.Error.Category) || h.Error.Category == event.ErrorCalls && h.Over) && !slices.Contains(t.Repaired, h.Error.Category):
 		return begin(s, t, e, true, repairText(s, t), nil)
 	}
 	return nil
 }
 
 // mendable reports whether an executor is told of an error and goes on: not where it ran out
-// of what it may use, or has no home.
+// of what it may use, or has no home. One whose command did not start can go on without any.
 func mendable(category string) bool {
 	switch category {
 	case event.ErrorScope, event.ErrorManifest, event.ErrorAcceptance, event.ErrorSize, event.ErrorExecutor:

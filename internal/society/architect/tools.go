@@ -16,6 +16,8 @@ const (
 
 	artifactManifest = "artifact_manifest"
 	askArchitect     = "ask_architect"
+	// answers is what the answer to a question of an executor begins with.
+	answers = "The architect answers: "
 )
 
 // architectTools are all that the architect has, workerTools what executors have of ours.
@@ -94,7 +96,7 @@ var tools = []quest.OwnTool{
 				`"checksum":{"type":"string","description":"the file's SHA-256 as 64 hexadecimal digits; none for ."}}}}}}`},
 	},
 	{
-		Step: quest.AnsweredTool,
+		Step: quest.AnsweredTool, Question: "question", Answer: answers,
 		Tool: model.Tool{Name: askArchitect, Description: "Ask whoever gave you the task, where it is unclear and you cannot decide. You wait for the answer. There are few questions: ask one thing, with all that is needed to answer it.",
 			Schema: `{"type":"object","additionalProperties":false,"required":["question"],"properties":{"question":{"type":"string","minLength":1}}}`},
 	},

@@ -531,7 +531,7 @@ func (c *using) ask() []event.Draft {
 		case q.Answer == nil:
 			return nil
 		}
-		return c.say("The architect answers: %s", said(*q.Answer, ""))
+		return c.say("%s%s", answers, said(*q.Answer, ""))
 	} else if q != nil && q.Answer == nil {
 		return nil // one question at a time
 	}
