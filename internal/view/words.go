@@ -26,6 +26,9 @@ var coreWords = dictionary{
 	word("limit", func(_ *Teller, e event.Event, b *event.BudgetRaised) Words {
 		return Words{By: e.Actor, Text: "sets other limits: " + limitWords(b.Limits), Weight: News}
 	}),
+	word("mode", func(t *Teller, e event.Event, b *event.ModeSet) Words {
+		return Words{By: e.Actor, Text: "sets the mode " + t.cut(b.Mode), Weight: News}
+	}),
 	word("outage", func(t *Teller, _ event.Event, b *event.ProviderLost) Words {
 		return Words{Text: fmt.Sprintf("%s is away, and those who asked it wait, for up to %s: %s", t.cut(b.Provider), quest.Duration(b.Patience), t.cut(b.Reason)), Weight: News}
 	}),
