@@ -33,6 +33,7 @@ const Heard = "heard"
 //	done ID OUTPUT      a call is over
 //	permit ID TITLE     asks, with a call that may not have begun, and says what was answered
 //	plan A,B            a plan of these steps
+//	see                 says what pictures came with the prompt
 //	read P, write P T   files through the client, and says what came
 //	run COMMAND         a terminal, to its end; hold COMMAND: one that it does not wait for
 //	wait FILE           until there is that file in the home
@@ -85,6 +86,7 @@ type scripted struct {
 	waiting   map[string]chan wire.Message
 	cancelled chan struct{}
 	prompting bool
+	seen      string // what pictures came with the prompt
 	deaf      bool
 }
 
@@ -231,7 +233,7 @@ func (a *scripted) greeted(m wire.Message) {
 	}
 	a.answer(m.ID, map[string]any{
 		"protocolVersion": version, "agentInfo": map[string]string{"name": "scripted", "version": "1.2.3"}, "authMethods": []any{map[string]string{"id": "scripted-key"}},
-		"agentCapabilities": map[string]any{"loadSession": load, "sessionCapabilities": sessions, "mcpCapabilities": map[string]bool{"http": true}},
+		"agentCapabilities": map[string]any{"loadSession": load, "sessionCapabilities": sessions, "mcpCapabilities": map[string]bool{"http": true}, "promptCapabilities": map[string]bool{"image": a.how["sees"]}},
 	})
 	if a.how["dies-ready"] {
 		os.Exit(9)
@@ -272,9 +274,18 @@ var errStopped = errors.New("stopped")
 // prompt does what a prompt says.
 func (a *scripted) prompt(m wire.Message) {
 	var p struct {
-		Prompt []struct{ Text string }
+		Prompt []struct {
+			Text, MimeType string
+			Data           []byte
+		}
 	}
 	_ = json.Unmarshal(m.Params, &p)
+	a.seen = ""
+	for _, block := range p.Prompt {
+		if block.MimeType != "" {
+			a.seen += fmt.Sprintf("%s of %d bytes;", block.MimeType, len(block.Data))
+		}
+	}
 	stop, fail := "end_turn", ""
 	for _, block := range p.Prompt {
 		for line := range strings.Lines(block.Text) {
@@ -350,6 +361,8 @@ func (a *scripted) step(word, rest string) error {
 				map[string]string{"optionId": "no", "name": "No", "kind": "reject_once"}},
 		})
 		a.say(a.came(got))
+	case "see":
+		a.say(a.seen)
 	case "plan":
 		var entries []any
 		for s := range strings.SplitSeq(rest, ",") {
