@@ -117,6 +117,9 @@ var coreWords = dictionary{
 		return Words{By: e.Actor, Text: "wants to use " + t.cut(b.Name) + ": " + t.text(b.Args), Weight: Detail}
 	}),
 	word(KindTurn, func(t *Teller, e event.Event, b *event.GatewayAsked) Words {
+		if b.Server != "" {
+			return Words{By: e.Actor, Text: fmt.Sprintf("the server %s, which works on call %d, wants %s asked: %s", t.cut(b.Server), b.For, t.cut(b.Model), t.cut(b.Text)), Weight: Detail}
+		}
 		return Words{By: e.Actor, Text: fmt.Sprintf("wants to ask %s by the gateway, in the format %s: %d bytes", t.cut(b.Model), t.cut(b.Wire), b.Size), Weight: Detail}
 	}),
 	word(KindTurn, func(t *Teller, e event.Event, b *event.GatewayCall) Words {
