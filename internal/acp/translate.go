@@ -121,12 +121,19 @@ func (t *translator) updates() []sdk.SessionUpdate {
 		return t.executor()
 	case *event.QuestFinished:
 		return t.finished(b)
+	case *event.ModeSet:
+		return []sdk.SessionUpdate{InMode(b.Mode)}
 	case *event.PlanMade, *event.ContractAwarded, *event.TaskCompleted, *event.TaskFailed:
 		return t.plan()
 	default:
 		return t.called()
 	}
 	return nil
+}
+
+// InMode says which mode a session is in.
+func InMode(id string) sdk.SessionUpdate {
+	return sdk.SessionUpdate{CurrentModeUpdate: &sdk.SessionCurrentModeUpdate{SessionUpdate: "current_mode_update", CurrentModeId: sdk.SessionModeId(id)}}
 }
 
 // question is one to a person, with the answers to choose from. The protocol has questions

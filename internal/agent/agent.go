@@ -339,7 +339,7 @@ const maxEmpty = 3
 // Retry gives the agent another chance, because a person wants it.
 func (a *Agent) Retry() {
 	if a.Session != nil {
-		a.Session.Failed = ""
+		a.Session.Failed, a.Session.Cut = "", 0
 	}
 	a.Empty, a.Broken, a.Idle, a.Unkept, a.Parked, a.Held = 0, 0, 0, 0, "", false
 	if a.Failed != nil && a.Failed.Kind == event.KindStopped {

@@ -217,3 +217,61 @@ func TestAFullWindowLosesItsPictures(t *testing.T) {
 		t.Errorf("five pictures stay in a window of 6000 tokens: it begins at %d and has %d", c.First, a.Transcript.Size)
 	}
 }
+
+// TestAPromptShowsThePicturesThatFit: an executor that sees is shown the last ones that there is room
+// for; the text says of each which it is, and of the others that they are not shown.
+func TestAPromptShowsThePicturesThatFit(t *testing.T) {
+	t.Parallel()
+	blobs := store{}
+	a := New(event.AgentSpec{Name: "a", System: blobs.keep("", media.Text, []byte("SYSTEM")).Ref}, false)
+	a.Session = &Session{}
+	a.Told(event.Text{Text: "Look."}, blobs.keep("one.png", media.PNG, drawn(t, 1)), blobs.keep("notes.txt", media.Text, []byte("words")), blobs.keep("two.png", media.PNG, drawn(t, 2)))
+	a.Told(event.Text{Text: "And here."}, blobs.keep("liar.png", media.PNG, []byte("no picture")), blobs.keep("three.png", media.PNG, drawn(t, 3)))
+	c := a.NextPrompt()
+	shown := func(most int64) (string, []string) {
+		t.Helper()
+		text, pictures, err := a.Prompt(c, most, blobs.read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range pictures {
+			if p.Kind != model.PartImage || p.Media != media.PNG {
+				t.Errorf("a picture is a %s of %s", p.Kind, p.Media)
+			}
+			for n := 1; n <= 3; n++ {
+				if bytes.Equal(p.Data, drawn(t, n)) {
+					got = append(got, fmt.Sprint(n))
+				}
+			}
+		}
+		return text, got
+	}
+	for _, tc := range []struct {
+		most   int64
+		want   string
+		unseen int
+	}{{0, "", 4}, {1 << 20, "1 2 3", 1}, {1100, "3", 3}, {10, "", 4}} {
+		text, got := shown(tc.most)
+		if strings.Join(got, " ") != tc.want || strings.Count(text, model.Unseen) != tc.unseen {
+			t.Errorf("with %d bytes %v are shown, want %q and %d times that one is not:\n%s", tc.most, got, tc.want, tc.unseen, text)
+		}
+		for _, name := range []string{"SYSTEM", "Look.", "one.png", "notes.txt", "words", "two.png", "And here.", "liar.png", "three.png"} {
+			if !strings.Contains(text, name) {
+				t.Errorf("with %d bytes the text lacks %s:\n%s", tc.most, name, text)
+			}
+		}
+	}
+	// However small they are, a prompt shows no more than a request does.
+	for n := range media.MaxShown + 5 {
+		a.Told(event.Text{Text: "more"}, blobs.keep(fmt.Sprint(n), media.PNG, drawn(t, n)))
+	}
+	if _, pictures, err := a.Prompt(a.NextPrompt(), 1<<20, blobs.read); err != nil || len(pictures) != media.MaxShown {
+		t.Errorf("%d pictures are shown, %v, want %d", len(pictures), err, media.MaxShown)
+	}
+	// One that cannot be read is an error, not a prompt without it.
+	a.Told(event.Text{Text: "lost"}, event.Attachment{Media: media.PNG, Name: "x", Ref: event.RefOf([]byte("gone"))})
+	if _, _, err := a.Prompt(a.NextPrompt(), 1<<20, blobs.read); err == nil {
+		t.Error("a picture that is gone is left out without a word")
+	}
+}

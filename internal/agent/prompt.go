@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lyceum/internal/event"
+	"lyceum/internal/media"
 	"lyceum/internal/model"
 )
 
@@ -41,12 +42,56 @@ func (t *Transcript) between(c *event.PromptCall) (out []*Message) {
 	return out
 }
 
-// Prompt is the text of a prompt. Pictures are only told of.
-func (a *Agent) Prompt(c *event.PromptCall, blobs Blobs) (string, error) {
-	t := &a.Transcript
-	if c.Last >= t.End() || c.Rendering != a.prompting(c) {
-		return "", fmt.Errorf("the transcript has moved on from messages %d to %d", c.First, c.Last)
+// Prompt is the text of a prompt, and the pictures that go with it, in the order in which the
+// text names them. most is how many bytes all of it may take, the pictures as base64: the last
+// ones are shown. Without it there are none. Of each that is not shown the text says so.
+func (a *Agent) Prompt(c *event.PromptCall, most int64, blobs Blobs) (text string, pictures []model.Part, err error) {
+	if c.Last >= a.Transcript.End() || c.Rendering != a.prompting(c) {
+		return "", nil, fmt.Errorf("the transcript has moved on from messages %d to %d", c.First, c.Last)
 	}
+	var all []event.Ref
+	text, err = a.words(c, blobs, func(_ string, ref event.Ref) (bool, error) {
+		all = append(all, ref)
+		return false, nil
+	})
+	if err != nil || most <= 0 || len(all) == 0 {
+		return text, nil, err
+	}
+	first, n := lastFit(all, most-2*int64(len(text))), -1
+	text, err = a.words(c, blobs, func(kind string, ref event.Ref) (bool, error) {
+		if n++; n < first {
+			return false, nil
+		}
+		data, err := blobs(ref)
+		if err != nil {
+			return false, fmt.Errorf("read picture: %w", err)
+		}
+		// What a ledger says that came from elsewhere is not believed either.
+		if media.Sniff(data) != kind {
+			return false, nil
+		}
+		pictures = append(pictures, model.Part{Kind: model.PartImage, Media: kind, Data: data})
+		return true, nil
+	})
+	return text, pictures, err
+}
+
+// lastFit is the number of the first picture from which on all fit into so many bytes.
+func lastFit(pictures []event.Ref, room int64) int {
+	first := len(pictures)
+	for first > 0 && len(pictures)-first < media.MaxShown {
+		const around = 200 // what stands beside a picture
+		if room -= pictures[first-1].Size/3*4 + around; room < 0 {
+			break
+		}
+		first--
+	}
+	return first
+}
+
+// words are the text of a prompt. show is asked of each picture whether it goes along.
+func (a *Agent) words(c *event.PromptCall, blobs Blobs, show func(kind string, ref event.Ref) (bool, error)) (string, error) {
+	t := &a.Transcript
 	var words []string
 	if c.First == 0 {
 		system, err := Read(event.Text{Ref: &a.System}, blobs)
@@ -56,7 +101,7 @@ func (a *Agent) Prompt(c *event.PromptCall, blobs Blobs) (string, error) {
 		words = append(words, system)
 	}
 	for _, m := range t.between(c) {
-		text, err := m.spoken(blobs)
+		text, err := m.spoken(blobs, show)
 		if err != nil {
 			return "", err
 		}
@@ -69,7 +114,7 @@ func (a *Agent) Prompt(c *event.PromptCall, blobs Blobs) (string, error) {
 }
 
 // spoken is a message as one text.
-func (m *Message) spoken(blobs Blobs) (string, error) {
+func (m *Message) spoken(blobs Blobs, show func(kind string, ref event.Ref) (bool, error)) (string, error) {
 	var words []string
 	for _, p := range m.Parts {
 		text, err := Read(p.Text, blobs)
@@ -77,7 +122,7 @@ func (m *Message) spoken(blobs Blobs) (string, error) {
 			return "", err
 		}
 		shown := model.Part{Kind: p.Kind, Text: text}
-		rest, _, err := attach(&shown, p.Attached, blobs)
+		rest, refs, err := attach(&shown, p.Attached, blobs)
 		if err != nil {
 			return "", err
 		}
@@ -85,6 +130,14 @@ func (m *Message) spoken(blobs Blobs) (string, error) {
 		for _, r := range rest {
 			if r.Kind == event.PartText {
 				words = append(words, r.Text)
+				continue
+			}
+			seen, err := show(r.Media, refs[0])
+			if err != nil {
+				return "", err
+			}
+			if refs = refs[1:]; !seen {
+				words = append(words, model.Unseen)
 			}
 		}
 	}

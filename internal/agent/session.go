@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -34,6 +35,8 @@ type Session struct {
 	Before int64  `json:",omitzero"`
 	// Stopped says why the open prompt was stopped, if it was.
 	Stopped string `json:",omitzero"`
+	// Cut is how many prompts in a row were interrupted before anything came of them.
+	Cut int64 `json:",omitzero"`
 	// At is how far the output of the process is known, in bytes, and Here what was told of
 	// that very place, so that nothing is told twice. Said and Thought are where the last words
 	// stand: words are told when something else follows, which may be later.
@@ -152,6 +155,7 @@ func (a *Agent) Returned(r *event.PromptResult, again event.Text) {
 		a.Failed, a.Broken, again = &event.ModelError{Kind: event.KindStopped, Text: why}, 0, event.Text{}
 	case r.Stop == event.StopInterrupted: // the turn is still to be taken
 		a.Turns--
+		a.cut(r)
 	case r.Failed():
 		a.Failed = &event.ModelError{Kind: string(model.Unavailable), Text: cmp.Or(r.Error.Text, "the prompt failed")}
 		a.Broken++
@@ -161,7 +165,7 @@ func (a *Agent) Returned(r *event.PromptResult, again event.Text) {
 		a.Empty++
 	default:
 		answered = true
-		a.Empty, a.Broken = 0, 0
+		a.Empty, a.Broken, x.Cut = 0, 0, 0
 		if a.Idle++; x.Used > 0 {
 			a.Idle = 0
 		}
@@ -177,13 +181,34 @@ func (a *Agent) Returned(r *event.PromptResult, again event.Text) {
 	a.Transcript.moveTo(a.window())
 }
 
+// maxCut is how often an executor is prompted again that is gone before anything came of it.
+const maxCut = 5
+
+// cut notes that a prompt was interrupted. One that is, again and again, before anything came of
+// it has an executor that cannot live where it is.
+func (a *Agent) cut(r *event.PromptResult) {
+	x := a.Session
+	if x.Cut++; x.Used > 0 || r.Text.Len() > 0 {
+		x.Cut = 0
+	}
+	if x.Cut >= maxCut {
+		a.Failed = &event.ModelError{Kind: string(model.Unavailable), Text: fmt.Sprintf("its prompts were interrupted %d times in a row before it did anything", x.Cut)}
+		a.Broken = maxBroken
+	}
+}
+
 // Halt notes that the open prompt is stopped: how it ends then is no answer.
 func (a *Agent) Halt(why string) { a.Session.Stopped = why }
 
-// Heed has an executor whose prompt was stopped go on: somebody has said something to it.
+// Heed has an executor whose prompt was stopped, or could not be said, go on: somebody has said
+// something to it.
 func (a *Agent) Heed() {
-	if a.Failed != nil && a.Failed.Kind == event.KindStopped {
+	lost := a.Session != nil && a.Session.Cut >= maxCut
+	if a.Failed != nil && (lost || a.Failed.Kind == event.KindStopped) {
 		a.Failed = nil
+	}
+	if lost {
+		a.Session.Cut, a.Broken = 0, 0
 	}
 }
 

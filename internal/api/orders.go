@@ -29,6 +29,8 @@ type Control struct {
 	Seed       string       `json:"seed,omitempty"`
 	Message    string       `json:"message,omitempty"`
 	Start      bool         `json:"start,omitempty"`
+	// Mode is the one that the society is to work in.
+	Mode string `json:"mode,omitempty"`
 	// Allow is what an imported quest may do from now on.
 	Allow *runtime.Allowance `json:"allow,omitempty"`
 }
@@ -143,13 +145,15 @@ func (s *Server) control(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		told, err = s.post(r.Context(), name, st, &event.BudgetRaised{Limits: limits})
+	case "mode":
+		told, err = s.post(r.Context(), name, st, &event.ModeSet{Mode: c.Mode})
 	case "allow":
 		err = s.allow(r.Context(), name, &c)
 	case "fork":
 		status = http.StatusCreated
 		name, err = s.fork(r.Context(), name, &c, limits)
 	default:
-		err = badParameter("action", "%.30q: want start, pause, resume, stop, limit, allow or fork", c.Action)
+		err = badParameter("action", "%.30q: want start, pause, resume, stop, limit, mode, allow or fork", c.Action)
 	}
 	if err != nil {
 		return err

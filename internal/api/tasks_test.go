@@ -208,3 +208,39 @@ func (s *server) orders(name string) (out []event.TaskOrder) {
 	}
 	return out
 }
+
+// moded are rules of one agent that know two modes.
+type moded struct{ solo.Society }
+
+func (moded) Rules() string { return "moded/1" }
+
+func (moded) Modes(*quest.State) ([]quest.Mode, string) {
+	return []quest.Mode{{ID: "slow", Name: "Slow"}, {ID: "fast", Name: "Fast"}}, "slow"
+}
+
+// TestAModeIsSet: a person has the society of a quest work in another of its modes; what it does not
+// have is refused.
+func TestAModeIsSet(t *testing.T) {
+	t.Parallel()
+	s := newHome(t).serve(api.Options{})
+	s.rt.Societies = append(slices.Clone(s.rt.Societies), moded{})
+	s.create("plans", map[string]any{"model": "demo", "society": "moded"})
+	s.create("alone", map[string]any{"model": "demo"})
+	s.control("plans", map[string]any{"action": "mode", "mode": "fast"}).want(t, 200)
+	st, err := s.rt.Load(t.Context(), "plans")
+	must(t, err)
+	for e, err := range s.rt.Ledger.Read(t.Context(), "plans", st.Seq) {
+		must(t, err)
+		if b, ok := e.Body.(*event.ModeSet); !ok || b.Mode != "fast" || e.Actor != "person" {
+			t.Errorf("the last event is %s by %s: %+v, want a mode.set by the person", e.Type, e.Actor, e.Body)
+		}
+	}
+	for _, bad := range []map[string]any{{"action": "mode"}, {"action": "mode", "mode": "Fast"}, {"action": "mode", "mode": 7}} {
+		if got := s.control("plans", bad); got.code < 400 || got.code >= 500 {
+			t.Errorf("%v is answered with %d, want it refused", bad, got.code)
+		}
+	}
+	if got := s.control("alone", map[string]any{"action": "mode", "mode": "fast"}); got.code < 400 || got.code >= 500 || !contains(got, "no modes") {
+		t.Errorf("a mode of a society that has none: %d %s, want it refused with the reason", got.code, got.body)
+	}
+}

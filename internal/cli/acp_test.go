@@ -766,7 +766,7 @@ func TestOnlyTheProtocolIsOnStandardOutput(t *testing.T) {
 	if m := answer(`{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":99,"info":{}}}`); m.Result["protocolVersion"] != 1.0 {
 		t.Errorf("version 99 is answered with %+v", m)
 	}
-	for method, want := range map[string]int{"session/fork": -32601, "terminal/create": -32601, "authenticate": -32601, "session/set_mode": -32601, "session/prompt": -32602, "session/new": -32602} {
+	for method, want := range map[string]int{"session/fork": -32601, "terminal/create": -32601, "authenticate": -32601, "session/set_mode": -32002, "session/prompt": -32602, "session/new": -32602} {
 		if m := answer(fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":%q,"params":{"prompt":7}}`, method)); m.Error.Code != want {
 			t.Errorf("%s is answered with %+v", method, m)
 		}

@@ -249,7 +249,7 @@ it at any step, take it elsewhere.
 	group("look", "Look:", look...)
 	group("steer", "Steer:", a.messageCommand(), a.taskCommand(), a.answerCommand(),
 		a.controlCommand("pause", "Pause a quest: what is under way comes in, nothing new begins", func() event.Body { return &event.QuestPaused{Reason: "paused by a person"} }),
-		a.resumeCommand(), a.limitCommand(),
+		a.resumeCommand(), a.limitCommand(), a.modeCommand(),
 		a.controlCommand("stop", "Stop a quest; lyceum run goes on with it", func() event.Body { return &event.QuestStopped{Reason: "stopped by a person"} }),
 		a.shellCommand())
 	group("prove", "Prove and keep:", a.verifyCommand(), a.replayCommand(), a.exportCommand(), a.importCommand(), a.deliverCommand(), a.backupCommand(), a.cleanCommand())

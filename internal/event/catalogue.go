@@ -113,6 +113,7 @@ var catalogue = map[Type]entry{
 	"quest.failed":     derived[QuestFailed]().leadsNowhere(),
 	"quest.forked":     input[QuestForked]().leadsNowhere(),
 	"budget.raised":    input[BudgetRaised](),
+	"mode.set":         input[ModeSet](),
 	"quest.rested":     derived[QuestRested]().leadsNowhere(),
 	"provider.lost":    input[ProviderLost](),
 	"provider.back":    input[ProviderBack](),

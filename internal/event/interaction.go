@@ -74,3 +74,19 @@ func (*InteractionAnswered) Type() Type { return "interaction.answered" }
 
 // Type implements Body.
 func (*InteractionExpired) Type() Type { return "interaction.expired" }
+
+// ModeSet has the society of a quest work in another of its modes, by a person's word. It holds
+// at once, and until the next.
+type ModeSet struct {
+	Inbox int64  `json:"inbox,omitzero"`
+	Mode  string `json:"mode"`
+}
+
+// Type implements Body.
+func (*ModeSet) Type() Type { return "mode.set" }
+
+// Number implements Order.
+func (b *ModeSet) Number() int64 { return b.Inbox }
+
+// SetNumber implements Order.
+func (b *ModeSet) SetNumber(n int64) { b.Inbox = n }

@@ -82,8 +82,9 @@ type Session struct {
 type Prompt struct {
 	// Seq is its number: that of the prompt.call.
 	Seq uint64
-	// Text is what is said.
-	Text string
+	// Text is what is said. Pictures go with it, for an agent that says that it can see.
+	Text     string
+	Pictures []Picture
 	// Begin is called before the first byte is written to a process that has not been told, and
 	// not again for the same process, unless a crash came before that byte; what it says must
 	// hold over a crash when it returns. An error of it ends the prompt.
@@ -93,13 +94,26 @@ type Prompt struct {
 	After int64
 }
 
+// Picture is one that is shown with a prompt.
+type Picture struct {
+	Media string
+	Data  []byte
+}
+
+// CanSee is the capability of agents that can be shown pictures.
+const CanSee = "image"
+
+// MaxPrompt is how many bytes a prompt may have, its pictures as base64.
+const MaxPrompt = maxLine - 64<<10
+
 // Turn is what came of a prompt.
 type Turn struct {
 	// Stop is one of the protocol's reasons, or event.StopInterrupted.
 	Stop string
 	// Text is what it said after its last call, Thought what it said to itself then.
 	Text, Thought string
-	// Frames are the lines of both sides that belong to it, in order; see Derive.
+	// Frames are the lines of both sides that belong to it, in order; see Derive. Of pictures
+	// that were shown they have the hashes alone.
 	Frames []byte
 }
 

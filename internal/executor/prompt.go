@@ -155,9 +155,7 @@ func (p *process) tell(ctx context.Context, prompt Prompt) error {
 			return err
 		}
 	}
-	params, err := wire.Encode(map[string]any{
-		"sessionId": p.opened.ID, "prompt": []map[string]string{{"type": "text", "text": prompt.Text}},
-	})
+	params, err := wire.Encode(map[string]any{"sessionId": p.opened.ID, "prompt": blocks(prompt)})
 	if err != nil {
 		return err
 	}
@@ -320,7 +318,7 @@ func (p *process) frames(ctx context.Context) ([]byte, error) {
 	var out bytes.Buffer
 	flush := func(end int64) {
 		for len(records) > 0 && records[0].at < end {
-			out.Write(frame('>', p.base+records[0].at, records[0].line))
+			out.Write(frame('>', p.base+records[0].at, bare(records[0].line)))
 			records = records[1:]
 		}
 	}

@@ -52,7 +52,7 @@ func (g *greeting) names() []string {
 	var out []string
 	c := &g.Capabilities
 	for name, ok := range map[string]bool{
-		"load": c.Load, "image": c.Prompt.Image, "audio": c.Prompt.Audio, "embedded_context": c.Prompt.EmbeddedContext, "mcp.http": c.MCP.HTTP, "mcp.sse": c.MCP.SSE,
+		"load": c.Load, CanSee: c.Prompt.Image, "audio": c.Prompt.Audio, "embedded_context": c.Prompt.EmbeddedContext, "mcp.http": c.MCP.HTTP, "mcp.sse": c.MCP.SSE,
 		"resume": g.can("resume"), "close": g.can("close"), "list": g.can("list"), "delete": g.can("delete"),
 	} {
 		if ok {

@@ -79,8 +79,8 @@ func (s *State) Apply(e event.Event) {
 		s.blocked(e, b)
 	case *event.ToolSkipped:
 		s.Agent(e.Actor).Blocked(e.Seq, b.Answer, b.Part, notRun(b))
-	case *event.TaskOrder:
-		s.took(b.Inbox)
+	case *event.TaskOrder, *event.ModeSet:
+		s.took(e.Body.(event.Order).Number())
 	case *event.ArtifactsDropped:
 		s.dropped(b)
 	case *event.PolicyFailed:
@@ -451,6 +451,8 @@ func (s *State) Check(actor string, b event.Body) error {
 		return s.checkBack(b)
 	case *event.TaskOrder:
 		return cmp.Or(s.fresh(b.Inbox), s.checkOrder(b))
+	case *event.ModeSet:
+		return cmp.Or(s.fresh(b.Inbox), s.checkMode(b))
 	case event.Order:
 		return s.fresh(b.Number())
 	case *event.ToolPrepared:

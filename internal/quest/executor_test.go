@@ -87,7 +87,7 @@ func ends(s *questtest.Story, stop, text string) []event.Event {
 func tells(t *testing.T, s *questtest.Story) string {
 	t.Helper()
 	call := s.Events[prompt(s)-1].Body.(*event.PromptCall)
-	text, err := s.State.Agent("agent-0").Prompt(call, func(event.Ref) ([]byte, error) { return []byte("SYSTEM"), nil })
+	text, _, err := s.State.Agent("agent-0").Prompt(call, 0, func(event.Ref) ([]byte, error) { return []byte("SYSTEM"), nil })
 	must(t, err)
 	return text
 }

@@ -51,6 +51,11 @@ func (s *State) Explain() Explanation {
 				x.Proposals = append(x.Proposals, s.weigh("tool.call", f, short(policyText(u))))
 			}
 		}
+		for i := range a.Requests {
+			if r := &a.Requests[i]; r.Call == 0 {
+				x.Proposals = append(x.Proposals, s.weighRequest(a, r))
+			}
+		}
 		x.Proposals = append(x.Proposals, s.weigh("model.call", s.modelFacts(a, s.Time), ""))
 		for _, name := range a.ToolNames {
 			x.Proposals = append(x.Proposals, s.weighAny(a, name))
@@ -95,6 +100,18 @@ func (s *State) weigh(t event.Type, f *policy.Facts, args string) Proposal {
 		p.Verdict = "waits"
 	default:
 		p.Verdict = "blocked"
+	}
+	return p
+}
+
+// weighRequest says what would become of a request for a model that is open: a server's is a
+// person's to decide where no policy is against it.
+func (s *State) weighRequest(a *agent.Agent, r *agent.Request) Proposal {
+	f := s.gatewayFacts(a, r, s.Time)
+	f.Allowed = s.allowed(requestOf(a, r.Asked))
+	p := s.weigh("gateway.call", f, short(r.Text))
+	if p.Verdict == "enabled" && r.Server != "" && !f.Allowed {
+		p.Verdict, p.By = "asks", []behavior.Blocker{s.asksPerson(a, r)}
 	}
 	return p
 }

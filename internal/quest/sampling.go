@@ -65,11 +65,16 @@ func (s *State) judgeRequest(e event.Event, a *agent.Agent, r *agent.Request) ve
 	if !v.passes || r.Server == "" || s.allowed(m) {
 		return v
 	}
+	return s.asking(e, m, f, []behavior.Blocker{s.asksPerson(a, r)})
+}
+
+// asksPerson is who is against a server's request until a person has let it.
+func (s *State) asksPerson(a *agent.Agent, r *agent.Request) behavior.Blocker {
 	why := fmt.Sprintf("It goes on with %s then, which %s has called. The answer may have %d tokens, and counts in the limits of %s.", s.Calls[r.For].Tool, a.Name, r.Most.Output, a.Name)
 	if r.Long {
 		why += fmt.Sprintf(" This is only the beginning: all of it is in the event %d.", r.Asked)
 	}
-	return s.asking(e, m, f, []behavior.Blocker{{Thread: sampling, Reason: why, Ask: &behavior.Question{Default: no, Within: int64(formTime)}}})
+	return behavior.Blocker{Thread: sampling, Reason: why, Ask: &behavior.Question{Default: no, Within: int64(formTime)}}
 }
 
 // sampled is an error if a request of a server went out that no person has let.

@@ -185,6 +185,22 @@ func (r *Runtime) Answered(ctx context.Context, name string, s *quest.State) (ma
 	return out, nil
 }
 
+// Modes are the modes of a quest, and the one that it will be in once it has taken what is in its
+// inbox: a quest that waits for a person takes it when it goes on.
+func (r *Runtime) Modes(ctx context.Context, name string, s *quest.State) (modes []quest.Mode, current string, err error) {
+	modes, current = s.Modes()
+	if len(modes) == 0 {
+		return nil, "", nil
+	}
+	said, err := r.Ledger.Commands(ctx, name, s.Inbox)
+	for _, c := range said {
+		if b, ok := c.Body.(*event.ModeSet); ok {
+			current = b.Mode
+		}
+	}
+	return modes, current, err
+}
+
 // Settle takes what is in a quest's inbox when nobody runs it, so that a stop or
 // a message shows at once. It starts no calls. A running quest is left to its
 // owner, with ledger.ErrClaimed.

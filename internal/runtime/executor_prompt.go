@@ -24,7 +24,7 @@ func (promptService) start(ctx context.Context, l *live, e event.Event) error {
 	if o == nil {
 		return fmt.Errorf("quest %s has no executor for %s", l.key, e.Actor)
 	}
-	text, err := l.promptText(ctx, l.state.Agent(e.Actor), b)
+	say, err := l.promptOf(ctx, l.state.Agent(e.Actor), e.Seq, b)
 	if err != nil {
 		return fmt.Errorf("render prompt.call %d: %w", e.Seq, err)
 	}
@@ -41,7 +41,7 @@ func (promptService) start(ctx context.Context, l *live, e event.Event) error {
 	p := &prompting{outsider: o, seq: e.Seq, first: b.First, says: l.newVoice(e.Actor, e.Seq), closed: l.state.Closed("write_file"), mayWrite: l.state.MayWrite(l.state.Agent(e.Actor)), tab: l.storage.tab(e.Actor), begun: l.rt.Clock()}
 	l.launch(ctx, e.Seq, func(ctx context.Context) ([]event.Draft, error) {
 		defer cancel()
-		return p.run(ctx, stop, text, before)
+		return p.run(ctx, stop, say, before)
 	})
 	return nil
 }
@@ -56,10 +56,20 @@ func (promptService) lost(seq uint64, c quest.Call, _ func(string) Known) event.
 	return lostPrompt(seq, c, "interrupted, outcome unknown: nobody here can go on with it")
 }
 
-// promptText is what an executor is told.
-func (l *live) promptText(ctx context.Context, a *agent.Agent, b *event.PromptCall) (string, error) {
-	read := func(ref event.Ref) ([]byte, error) { return l.rt.Blob(ctx, ref) }
-	return a.Prompt(b, read)
+// promptOf is what an executor is told. Pictures go to those who say that they see them; to
+// others they are only named.
+func (l *live) promptOf(ctx context.Context, a *agent.Agent, seq uint64, b *event.PromptCall) (p executor.Prompt, err error) {
+	most := int64(0)
+	if info := a.Session.Info; info != nil && slices.Contains(info.Capabilities, executor.CanSee) {
+		most = executor.MaxPrompt
+	}
+	p.Seq = seq
+	text, pictures, err := a.Prompt(b, most, func(ref event.Ref) ([]byte, error) { return l.rt.Blob(ctx, ref) })
+	p.Text = text
+	for _, x := range pictures {
+		p.Pictures = append(p.Pictures, executor.Picture{Media: x.Media, Data: x.Data})
+	}
+	return p, err
 }
 
 // recalled is what the ledger says of a prompt that was under way when the last owner went.
@@ -102,12 +112,12 @@ type prompting struct {
 
 // run says the prompt, and packs what came of it. ctx ends with the run, which leaves the
 // executor as it is; stop when it is to be interrupted.
-func (p *prompting) run(ctx, stop context.Context, text string, before recalled) ([]event.Draft, error) {
+func (p *prompting) run(ctx, stop context.Context, prompt executor.Prompt, before recalled) ([]event.Draft, error) {
 	if err := p.hold(ctx); err != nil {
 		return nil, err
 	}
 	defer p.release()
-	turn, failed := p.say(stop, text, before)
+	turn, failed := p.say(stop, prompt, before)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -169,7 +179,7 @@ func (p *prompting) doing() doer {
 var errAnew = errors.New("it is to be told something else")
 
 // say has the executor take the turn.
-func (p *prompting) say(stop context.Context, text string, before recalled) (turn executor.Turn, err error) {
+func (p *prompting) say(stop context.Context, prompt executor.Prompt, before recalled) (turn executor.Turn, err error) {
 	p.hosting(p)
 	defer p.hosting(nil)
 	_, s, err := p.start(stop)
@@ -179,7 +189,8 @@ func (p *prompting) say(stop context.Context, text string, before recalled) (tur
 	if err != nil {
 		return turn, fmt.Errorf("the executor %s cannot be used: %w", p.pin, err)
 	}
-	turn, err = p.exec.Prompt(stop, executor.Prompt{Seq: p.seq, Text: text, After: before.at, Begin: func(ctx context.Context, process string) error {
+	prompt.After = before.at
+	prompt.Begin = func(ctx context.Context, process string) error {
 		switch {
 		case s.How == event.SessionNew && p.first > 0:
 			return errAnew // it knows nothing of what came before: the next prompt begins there
@@ -189,7 +200,8 @@ func (p *prompting) say(stop context.Context, text string, before recalled) (tur
 			return errAnew
 		}
 		return p.begins(s, process, before)
-	}})
+	}
+	turn, err = p.exec.Prompt(stop, prompt)
 	if errors.Is(err, errAnew) {
 		return executor.Turn{Stop: event.StopInterrupted, Frames: turn.Frames}, nil
 	}

@@ -26,6 +26,9 @@ var coreWords = dictionary{
 	word("limit", func(_ *Teller, e event.Event, b *event.BudgetRaised) Words {
 		return Words{By: e.Actor, Text: "sets other limits: " + limitWords(b.Limits), Weight: News}
 	}),
+	word("mode", func(t *Teller, e event.Event, b *event.ModeSet) Words {
+		return Words{By: e.Actor, Text: "sets the mode " + t.cut(b.Mode), Weight: News}
+	}),
 	word("outage", func(t *Teller, _ event.Event, b *event.ProviderLost) Words {
 		return Words{Text: fmt.Sprintf("%s is away, and those who asked it wait, for up to %s: %s", t.cut(b.Provider), quest.Duration(b.Patience), t.cut(b.Reason)), Weight: News}
 	}),
@@ -114,6 +117,9 @@ var coreWords = dictionary{
 		return Words{By: e.Actor, Text: "wants to use " + t.cut(b.Name) + ": " + t.text(b.Args), Weight: Detail}
 	}),
 	word(KindTurn, func(t *Teller, e event.Event, b *event.GatewayAsked) Words {
+		if b.Server != "" {
+			return Words{By: e.Actor, Text: fmt.Sprintf("the server %s, which works on call %d, wants %s asked: %s", t.cut(b.Server), b.For, t.cut(b.Model), t.cut(b.Text)), Weight: Detail}
+		}
 		return Words{By: e.Actor, Text: fmt.Sprintf("wants to ask %s by the gateway, in the format %s: %d bytes", t.cut(b.Model), t.cut(b.Wire), b.Size), Weight: Detail}
 	}),
 	word(KindTurn, func(t *Teller, e event.Event, b *event.GatewayCall) Words {

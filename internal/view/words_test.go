@@ -202,6 +202,8 @@ func TestEventsInWords(t *testing.T) {
 		{&event.TaskEnded{Task: "add", Status: event.TaskFailedFor, Reason: "out of handovers"}, "add is failed: out of handovers", "", News},
 		{&event.MergeReport{Files: 3}, "all that was made is put together: 3 files changed", "", News},
 		{&event.MergeReport{Conflicts: []event.Skipped{{Path: "a.go", Reason: "changed by both"}}}, "what was made does not fit together, and the base stays: 1 conflict at a.go (changed by both)", "failed", News},
+		{&event.GatewayAsked{Server: "maps", For: 7, Model: "m", Text: "user: Where?", Size: 12, Wire: event.WireMCP}, "agent-1 the server maps, which works on call 7, wants m asked: user: Where?", "", Detail},
+		{&event.ModeSet{Mode: "approve"}, "agent-1 sets the mode approve", "", News},
 		{&event.ClaimRetracted{Claim: 2, Reason: "wrong"}, "agent-1 takes back claim 2: wrong", "retract", News},
 	} {
 		teller := &Teller{Title: func(r string) string { return map[string]string{ref: "On six"}[r] }}

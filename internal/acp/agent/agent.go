@@ -147,6 +147,8 @@ func (a *Agent) Request(method string, params json.RawMessage) (func(context.Con
 		return acp.Begin(params, a.prompt)
 	case sdk.AgentMethodSessionSetConfigOption:
 		return acp.Begin(params, a.choose)
+	case sdk.AgentMethodSessionSetMode:
+		return acp.Begin(params, a.setMode)
 	}
 	return nil, acp.Errorf(acp.NoMethod, "there is no method %.80q here", method)
 }

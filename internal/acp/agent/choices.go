@@ -19,6 +19,8 @@ type choices struct {
 	society, model string
 	thinking       bool
 	cost           quest.USD
+	// mode is the one that the society works in, empty if it has none.
+	mode string
 	// made says that the quest is there: its society and model stand. raised says that
 	// another cost was chosen since.
 	made, raised bool
@@ -30,6 +32,7 @@ const (
 	modelOption    = "model"
 	thinkingOption = "thinking"
 	costOption     = "cost"
+	modeOption     = "mode"
 )
 
 func (a *Agent) defaults() choices {
@@ -37,6 +40,7 @@ func (a *Agent) defaults() choices {
 	if c.society == "" {
 		c.society = a.rt.Societies.Names()[0]
 	}
+	_, c.mode = a.rt.Societies.Modes(c.society, nil)
 	return c
 }
 
@@ -81,6 +85,17 @@ func (a *Agent) choose(p *sdk.SetSessionConfigOptionRequest) (func(context.Conte
 	if err != nil {
 		return nil, err
 	}
+	if p.ValueId.ConfigId == modeOption {
+		work, err := a.chooseMode(s, string(p.ValueId.Value))
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context) (any, error) {
+			f, err := work(ctx)
+			f.Result = sdk.SetSessionConfigOptionResponse{ConfigOptions: a.show(a.chosen(s))}
+			return f, err
+		}, nil
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := a.set(&s.choices, string(p.ValueId.ConfigId), string(p.ValueId.Value)); err != nil {
@@ -100,6 +115,9 @@ func (a *Agent) set(c *choices, option, value string) error {
 		}
 		if !c.made && !slices.Contains(a.societies, value) {
 			return bad("there is no such society")
+		}
+		if value != c.society {
+			_, c.mode = a.rt.Societies.Modes(value, nil)
 		}
 		c.society = value
 	case modelOption:
@@ -142,12 +160,16 @@ func (a *Agent) show(c choices) []sdk.SessionConfigOption {
 		thinking = "on"
 	}
 	costs := []string{"1.00", "5.00", "20.00", "100.00"}
-	return []sdk.SessionConfigOption{
+	options := []sdk.SessionConfigOption{
 		option(societyOption, "Society", "The rules that the agents work by", "", c.society, societies),
 		option(modelOption, "Model", "What the agents think with", sdk.SessionConfigOptionCategoryModel, c.model, models),
 		option(thinkingOption, "Thinking", "Whether models think before they answer", sdk.SessionConfigOptionCategoryThoughtLevel, thinking, []string{"on", "off"}),
 		option(costOption, "Cost limit", "How many US dollars the whole session may cost", "", c.cost.String(), costs),
 	}
+	if modes, _ := a.rt.Societies.Modes(c.society, nil); len(modes) > 0 {
+		options = append(options, modeOptionOf(modes, c.mode))
+	}
+	return options
 }
 
 func option(id, name, about string, category sdk.SessionConfigOptionCategory, now string, values []string) sdk.SessionConfigOption {

@@ -30,14 +30,17 @@ type turn struct {
 
 	run *run
 	// asked are questions that the client was asked in this turn, none of them twice: one that
-	// it leaves open stays open. pending are how many it has not decided about; decided says
+	// it leaves open stays open. Each takes its question back, which nobody need answer any
+	// more. pending are how many it has not decided about; decided says
 	// that it has about one, and whether there is an answer.
-	asked   map[uint64]bool
+	asked   map[uint64]context.CancelFunc
 	pending int
 	// answered says that there was an answer while the run went on.
 	answered bool
 	decided  chan bool
-	works    sync.WaitGroup
+	// moved has a value when a waiting quest may go on though nobody has answered.
+	moved chan struct{}
+	works sync.WaitGroup
 	// refused says that the last answer of a model was that it will not answer.
 	refused bool
 }
@@ -57,7 +60,7 @@ func (a *Agent) prompt(p *sdk.PromptRequest) (func(context.Context) (any, error)
 	if s.turn != nil {
 		return nil, acp.Errorf(acp.InvalidRequest, "the session %s is working on a prompt: wait for its end, or cancel it", s.id)
 	}
-	t := &turn{agent: a, session: s, asked: map[uint64]bool{}, decided: make(chan bool)}
+	t := &turn{agent: a, session: s, asked: map[uint64]context.CancelFunc{}, decided: make(chan bool), moved: make(chan struct{}, 1)}
 	t.ctx, t.cancel = context.WithCancel(a.life)
 	s.turn = t
 	return func(ctx context.Context) (any, error) {
@@ -171,11 +174,17 @@ func (t *turn) create(ctx context.Context, c choices, what *said, named map[stri
 	}
 	a.mu.Lock()
 	s.choices.made = true
+	mode := s.choices.mode
 	a.mu.Unlock()
 	a.opts.Say(fmt.Sprintf("Session %s is quest %s of this home. It may cost up to $%s.", s.id, s.id, c.cost))
 	st, err := a.rt.Load(ctx, s.id)
 	if err != nil {
 		return err
+	}
+	if _, now := st.Modes(); mode != now {
+		if err := t.post(ctx, &event.ModeSet{Mode: mode}); err != nil {
+			return err
+		}
 	}
 	if err := a.tellTitle(s, st); err != nil || len(notes) == 0 {
 		return err
@@ -272,8 +281,13 @@ func (t *turn) say(ctx context.Context, what said) error {
 		}
 		body = &event.UserMessage{Text: event.Text{Text: what.text}, Attachments: files}
 	}
-	number, err := a.post(ctx, s.id, body)
-	s.own[number] = true
+	return t.post(ctx, body)
+}
+
+// post puts a word of the client's into the quest's inbox. It need not be told of it.
+func (t *turn) post(ctx context.Context, body event.Body) error {
+	number, err := t.agent.post(ctx, t.session.id, body)
+	t.session.own[number] = true
 	return err
 }
 
@@ -319,8 +333,16 @@ func (t *turn) goOn() (sdk.StopReason, error) {
 	}
 }
 
+// nudge has the quest looked after again, though nobody has answered.
+func (t *turn) nudge() {
+	select {
+	case t.moved <- struct{}{}:
+	default:
+	}
+}
+
 // answers waits for an answer to one of the questions that the client was asked, and reports
-// whether there is one.
+// whether there is one, or something else was said to the quest.
 func (t *turn) answers() (bool, error) {
 	for t.pending > 0 {
 		select {
@@ -329,6 +351,8 @@ func (t *turn) answers() (bool, error) {
 			if answered {
 				return true, nil
 			}
+		case <-t.moved:
+			return true, nil
 		case <-t.ctx.Done():
 			return false, t.ctx.Err()
 		}
@@ -433,6 +457,14 @@ func (t *turn) hear(h heard) error {
 		t.refused = b.Stop == "refusal"
 	case *event.InteractionOpened:
 		t.ask(e.Seq, b)
+	case *event.InteractionAnswered:
+		t.over(b.Interaction)
+	case *event.InteractionExpired:
+		t.over(b.Interaction)
+	case *event.InteractionWithdrawn:
+		t.over(b.Interaction)
+	case *event.ModeSet:
+		return a.follows(s, b.Mode)
 	}
 	return nil
 }
@@ -510,15 +542,20 @@ func (t *turn) askOpen(st *quest.State) {
 // it leaves open, the person answers with the next prompt. Where yes or no is asked, no answer
 // is a no.
 func (t *turn) ask(seq uint64, b *event.InteractionOpened) {
-	if len(b.Options) == 0 || t.asked[seq] {
+	if len(b.Options) == 0 || t.asked[seq] != nil {
 		return
 	}
-	t.asked[seq] = true
+	ctx, cancel := context.WithCancel(t.ctx)
+	t.asked[seq] = cancel
 	t.pending++
 	a, s := t.agent, t.session
 	request := permission(s.id, seq, b)
 	t.works.Go(func() {
-		choice := a.decide(t.ctx, request, b)
+		defer cancel()
+		choice := a.decide(ctx, request, b)
+		if ctx.Err() != nil && t.ctx.Err() == nil {
+			choice = "" // it was decided elsewhere
+		}
 		if choice != "" {
 			// One that comes too late is refused, and nothing comes of it. The answer is told
 			// to the client as everybody's are: that it is recorded is news.
@@ -531,6 +568,13 @@ func (t *turn) ask(seq uint64, b *event.InteractionOpened) {
 		case <-t.ctx.Done():
 		}
 	})
+}
+
+// over takes a question back that the client was asked.
+func (t *turn) over(seq uint64) {
+	if cancel := t.asked[seq]; cancel != nil {
+		cancel()
+	}
 }
 
 // decide returns the option that the client chose, empty if it chose none.

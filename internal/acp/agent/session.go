@@ -97,7 +97,7 @@ func (a *Agent) newSession(p *sdk.NewSessionRequest) (func(context.Context) (any
 		return nil, err
 	}
 	s.servers, s.left = offered(p.McpServers)
-	return acp.Done(a.opened(s, sdk.NewSessionResponse{SessionId: sdk.SessionId(s.id), ConfigOptions: a.show(s.choices)}))
+	return acp.Done(a.opened(s, sdk.NewSessionResponse{SessionId: sdk.SessionId(s.id), ConfigOptions: a.show(s.choices), Modes: a.modes(s.choices)}))
 }
 
 // ignored says that servers of tools are left alone: a quest has those that it was made with.
@@ -128,7 +128,11 @@ func (a *Agent) found(ctx context.Context, id sdk.SessionId, cwd string) (*sessi
 	} else if err != nil {
 		return nil, nil, err
 	}
-	s, err := a.add(string(id), folder, a.standing(st))
+	c := a.standing(st)
+	if _, c.mode, err = a.rt.Modes(ctx, string(id), st); err != nil {
+		return nil, nil, err
+	}
+	s, err := a.add(string(id), folder, c)
 	if err == nil && a.works(ctx, s, st) == nil {
 		s.voice.Folder = folder
 	}
@@ -160,7 +164,7 @@ func (a *Agent) load(p *sdk.LoadSessionRequest) (func(context.Context) (any, err
 		if err := a.tellTitle(s, st); err != nil {
 			return nil, err
 		}
-		return a.opened(s, sdk.LoadSessionResponse{ConfigOptions: a.show(s.choices)}), a.tellUsage(s, st)
+		return a.opened(s, sdk.LoadSessionResponse{ConfigOptions: a.show(s.choices), Modes: a.modes(s.choices)}), a.tellUsage(s, st)
 	}, nil
 }
 
@@ -173,7 +177,7 @@ func (a *Agent) resume(p *sdk.ResumeSessionRequest) (func(context.Context) (any,
 		}
 		a.ignored(p.McpServers)
 		s.seen = st.Seq
-		return a.opened(s, sdk.ResumeSessionResponse{ConfigOptions: a.show(s.choices)}), nil
+		return a.opened(s, sdk.ResumeSessionResponse{ConfigOptions: a.show(s.choices), Modes: a.modes(s.choices)}), nil
 	}, nil
 }
 

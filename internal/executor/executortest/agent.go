@@ -34,6 +34,7 @@ const Heard = "heard"
 //	permit ID TITLE     asks, with a call that may not have begun, and says what was answered
 //	form T              asks T by a form of three fields, and says what was answered
 //	plan A,B            a plan of these steps
+//	see                 says what pictures came with the prompt
 //	read P, write P T   files through the client, and says what came
 //	run COMMAND         a terminal, to its end; hold COMMAND: one that it does not wait for
 //	wait FILE           until there is that file in the home
@@ -86,6 +87,7 @@ type scripted struct {
 	waiting   map[string]chan wire.Message
 	cancelled chan struct{}
 	prompting bool
+	seen      string // what pictures came with the prompt
 	deaf      bool
 }
 
@@ -232,7 +234,7 @@ func (a *scripted) greeted(m wire.Message) {
 	}
 	a.answer(m.ID, map[string]any{
 		"protocolVersion": version, "agentInfo": map[string]string{"name": "scripted", "version": "1.2.3"}, "authMethods": []any{map[string]string{"id": "scripted-key"}},
-		"agentCapabilities": map[string]any{"loadSession": load, "sessionCapabilities": sessions, "mcpCapabilities": map[string]bool{"http": true}},
+		"agentCapabilities": map[string]any{"loadSession": load, "sessionCapabilities": sessions, "mcpCapabilities": map[string]bool{"http": true}, "promptCapabilities": map[string]bool{"image": a.how["sees"]}},
 	})
 	if a.how["dies-ready"] {
 		os.Exit(9)
@@ -273,9 +275,18 @@ var errStopped = errors.New("stopped")
 // prompt does what a prompt says.
 func (a *scripted) prompt(m wire.Message) {
 	var p struct {
-		Prompt []struct{ Text string }
+		Prompt []struct {
+			Text, MimeType string
+			Data           []byte
+		}
 	}
 	_ = json.Unmarshal(m.Params, &p)
+	a.seen = ""
+	for _, block := range p.Prompt {
+		if block.MimeType != "" {
+			a.seen += fmt.Sprintf("%s of %d bytes;", block.MimeType, len(block.Data))
+		}
+	}
 	stop, fail := "end_turn", ""
 	for _, block := range p.Prompt {
 		for line := range strings.Lines(block.Text) {
@@ -358,6 +369,8 @@ func (a *scripted) step(word, rest string) error {
 			},
 		}})
 		a.say(a.came(got))
+	case "see":
+		a.say(a.seen)
 	case "plan":
 		var entries []any
 		for s := range strings.SplitSeq(rest, ",") {

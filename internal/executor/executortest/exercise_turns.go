@@ -1,7 +1,9 @@
 package executortest
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"os"
 	"path/filepath"
@@ -29,6 +31,7 @@ func (l *lab) turns(t *testing.T) {
 	t.Run("GoesOnInTheSameSession", l.sessions)
 	t.Run("TakesWhatAgentsReallyDo", l.oddities)
 	t.Run("IsInAMode", l.modes)
+	t.Run("IsShownPictures", l.pictures)
 }
 
 func (l *lab) simple(t *testing.T) {
@@ -409,3 +412,43 @@ func (l *lab) modes(t *testing.T) {
 }
 
 const short = 300 * time.Millisecond
+
+// pictures: an agent that can see is shown them; what is recorded of them is their hash, also after
+// a crash. The bytes go to the agent once.
+func (l *lab) pictures(t *testing.T) {
+	t.Parallel()
+	s := l.seat(t, "sees")
+	id := s.begin("").ID
+	if info, err := s.e.Ready(soon(t)); err != nil || !slices.Contains(info.Capabilities, executor.CanSee) {
+		t.Fatalf("what it can: got %v, %v, want that it sees", info.Capabilities, err)
+	}
+	one, two := bytes.Repeat([]byte("one picture "), 1000), []byte("another")
+	ctx := soon(t)
+	prompt := executor.Prompt{Seq: 3, Text: "touch begun\nwait go\nsee", Pictures: []executor.Picture{{Media: "image/png", Data: one}, {Media: "image/gif", Data: two}}, Begin: s.led.begin(3)}
+	over, e := make(chan error), s.e
+	go func() {
+		_, err := e.Prompt(ctx, prompt)
+		over <- err
+	}()
+	s.room.sees(t, "begun")
+	s.crash()
+	if err := <-over; err == nil {
+		t.Error("a prompt that was left has an answer")
+	}
+	s.begin(id)
+	s.room.touch(t, "go")
+	got, err := s.e.Prompt(soon(t), prompt)
+	if err != nil || got.Text != "image/png of 12000 bytes;image/gif of 7 bytes;" {
+		t.Fatalf("the turn: got %q, %v, want what it saw", got.Text, err)
+	}
+	s.derives(got)
+	if bytes.Contains(got.Frames, []byte(base64.StdEncoding.EncodeToString(two))) || len(got.Frames) > 4000 {
+		t.Errorf("the frames have %d bytes, and pictures among them:\n%.2000s", len(got.Frames), got.Frames)
+	}
+	for _, want := range []string{`"uri":"sha256:` + event.HashOf(one).String() + `"`, `"uri":"sha256:` + event.HashOf(two).String() + `"`, `"text":"touch begun\nwait go\nsee"`} {
+		if !bytes.Contains(got.Frames, []byte(want)) {
+			t.Errorf("the frames lack %s:\n%.2000s", want, got.Frames)
+		}
+	}
+	s.once()
+}

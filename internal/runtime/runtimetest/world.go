@@ -545,10 +545,25 @@ func (w *World) person() {
 	case 2, 3:
 		b = &event.QuestResumed{}
 	default:
-		b = &event.UserMessage{Text: w.Text(), To: w.addressee()}
+		if b = w.mode(); b == nil {
+			b = &event.UserMessage{Text: w.Text(), To: w.addressee()}
+		}
 	}
 	w.inbox = append(w.inbox, ledger.Command{ID: int64(len(w.inbox) + 1), Body: b})
 	w.Saw("commands")
+}
+
+// mode sets another mode now and then, where the society has some; otherwise it is nothing.
+func (w *World) mode() event.Body {
+	if w.owner == nil {
+		return nil
+	}
+	modes, _ := w.State().Modes()
+	if len(modes) == 0 || w.Chance(300) {
+		return nil
+	}
+	w.Saw("modes")
+	return &event.ModeSet{Mode: modes[w.IntN(len(modes))].ID}
 }
 
 // addressee is an agent, or nobody in particular.

@@ -32,6 +32,8 @@ func (m *Memory) Apply(e event.Event) {
 	case *event.PlanApproved:
 		m.approve(b.Tasks)
 		m.Proposed = nil
+	case *event.ModeSet:
+		m.Settings.Approve = b.Mode == modeApprove
 	case *event.TaskOrder:
 		m.Orders = append(m.Orders, Order{e.Seq, b.Action, b.Task, b.Text})
 	case *event.MergeCall:

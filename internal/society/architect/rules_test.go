@@ -144,6 +144,70 @@ func TestAPersonApprovesThePlan(t *testing.T) {
 	})
 }
 
+// TestAPersonSetsTheMode: whether plans are approved is for a person to say at any time, also while one
+// waits for it.
+func TestAPersonSetsTheMode(t *testing.T) {
+	t.Parallel()
+	mode := func(w *world, want string) {
+		t.Helper()
+		if modes, now := w.State.Modes(); len(modes) != 2 || now != want {
+			t.Errorf("the quest has the modes %v and is in %q, want %q", modes, now, want)
+		}
+	}
+	t.Run("before a plan", func(t *testing.T) {
+		t.Parallel()
+		w := start(t, usual())
+		mode(w, "auto")
+		w.Take("person", &event.ModeSet{Mode: "approve"})
+		mode(w, "approve")
+		if _, ok := w.tries("plan_tasks", plan(unit("t1", "."))); ok || len(w.Open("interaction.opened", architect.Architect)) != 1 {
+			t.Fatalf("the plan holds though nobody has approved it: %s", w.tail())
+		}
+	})
+	t.Run("while a plan waits", func(t *testing.T) {
+		t.Parallel()
+		set := usual()
+		set.Approve = true
+		w := start(t, set)
+		mode(w, "approve")
+		w.tries("plan_tasks", plan(unit("t1", ".")))
+		from := len(w.Events)
+		w.Take("person", &event.ModeSet{Mode: "auto"})
+		said, _ := w.answered(from, architect.Architect)
+		has(t, said, "The plan holds")
+		if b := all[*event.PlanApproved](w); len(b) != 1 || b[0].Interaction != 0 || len(w.Open("interaction.opened", "")) != 0 || len(w.State.Questions) != 0 {
+			t.Errorf("the plan was approved by %+v, and %v is still asked; want it taken without an answer", b, w.State.Questions)
+		}
+		has(t, w.does("dispatch", named("t1")), "is checked")
+	})
+	t.Run("after a no", func(t *testing.T) {
+		t.Parallel()
+		set := usual()
+		set.Approve = true
+		w := start(t, set)
+		w.tries("plan_tasks", plan(unit("t1", ".")))
+		w.Take("person", &event.QuestPaused{}) // so that both words are there before the rules go on
+		w.Take("person", &event.InteractionAnswered{Interaction: w.Open("interaction.opened", architect.Architect)[0], Choice: "no"})
+		w.Take("person", &event.ModeSet{Mode: "auto"})
+		from := len(w.Events)
+		w.Take("person", &event.QuestResumed{})
+		said, _ := w.answered(from, architect.Architect)
+		has(t, said, "does not approve")
+	})
+	t.Run("to none", func(t *testing.T) {
+		t.Parallel()
+		w := start(t, usual())
+		for _, bad := range []string{"", "Auto", "plan\x1b[2J"} {
+			if err := w.State.Accepts("person", &event.ModeSet{Mode: bad}); err == nil || !strings.Contains(err.Error(), "want auto or approve") || strings.Contains(err.Error(), "\x1b") {
+				t.Errorf("the mode %q: %v, want it refused with those that there are", bad, err)
+			}
+		}
+		if err := w.State.Accepts("person", &event.ModeSet{Mode: "auto", Inbox: w.State.Inbox}); w.State.Inbox > 0 && err == nil {
+			t.Error("a word is taken twice")
+		}
+	})
+}
+
 func TestThePersonIsAskedAndTheAnswerComesBack(t *testing.T) {
 	t.Parallel()
 	w := start(t, usual())

@@ -40,6 +40,8 @@ func run(s *quest.State, t *Task, e event.Event) []event.Draft {
 		return one(e, h.Worker, &event.HomeCall{Tree: t.Begun})
 	case h.Prompt == 0 && !h.Returned && a.Session.Failed != "":
 		return wrong(t, e, event.ErrorExecutor, 0, "not ready", a.Session.Failed)
+	case h.Told && h.Prompt == 0 && !h.Returned && a.Failed != nil && a.GaveUp():
+		return wrong(t, e, event.ErrorExecutor, 0, "interrupted", "The executor could not be told its task: "+a.Failed.Text)
 	case h.Prompt == 0 && !h.Returned && a.Held:
 		return wrong(t, e, event.ErrorExecutor, 0, "held", "It may not go on: "+a.Parked)
 	case !h.Told:

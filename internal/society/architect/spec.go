@@ -16,7 +16,8 @@ import (
 type Settings struct {
 	// Acceptance, Include and NoTouch are the owner's: no plan drops or widens them.
 	Acceptance []string `json:"acceptance,omitempty"`
-	// Approve says that a person sees each plan before anything is done.
+	// Approve says that a person sees each plan before anything is done. It is the one that a
+	// person changes later, by the quest's mode.
 	Approve   bool     `json:"approve,omitzero"`
 	Executors []string `json:"executors"`
 	Include   []string `json:"include,omitempty"`

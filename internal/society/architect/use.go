@@ -123,10 +123,13 @@ func (c *using) plan() []event.Draft {
 		}
 		return c.do(&event.PlanProposed{Answer: c.place.Answer, Part: c.place.Part, Tasks: tasks})
 	}
-	if !c.m.Settings.Approve {
-		return one(c.e, "core", &event.PlanApproved{Plan: p.Seq, Tasks: p.Tasks})
+	switch q := c.question(); {
+	case c.m.Settings.Approve || q != nil && q.Reply != nil: // what was said counts, whatever the mode is now
+		return c.approve(p)
+	case q != nil:
+		return one(c.e, "core", &event.InteractionWithdrawn{Interaction: q.Seq})
 	}
-	return c.approve(p)
+	return one(c.e, "core", &event.PlanApproved{Plan: p.Seq, Tasks: p.Tasks})
 }
 
 // approve has a person decide about a plan.

@@ -919,7 +919,7 @@ export type Validation = {
 
 /** An order. */
 export type Control = {
-  action: 'start' | 'pause' | 'resume' | 'stop' | 'limit' | 'fork' | 'allow'
+  action: 'start' | 'pause' | 'resume' | 'stop' | 'limit' | 'mode' | 'fork' | 'allow'
   /** start, resume and limit: they replace those of the quest where they are set */
   limits?: Limits
   /** start and resume: models answer without thinking first */
@@ -936,6 +936,8 @@ export type Control = {
   message?: string
   /** fork: run it at once */
   start?: boolean
+  /** mode: the one in which the society is to work */
+  mode?: string
   /** allow: what an imported quest may do, instead of what was allowed before */
   allow?: Allowance
 }

@@ -1,0 +1,161 @@
+package cli_test
+
+// No race detector: its tests are processes of the whole program.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"lyceum/internal/need"
+
+	acp "github.com/coder/acp-go-sdk"
+)
+
+// modes are the modes that an editor was told, in order; they are forgotten.
+func (e *editor) modes() (out []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, n := range e.updates {
+		if m := n.Update.CurrentModeUpdate; m != nil {
+			out = append(out, string(m.CurrentModeId))
+		}
+	}
+	e.updates = nil
+	return slices.Compact(out)
+}
+
+func (e *editor) option(id acp.SessionId, name, value string) ([]acp.SessionConfigOption, error) {
+	r, err := e.conn.SetSessionConfigOption(e.ctx(), acp.SetSessionConfigOptionRequest{ValueId: &acp.SetSessionConfigOptionValueId{SessionId: id, ConfigId: acp.SessionConfigId(name), Value: acp.SessionConfigValueId(value)}})
+	return r.ConfigOptions, err
+}
+
+// shown is the value of the option mode, empty if there is none.
+func shown(options []acp.SessionConfigOption) string {
+	for _, o := range options {
+		if o.Select != nil && o.Select.Id == "mode" && o.Select.Category != nil && *o.Select.Category == acp.SessionConfigOptionCategoryMode {
+			return string(o.Select.CurrentValue)
+		}
+	}
+	return ""
+}
+
+// TestTheModesOfASociety: an editor is shown the modes of the session's society, sets one before the
+// quest is there and another while a question waits, and finds the last one in a new process.
+func TestTheModesOfASociety(t *testing.T) {
+	t.Parallel()
+	need.Program(t, "git")
+	for _, served := range []bool{false, true} {
+		t.Run(fmt.Sprintf("Served=%v", served), func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t, planned)
+			sandboxed(t, h)
+			if served {
+				s := h.serve()
+				t.Cleanup(func() { s.kill() })
+			}
+			e := h.edit("--model", "script:plan.yaml", "--society", "architect")
+			s, err := e.conn.NewSession(e.ctx(), acp.NewSessionRequest{Cwd: h.work, McpServers: []acp.McpServer{}})
+			must(t, err)
+			if s.Modes == nil || s.Modes.CurrentModeId != "auto" || len(s.Modes.AvailableModes) != 2 || shown(s.ConfigOptions) != "auto" {
+				t.Fatalf("a new session of an architect has the modes %+v and shows %q, want auto of two", s.Modes, shown(s.ConfigOptions))
+			}
+			set := func(e *editor, mode string) error {
+				_, err := e.conn.SetSessionMode(e.ctx(), acp.SetSessionModeRequest{SessionId: s.SessionId, ModeId: acp.SessionModeId(mode)})
+				return err
+			}
+			if err := set(e, "nonsense"); code(err) != -32602 || !strings.Contains(err.Error(), "want auto or approve") {
+				t.Errorf("a mode that is none: %v, want -32602", err)
+			}
+			// The society that is chosen brings its modes with it.
+			options, err := e.option(s.SessionId, "society", "solo")
+			must(t, err)
+			if got := shown(options); got != "" {
+				t.Errorf("solo has the mode %q", got)
+			}
+			if err := set(e, "auto"); code(err) != -32602 {
+				t.Errorf("a mode of a society that has none: %v, want -32602", err)
+			}
+			options, err = e.option(s.SessionId, "society", "architect")
+			must(t, err)
+			if got := shown(options); got != "auto" {
+				t.Errorf("an architect begins in the mode %q, want auto", got)
+			}
+			options, err = e.option(s.SessionId, "mode", "approve")
+			must(t, err)
+			if got := shown(options); got != "approve" {
+				t.Errorf("the option shows %q, want approve", got)
+			}
+
+			// While the plan waits for a yes, the person has it go on by itself.
+			over := make(chan struct{})
+			t.Cleanup(func() { close(over) })
+			e.mu.Lock()
+			e.choose = func(acp.RequestPermissionRequest) string {
+				if err := set(e, "auto"); err != nil {
+					t.Errorf("set the mode while a question waits: %v", err)
+				}
+				<-over // nobody ever answers
+				return ""
+			}
+			e.mu.Unlock()
+			e.says(s.SessionId, "Two things.", acp.StopReasonEndTurn)
+			if got := e.modes(); len(got) < 2 || got[0] != "approve" || got[len(got)-1] != "auto" {
+				t.Errorf("the editor was told the modes %v, want approve and then auto", got)
+			}
+			var said []string
+			for _, ev := range h.rawEvents(string(s.SessionId)) {
+				switch b := body(ev); ev["type"] {
+				case "mode.set":
+					said = append(said, ev["actor"].(string)+" "+b["mode"].(string))
+				case "quest.started", "interaction.opened", "interaction.withdrawn", "plan.approved":
+					said = append(said, ev["type"].(string))
+				}
+			}
+			if got, want := strings.Join(said, ", "), "person approve, quest.started, interaction.opened, person auto, interaction.withdrawn, plan.approved, interaction.opened"; got != want {
+				t.Errorf("the ledger says %s, want %s", got, want)
+			}
+
+			next := h.edit("--model", "script:plan.yaml")
+			loaded, err := next.conn.LoadSession(next.ctx(), acp.LoadSessionRequest{SessionId: s.SessionId, Cwd: h.work, McpServers: []acp.McpServer{}})
+			must(t, err)
+			if got := next.modes(); strings.Join(got, " ") != "approve auto" || loaded.Modes == nil || loaded.Modes.CurrentModeId != "auto" || shown(loaded.ConfigOptions) != "auto" {
+				t.Errorf("loaded, the session was in %v and is in %+v, want auto", got, loaded.Modes)
+			}
+			must(t, set(next, "approve")) // without a prompt
+			resumed, err := next.conn.ResumeSession(next.ctx(), acp.ResumeSessionRequest{SessionId: s.SessionId, Cwd: h.work})
+			must(t, err)
+			if resumed.Modes == nil || resumed.Modes.CurrentModeId != "approve" || strings.Join(next.modes(), " ") != "approve" {
+				t.Errorf("resumed, the session has %+v, want approve", resumed.Modes)
+			}
+			h.ok("verify", string(s.SessionId))
+			h.ok("replay", string(s.SessionId))
+		})
+	}
+}
+
+// TestAPersonSetsTheModeOfAQuest by the command line; a society that has no modes says so.
+func TestAPersonSetsTheModeOfAQuest(t *testing.T) {
+	t.Parallel()
+	need.Program(t, "git")
+	files := map[string]string{"one.yaml": "name: alone\nproblem: Why?\nmodel: demo\n"}
+	for name, text := range planned {
+		files[name] = text
+	}
+	h := newHome(t, files)
+	sandboxed(t, h)
+	h.ok("create", "quest.yaml")
+	h.run("mode", "plans").want(t, 0, "* auto", "  approve")
+	h.run("mode", "plans", "perhaps").want(t, 2, "want auto or approve")
+	h.run("mode", "plans", "approve").want(t, 0, "Recorded. It takes effect when the quest runs: lyceum run plans")
+	h.run("mode", "plans", "--json").want(t, 0, `"mode": "approve"`, `"current": true`)
+	h.run("run", "quest.yaml").want(t, 3, "Answer yes or no") // and not: Shall I begin?
+	h.run("trace", "plans").want(t, 0, "person     mode.set", "sets the mode approve")
+	h.ok("mode", "plans", "auto") // it waits for an answer, and takes this when it goes on
+	h.run("mode", "plans").want(t, 0, "* auto", "  approve")
+	h.run("run", "plans").want(t, 3, "the plan stands: 2 tasks", "Shall I begin?")
+	h.ok("create", "one.yaml")
+	h.run("mode", "alone").want(t, 0, "has no modes: its society, solo")
+	h.run("mode", "alone", "auto").want(t, 2, "has no modes")
+}
