@@ -67,6 +67,20 @@ type Batch interface {
 	Abort()
 }
 
+// Steady is a store that knows when it may have lost blobs.
+type Steady interface {
+	// Since is the same as long as no blob is lost: what the store was seen to have under one
+	// Since it need not be asked for again. nil promises nothing.
+	Since() any
+}
+
+func since(s Store) any {
+	if s, ok := s.(Steady); ok {
+		return s.Since()
+	}
+	return nil
+}
+
 // DamageError says that what is stored under a name is not what the name says.
 type DamageError struct {
 	Hash event.Hash

@@ -94,10 +94,11 @@ func TestWhatCannotBeReadIsNotTheStoresFault(t *testing.T) {
 	t.Parallel()
 	in := &source{in: strings.NewReader("more than was there"), most: 4}
 	s := snapshot{store: nowhere{}}
-	if _, err := s.put(t.Context(), in, 4); err == nil || in.err == nil {
+	_, err := s.content(t.Context(), in, 4, "store a file")
+	if err == nil || in.err == nil {
 		t.Errorf("a file that grows without end: %v, %v", err, in.err)
 	}
-	if worldly(t.Context(), in.err) {
+	if worldly(t.Context(), err) {
 		t.Error("a file that grows without end ends the snapshot")
 	}
 }

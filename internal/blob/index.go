@@ -25,6 +25,9 @@ import (
 type Index struct {
 	files map[string]known
 	trees map[string]event.Hash
+	// since is that of the store which all of these were seen in, nil if nobody knows. It does
+	// not outlive the process.
+	since any
 }
 
 type known struct {
@@ -72,6 +75,19 @@ func clock(root *os.Root) stamp {
 func newIndex() *Index {
 	return &Index{files: map[string]known{}, trees: map[string]event.Hash{}}
 }
+
+// after is an empty index of a store, with room for what an earlier one has.
+func (x *Index) after(store Store) *Index {
+	next := &Index{since: since(store)}
+	if x == nil {
+		x = new(Index)
+	}
+	next.files, next.trees = make(map[string]known, len(x.files)), make(map[string]event.Hash, len(x.trees))
+	return next
+}
+
+// holds reports whether a store has all that the index has, for certain.
+func (x *Index) holds(of any) bool { return x != nil && of != nil && x.since == of }
 
 func (x *Index) file(path string, s stamp) (event.Hash, bool) {
 	if x == nil {

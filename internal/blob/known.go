@@ -10,10 +10,11 @@ import (
 
 // Known is the index of a folder that has just been restored from a tree, so that the first
 // Snapshot of it need not read what nobody has changed since. Nobody else may have had the
-// folder in between. A file that was written in the last tick of the file system's clock is
+// folder in between, and the store still has what was read from it. A file that was written in the last tick of the file system's clock is
 // not in the index, and neither is what cannot be looked at: these are read.
 func Known(ctx context.Context, store Store, ref event.TreeRef, root *os.Root) (*Index, error) {
 	x := newIndex()
+	x.since = since(store)
 	return x, x.learn(ctx, store, ref, root, "", clock(root))
 }
 

@@ -37,7 +37,7 @@ func Full(err error) bool {
 
 // A Spend is asked before bytes are written to a disk on somebody's behalf. Its error
 // refuses them: nothing is written then, and the caller of the store gets that error.
-// Bytes below zero are given back, which is never refused.
+// Bytes below zero are given back, which is never refused. Several goroutines may ask at once.
 type Spend func(bytes int64) error
 
 type spendKey struct{}

@@ -97,11 +97,16 @@ func SnapshotBut(ctx context.Context, store Store, root *os.Root, prev *Index, l
 func snapshotWithin(ctx context.Context, store Store, root *os.Root, prev *Index, left bounds, leave func(string) bool) (event.TreeRef, *Index, []Skipped, error) {
 	// The clock is read before anything else is: whatever changes from here on
 	// gets a later time, or the same and is then not believed.
-	s := snapshot{store: store, prev: prev, next: newIndex(), start: clock(root), left: left, leave: leave}
+	s := snapshot{store: store, prev: prev, next: prev.after(store), start: clock(root), left: left, leave: leave}
+	s.held = prev.holds(s.next.since)
+	ctx = s.putting.begin(ctx, store)
 	ref, err := s.folder(ctx, root, "", 1)
 	if errors.Is(err, errDenied) && open(root) == nil {
 		s.start = clock(root)
 		ref, err = s.folder(ctx, root, "", 1)
+	}
+	if failed := s.putting.end(); failed != nil {
+		err = failed // whatever else went wrong, went wrong for that
 	}
 	if err != nil {
 		return event.TreeRef{}, nil, nil, fmt.Errorf("snapshot of %s: %w", root.Name(), s.failure(err))
@@ -126,12 +131,13 @@ type snapshot struct {
 	store   Store
 	prev    *Index
 	next    *Index
+	held    bool // the store has all of prev
+	putting putting
 	start   stamp
 	skipped []Skipped
 	left    bounds
 	leave   func(path string) bool // nil to take all
 	fresh   []Large
-	scratch []byte
 }
 
 // bounds is how much may still come.
@@ -195,21 +201,22 @@ func (s *snapshot) folder(ctx context.Context, root *os.Root, at string, depth i
 	if more {
 		_ = s.skip(path.Join(at, "…"), "there are too many entries: spread over fewer and larger files they could be recorded")
 	}
-	tree := make(Tree, 0, len(infos))
+	var tree treeWriter
 	for _, info := range infos {
 		if err := ctx.Err(); err != nil {
 			return event.Ref{}, err
 		}
-		if s.leave != nil && s.leave(path.Join(at, info.Name())) {
+		name := below(at, info.Name())
+		if s.leave != nil && s.leave(name) {
 			continue
 		}
 		if s.left.names < 1 { // before anything is read for it
-			_ = s.skip(path.Join(at, info.Name()), "there are too many entries")
+			_ = s.skip(name, "there are too many entries")
 			continue
 		}
-		e, err := s.entry(ctx, root, path.Join(at, info.Name()), info, depth)
+		e, err := s.entry(ctx, root, name, info, depth)
 		if err == nil {
-			err = s.room(path.Join(at, info.Name()), e)
+			err = s.room(name, e, &tree)
 		}
 		if errors.Is(err, errGone) {
 			continue
@@ -217,22 +224,31 @@ func (s *snapshot) folder(ctx context.Context, root *os.Root, at string, depth i
 		if err != nil {
 			return event.Ref{}, err
 		}
-		tree = append(tree, e)
 	}
-	return s.keep(ctx, at, tree)
+	return s.keep(ctx, at, &tree)
 }
 
-// room takes an entry into account, and leaves out what no tree has room for.
-func (s *snapshot) room(at string, e Entry) error {
-	if err := e.check(); err != nil {
+// below is the path of a name in a folder.
+func below(at, name string) string {
+	if at == "" {
+		return name
+	}
+	return at + "/" + name
+}
+
+// room adds an entry to the tree of its folder, and leaves out what no tree has room for.
+func (s *snapshot) room(at string, e Entry, to *treeWriter) error {
+	was := *to
+	if err := to.add(e); err != nil {
 		return s.skip(at, err.Error())
 	}
-	s.scratch = e.append(s.scratch[:0])
-	size := int64(len(s.scratch) + 1)
+	size := int64(len(to.b) - len(was.b))
 	switch {
 	case s.left.names < 1:
+		*to = was
 		return s.skip(at, "there are too many entries")
 	case s.left.trees < size:
+		*to = was
 		return s.skip(at, "the names of all entries are too long together")
 	}
 	s.left.names--
@@ -241,24 +257,28 @@ func (s *snapshot) room(at string, e Entry) error {
 }
 
 // keep puts the tree of one folder, unless the last snapshot has done so.
-func (s *snapshot) keep(ctx context.Context, at string, tree Tree) (event.Ref, error) {
-	data, err := tree.Encode()
+func (s *snapshot) keep(ctx context.Context, at string, tree *treeWriter) (event.Ref, error) {
+	data, err := tree.whole()
 	if err != nil {
 		return event.Ref{}, err
 	}
 	ref := event.RefOf(data)
 	held := s.prev.tree(at, ref.Hash)
-	if held {
+	if held && !s.held {
 		held, err = s.store.Has(ctx, ref.Hash)
 	}
-	if err == nil && !held {
-		ref, err = s.store.Put(ctx, data)
-	}
-	if err != nil {
-		return event.Ref{}, &storing{fmt.Errorf("store the tree of folder %s: %w", quote(at), err)}
+	what := "store the tree of folder " + quote(at)
+	switch {
+	case err != nil:
+		return event.Ref{}, &storing{fmt.Errorf("%s: %w", what, err)}
+	case held:
+	case at == "": // the tree of all is stored last
+		err = s.putting.now(ctx, ref, data, what)
+	default:
+		err = s.putting.put(ctx, ref, data, what)
 	}
 	s.next.trees[at] = ref.Hash
-	return ref, nil
+	return ref, err
 }
 
 // entry stores one name. It looks again when the name changes its meaning in
@@ -294,7 +314,7 @@ func (s *snapshot) attempt(ctx context.Context, root *os.Root, at string, info f
 	case 0:
 		return s.file(ctx, root, at, info)
 	case fs.ModeDir:
-		return s.below(ctx, root, at, info, depth+1)
+		return s.enter(ctx, root, at, info, depth+1)
 	case fs.ModeSymlink:
 		return s.link(root, at, info)
 	case fs.ModeNamedPipe:
@@ -306,7 +326,7 @@ func (s *snapshot) attempt(ctx context.Context, root *os.Root, at string, info f
 	}
 }
 
-func (s *snapshot) below(ctx context.Context, root *os.Root, at string, info fs.FileInfo, depth int) (Entry, error) {
+func (s *snapshot) enter(ctx context.Context, root *os.Root, at string, info fs.FileInfo, depth int) (Entry, error) {
 	if depth > MaxDepth {
 		return Entry{}, s.skip(at, fmt.Sprintf("it is more than %d folders deep", MaxDepth))
 	}
@@ -345,7 +365,7 @@ func (s *snapshot) file(ctx context.Context, root *os.Root, at string, info fs.F
 	}
 	defer f.Close()
 	s.meet(at, before.Size())
-	ref, err := s.content(ctx, f, before.Size())
+	ref, err := s.content(ctx, &source{in: f, most: before.Size() + growth}, before.Size(), "store file "+quote(at))
 	if err != nil {
 		return Entry{}, fmt.Errorf("store file %s: %w", quote(at), err)
 	}
@@ -384,8 +404,8 @@ func fileEntry(name string, info fs.FileInfo, ref event.Ref) Entry {
 	return e
 }
 
-// unchanged answers from the index. The store is asked too, for since the last
-// snapshot a collection may have taken what nobody referred to.
+// unchanged answers from the index. The store is asked too, unless it has lost nothing since:
+// a collection may have taken what nobody referred to.
 func (s *snapshot) unchanged(ctx context.Context, at string, info fs.FileInfo) (Entry, bool, error) {
 	now, ok := stampOf(info)
 	if !ok {
@@ -395,40 +415,38 @@ func (s *snapshot) unchanged(ctx context.Context, at string, info fs.FileInfo) (
 	if !ok {
 		return Entry{}, false, nil
 	}
-	held, err := s.store.Has(ctx, h)
-	if err != nil {
-		return Entry{}, false, &storing{err}
-	}
-	if !held {
-		return Entry{}, false, nil
+	if !s.held {
+		held, err := s.store.Has(ctx, h)
+		if err != nil {
+			return Entry{}, false, &storing{err}
+		}
+		if !held {
+			return Entry{}, false, nil
+		}
 	}
 	s.next.files[at] = known{now, h}
 	return fileEntry(info.Name(), info, event.Ref{Hash: h, Size: now.size}), true, nil
 }
 
-// content stores what is read from f and names exactly that, whatever f holds a
+// content stores what is read of a file and names exactly that, whatever the file holds a
 // moment later.
-func (s *snapshot) content(ctx context.Context, f *os.File, size int64) (event.Ref, error) {
-	in := &source{in: f, most: size + growth}
-	ref, err := s.put(ctx, in, size)
+func (s *snapshot) content(ctx context.Context, in *source, size int64, what string) (event.Ref, error) {
+	var data []byte
+	if size <= small {
+		var err error
+		if data, err = io.ReadAll(io.LimitReader(in, small+1)); err != nil {
+			return event.Ref{}, err
+		}
+		if len(data) <= small {
+			ref := event.RefOf(data)
+			return ref, s.putting.put(ctx, ref, data, what)
+		}
+	}
+	ref, err := s.store.Create(ctx, io.MultiReader(bytes.NewReader(data), in))
 	if err != nil && in.err == nil {
 		err = &storing{err}
 	}
 	return ref, err
-}
-
-func (s *snapshot) put(ctx context.Context, in io.Reader, size int64) (event.Ref, error) {
-	if size > small {
-		return s.store.Create(ctx, in)
-	}
-	data, err := io.ReadAll(io.LimitReader(in, small+1))
-	if err != nil {
-		return event.Ref{}, err
-	}
-	if len(data) > small {
-		return s.store.Create(ctx, io.MultiReader(bytes.NewReader(data), in))
-	}
-	return s.store.Put(ctx, data)
 }
 
 // growth is how much longer a file may get while it is read.

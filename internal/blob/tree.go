@@ -71,25 +71,55 @@ type Tree []Entry
 // Encode writes t in its one spelling, canonical JSON as of RFC 8785. It refuses
 // a tree that ParseTree would refuse.
 func (t Tree) Encode() ([]byte, error) {
-	b := []byte(`{"entries":[`)
-	for i, e := range t {
-		if err := e.check(); err != nil {
+	var w treeWriter
+	for _, e := range t {
+		if err := w.add(e); err != nil {
 			return nil, fmt.Errorf("tree entry %s: %w", quote(e.Name), err)
 		}
-		if i > 0 {
-			if t[i-1].Name >= e.Name {
-				return nil, fmt.Errorf("tree entry %s: names must be sorted and differ", quote(e.Name))
-			}
-			b = append(b, ',')
-		}
-		b = e.append(b)
 	}
-	b = fmt.Appendf(b, `],"tree":%d}`, version)
+	return w.whole()
+}
+
+// treeWriter encodes a tree one entry after another.
+type treeWriter struct {
+	b    []byte
+	last string
+	n    int
+}
+
+const treeHead = `{"entries":[`
+
+// add writes the next entry. After an error it is not there, and others can follow.
+func (w *treeWriter) add(e Entry) error {
+	if err := e.check(); err != nil {
+		return err
+	}
+	switch {
+	case w.n == 0:
+		w.b = append(w.b, treeHead...)
+	case w.last >= e.Name:
+		return errors.New("names must be sorted and differ")
+	default:
+		w.b = append(w.b, ',')
+	}
+	w.b = e.append(w.b)
+	w.last, w.n = e.Name, w.n+1
+	return nil
+}
+
+// whole is the tree of all entries.
+func (w *treeWriter) whole() ([]byte, error) {
+	if w.n == 0 {
+		w.b = append(w.b, treeHead...)
+	}
+	b := append(w.b, treeTail...)
 	if len(b) > maxTree {
-		return nil, fmt.Errorf("tree of %d bytes is over the limit of %d: spread its %d entries over several folders", len(b), maxTree, len(t))
+		return nil, fmt.Errorf("tree of %d bytes is over the limit of %d: spread its %d entries over several folders", len(b), maxTree, w.n)
 	}
 	return b, nil
 }
+
+var treeTail = fmt.Sprintf(`],"tree":%d}`, version)
 
 // append writes the members in the order RFC 8785 asks for. It is written by
 // hand because encoding/json escapes more than the RFC does.
@@ -100,9 +130,13 @@ func (e Entry) append(b []byte) []byte {
 		b, _ = e.Hash.AppendText(b)
 		b = append(b, `",`...)
 	}
-	b = append(b, `"kind":"`+e.Kind+`",`...)
+	b = append(b, `"kind":"`...)
+	b = append(b, e.Kind...)
+	b = append(b, `",`...)
 	if e.Kind == File {
-		b = fmt.Appendf(b, `"mode":"%04o",`, e.Mode)
+		b = append(b, `"mode":"0`...) // of four digits, as check has seen to
+		b = strconv.AppendUint(b, uint64(e.Mode), 8)
+		b = append(b, `",`...)
 	}
 	b = appendString(append(b, `"name":`...), e.Name)
 	if e.Kind == Link {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"lyceum/internal/blob"
+	"lyceum/internal/computer"
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
 	"lyceum/internal/repo"
@@ -126,7 +127,10 @@ func (d *desk) renew(ctx context.Context, tree *event.TreeRef, fill func(*os.Roo
 	}
 	_ = d.home.Close() // what it was open for is gone
 	d.home, d.tree, d.index, d.skipped, d.looked, d.refused = home, tree, nil, nil, true, ""
-	if tree != nil {
+	// Its computer gives it to a user of its own, which changes every file as far as an index can
+	// tell: that is done first. Where it cannot be, the computer says why.
+	_, given := computer.HomeUser(at)
+	if tree != nil && given == nil {
 		// Nobody has had the home yet, so the first look need not read what we wrote. Without
 		// an index it does.
 		if index, err := blob.Known(ctx, d.l.rt.Blobs, *tree, home); err == nil {

@@ -90,6 +90,9 @@ func (b *batch) draft(ctx context.Context, fill func(*draft) (event.Ref, error))
 	return ref, nil
 }
 
+// Since implements blob.Steady: what is put may come to nothing.
+func (b *batch) Since() any { return nil }
+
 // Flush implements blob.Batch.
 func (b *batch) Flush() error {
 	b.mu.Lock()

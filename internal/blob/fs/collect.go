@@ -36,6 +36,7 @@ func (s *Store) Collect(ctx context.Context, keep func(yield func(event.Hash) er
 		if err != nil {
 			return err
 		}
+		s.collected++
 		removed, bytes, err = s.sweep(ctx, marked)
 		return errors.Join(err, s.clearScratch())
 	})

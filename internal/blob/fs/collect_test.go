@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
@@ -45,6 +46,34 @@ func TestCollect(t *testing.T) {
 		}
 		if !has(t, s, kept) || has(t, s, gone) || has(t, s, gone2) {
 			t.Error("took the wrong ones")
+		}
+	})
+	t.Run("IsNotedByIndexesOfWhatWasThere", func(t *testing.T) {
+		t.Parallel()
+		s := open(t, t.TempDir())
+		dir := t.TempDir()
+		must(t, os.WriteFile(filepath.Join(dir, "a"), []byte("content"), 0o600))
+		root, err := os.OpenRoot(dir)
+		must(t, err)
+		defer root.Close()
+		var index *blob.Index
+		before := s.Since()
+		for i := range 3 {
+			time.Sleep(20 * time.Millisecond) // a file that was written just now is read in any case
+			ref, x, _, err := blob.Snapshot(t.Context(), s, root, index)
+			must(t, err)
+			index = x
+			if !has(t, s, event.Ref(ref)) || !has(t, s, event.RefOf([]byte("content"))) {
+				t.Errorf("look %d: what was found is not stored", i)
+			}
+			_, _, err = s.Collect(t.Context(), keeping())
+			must(t, err)
+			if has(t, s, event.Ref(ref)) {
+				t.Fatal("nothing was collected")
+			}
+		}
+		if before == nil || s.Since() == before {
+			t.Error("since a collection the store claims to have lost nothing")
 		}
 	})
 	t.Run("KeepsAWholeTreeThroughWalk", func(t *testing.T) {
@@ -225,4 +254,32 @@ func TestCollectAmongWriters(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// TestWhoKnowsNothingPromisesNothing: stores that others may collect, and blobs that may come to
+// nothing.
+func TestWhoKnowsNothingPromisesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, dir)
+	if s.Since() == nil || s.Since() != s.Since() {
+		t.Error("an open store does not know that it has lost nothing")
+	}
+	other := open(t, dir)
+	if s.Since() == other.Since() {
+		t.Error("two stores vouch for each other")
+	}
+	b, err := s.Batch()
+	must(t, err)
+	if b.(blob.Steady).Since() != nil {
+		t.Error("a batch vouches for what may come to nothing")
+	}
+	b.Abort()
+	if OpenReadOnly(dir).Since() != nil {
+		t.Error("a store that holds no lock vouches for its blobs")
+	}
+	must(t, s.Close())
+	if s.Since() != nil {
+		t.Error("a closed store vouches for its blobs")
+	}
 }

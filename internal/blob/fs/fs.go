@@ -77,6 +77,8 @@ type Store struct {
 	// without: an open file outlives its name.
 	mu     sync.RWMutex
 	closed bool
+	// collected is how often blobs were, guarded by mu.
+	collected int
 
 	// packing is held while a blob is packed, and by Collect and Close. It comes before mu.
 	packing sync.Mutex
@@ -89,6 +91,7 @@ var (
 	_ blob.Ranger = (*Store)(nil)
 
 	_ blob.Batcher = (*Store)(nil)
+	_ blob.Steady  = (*Store)(nil)
 )
 
 const scratch = "tmp"
@@ -262,6 +265,22 @@ func (s *Store) damaged(h event.Hash, in io.Reader) *blob.DamageError {
 		return &blob.DamageError{Hash: h, Where: s.path(h) + packed}
 	}
 	return &blob.DamageError{Hash: h, Where: s.path(h)}
+}
+
+// tenure is a time in which nothing is collected.
+type tenure struct {
+	of        *Store
+	collected int
+}
+
+// Since implements blob.Steady. While a store is open nobody else can collect.
+func (s *Store) Since() any {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return nil
+	}
+	return tenure{s, s.collected}
 }
 
 // Has implements blob.Store.
