@@ -334,6 +334,24 @@ var faulty = map[string]struct {
 	}, false, ""},
 }
 
+// TestAnExecutorThatIsGoneEachTimeEndsItsTask: whatever befalls its prompts, there is an end.
+func TestAnExecutorThatIsGoneEachTimeEndsItsTask(t *testing.T) {
+	t.Parallel()
+	w := start(t, usual())
+	w.work = func(*world, string, uint64) *event.PromptResult { return &event.PromptResult{Stop: event.StopInterrupted} }
+	w.does("plan_tasks", plan(unit("t1", ".")))
+	w.does("dispatch", named("t1"))
+	for _, b := range all[*event.TaskError](w) {
+		if b.Category != event.ErrorExecutor || !strings.Contains(b.Text.Text, "interrupted 5 times in a row") {
+			t.Errorf("its error is %+v", b)
+		}
+	}
+	if n := len(all[*event.TaskError](w)); n == 0 {
+		t.Error("there is no error")
+	}
+	w.sound()
+}
+
 func silent(*world, string, uint64) *event.PromptResult {
 	return &event.PromptResult{Stop: event.StopEnd, Text: event.Text{Text: "done"}}
 }
