@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,16 +17,16 @@ import (
 // putting counts what is put into a store.
 type putting struct {
 	blob.Store
-	puts int
+	puts atomic.Int64
 }
 
 func (c *putting) Put(ctx context.Context, data []byte) (event.Ref, error) {
-	c.puts++
+	c.puts.Add(1)
 	return c.Store.Put(ctx, data)
 }
 
 func (c *putting) Create(ctx context.Context, r io.Reader) (event.Ref, error) {
-	c.puts++
+	c.puts.Add(1)
 	return c.Store.Create(ctx, r)
 }
 
@@ -61,11 +62,11 @@ func TestWhatWasRestoredIsKnown(t *testing.T) {
 	}
 	var index *blob.Index
 	// The clock of the file system has to tick once behind the last file.
-	for store.puts = 1; store.puts > 0; time.Sleep(time.Millisecond) {
+	for store.puts.Store(1); store.puts.Load() > 0; time.Sleep(time.Millisecond) {
 		if index, err = blob.Known(t.Context(), store, tree, home); err != nil {
 			t.Fatalf("what is known: %v", err)
 		}
-		store.puts = 0
+		store.puts.Store(0)
 		if got, _, _, err := blob.Snapshot(t.Context(), store, home, index); err != nil || got != tree {
 			t.Fatalf("a look at what was restored: got %v, %v, want %v", got, err, tree)
 		}
@@ -77,7 +78,7 @@ func TestWhatWasRestoredIsKnown(t *testing.T) {
 	if err != nil || got == tree {
 		t.Fatalf("a file of the same length was changed: got %v, %v, want another tree", got, err)
 	}
-	if want := 4; store.puts != want { // the file and the folders above it
-		t.Errorf("%d blobs were stored for one change, want %d", store.puts, want)
+	if want := int64(4); store.puts.Load() != want { // the file and the folders above it
+		t.Errorf("%d blobs were stored for one change, want %d", store.puts.Load(), want)
 	}
 }
