@@ -338,7 +338,9 @@ var faulty = map[string]struct {
 func TestAnExecutorThatIsGoneEachTimeEndsItsTask(t *testing.T) {
 	t.Parallel()
 	w := start(t, usual())
-	w.work = func(*world, string, uint64) *event.PromptResult { return &event.PromptResult{Stop: event.StopInterrupted} }
+	w.work = func(*world, string, uint64) *event.PromptResult {
+		return &event.PromptResult{Stop: event.StopInterrupted}
+	}
 	w.does("plan_tasks", plan(unit("t1", ".")))
 	w.does("dispatch", named("t1"))
 	for _, b := range all[*event.TaskError](w) {
