@@ -14,7 +14,6 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -50,11 +49,8 @@ type packed struct {
 	crc    uint32
 }
 
-func newPacker(dir string) (*packer, error) {
-	f, err := os.Create(filepath.Join(dir, "new.pack"))
-	if err != nil {
-		return nil, err
-	}
+// newPacker writes a pack into a file that is its own from now on.
+func newPacker(f *os.File) (_ *packer, err error) {
 	p := &packer{f: f, w: bufio.NewWriterSize(f, 256<<10), sums: map[id]packed{}}
 	if p.z, err = zlib.NewWriterLevel(io.Discard, zlib.BestSpeed); err != nil {
 		return nil, err
@@ -188,32 +184,27 @@ func (p *packer) tree(entries []gitEntry) (id, error) {
 
 const modeFolder = "040000"
 
-// finish writes the pack's end and its index, and returns what they are called without
-// the ending.
-func (p *packer) finish() (string, error) {
+// finish writes the pack's end, and returns its index and what both are called without the
+// ending.
+func (p *packer) finish() (name string, index []byte, err error) {
 	if err := p.w.Flush(); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if _, err := p.f.WriteAt(binary.BigEndian.AppendUint32(nil, uint32(len(p.sums))), 8); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if _, err := p.f.Seek(0, io.SeekStart); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	sum := sha1.New()
 	if _, err := io.Copy(sum, p.f); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	end := sum.Sum(nil)
-	_, err := p.f.Write(end)
-	if err := errors.Join(err, p.f.Close()); err != nil {
-		return "", err
+	if _, err := p.f.Write(end); err != nil {
+		return "", nil, err
 	}
-	dir := filepath.Dir(p.f.Name())
-	name := "pack-" + hex.EncodeToString(end)
-	err = errors.Join(os.WriteFile(filepath.Join(dir, name+".idx"), p.index(end), 0o444), os.Chmod(p.f.Name(), 0o444),
-		os.Rename(p.f.Name(), filepath.Join(dir, name+".pack")))
-	return name, err
+	return "pack-" + hex.EncodeToString(end), p.index(end), nil
 }
 
 // index is the index of a pack, in its version 2.
@@ -244,6 +235,3 @@ func (p *packer) index(pack []byte) []byte {
 	sum := sha1.Sum(out)
 	return append(out, sum[:]...)
 }
-
-// close gives up a pack that is not finished. One that is, stays.
-func (p *packer) close() { _ = p.f.Close() }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,11 +70,15 @@ func (d *Delivery) patch(ctx context.Context, prove bool) ([]byte, map[string]Li
 
 // sides writes the files that have changed as two trees of git, before and after.
 func (d *Delivery) sides(ctx context.Context, b *bench) (trees [2]id, err error) {
-	p, err := newPacker(b.path("git/objects/pack"))
+	f, err := os.Create(b.path("git/objects/pack/new.pack"))
 	if err != nil {
 		return trees, err
 	}
-	defer p.close()
+	defer f.Close()
+	p, err := newPacker(f)
+	if err != nil {
+		return trees, err
+	}
 	for side := range trees {
 		top := newTwig()
 		for _, c := range d.Changes {
@@ -91,8 +96,12 @@ func (d *Delivery) sides(ctx context.Context, b *bench) (trees [2]id, err error)
 			return trees, err
 		}
 	}
-	_, err = p.finish()
-	return trees, err
+	name, index, err := p.finish()
+	if err != nil {
+		return trees, err
+	}
+	name = b.path("git/objects/pack/" + name)
+	return trees, errors.Join(os.WriteFile(name+".idx", index, 0o444), os.Rename(f.Name(), name+".pack"))
 }
 
 // applies has git apply a patch to the first tree, in an index of ours, and write what it

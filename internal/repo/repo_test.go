@@ -743,3 +743,18 @@ func TestADelivery(t *testing.T) {
 		}
 	})
 }
+
+// TestASeedHasNoName: whoever is killed while there is one leaves nothing behind.
+func TestASeedHasNoName(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	store := new(blobtest.Memory)
+	seed, err := repo.NewSeed(t.Context(), store, tree(t, store, program))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer seed.Close()
+	if left, err := os.ReadDir(temp); len(left) != 0 || err != nil {
+		t.Errorf("among the temporary files are %v, %v", left, err)
+	}
+}

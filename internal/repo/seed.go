@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"encoding/binary"
@@ -9,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,8 +24,10 @@ const Dir = ".git"
 // Seed is a repository of one commit, ready to be put into homes. It is made without any
 // git; the same tree makes the same commit, in every home and on every machine.
 type Seed struct {
-	dir    string
-	pack   string
+	// file has the pack. It has no name, so that nobody need remove it, whatever becomes of us.
+	file   *os.File
+	pack   string // its name in homes, without the ending
+	packed []byte // its index
 	commit id
 	index  []byte
 }
@@ -36,21 +38,23 @@ const author = "Lyceum <lyceum@localhost> 0 +0000"
 
 // NewSeed makes a repository whose commit has a tree. Close takes it away.
 func NewSeed(ctx context.Context, store blob.Store, tree event.TreeRef) (seed *Seed, err error) {
-	dir, err := os.MkdirTemp("", "lyceum-seed-")
+	f, err := os.CreateTemp("", "lyceum-seed-")
 	if err != nil {
 		return nil, err
 	}
-	s := &Seed{dir: dir}
+	s := &Seed{file: f}
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("make the repository of a home: %w", errors.Join(err, s.Close()))
 		}
 	}()
-	p, err := newPacker(dir)
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, err
+	}
+	p, err := newPacker(f)
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
 	w := &writer{reader: newReader(store), pack: p}
 	top, err := w.folder(ctx, tree, "", 1)
 	if err != nil {
@@ -61,7 +65,7 @@ func NewSeed(ctx context.Context, store blob.Store, tree event.TreeRef) (seed *S
 		return nil, err
 	}
 	s.index = w.index()
-	s.pack, err = p.finish()
+	s.pack, s.packed, err = p.finish()
 	return s, err
 }
 
@@ -69,7 +73,7 @@ func NewSeed(ctx context.Context, store blob.Store, tree event.TreeRef) (seed *S
 func (s *Seed) Commit() string { return s.commit.String() }
 
 // Close removes what the seed keeps.
-func (s *Seed) Close() error { return os.RemoveAll(s.dir) }
+func (s *Seed) Close() error { return s.file.Close() }
 
 // config is what git finds in a home. The name is for commits that an agent makes.
 const config = `[core]
@@ -98,20 +102,11 @@ func (s *Seed) Write(home *os.Root) error {
 			return err
 		}
 	}
-	for _, end := range []string{".pack", ".idx"} {
-		if err := s.copy(home, s.pack+end); err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(put(home, s.pack+".pack", io.NewSectionReader(s.file, 0, 1<<62)), put(home, s.pack+".idx", bytes.NewReader(s.packed)))
 }
 
-func (s *Seed) copy(home *os.Root, name string) error {
-	in, err := os.Open(filepath.Join(s.dir, name))
-	if err != nil {
-		return err
-	}
-	defer in.Close()
+// put writes a file of the pack. Several homes may be written at the same time.
+func put(home *os.Root, name string, in io.Reader) error {
 	out, err := home.OpenFile(path.Join(Dir, "objects/pack", name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
 	if err != nil {
 		return err
