@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"lyceum/internal/plain"
+
+	"golang.org/x/sys/unix"
 )
 
 // ErrNoGit says that this machine has no git.
@@ -175,15 +177,29 @@ func (l *limited) Write(p []byte) (int, error) {
 
 // bench is a repository of ours for a moment: with our settings and nothing else. Another's
 // objects can be read and written through it without a look at the other's settings.
-type bench struct{ dir string }
+type bench struct {
+	dir string
+	// held is locked for as long as we live: without the lock, what is there was left behind.
+	held *os.File
+}
+
+const benchPrefix = "lyceum-git-"
 
 // newBench makes one in the folder for temporary files. format is sha1 or sha256.
 func newBench(format string) (*bench, error) {
-	dir, err := os.MkdirTemp("", "lyceum-git-")
+	sweepBenches()
+	dir, err := os.MkdirTemp("", benchPrefix)
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{dir}
+	b := &bench{dir: dir}
+	// The lock comes before anything that is in it: see sweepBenches.
+	if b.held, err = os.Open(dir); err == nil {
+		err = unix.Flock(int(b.held.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.close())
+	}
 	config := "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 	if format == "sha256" {
 		config = "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = sha256\n"
@@ -202,7 +218,24 @@ func newBench(format string) (*bench, error) {
 
 func (b *bench) path(name string) string { return filepath.Join(b.dir, filepath.FromSlash(name)) }
 
-func (b *bench) close() error { return os.RemoveAll(b.dir) }
+func (b *bench) close() error { return errors.Join(os.RemoveAll(b.dir), b.held.Close()) }
+
+// sweepBenches removes what processes that were killed have left. One that is empty may be
+// somebody's who is about to lock it.
+func sweepBenches() {
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), benchPrefix+"*", "git"))
+	for _, at := range left {
+		dir := filepath.Dir(at)
+		f, err := os.Open(dir)
+		if err != nil {
+			continue
+		}
+		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+			_ = os.RemoveAll(dir) // another's cannot be, and need not
+		}
+		_ = f.Close()
+	}
+}
 
 // git runs git on the bench.
 func (b *bench) git() *git {
