@@ -14,8 +14,7 @@ import (
 	"time"
 
 	"lyceum/internal/plain"
-
-	"golang.org/x/sys/unix"
+	"lyceum/internal/scratch"
 )
 
 // ErrNoGit says that this machine has no git.
@@ -177,67 +176,34 @@ func (l *limited) Write(p []byte) (int, error) {
 
 // bench is a repository of ours for a moment: with our settings and nothing else. Another's
 // objects can be read and written through it without a look at the other's settings.
-type bench struct {
-	dir string
-	// held is locked for as long as we live: without the lock, what is there was left behind.
-	held *os.File
-}
-
-const benchPrefix = "lyceum-git-"
+type bench struct{ *scratch.Folder }
 
 // newBench makes one in the folder for temporary files. format is sha1 or sha256.
 func newBench(format string) (*bench, error) {
-	sweepBenches()
-	dir, err := os.MkdirTemp("", benchPrefix)
+	f, err := scratch.New("", "lyceum-git-")
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{dir: dir}
-	// The lock comes before anything that is in it: see sweepBenches.
-	if b.held, err = os.Open(dir); err == nil {
-		err = unix.Flock(int(b.held.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	}
-	if err != nil {
-		return nil, errors.Join(err, b.close())
-	}
+	b := &bench{f}
 	config := "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 	if format == "sha256" {
 		config = "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = sha256\n"
 	}
 	for _, sub := range []string{"git/objects/pack", "git/refs/heads", "work"} {
-		err = errors.Join(err, os.MkdirAll(filepath.Join(dir, sub), 0o700))
+		err = errors.Join(err, os.MkdirAll(b.path(sub), 0o700))
 	}
 	// There is no such branch: attributes are not taken from a tree either.
 	err = errors.Join(err, os.WriteFile(b.path("git/HEAD"), []byte("ref: refs/heads/none\n"), 0o600),
 		os.WriteFile(b.path("git/config"), []byte(config), 0o600))
 	if err != nil {
-		return nil, errors.Join(err, b.close())
+		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
 }
 
-func (b *bench) path(name string) string { return filepath.Join(b.dir, filepath.FromSlash(name)) }
-
-func (b *bench) close() error { return errors.Join(os.RemoveAll(b.dir), b.held.Close()) }
-
-// sweepBenches removes what processes that were killed have left. One that is empty may be
-// somebody's who is about to lock it.
-func sweepBenches() {
-	left, _ := filepath.Glob(filepath.Join(os.TempDir(), benchPrefix+"*", "git"))
-	for _, at := range left {
-		dir := filepath.Dir(at)
-		f, err := os.Open(dir)
-		if err != nil {
-			continue
-		}
-		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-			_ = os.RemoveAll(dir) // another's cannot be, and need not
-		}
-		_ = f.Close()
-	}
-}
+func (b *bench) path(name string) string { return filepath.Join(b.Path, filepath.FromSlash(name)) }
 
 // git runs git on the bench.
 func (b *bench) git() *git {
-	return &git{gitDir: b.path("git"), hide: map[string]string{b.dir: "lyceum"}}
+	return &git{gitDir: b.path("git"), hide: map[string]string{b.Path: "lyceum"}}
 }

@@ -472,10 +472,11 @@ func (l *live) snapshot() {
 	_ = l.rt.saveSnapshot(l.key, l.state)
 }
 
-// unneeded reports whether an agent is an executor that nobody will prompt before a person has said
-// something, which may take for ever. Its session goes on in another process.
+// unneeded reports whether an agent is an executor in whose computer nothing is under way. When
+// it is prompted again may be never; its session goes on in another process.
 func (l *live) unneeded(name string) bool {
-	return l.executors.of(name) != nil && l.state.Waiting() &&
+	a := l.state.Agent(name)
+	return l.executors.of(name) != nil && a.Asked == 0 &&
 		!slices.ContainsFunc(l.state.Processes(), func(p quest.Process) bool { return p.Agent == name })
 }
 
