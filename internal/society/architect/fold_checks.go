@@ -1,12 +1,13 @@
 package architect
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"lyceum/internal/event"
 	"lyceum/internal/society/architect/task"
+
+	"github.com/go-json-experiment/json"
 )
 
 // What acceptance commands and merges say, and what follows for tasks.
