@@ -149,4 +149,8 @@ func TestAnOrderToAQuestThatAServerWaitsWith(t *testing.T) {
 	must(t, awaitEvent(h.dir, "plans", "task.ended", 1))
 	h.run("task", "message", "plans", "one", "Wait.").want(t, 2, "the task one is cancelled")
 	s.stop()
+	// Nobody knows when the person will answer: the executor does not wait for that.
+	if up := helpersOf(t, h.dir, "*"); len(up) > 0 {
+		t.Errorf("the computers %v are still up", up)
+	}
 }

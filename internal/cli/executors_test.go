@@ -23,6 +23,8 @@ var outsider = map[string]string{
     call: [{tool: lyceum__exec, args: {command: "echo used >> log; sleep 0.6; echo exec-done"}}]
   - on: {tool: run_command, result: "not allowed|rejected|refused"}
     say: "I was not allowed."
+  - on: {tool: lyceum__exec, result: "outcome unknown"} # lyceum was killed before it began
+    call: [{tool: lyceum__exec, args: {command: "echo used >> log; echo exec-done"}}]
   - on: {tool: lyceum__exec}
     delay: 300ms
     say: "All done."
@@ -82,7 +84,7 @@ func (h *home) askedOnce(quest string) {
 	log, err := os.ReadFile(filepath.Join(h.dir, "quests", quest, "agents", "agent-0", "log"))
 	must(h.t, err)
 	if string(log) != "ran\nused\n" {
-		h.t.Errorf("its commands left %q, want each to have run once", log)
+		h.t.Errorf("its commands left %q, want each to have run once\n%s", log, h.ok("trace", quest))
 	}
 	h.sound(quest)
 }

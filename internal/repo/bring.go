@@ -106,7 +106,7 @@ func (d *Delivery) commit(ctx context.Context, p place, c Commit) (string, error
 	if err != nil {
 		return "", err
 	}
-	defer b.close()
+	defer b.Close()
 	g := p.through(b)
 	g.index, g.extra = b.path("index"), who
 	ids, err := d.objects(ctx, g, b)
@@ -244,7 +244,7 @@ func Apply(ctx context.Context, dir string, patch []byte) error {
 	if err != nil {
 		return err
 	}
-	defer b.close()
+	defer b.Close()
 	g := b.git()
 	g.work, g.dir = dir, dir
 	g.hide[filepath.Clean(dir)] = "the folder"

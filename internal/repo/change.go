@@ -217,7 +217,7 @@ func (d *delivering) ignore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer b.close()
+	defer b.Close()
 	root, err := os.OpenRoot(b.path("work"))
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"lyceum/internal/plain"
+	"lyceum/internal/scratch"
 )
 
 // ErrNoGit says that this machine has no git.
@@ -175,36 +176,34 @@ func (l *limited) Write(p []byte) (int, error) {
 
 // bench is a repository of ours for a moment: with our settings and nothing else. Another's
 // objects can be read and written through it without a look at the other's settings.
-type bench struct{ dir string }
+type bench struct{ *scratch.Folder }
 
 // newBench makes one in the folder for temporary files. format is sha1 or sha256.
 func newBench(format string) (*bench, error) {
-	dir, err := os.MkdirTemp("", "lyceum-git-")
+	f, err := scratch.New("", "lyceum-git-")
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{dir}
+	b := &bench{f}
 	config := "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 	if format == "sha256" {
 		config = "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = sha256\n"
 	}
 	for _, sub := range []string{"git/objects/pack", "git/refs/heads", "work"} {
-		err = errors.Join(err, os.MkdirAll(filepath.Join(dir, sub), 0o700))
+		err = errors.Join(err, os.MkdirAll(b.path(sub), 0o700))
 	}
 	// There is no such branch: attributes are not taken from a tree either.
 	err = errors.Join(err, os.WriteFile(b.path("git/HEAD"), []byte("ref: refs/heads/none\n"), 0o600),
 		os.WriteFile(b.path("git/config"), []byte(config), 0o600))
 	if err != nil {
-		return nil, errors.Join(err, b.close())
+		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
 }
 
-func (b *bench) path(name string) string { return filepath.Join(b.dir, filepath.FromSlash(name)) }
-
-func (b *bench) close() error { return os.RemoveAll(b.dir) }
+func (b *bench) path(name string) string { return filepath.Join(b.Path, filepath.FromSlash(name)) }
 
 // git runs git on the bench.
 func (b *bench) git() *git {
-	return &git{gitDir: b.path("git"), hide: map[string]string{b.dir: "lyceum"}}
+	return &git{gitDir: b.path("git"), hide: map[string]string{b.Path: "lyceum"}}
 }

@@ -50,7 +50,7 @@ func (d *Delivery) patch(ctx context.Context, prove bool) ([]byte, map[string]Li
 	if err != nil {
 		return nil, nil, err
 	}
-	defer b.close()
+	defer b.Close()
 	trees, err := d.sides(ctx, b)
 	if err != nil {
 		return nil, nil, err

@@ -114,6 +114,9 @@ func (l *live) takeUpCommands(ctx context.Context, again []uint64) (lost []event
 		d := l.desks[p.Agent]
 		if l.state.Computer != nil {
 			if m, _, err := d.computer(ctx, true); err == nil {
+				if l.executors.of(p.Agent).unstarted(ctx, m, p) {
+					continue
+				}
 				l.followAside(&follower{machine: d.machine, c: m, call: p.Call, id: p.Command, news: newsEvery, tell: l.mail.put})
 				continue
 			}

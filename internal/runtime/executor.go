@@ -80,6 +80,7 @@ type outsider struct {
 	told      string         // the process that the ledger says was told the prompt
 	ran       string         // the last command that the ledger says has begun
 	unfit     error          // why the last one could not
+	recorded  []string       // commands that the ledger says have begun, and that have not
 	tools     []model.Tool   // those of its agent
 	asks      *quest.OwnTool // the one of them that takes questions, nil if none does
 }

@@ -278,6 +278,44 @@ func (o *outsider) refuse(s *quest.State, b *event.CliRun) {
 	}
 }
 
+// unstarted notes a command that the last owner recorded and was killed before it began: the
+// computer is as it was, and does not know it. The executor has had no answer and asks again.
+func (o *outsider) unstarted(ctx context.Context, c *computer.Computer, cmd quest.Process) bool {
+	if o == nil || cmd.Prompt == 0 || cmd.Prompt != o.l.state.Agent(o.name).Asked {
+		return false
+	}
+	list, err := c.Processes(ctx)
+	if err != nil || knows(list, cmd.Command) {
+		return false
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.recorded = append(o.recorded, cmd.Command)
+	return true
+}
+
+// starts reports whether a command is one that is recorded and has not begun, which it does now.
+func (o *outsider) starts(id string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	i := slices.Index(o.recorded, id)
+	if i >= 0 {
+		o.recorded = slices.Delete(o.recorded, i, i+1)
+	}
+	return i >= 0
+}
+
+// neverStarted ends the commands that the executor has not asked for again.
+func (p *prompting) neverStarted() (out []event.Draft) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, id := range p.recorded {
+		out = append(out, p.desk.draft(p.seq, lostCommand(0, id)))
+	}
+	p.recorded = nil
+	return out
+}
+
 // Run implements executor.Host: a command of the executor's terminal. That it begins is durable
 // before it does; one that runs already is found.
 func (h host) Run(ctx context.Context, cmd computer.Command) error {
@@ -296,18 +334,10 @@ func (h host) Run(ctx context.Context, cmd computer.Command) error {
 	if knows(list, cmd.ID) {
 		return c.Start(ctx, cmd) // it has been followed since, or is over
 	}
-	if p.wrote.Swap(false) {
-		if err := p.look(ctx); err != nil {
+	if !p.starts(cmd.ID) {
+		if err := p.record(ctx, cmd); err != nil {
 			return err
 		}
-	}
-	r := &recorder{machine: p.desk.machine, prompt: p.seq}
-	run, err := r.begun(ctx, cmd)
-	if err != nil {
-		return err
-	}
-	if err := p.allowed(ctx, cmd.ID, run); err != nil {
-		return err
 	}
 	if err := c.Start(ctx, cmd); err != nil {
 		p.l.mail.put(p.desk.draft(p.seq, &event.CliExit{Command: cmd.ID, Exit: 127, Fingerprint: p.desk.fingerprint()}))
@@ -321,4 +351,19 @@ func (h host) Run(ctx context.Context, cmd computer.Command) error {
 		}
 	})
 	return nil
+}
+
+// record makes durable that a command begins, and before it what the home holds.
+func (p *prompting) record(ctx context.Context, cmd computer.Command) error {
+	if p.wrote.Swap(false) {
+		if err := p.look(ctx); err != nil {
+			return err
+		}
+	}
+	r := &recorder{machine: p.desk.machine, prompt: p.seq}
+	run, err := r.begun(ctx, cmd)
+	if err != nil {
+		return err
+	}
+	return p.allowed(ctx, cmd.ID, run)
 }

@@ -137,7 +137,7 @@ func (p *prompting) run(ctx, stop context.Context, prompt executor.Prompt, befor
 		body := result.Body.(*event.PromptResult)
 		p.tab.small(result.Blobs)
 		body.Stored, body.Full = p.tab.taken(), seen.full
-		p.l.mail.put(append(seen.diff, result)...)
+		p.l.mail.put(append(append(seen.diff, p.neverStarted()...), result)...)
 		return nil
 	})
 }

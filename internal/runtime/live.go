@@ -472,6 +472,14 @@ func (l *live) snapshot() {
 	_ = l.rt.saveSnapshot(l.key, l.state)
 }
 
+// unneeded reports whether an agent is an executor in whose computer nothing is under way. When
+// it is prompted again may be never; its session goes on in another process.
+func (l *live) unneeded(name string) bool {
+	a := l.state.Agent(name)
+	return l.executors.of(name) != nil && a.Asked == 0 &&
+		!slices.ContainsFunc(l.state.Processes(), func(p quest.Process) bool { return p.Agent == name })
+}
+
 // close gives up what is still under way. Nobody waits for it any more; what it
 // would have answered is asked for again by the next owner.
 func (l *live) close() {
@@ -486,8 +494,8 @@ func (l *live) close() {
 	}
 	l.executors.close()
 	l.mail.close()
-	for _, d := range l.desks {
-		_ = d.leave(ended(l.state))
+	for name, d := range l.desks {
+		_ = d.leave(ended(l.state) || l.unneeded(name))
 		d.removing.Wait()
 		if d.home != nil {
 			_ = d.home.Close()

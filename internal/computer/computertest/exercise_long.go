@@ -351,7 +351,7 @@ func (l *lab) outputCostsNoMemory(t *testing.T) {
 		defer close(watched)
 		for ctx.Err() == nil {
 			most = max(most, heap())
-			time.Sleep(20 * time.Millisecond)
+			time.Sleep(50 * time.Millisecond)
 		}
 	}()
 	began := time.Now()
@@ -380,7 +380,8 @@ func (l *lab) outputCostsNoMemory(t *testing.T) {
 }
 
 func heap() int64 {
+	runtime.GC()
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
-	return int64(s.HeapSys - s.HeapReleased)
+	return int64(s.HeapAlloc)
 }

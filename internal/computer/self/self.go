@@ -16,6 +16,8 @@ import (
 	"sync"
 	"syscall"
 
+	"lyceum/internal/scratch"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -26,40 +28,29 @@ type Copy struct {
 	Temp string
 
 	mu   sync.Mutex // guards made
-	made *made
+	made *scratch.Folder
 }
 
-// made is a copy that is there.
-type made struct {
-	path string
-	// folder is locked for as long as we live: without the lock, what is in it was
-	// left behind.
-	folder *os.File
-}
-
-// The names of a copy and of its folder.
-const (
-	prefix = "lyceum-program-"
-	name   = "program"
-)
+// name is the copy's in its folder.
+const name = "program"
 
 // Path is where the copy is on the host.
 func (c *Copy) Path() (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.made == nil {
-		temp := c.Temp
-		if temp == "" {
-			temp = os.TempDir()
+		made, err := scratch.New(c.Temp, "lyceum-program-")
+		if err == nil {
+			if err = fill(made.Path); err != nil {
+				err = errors.Join(err, made.Close())
+			}
 		}
-		sweep(temp)
-		m, err := fresh(temp)
 		if err != nil {
 			return "", fmt.Errorf("copy this program for computers to run: %w", err)
 		}
-		c.made = m
+		c.made = made
 	}
-	return c.made.path, nil
+	return filepath.Join(c.made.Path, name), nil
 }
 
 // Close takes the copy away.
@@ -69,77 +60,31 @@ func (c *Copy) Close() error {
 	if c.made == nil {
 		return nil
 	}
-	err := c.made.remove()
+	err := c.made.Close()
 	c.made = nil
 	return err
 }
 
-func fresh(temp string) (m *made, err error) {
-	temp, err = filepath.Abs(temp)
-	if err != nil {
-		return nil, err
-	}
+// fill puts the copy into a folder.
+func fill(dir string) error {
 	var s unix.Statfs_t
-	if err := unix.Statfs(temp, &s); err == nil && s.Flags&unix.ST_NOEXEC != 0 {
-		return nil, fmt.Errorf("%s may not hold programs: set TMPDIR to a folder that may", temp)
-	}
-	dir, err := os.MkdirTemp(temp, prefix)
-	if err != nil {
-		return nil, err
-	}
-	m = &made{path: filepath.Join(dir, name)}
-	defer func() {
-		if err != nil {
-			_ = m.remove()
-		}
-	}()
-	if m.folder, err = os.Open(dir); err != nil {
-		return m, err
-	}
-	// The lock comes before the file, so whoever sees the file sees the lock.
-	if err = unix.Flock(int(m.folder.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return m, err
+	if err := unix.Statfs(dir, &s); err == nil && s.Flags&unix.ST_NOEXEC != 0 {
+		return fmt.Errorf("%s may not hold programs: set TMPDIR to a folder that may", filepath.Dir(filepath.Dir(dir)))
 	}
 	in, err := os.Open("/proc/self/exe")
 	if err != nil {
-		return m, err
+		return err
 	}
 	defer in.Close()
 	// A process that is forked meanwhile would have the file open for writing, and for as
 	// long nobody could execute it.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
-	out, err := os.OpenFile(m.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	out, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
 	if err != nil {
-		return m, err
+		return err
 	}
 	_, err = io.Copy(out, in)
 	// The umask may have taken from the mode what users of computers need.
-	return m, errors.Join(err, out.Chmod(0o755), out.Close())
-}
-
-func (m *made) remove() error {
-	err := os.RemoveAll(filepath.Dir(m.path))
-	if m.folder != nil {
-		err = errors.Join(err, m.folder.Close())
-	}
-	return err
-}
-
-// sweep removes the copies of processes that died before they could.
-func sweep(temp string) {
-	found, _ := filepath.Glob(filepath.Join(temp, prefix+"*", name))
-	for _, path := range found {
-		dir := filepath.Dir(path)
-		f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_DIRECTORY, 0)
-		if err != nil {
-			continue
-		}
-		info, err := f.Stat()
-		// In a folder that everybody can write to, some may be somebody else's.
-		if err == nil && int(info.Sys().(*syscall.Stat_t).Uid) == os.Geteuid() && unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-			_ = os.RemoveAll(dir)
-		}
-		_ = f.Close()
-	}
+	return errors.Join(err, out.Chmod(0o755), out.Close())
 }

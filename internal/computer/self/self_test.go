@@ -3,7 +3,6 @@ package self
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"testing"
 )
 
@@ -15,11 +14,6 @@ func TestCopy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What a process left that died before it could clean up.
-	dead := filepath.Join(dir, prefix+"dead")
-	if err := errors.Join(os.Mkdir(dead, 0o700), os.WriteFile(filepath.Join(dead, name), nil, 0o700)); err != nil {
-		t.Fatal(err)
-	}
 	if _, err := two.Path(); err != nil {
 		t.Fatal(err)
 	}
@@ -28,9 +22,6 @@ func TestCopy(t *testing.T) {
 	}
 	if again, err := one.Path(); err != nil || again != path {
 		t.Errorf("asked again: got %s, %v, want %s", again, err, path)
-	}
-	if _, err := os.Stat(dead); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("what was left behind is there: %v", err)
 	}
 	if err := errors.Join(one.Close(), two.Close(), one.Close()); err != nil {
 		t.Fatal(err)
