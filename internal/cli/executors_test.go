@@ -23,8 +23,6 @@ var outsider = map[string]string{
     call: [{tool: lyceum__exec, args: {command: "echo used >> log; sleep 0.6; echo exec-done"}}]
   - on: {tool: run_command, result: "not allowed|rejected|refused"}
     say: "I was not allowed."
-  - on: {tool: lyceum__exec, result: "outcome unknown"} # lyceum was killed before it began
-    call: [{tool: lyceum__exec, args: {command: "echo used >> log; echo exec-done"}}]
   - on: {tool: lyceum__exec}
     delay: 300ms
     say: "All done."
@@ -43,6 +41,7 @@ type reportEvent struct {
 	Type string
 	Body struct {
 		Process, ID, Command, Stop string
+		Output                     struct{ Text string }
 	}
 }
 
@@ -60,7 +59,7 @@ func (h *home) reports(quest string) (out []reportEvent) {
 // prompt, each permission was asked for and decided once, each command was run once.
 func (h *home) askedOnce(quest string) {
 	h.t.Helper()
-	seen := map[string]int{}
+	seen, left := map[string]int{}, "ran\nused\n"
 	for _, e := range h.reports(quest) {
 		switch e.Type {
 		case "session.opened", "executor.ready", "prompt.call":
@@ -71,6 +70,11 @@ func (h *home) askedOnce(quest string) {
 			seen["permission "+e.Body.ID]++
 		case "cli.run":
 			seen["command "+e.Body.Command]++
+		case "tool.result":
+			// The call of a tool was recorded, and lyceum killed before the command began.
+			if strings.Contains(e.Body.Output.Text, "outcome unknown") {
+				left = "ran\n"
+			}
 		}
 	}
 	if len(seen) < 4 {
@@ -83,8 +87,8 @@ func (h *home) askedOnce(quest string) {
 	}
 	log, err := os.ReadFile(filepath.Join(h.dir, "quests", quest, "agents", "agent-0", "log"))
 	must(h.t, err)
-	if string(log) != "ran\nused\n" {
-		h.t.Errorf("its commands left %q, want each to have run once\n%s", log, h.ok("trace", quest))
+	if string(log) != left {
+		h.t.Errorf("its commands left %q, want %q, each run once\n%s", log, left, h.ok("trace", quest))
 	}
 	h.sound(quest)
 }

@@ -39,8 +39,12 @@ func newPeer(t *testing.T) *peer {
 	t.Helper()
 	p := &peer{Server: mcp.NewServer(&mcp.Implementation{Name: "peer", Version: "1"}, nil)}
 	p.heard.L = &p.mu
+	over, end := context.WithCancel(context.Background())
 	p.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			ctx, stop := context.WithCancel(ctx)
+			defer stop()
+			defer context.AfterFunc(over, stop)()
 			res, err := next(ctx, method, r)
 			p.mu.Lock()
 			if method == "tools/list" {
@@ -54,6 +58,7 @@ func newPeer(t *testing.T) *peer {
 	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return p.Server }, nil)
 	p.http = httptest.NewServer(h)
 	t.Cleanup(p.http.Close)
+	t.Cleanup(end) // before: one that waits for an answer of a session that was ended waits for ever
 	return p
 }
 
