@@ -8,6 +8,7 @@ import (
 
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
+	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
 )
 
@@ -261,6 +262,9 @@ func (r *Runtime) expired(ctx context.Context, from string, at uint64, prefix []
 	var files []event.Hash
 	last := uint64(0)
 	for e, err := range r.Ledger.Read(ctx, from, at+1) {
+		if _, damaged := errors.AsType[*ledger.DamageError](err); damaged {
+			break // the good part can be forked; what it has not, verify tells
+		}
 		if err != nil {
 			return nil, err
 		}

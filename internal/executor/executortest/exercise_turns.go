@@ -82,7 +82,7 @@ func (l *lab) simple(t *testing.T) {
 	}
 	heard := strings.Join(s.room.heard(t)[0], "\n")
 	for _, want := range []string{
-		`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true},"clientInfo":{"name":"lyceum","version":"test"},"protocolVersion":1}}`,
+		`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"clientCapabilities":{"elicitation":{"form":{}},"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true},"clientInfo":{"name":"lyceum","version":"test"},"protocolVersion":1}}`,
 		`{"jsonrpc":"2.0","id":"auth","method":"authenticate","params":{"methodId":"scripted-key"}}`,
 		`"mcpServers":[{"headers":[{"name":"Authorization","value":"Bearer t"}],"name":"tools","type":"http","url":"http://127.0.0.1:1/mcp"},{"args":["bridge"],"command":"lyceum","env":[],"name":"bridge"}]`,
 		`"method":"session/set_mode","params":{"modeId":"asks",`,
