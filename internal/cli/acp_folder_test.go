@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	lyceumacp "lyceum/internal/acp"
 	"lyceum/internal/need"
@@ -821,10 +822,15 @@ func TestCommands(t *testing.T) {
 		again := h.desk(bareDesk)
 		again.load(id, h.work)
 		again.says(id, "/verify")
-		again.mu.Lock()
-		defer again.mu.Unlock()
-		if !slices.ContainsFunc(again.updates, func(n acp.SessionNotification) bool { return n.Update.AvailableCommandsUpdate != nil }) {
-			t.Error("a session that is loaded has no commands")
+		told := func() bool { // beside the answer, and maybe after the next one
+			again.mu.Lock()
+			defer again.mu.Unlock()
+			return slices.ContainsFunc(again.updates, func(n acp.SessionNotification) bool { return n.Update.AvailableCommandsUpdate != nil })
+		}
+		for deadline := time.Now().Add(patience); !told(); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("a session that is loaded has no commands")
+			}
 		}
 		if diff := cmp.Diff([]string{"verify", "evidence", "fork", "deliver"}, slices.Compact(names)); names != nil && diff != "" {
 			t.Errorf("the commands are %v", names)
