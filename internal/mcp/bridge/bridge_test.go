@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,8 +68,12 @@ type port struct {
 	server  *http.Server
 }
 
+// hosts is how many addresses of the loopback are in use.
+var hosts atomic.Int64
+
+// newPort takes a port of an address of its own: nobody else gets it while it is free.
 func newPort(t *testing.T) *port {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", fmt.Sprintf("127.0.1.%d:0", hosts.Add(1)))
 	if err != nil {
 		t.Fatal(err)
 	}
