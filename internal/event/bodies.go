@@ -289,8 +289,15 @@ type Attachment struct {
 type UserMessage struct {
 	// Attachments go with the text, which may be empty then.
 	Attachments []Attachment `json:"attachments,omitempty"`
-	Inbox       int64        `json:"inbox,omitzero"`
-	Text        Text         `json:"text"`
+	// Conversation is where it was said, as its source names it.
+	Conversation string `json:"conversation,omitzero"`
+	Inbox        int64  `json:"inbox,omitzero"`
+	// Reply is what it answers: a question, or something that an agent said.
+	Reply uint64 `json:"reply,omitzero"`
+	// Sender is who said it, and Source by which way it came; empty for the owner, here.
+	Sender string `json:"sender,omitzero"`
+	Source string `json:"source,omitzero"`
+	Text   Text   `json:"text"`
 	// To names an agent; empty means all of them.
 	To string `json:"to,omitzero"`
 }
