@@ -149,6 +149,16 @@ type HomeCard struct {
 	Title   string `json:"title"`
 }
 
+// The words of a person about the course of a study.
+const (
+	SteerStage    = "stage"
+	SteerNow      = "now"
+	SteerWithdraw = "withdraw"
+	SteerWaive    = "waive"
+	SteerApprove  = "approve"
+	SteerUse      = "use"
+)
+
 // The ways of a message to its reader.
 const (
 	WithSitting  = "sitting"

@@ -92,7 +92,7 @@ func (s *Study) Apply(e event.Event) {
 	case *event.InteractionAnswered:
 		s.answered(e, b)
 	case *event.InteractionOpened:
-		s.opened(e)
+		s.opened(e, b)
 	case *event.InteractionWithdrawn:
 		s.closed(b.Interaction)
 	case *event.InteractionExpired:
