@@ -188,7 +188,7 @@ func PlanOf(skill, anchor string) (quest, global []string) {
 const (
 	maxNewest   = 6
 	maxPlanned  = 8
-	maxMentions = 64
+	maxMentions = 24
 	maxSought   = 200
 )
 
