@@ -192,3 +192,6 @@ func (b *CardResult) Answers() uint64 { return b.Call }
 
 // Number implements Order.
 func (b *StudyOrder) Number() int64 { return b.Inbox }
+
+// SetNumber implements Order.
+func (b *StudyOrder) SetNumber(n int64) { b.Inbox = n }
