@@ -11,8 +11,7 @@ import (
 	"lyceum/internal/society/lab/paper"
 )
 
-// The blocks of a prompt, in their order, between the system prompt and the mail. Alone is
-// there only if nobody has written.
+// The blocks of a prompt, in their order, between the system prompt and the mail.
 const (
 	BlockContext     = "context"
 	BlockSurface     = "surface"
@@ -23,7 +22,6 @@ const (
 	BlockMemory      = "memory"
 	BlockMessages    = "messages"
 	BlockAttachments = "attachments"
-	BlockAlone       = "alone"
 )
 
 // rooms are how many bytes each block has at most, all together less than 24 KiB. A block does
@@ -31,22 +29,21 @@ const (
 // the same as long as it does.
 var rooms = map[string]int{
 	BlockContext: 2000, BlockSurface: 1000, BlockSkills: 4000, BlockFiles: 1500, BlockRecent: 2500,
-	BlockStyle: 1500, BlockMemory: 6000, BlockMessages: 4000, BlockAttachments: 1000, BlockAlone: 500,
+	BlockStyle: 1500, BlockMemory: 6000, BlockMessages: 4000, BlockAttachments: 1000,
 }
 
 // Facts are what a prompt is made of besides the study itself: plain values, which whoever
 // knows the quest fills in. Names and values may be anybody's words.
 type Facts struct {
-	// Skill is the sitting's, Number its own.
-	Skill  string
-	Number int64
+	// Skill is the sitting's.
+	Skill string
 	// Context are names with values, Surface how the people are reached, in their order.
 	Context, Surface []Pair
 	Skills           []SkillLine
 	// Files are the quest's own, by path, and Recent lines on artifacts, runs and branches.
 	Files, Recent []string
-	// Style is how to write, Alone what is said where nobody has written.
-	Style, Alone string
+	// Style is how to write.
+	Style string
 	// Mail are the letters that the sitting begins with, the oldest first.
 	Mail []Letter
 }
@@ -73,8 +70,8 @@ type Block struct {
 
 // Blocks are what a sitting begins with, in their order: each once, a function of the study
 // and the facts alone.
-func (s *Study) Blocks(f *Facts) (out []Block) {
-	out = []Block{
+func (s *Study) Blocks(f *Facts) []Block {
+	return []Block{
 		list(BlockContext, "# Where you are", "", pairs(f.Context)),
 		list(BlockSurface, "# How people reach you", "", pairs(f.Surface)),
 		list(BlockSkills, "# Skills", "Read the one of this sitting before you begin, and any other when you need it. They are files in your home.", skills(f)),
@@ -85,10 +82,6 @@ func (s *Study) Blocks(f *Facts) (out []Block) {
 		s.messages(f),
 		list(BlockAttachments, "# Attachments", "", attached(f.Mail)),
 	}
-	if len(f.Mail) == 0 {
-		out = append(out, whole(BlockAlone, fmt.Sprintf("# Sitting %d\n%s", f.Number, f.Alone)))
-	}
-	return out
 }
 
 // list is a block of lines. The lines that find no room are counted in its last one.
@@ -180,11 +173,11 @@ func (s *Study) cards(f *Facts) (out []string) {
 	}
 	kinds, global := PlanOf(f.Skill, s.Anchor)
 	for _, c := range s.Plan(kinds, mail.String()) {
-		out = append(out, fmt.Sprintf("- %s %s, %s, %s", c.ID, c.Kind, quote(c.Title, 80), quote(c.Summary, maxSummary)))
+		out = append(out, c.Line())
 	}
 	for i, c := range s.Global {
 		if i < maxPlanned && slices.Contains(global, c.Kind) {
-			out = append(out, fmt.Sprintf("- %s %s of the quest %s, %s, %s", quote(c.ID, 40), c.Kind, quote(c.Quest, 80), quote(c.Title, 80), quote(c.Summary, maxSummary)))
+			out = append(out, HomeLine(c))
 		}
 	}
 	return out
@@ -197,7 +190,7 @@ func (s *Study) messages(f *Facts) Block {
 	left, room := 0, rooms[BlockMessages]-200
 	for i := len(s.Words) - 1; i >= 0 && left == 0; i-- {
 		if x := &s.Words[i]; !f.brings(x.Seq) {
-			line := x.line()
+			line := x.Line()
 			if room -= len(line) + 1; room < 0 {
 				left = i + 1
 				line = fmt.Sprintf("(%d before these are left out: there is no room for them.)", left)
@@ -211,8 +204,8 @@ func (s *Study) messages(f *Facts) Block {
 	return b
 }
 
-// line is an exchange as it is shown.
-func (x *Exchange) line() string {
+// Line is an exchange as it is shown.
+func (x *Exchange) Line() string {
 	line := fmt.Sprintf("- %d %s", x.Seq, quote(x.Who, 40))
 	if x.Kind != "" {
 		line += ", " + x.Kind

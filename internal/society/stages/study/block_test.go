@@ -24,17 +24,12 @@ func TestBlocksComeInOrderEachOnce(t *testing.T) {
 	t.Parallel()
 	s := begin(t, Copilot)
 	want := []string{BlockContext, BlockSurface, BlockSkills, BlockFiles, BlockRecent, BlockStyle, BlockMemory, BlockMessages, BlockAttachments}
-	names := func(f *Facts) (out []string) {
-		for _, b := range s.Blocks(f) {
-			out = append(out, b.Name)
-		}
-		return out
+	var got []string
+	for _, b := range s.Blocks(&Facts{}) {
+		got = append(got, b.Name)
 	}
-	if got := names(&Facts{Mail: []Letter{{Seq: 2}}}); !slices.Equal(got, want) {
+	if !slices.Equal(got, want) {
 		t.Errorf("the blocks are %v, want %v", got, want)
-	}
-	if got := names(&Facts{Number: 3}); !slices.Equal(got, append(want, BlockAlone)) {
-		t.Errorf("without mail the blocks are %v", got)
 	}
 }
 
@@ -45,7 +40,7 @@ func TestABlockSaysWhatIsThere(t *testing.T) {
 	before := s.message("an old word", 0)
 	now := s.message("the new word", question)
 	f := &Facts{
-		Skill: Idea, Number: 4, Style: "Write plainly.",
+		Skill: Idea, Style: "Write plainly.",
 		Context: []Pair{{"quest", "q"}, {"branch", ""}}, Surface: []Pair{{"source", "cli <b>"}},
 		Skills: []SkillLine{{"baseline", "how to", "skills/baseline/SKILL.md"}, {"idea", "what to", "skills/idea/SKILL.md"}},
 		Mail: []Letter{{Seq: now, Text: "the new word", Attachments: []event.Attachment{
@@ -79,7 +74,7 @@ func TestAPromptHasAtMost24KiB(t *testing.T) {
 	t.Parallel()
 	s := begin(t, Copilot)
 	long := strings.Repeat("日本<[", 400)
-	f := &Facts{Skill: SkillDecision, Style: long, Alone: long}
+	f := &Facts{Skill: SkillDecision, Style: long}
 	for i := range 200 {
 		s.take("p", &event.UserMessage{Sender: long, Text: event.Text{Text: long}})
 		s.card(CardKinds[i%len(CardKinds)], long, long)
@@ -95,7 +90,7 @@ func TestAPromptHasAtMost24KiB(t *testing.T) {
 		for _, b := range s.Blocks(f) {
 			total += len(b.Text) + len("\n\n")
 			said := strings.Contains(b.Text, "left out")
-			if b.Cut != said || !b.Cut && b.Name != BlockAttachments && b.Name != BlockAlone {
+			if b.Cut != said || !b.Cut && b.Name != BlockAttachments {
 				t.Errorf("%s: it is cut is %v, and its text says so is %v: %s", b.Name, b.Cut, said, b.Text)
 			}
 			if !utf8.ValidString(b.Text) {

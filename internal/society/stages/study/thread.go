@@ -22,6 +22,9 @@ const (
 	ReplyBlocking = "blocking"
 )
 
+// Complete is the tool whose words are the quest's answer.
+const Complete = "complete"
+
 // Kinds and Replies are all of them.
 var (
 	Kinds   = []string{Progress, Milestone, Request, Approval, Answer}
@@ -211,6 +214,9 @@ func (s *Study) said(e event.Event, b *event.InteractSaid) {
 		panic(fmt.Sprintf("interact.said belongs to a thread %d that is none", b.Thread))
 	}
 	s.did(e, agent.Place{Answer: b.Answer, Part: b.Part})
+	if e.Tool == Complete {
+		s.Concluded = e.Seq
+	}
 	text := opening(b.Text)
 	if b.Reply != ReplyNone {
 		t := Thread{Seq: e.Seq, Kind: b.Kind, Text: text, Blocking: b.Reply == ReplyBlocking}
