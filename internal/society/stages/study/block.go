@@ -126,6 +126,9 @@ func quote(text string, most int) string {
 	return paper.Quote(text)
 }
 
+// Quoted is somebody's words as a line shows them.
+func Quoted(text string) string { return quote(text, maxSummary) }
+
 // maxValue is how many characters of a value are shown.
 const maxValue = 160
 

@@ -104,7 +104,7 @@ func (s *Study) begun(e event.Event, b *event.SittingBegun) {
 		panic(fmt.Sprintf("sitting %d has the skill %.40q, want %s", b.Number, b.Skill, s.SkillOf(b.Mail)))
 	}
 	s.delivered(b.Mail)
-	s.Skill, s.Concluded = "", 0
+	s.Skill, s.Concluded, s.Conclusion = "", 0, ""
 	s.Sitting = &Sitting{Number: b.Number, Seq: e.Seq, Anchor: b.Anchor, Branch: b.Branch, Runner: b.Runner, Skill: b.Skill}
 }
 

@@ -39,8 +39,10 @@ type Study struct {
 	Failures int64 `json:",omitzero"`
 	// Materials says that the quest was given some, which are looked through first.
 	Materials bool `json:",omitzero"`
-	// Concluded is the interact.said that is the quest's answer, 0 while there is none.
-	Concluded uint64 `json:",omitzero"`
+	// Concluded is the interact.said that is the quest's answer, 0 while there is none, and
+	// Conclusion its text.
+	Concluded  uint64 `json:",omitzero"`
+	Conclusion string `json:",omitzero"`
 	// Skill is the one that a person wants the next sitting to have, empty for the usual.
 	Skill string `json:",omitzero"`
 
@@ -127,10 +129,10 @@ func (s *Study) Apply(e event.Event) {
 		s.found(b)
 	case *event.PolicyBlocked:
 		if b.Proposal == "quest.finished" {
-			s.Concluded = 0
+			s.Concluded, s.Conclusion = 0, ""
 		}
 	case *event.QuestFinished:
-		s.Concluded = 0
+		s.Concluded, s.Conclusion = 0, ""
 	case *event.FileDiff:
 		if b.Cause != event.CauseOutside {
 			s.durable()

@@ -215,7 +215,7 @@ func (s *Study) said(e event.Event, b *event.InteractSaid) {
 	}
 	s.did(e, agent.Place{Answer: b.Answer, Part: b.Part})
 	if e.Tool == Complete {
-		s.Concluded = e.Seq
+		s.Concluded, s.Conclusion = e.Seq, b.Text.Text
 	}
 	text := opening(b.Text)
 	if b.Reply != ReplyNone {
