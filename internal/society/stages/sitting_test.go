@@ -391,7 +391,7 @@ func TestTheEndOfACommandBeginsASitting(t *testing.T) {
 	call := k.Open("tool.call", "")[0]
 	k.Take(stages.Researcher, &event.ComputerStarted{Driver: "bubblewrap"})
 	for _, id := range []string{"c1", "c2"} {
-		k.Take(stages.Researcher, &event.CliRun{Call: call, Command: id, Argv: []string{"sleep"}, Keep: id == "c1"})
+		k.Take(stages.Researcher, &event.CliRun{Call: call, Command: id, Keep: id == "c1"})
 	}
 	k.Take(stages.Researcher, &event.CliExit{Call: call, Command: "c2"})
 	k.Take(stages.Researcher, &event.ToolResult{Call: call, Output: event.Text{Text: "begun"}})
