@@ -108,7 +108,7 @@ func (s *Study) Apply(e event.Event) {
 		s.delivered(b.Messages)
 		s.Handed = e.Seq
 	case *event.MailWithdrawn:
-		s.dropLetter(b.Message)
+		s.unsaid(b.Message)
 	case *event.StudyOrder:
 		s.ordered(e, b)
 	case *event.SittingBegun:

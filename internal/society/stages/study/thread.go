@@ -194,6 +194,12 @@ func (s *Study) dropLetter(seq uint64) (r Routed) {
 	return r
 }
 
+// unsaid forgets a message that was withdrawn: no prompt shows it.
+func (s *Study) unsaid(seq uint64) {
+	s.dropLetter(seq)
+	s.Words = slices.DeleteFunc(s.Words, func(x Exchange) bool { return x.Seq == seq })
+}
+
 // Superseded is the question that is open beside the one that is waited for: it is withdrawn.
 // It is an interaction; 0 if there is none.
 func (s *Study) Superseded() uint64 {
