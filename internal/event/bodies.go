@@ -46,6 +46,8 @@ type QuestCreated struct {
 	Servers []ServerPin `json:"servers,omitempty"`
 	// Settings are how the society works, as JSON, where it has no member of its own.
 	Settings string `json:"settings,omitzero"`
+	// Skills are what agents can look up, where their society has them do so.
+	Skills *SkillSet `json:"skills,omitzero"`
 	// Spec is the quest.yaml as it was given.
 	Spec Ref `json:"spec"`
 	// Texts are what the society says to agents, by name, sorted.
@@ -53,6 +55,25 @@ type QuestCreated struct {
 	Thinking bool        `json:"thinking,omitzero"`
 	// Tools are what the rules know of the world's tools that agents have, sorted by name.
 	Tools []ToolTraits `json:"tools,omitempty"`
+}
+
+// SkillSet are the skills of a quest, as they were when it was made.
+type SkillSet struct {
+	// List says of each what it is for, sorted by name.
+	List []SkillPin `json:"list"`
+	// Tree is a folder with the folder of each.
+	Tree TreeRef `json:"tree"`
+}
+
+// SkillPin is what a prompt says of a skill. The rest is in its files.
+type SkillPin struct {
+	// Description may be shortened, as there is not room for everything.
+	Description string `json:"description"`
+	// From says whose it is: quest, home or ours.
+	From string `json:"from"`
+	Name string `json:"name"`
+	// Role is stage or cross-cutting, if it is one of these.
+	Role string `json:"role,omitzero"`
 }
 
 // ToolTraits is what the rules know of a tool of the world besides its name: what it says

@@ -124,9 +124,12 @@ type CardPromoted struct {
 // CardCall has cards of the home looked for, or one put there. CardResult answers it.
 type CardCall struct {
 	// Action is put, approve, search or read.
-	Action string   `json:"action"`
+	Action string `json:"action"`
+	// Answer and Part are where the tool call stands that it is made for, if it is for one.
+	Answer uint64   `json:"answer,omitzero"`
 	ID     string   `json:"id,omitzero"`
 	Kinds  []string `json:"kinds,omitempty"`
+	Part   int64    `json:"part,omitzero"`
 	Query  string   `json:"query,omitzero"`
 	// Text is what is put there, as it stands in its file.
 	Text *Text `json:"text,omitzero"`

@@ -181,7 +181,7 @@ func (s *State) applyCall(e event.Event) {
 
 func (s *State) create(b *event.QuestCreated, now event.Time) {
 	s.Name, s.Status, s.Rules, s.Seed = b.Name, Created, b.Rules, b.Seed
-	s.Problem, s.Spec, s.Data, s.Pins, s.Limits = b.Problem, b.Spec, b.Data, b.Pins, b.Limits
+	s.Problem, s.Spec, s.Data, s.Pins, s.Limits, s.Skills = b.Problem, b.Spec, b.Data, b.Pins, b.Limits, b.Skills
 	s.Computer, s.Repo = b.Computer, b.Repo
 	if b.Prepare != "" {
 		s.Preparing = &Preparing{Command: b.Prepare}

@@ -136,6 +136,21 @@ type Keyed interface {
 	Settle(s *Spec, b *event.QuestCreated) error
 }
 
+// Skilled is a society whose agents have skills: folders of instructions, which lie in their
+// homes to be read.
+type Skilled interface {
+	// SkillPaths are the folders beside quest.yaml that a spec takes skills from, before those
+	// of the home and the binary.
+	SkillPaths(s *Spec) []string
+}
+
+// KeySkills is the key of quest.yaml under which such a society has them named.
+const KeySkills = "skills"
+
+// SkillsDir is the folder of a home that skills lie in. Nobody writes there, and what lies
+// there is nobody's work.
+const SkillsDir = "skills"
+
 // Knower is a society that knows more than its agents do: papers, bids, branches.
 type Knower interface {
 	// Begin is what the society knows when a quest has just been created. The state has

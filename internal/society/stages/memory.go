@@ -128,9 +128,6 @@ func (m *Memory) Happened(_ string, at agent.Place) bool { return m.Study.Effect
 // Facts implements quest.Memory.
 func (m *Memory) Facts(event.Event, *policy.Facts) {}
 
-// CallFacts implements quest.Memory.
-func (m *Memory) CallFacts(*policy.Facts) {}
-
 // Idle implements quest.Idler: nobody waits for the time of a model that answers again.
 func (m *Memory) Idle(purpose string) bool { return purpose == retryTimer && !m.Failed }
 

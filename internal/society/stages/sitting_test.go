@@ -494,7 +494,7 @@ func TestForgedSittingsDoNotFold(t *testing.T) {
 	}
 	for name, change := range map[string]func(*event.SittingBegun){
 		"AnotherBlock":     func(b *event.SittingBegun) { b.Blocks = slices.Clone(b.Blocks); b.Blocks[1].Hash[0] ^= 1 },
-		"ABlockUnsaid":     func(b *event.SittingBegun) { b.Blocks = slices.Clone(b.Blocks); b.Blocks[1].Said = false },
+		"ABlockUnsaid":     func(b *event.SittingBegun) { b.Blocks = slices.Clone(b.Blocks); b.Blocks[len(b.Blocks)-2].Said = false },
 		"MailOutOfOrder":   func(b *event.SittingBegun) { b.Mail = []uint64{2} },
 		"MailThatIsGone":   func(b *event.SittingBegun) { b.Mail = append([]uint64{1}, b.Mail...) },
 		"AnotherNumber":    func(b *event.SittingBegun) { b.Number = 7 },

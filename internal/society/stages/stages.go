@@ -19,16 +19,17 @@ import (
 type Society struct{}
 
 var (
-	_ quest.Knower   = Society{}
-	_ quest.Toolbox  = Society{}
-	_ quest.Minder   = Society{}
-	_ quest.Host     = Society{}
-	_ quest.Cast     = Society{}
-	_ quest.Keyed    = Society{}
-	_ quest.Prompter = Society{}
-	_ quest.Rester   = (*Memory)(nil)
-	_ quest.Steered  = (*Memory)(nil)
-	_ quest.Idler    = (*Memory)(nil)
+	_ quest.Knower    = Society{}
+	_ quest.Toolbox   = Society{}
+	_ quest.Minder    = Society{}
+	_ quest.Host      = Society{}
+	_ quest.Cast      = Society{}
+	_ quest.Keyed     = Society{}
+	_ quest.Prompter  = Society{}
+	_ quest.Deliverer = Society{}
+	_ quest.Rester    = (*Memory)(nil)
+	_ quest.Steered   = (*Memory)(nil)
+	_ quest.Idler     = (*Memory)(nil)
 )
 
 // Rules implements quest.Society.
@@ -104,9 +105,15 @@ func (Society) Parked(s *quest.State, a *agent.Agent, e event.Event) []event.Dra
 	return end(s, e, event.SittingCut, event.Shorten(a.Parked, 2000))
 }
 
-// Before implements quest.Minder: what people have said comes before the next turn.
+// Before implements quest.Minder: what people have said comes before the next turn, and who has
+// concluded has none.
 func (Society) Before(s *quest.State, a *agent.Agent, e event.Event) []event.Draft {
-	if a.Parked != "" || a.Phase() != agent.Ready || len(s.Mail) == 0 {
+	switch {
+	case a.Parked != "" || a.Phase() != agent.Ready || s.Sitting == nil:
+		return nil
+	case Of(s).Study.Concluded != 0:
+		return end(s, e, event.SittingRested, "")
+	case len(s.Mail) == 0:
 		return nil
 	}
 	return deliver(s, e, event.WithResults)

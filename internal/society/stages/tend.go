@@ -42,6 +42,8 @@ func next(s *quest.State, m *Memory, a *agent.Agent, e event.Event) []event.Draf
 	switch {
 	case a.Parked != "" || a.Asked != 0 || len(a.Open) > 0:
 		return nil
+	case m.Study.Concluded != 0:
+		return one(e, a.Name, &event.QuestFinished{Answer: event.Text{Text: m.Study.Conclusion}})
 	case m.Failed:
 		return again(m, e)
 	case len(s.Mail) > 0 || m.Study.Recovers():

@@ -114,28 +114,18 @@ func (s *Study) MayWaive(policy, reason string) error {
 	return nil
 }
 
-// The actions of a study.order.
-const (
-	OrderStage    = "stage"
-	OrderNow      = "now"
-	OrderWithdraw = "withdraw"
-	OrderWaive    = "waive"
-	OrderApprove  = "approve"
-	OrderUse      = "use"
-)
-
 // ordered takes in a person's word. What follows from one about the stage or a message is an
 // event of its own.
 func (s *Study) ordered(e event.Event, b *event.StudyOrder) {
 	switch b.Action {
-	case OrderWaive:
+	case event.SteerWaive:
 		if err := s.MayWaive(b.What, b.Reason); err != nil {
 			panic(err.Error())
 		}
 		if !s.passes(b.What) {
 			s.Waived = append(s.Waived, Waiver{Policy: b.What, Reason: b.Reason, Seq: e.Seq, Actor: e.Actor})
 		}
-	case OrderUse:
+	case event.SteerUse:
 		s.Skill = b.What
 	}
 }

@@ -45,10 +45,18 @@ type Card struct {
 	Approved bool `json:",omitzero"`
 }
 
-// Call is an open card.call, of an agent or, for a prompt, of the rules.
+// Call is an open card.call. The place is that of the tool call it is made for; without one it
+// is for a prompt, or a person's order.
 type Call struct {
-	Seq               uint64
-	Actor, Action, ID string
+	agent.Place
+	Seq        uint64
+	Action, ID string
+}
+
+// Found is what the home answered to a tool call.
+type Found struct {
+	agent.Place
+	Result event.CardResult
 }
 
 // The actions of a card.call.
@@ -131,7 +139,7 @@ func (s *Study) promoted(e event.Event, b *event.CardPromoted) {
 
 // asked takes in that the home is asked for something.
 func (s *Study) asked(e event.Event, b *event.CardCall) {
-	s.Calls = append(s.Calls, Call{Seq: e.Seq, Actor: e.Actor, Action: b.Action, ID: b.ID})
+	s.Calls = append(s.Calls, Call{Place: agent.Place{Answer: b.Answer, Part: b.Part}, Seq: e.Seq, Action: b.Action, ID: b.ID})
 	if c := s.Card(b.ID); c != nil && b.Action == CardPut {
 		c.Asked = c.Promoted
 	}
@@ -146,15 +154,41 @@ func (s *Study) found(b *event.CardResult) {
 	call := s.Calls[i]
 	s.Calls = slices.Delete(s.Calls, i, i+1)
 	c := s.Card(call.ID)
+	if call.Place != (agent.Place{}) {
+		s.Found = &Found{call.Place, *b}
+	}
 	switch {
 	case b.Error != "":
-	case call.Action == CardSearch && call.Actor == "core":
+	case call.Action == CardSearch && call.Place == (agent.Place{}):
 		s.Global = b.Cards
 	case call.Action == CardPut && c != nil:
 		c.Put = c.Asked
 	case call.Action == CardApprove && c != nil:
 		c.Approved = true
 	}
+}
+
+// Asks reports whether the home is asked for a tool call, and Told is what it answered, nil if
+// it has not.
+func (s *Study) Asks(at agent.Place) bool {
+	return slices.ContainsFunc(s.Calls, func(c Call) bool { return c.Place == at })
+}
+func (s *Study) Told(at agent.Place) *event.CardResult {
+	if s.Found == nil || s.Found.Place != at {
+		return nil
+	}
+	return &s.Found.Result
+}
+
+// At is the card whose last revision is that event, nil if there is none. It is one of the
+// newest.
+func (s *Study) At(seq uint64) *Card {
+	for _, c := range s.Recent("", 1) {
+		if c.Seq == seq {
+			return c
+		}
+	}
+	return nil
 }
 
 // plans are the kinds of cards that a prompt shows by the sitting's skill or anchor: those of
@@ -188,7 +222,7 @@ func PlanOf(skill, anchor string) (quest, global []string) {
 const (
 	maxNewest   = 6
 	maxPlanned  = 8
-	maxMentions = 64
+	maxMentions = 24
 	maxSought   = 200
 )
 
@@ -269,6 +303,25 @@ func (s *Study) Recent(kind string, limit int) (out []*Card) {
 	}
 	slices.SortFunc(out, func(a, b *Card) int { return cmp.Compare(b.Seq, a.Seq) })
 	return out[:min(limit, len(out))]
+}
+
+// Summary is the beginning of a card's text, on one line.
+func Summary(text string) string {
+	line := []rune(strings.Join(strings.Fields(text), " "))
+	if len(line) > maxSummary {
+		return string(line[:maxSummary-1]) + "…"
+	}
+	return string(line)
+}
+
+// Line is a card as it is listed: its author's words are data.
+func (c *Card) Line() string {
+	return fmt.Sprintf("- %s %s, %s, %s", c.ID, c.Kind, quote(c.Title, 80), quote(c.Summary, maxSummary))
+}
+
+// HomeLine is a card of the home as it is listed.
+func HomeLine(c event.HomeCard) string {
+	return fmt.Sprintf("- %s %s of the quest %s, %s, %s", quote(c.ID, 40), quote(c.Kind, 40), quote(c.Quest, 80), quote(c.Title, 80), quote(c.Summary, maxSummary))
 }
 
 // File is where a card lies below the folder of a quest's memory. It ends in the card's id, so

@@ -15,11 +15,6 @@ type Sitting struct {
 	Branch string `json:",omitzero"`
 	Runner string
 	Skill  string
-	// Mail are the letters that it began with. They lead the next one if it fails before a
-	// word or call came of it.
-	Mail []uint64 `json:",omitempty"`
-	// Blocks are those that the window has, as this sitting knows them.
-	Blocks []event.SittingBlock `json:",omitempty"`
 	// Durable says that it left something; Outcome is how it ended, empty while it is under
 	// way.
 	Durable bool   `json:",omitzero"`
@@ -109,8 +104,8 @@ func (s *Study) begun(e event.Event, b *event.SittingBegun) {
 		panic(fmt.Sprintf("sitting %d has the skill %.40q, want %s", b.Number, b.Skill, s.SkillOf(b.Mail)))
 	}
 	s.delivered(b.Mail)
-	s.Skill = ""
-	s.Sitting = &Sitting{Number: b.Number, Seq: e.Seq, Anchor: b.Anchor, Branch: b.Branch, Runner: b.Runner, Skill: b.Skill, Mail: b.Mail, Blocks: b.Blocks}
+	s.Skill, s.Concluded, s.Conclusion = "", 0, ""
+	s.Sitting = &Sitting{Number: b.Number, Seq: e.Seq, Anchor: b.Anchor, Branch: b.Branch, Runner: b.Runner, Skill: b.Skill}
 }
 
 // ended takes in its end.

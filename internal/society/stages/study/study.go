@@ -39,6 +39,10 @@ type Study struct {
 	Failures int64 `json:",omitzero"`
 	// Materials says that the quest was given some, which are looked through first.
 	Materials bool `json:",omitzero"`
+	// Concluded is the interact.said that is the quest's answer, 0 while there is none, and
+	// Conclusion its text.
+	Concluded  uint64 `json:",omitzero"`
+	Conclusion string `json:",omitzero"`
 	// Skill is the one that a person wants the next sitting to have, empty for the usual.
 	Skill string `json:",omitzero"`
 
@@ -50,6 +54,8 @@ type Study struct {
 	Letters []Routed `json:",omitempty"`
 	// Words are the last exchanges with people, the oldest first.
 	Words []Exchange `json:",omitempty"`
+	// Handed is the last event that delivered mail.
+	Handed uint64 `json:",omitzero"`
 	// Progress is the sum of the last progress that was said, zero if somebody spoke since.
 	Progress event.Hash `json:",omitzero"`
 
@@ -57,8 +63,9 @@ type Study struct {
 	Cards []*Card `json:",omitempty"`
 	// Global are the cards of the home that the next prompt shows, as the last call found them.
 	Global []event.HomeCard `json:",omitempty"`
-	// Calls are the open card.calls.
+	// Calls are the open card.calls, Found is what the last one for a tool call came to.
 	Calls []Call `json:",omitempty"`
+	Found *Found `json:",omitzero"`
 
 	// Effects are the last tool calls that had one.
 	Effects []Effect `json:",omitempty"`
@@ -92,15 +99,16 @@ func (s *Study) Apply(e event.Event) {
 	case *event.InteractionAnswered:
 		s.answered(e, b)
 	case *event.InteractionOpened:
-		s.opened(e)
+		s.opened(e, b)
 	case *event.InteractionWithdrawn:
 		s.closed(b.Interaction)
 	case *event.InteractionExpired:
 		s.closed(b.Interaction)
 	case *event.MailDelivered:
 		s.delivered(b.Messages)
+		s.Handed = e.Seq
 	case *event.MailWithdrawn:
-		s.dropLetter(b.Message)
+		s.unsaid(b.Message)
 	case *event.StudyOrder:
 		s.ordered(e, b)
 	case *event.SittingBegun:
@@ -119,6 +127,12 @@ func (s *Study) Apply(e event.Event) {
 		s.asked(e, b)
 	case *event.CardResult:
 		s.found(b)
+	case *event.PolicyBlocked:
+		if b.Proposal == "quest.finished" {
+			s.Concluded, s.Conclusion = 0, ""
+		}
+	case *event.QuestFinished:
+		s.Concluded, s.Conclusion = 0, ""
 	case *event.FileDiff:
 		if b.Cause != event.CauseOutside {
 			s.durable()

@@ -22,6 +22,9 @@ const (
 	ReplyBlocking = "blocking"
 )
 
+// Complete is the tool whose words are the quest's answer.
+const Complete = "complete"
+
 // Kinds and Replies are all of them.
 var (
 	Kinds   = []string{Progress, Milestone, Request, Approval, Answer}
@@ -116,14 +119,6 @@ func (s *Study) MayReply(reply uint64) error {
 	return nil
 }
 
-// MayWithdraw says why a message cannot be withdrawn.
-func (s *Study) MayWithdraw(message uint64) error {
-	if !slices.ContainsFunc(s.Letters, func(r Routed) bool { return r.Seq == message }) {
-		return fmt.Errorf("the message %d does not wait: only one that was not delivered can be withdrawn", message)
-	}
-	return nil
-}
-
 // Repeats reports whether something was said already, without a word of anybody between.
 func (s *Study) Repeats(kind string, text string) bool {
 	return kind == Progress && s.Progress == event.HashOf([]byte(text))
@@ -150,11 +145,19 @@ func (s *Study) answered(e event.Event, b *event.InteractionAnswered) {
 	}
 }
 
-// opened notes which question the last thread is.
-func (s *Study) opened(e event.Event) {
-	if t := s.thread(e.Parent); t != nil && t.Blocking && t.Interaction == 0 {
+// opened notes which question the people are asked for a thread: both came of one tool call.
+func (s *Study) opened(e event.Event, b *event.InteractionOpened) {
+	if t := s.thread(s.Effect(agent.Place{Answer: b.Answer, Part: b.Part})); t != nil && t.Blocking && t.Interaction == 0 && b.Proposal == "" {
 		t.Interaction = e.Seq
 	}
+}
+
+// Unasked is the thread of the question that people are yet to be asked, nil if there is none.
+func (s *Study) Unasked() *Thread {
+	if t := s.Waits(); t != nil && t.Interaction == 0 {
+		return t
+	}
+	return nil
 }
 
 // closed takes in that nobody wants the answer to a question any more.
@@ -191,6 +194,12 @@ func (s *Study) dropLetter(seq uint64) (r Routed) {
 	return r
 }
 
+// unsaid forgets a message that was withdrawn: no prompt shows it.
+func (s *Study) unsaid(seq uint64) {
+	s.dropLetter(seq)
+	s.Words = slices.DeleteFunc(s.Words, func(x Exchange) bool { return x.Seq == seq })
+}
+
 // Superseded is the question that is open beside the one that is waited for: it is withdrawn.
 // It is an interaction; 0 if there is none.
 func (s *Study) Superseded() uint64 {
@@ -211,6 +220,9 @@ func (s *Study) said(e event.Event, b *event.InteractSaid) {
 		panic(fmt.Sprintf("interact.said belongs to a thread %d that is none", b.Thread))
 	}
 	s.did(e, agent.Place{Answer: b.Answer, Part: b.Part})
+	if e.Tool == Complete {
+		s.Concluded, s.Conclusion = e.Seq, b.Text.Text
+	}
 	text := opening(b.Text)
 	if b.Reply != ReplyNone {
 		t := Thread{Seq: e.Seq, Kind: b.Kind, Text: text, Blocking: b.Reply == ReplyBlocking}
