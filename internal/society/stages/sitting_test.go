@@ -389,9 +389,12 @@ func TestTheEndOfACommandBeginsASitting(t *testing.T) {
 	k.Start()
 	k.Answer(stages.Researcher, questtest.Calls(questtest.Call{Tool: "run", Args: "{}"}))
 	call := k.Open("tool.call", "")[0]
-	started := &event.ComputerStarted{Driver: "bubblewrap"}
-	started.Fingerprint, _ = started.Sum()
-	k.Take(stages.Researcher, started)
+	up := &event.ComputerStarted{Arch: "amd64", Driver: "bubblewrap"}
+	var err error
+	if up.Fingerprint, err = up.Sum(); err != nil {
+		t.Fatal(err)
+	}
+	k.Take(stages.Researcher, up)
 	for _, id := range []string{"c1", "c2"} {
 		k.Take(stages.Researcher, &event.CliRun{Call: call, Command: id, Keep: id == "c1"})
 	}
