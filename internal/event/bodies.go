@@ -46,6 +46,8 @@ type QuestCreated struct {
 	Servers []ServerPin `json:"servers,omitempty"`
 	// Settings are how the society works, as JSON, where it has no member of its own.
 	Settings string `json:"settings,omitzero"`
+	// Skills are what agents can look up, where their society has them do so.
+	Skills *SkillSet `json:"skills,omitzero"`
 	// Spec is the quest.yaml as it was given.
 	Spec Ref `json:"spec"`
 	// Texts are what the society says to agents, by name, sorted.
@@ -53,6 +55,25 @@ type QuestCreated struct {
 	Thinking bool        `json:"thinking,omitzero"`
 	// Tools are what the rules know of the world's tools that agents have, sorted by name.
 	Tools []ToolTraits `json:"tools,omitempty"`
+}
+
+// SkillSet are the skills of a quest, as they were when it was made.
+type SkillSet struct {
+	// List says of each what it is for, sorted by name.
+	List []SkillPin `json:"list"`
+	// Tree is a folder with the folder of each.
+	Tree TreeRef `json:"tree"`
+}
+
+// SkillPin is what a prompt says of a skill. The rest is in its files.
+type SkillPin struct {
+	// Description may be shortened, as there is not room for everything.
+	Description string `json:"description"`
+	// From says whose it is: quest, home or ours.
+	From string `json:"from"`
+	Name string `json:"name"`
+	// Role is stage or cross-cutting, if it is one of these.
+	Role string `json:"role,omitzero"`
 }
 
 // ToolTraits is what the rules know of a tool of the world besides its name: what it says
@@ -224,7 +245,7 @@ type BudgetRaised struct {
 // QuestRested says that the rules have brought the quest to rest without an answer. It is
 // paused: what it lacks can come, and whoever resumes it goes on from here.
 type QuestRested struct {
-	// Kind is outage or no-agreement.
+	// Kind is outage, model or no-agreement.
 	Kind string `json:"kind"`
 	// Reason is the same for people.
 	Reason string `json:"reason"`
@@ -235,6 +256,8 @@ const (
 	// RestOutage: all that is open waits for a provider that was away for longer than
 	// anybody is patient.
 	RestOutage = "outage"
+	// RestModel: the model failed as often as it is tried.
+	RestModel = "model"
 	// RestNoAgreement: nobody is left who would act, and the society has agreed on nothing.
 	RestNoAgreement = "no-agreement"
 )
@@ -289,8 +312,15 @@ type Attachment struct {
 type UserMessage struct {
 	// Attachments go with the text, which may be empty then.
 	Attachments []Attachment `json:"attachments,omitempty"`
-	Inbox       int64        `json:"inbox,omitzero"`
-	Text        Text         `json:"text"`
+	// Conversation is where it was said, as its source names it.
+	Conversation string `json:"conversation,omitzero"`
+	Inbox        int64  `json:"inbox,omitzero"`
+	// Reply is what it answers: a question, or something that an agent said.
+	Reply uint64 `json:"reply,omitzero"`
+	// Sender is who said it, and Source by which way it came; empty for the owner, here.
+	Sender string `json:"sender,omitzero"`
+	Source string `json:"source,omitzero"`
+	Text   Text   `json:"text"`
 	// To names an agent; empty means all of them.
 	To string `json:"to,omitzero"`
 }
@@ -374,7 +404,7 @@ type Price struct {
 
 // ModelError is why a model gave no answer.
 type ModelError struct {
-	// Kind is one of context, refused, unavailable, invalid, script, away. After away the
+	// Kind is one of context, refused, unavailable, invalid, script, stopped, away. After away the
 	// turn counts as not taken: the provider answered nobody until the quest came to rest.
 	Kind string `json:"kind"`
 	Text string `json:"text"`

@@ -233,6 +233,18 @@ var catalogue = map[Type]entry{
 	"merge.call":        derived[MergeCall]().asks(),
 	"merge.report":      input[MergeReport]().answers("merge.call"),
 	"artifacts.dropped": input[ArtifactsDropped]().leadsNowhere(),
+
+	"mail.delivered": derived[MailDelivered](),
+	"mail.withdrawn": derived[MailWithdrawn](),
+	"study.order":    input[StudyOrder](),
+	"sitting.begun":  derived[SittingBegun](),
+	"sitting.ended":  derived[SittingEnded](),
+	"anchor.moved":   derived[AnchorMoved](),
+	"interact.said":  derived[InteractSaid](),
+	"card.written":   derived[CardWritten](),
+	"card.promoted":  derived[CardPromoted](),
+	"card.call":      derived[CardCall]().asks(),
+	"card.result":    input[CardResult]().answers("card.call"),
 }
 
 // Types returns the names of the catalogue, sorted.

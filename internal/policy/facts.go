@@ -50,6 +50,8 @@ type Facts struct {
 	// are before it happens. Asked are the papers that the agent is to review.
 	Ref, Author, Status string
 	Asked               []string
+	// Lacks are the policies of a study whose wants a move does not meet.
+	Lacks []string
 	// Again says that the call has had its effect already, before a fork: all that
 	// is left is to tell the agent.
 	Again bool

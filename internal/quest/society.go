@@ -62,6 +62,9 @@ type Traits struct {
 	ByRules bool
 	// Profile is the one of agents whose quest names none, empty for none.
 	Profile string
+	// Mail says that what people say waits until it is delivered, and that agents work in
+	// sittings: see mail.go.
+	Mail bool
 	// Computes says that the quest has computers where there can be some, also if nobody
 	// asked for them.
 	Computes bool
@@ -132,6 +135,21 @@ type Keyed interface {
 	// later. Record does so for a society without a member of its own there.
 	Settle(s *Spec, b *event.QuestCreated) error
 }
+
+// Skilled is a society whose agents have skills: folders of instructions, which lie in their
+// homes to be read.
+type Skilled interface {
+	// SkillPaths are the folders beside quest.yaml that a spec takes skills from, before those
+	// of the home and the binary.
+	SkillPaths(s *Spec) []string
+}
+
+// KeySkills is the key of quest.yaml under which such a society has them named.
+const KeySkills = "skills"
+
+// SkillsDir is the folder of a home that skills lie in. Nobody writes there, and what lies
+// there is nobody's work.
+const SkillsDir = "skills"
 
 // Knower is a society that knows more than its agents do: papers, bids, branches.
 type Knower interface {

@@ -53,6 +53,8 @@ type State struct {
 	Problem event.Text
 	Spec    event.Ref
 	Data    *event.TreeRef
+	// Skills are what agents can look up, in the folder SkillsDir of their homes; nil for none.
+	Skills *event.SkillSet `json:",omitzero"`
 	// Repo are the files that agents work on, nil if they have no others than Data.
 	Repo *event.RepoSpec `json:",omitzero"`
 	// Preparing is what is done in the home that agents begin with, nil if nothing is.
@@ -115,6 +117,11 @@ type State struct {
 
 	// Dropped are the artifacts that are no longer kept.
 	Dropped []event.Hash `json:",omitempty"`
+
+	// Mail is what people said and nobody was told yet, the oldest first; Sitting is the one
+	// under way. Both are for societies that have mail.
+	Mail    []Letter `json:",omitempty"`
+	Sitting *Sitting `json:",omitzero"`
 
 	// Calls are those without a result, by seq.
 	Calls map[uint64]Call
