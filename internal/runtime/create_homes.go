@@ -8,7 +8,6 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/quest"
-	"lyceum/internal/repo"
 )
 
 // prepare sets up the folder of a quest from its ledger. Files are written before homes:
@@ -34,7 +33,14 @@ func (r *Runtime) prepare(ctx context.Context, name string, s *quest.State) erro
 	if seed != nil {
 		defer seed.Close()
 	}
-	return r.prepareHomes(ctx, name, missing, seed)
+	return r.prepareHomes(ctx, name, missing, func(a *agent.Agent) func(*os.Root) error {
+		return func(home *os.Root) error {
+			if err := r.seeded(ctx, a.Tree, seed)(home); err != nil {
+				return err
+			}
+			return r.putSkills(ctx, s.Skills, home)
+		}
+	})
 }
 
 // WriteFolder writes what people read in the folder of a quest that nobody runs: the
@@ -79,7 +85,7 @@ func seated(s *quest.State) (out []*agent.Agent) {
 const homesAtOnce = 8
 
 // prepareHomes makes homes, and stops at the first that cannot be made.
-func (r *Runtime) prepareHomes(ctx context.Context, name string, agents []*agent.Agent, seed *repo.Seed) error {
+func (r *Runtime) prepareHomes(ctx context.Context, name string, agents []*agent.Agent, fill func(*agent.Agent) func(*os.Root) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	next := make(chan *agent.Agent)
@@ -90,7 +96,7 @@ func (r *Runtime) prepareHomes(ctx context.Context, name string, agents []*agent
 				if ctx.Err() != nil {
 					continue
 				}
-				if err := r.prepareHome(ctx, name, a, seed); err != nil {
+				if err := furnish(r.agentDir(name, a.Name), fill(a)); err != nil {
 					stop(fmt.Errorf("restore the home of %s in quest %s: %w", a.Name, name, err))
 				}
 			}
@@ -102,8 +108,4 @@ func (r *Runtime) prepareHomes(ctx context.Context, name string, agents []*agent
 	close(next)
 	making.Wait()
 	return context.Cause(ctx)
-}
-
-func (r *Runtime) prepareHome(ctx context.Context, name string, a *agent.Agent, seed *repo.Seed) error {
-	return furnish(r.agentDir(name, a.Name), r.seeded(ctx, a.Tree, seed))
 }

@@ -26,6 +26,7 @@ var (
 	_ quest.Cast     = Society{}
 	_ quest.Keyed    = Society{}
 	_ quest.Prompter = Society{}
+	_ quest.Skilled  = Society{}
 	_ quest.Rester   = (*Memory)(nil)
 	_ quest.Steered  = (*Memory)(nil)
 	_ quest.Idler    = (*Memory)(nil)
