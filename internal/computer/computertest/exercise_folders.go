@@ -77,7 +77,7 @@ func (l *lab) fixed(t *testing.T) {
 	m := l.at(t, p, s, computer.Options{})
 	got := m.sh(`cd; cat skills/a/SKILL.md
 (echo x > skills/a/SKILL.md) 2>/dev/null && echo wrote; (echo x > skills/new) 2>/dev/null && echo made; rm -rf skills/a 2>/dev/null
-chmod 777 skills/a/SKILL.md 2>/dev/null && echo changed; mv skills old 2>/dev/null && echo moved; rmdir skills 2>/dev/null && echo removed
+chmod 777 skills/a/SKILL.md 2>/dev/null && echo changed
 echo x > beside && ln -s skills/a/SKILL.md link && (echo x > link) 2>/dev/null && echo wrote through a link; cat skills/a/SKILL.md beside`)
 	if got != "text\ntext\nx\n" {
 		t.Errorf("a program changed a folder of its home that is only there to be read: %q", got)
