@@ -46,6 +46,9 @@ type Spec struct {
 	Ports []string
 	// Folders of the host are there to be read: see Folder.
 	Folders []Folder
+	// Fixed are folders of the home, at its top, that programs only read. One that is not there
+	// is left out.
+	Fixed []string
 	// Digests is a folder of the host in which the digests of Folders are kept for the next
 	// process; without it they are kept in memory.
 	Digests string
@@ -315,6 +318,8 @@ type Fingerprint struct {
 	// Ports are sorted.
 	Ports   []string      `json:"ports,omitempty"`
 	Folders []FolderPrint `json:"folders,omitempty"`
+	// Fixed are the folders of the home that programs only read, sorted.
+	Fixed []string `json:"fixed,omitempty"`
 	// Program says that this program is shown inside.
 	Program bool `json:"program,omitempty"`
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -119,7 +120,10 @@ func Open(ctx context.Context, d Driver, p Place, s Spec, opts Options) (*Comput
 	if err != nil {
 		return nil, err
 	}
-	print := Fingerprint{Driver: d.Name(), Base: base, Kernel: kernel(), Arch: runtime.GOARCH, Limits: s.Limits, Network: s.Network, Ports: s.Ports, Folders: folders, Program: s.Program}
+	if s.Fixed, err = fixed(p.Home, s.Fixed); err != nil {
+		return nil, err
+	}
+	print := Fingerprint{Driver: d.Name(), Base: base, Kernel: kernel(), Arch: runtime.GOARCH, Limits: s.Limits, Network: s.Network, Ports: s.Ports, Folders: folders, Fixed: s.Fixed, Program: s.Program}
 	if !c.find(ctx, print) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -149,6 +153,27 @@ func Open(ctx context.Context, d Driver, p Place, s Spec, opts Options) (*Comput
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
+}
+
+// fixed are those of the folders of a home that are there, sorted. A link or a file in such a
+// place is refused: nobody could say what would be shown there.
+func fixed(home string, names []string) (out []string, err error) {
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		if name == "" || name == "." || name == ".." || strings.ContainsRune(name, '/') {
+			return nil, fmt.Errorf("%.80q is no folder at the top of a home", name)
+		}
+		info, err := os.Lstat(filepath.Join(home, name))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("look at the folder %s of a home: %w", name, err)
+		case !info.IsDir():
+			return nil, fmt.Errorf("%s in the home of a computer must be a folder, and is none", name)
+		}
+		out = append(out, name)
+	}
+	return out, nil
 }
 
 // find looks for the computer that is up.

@@ -373,7 +373,11 @@ type terms struct {
 }
 
 func (l *live) terms(agent, tool string) terms {
-	return terms{l.state.Closed(tool), slices.Contains(l.state.Agent(agent).ToolNames, quest.ReadResult)}
+	closed := l.state.Closed(tool)
+	if t := l.tool(tool); t.Writes && !t.Computer {
+		closed = append(closed, fixed(l.state)...) // programs find it so, too
+	}
+	return terms{closed, slices.Contains(l.state.Agent(agent).ToolNames, quest.ReadResult)}
 }
 
 // tool is what is known of a tool. Of one that this binary does not have, the

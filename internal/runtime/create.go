@@ -207,7 +207,7 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 		b.Context = spec.Context
 	}
 	for _, step := range []func(context.Context, *os.Root, quest.Society, *event.QuestCreated) error{
-		c.tellTexts, c.takePolicies, c.takeModels, c.takeProblem, c.takeData, c.takeRepo, c.takeComputer, c.settle, c.takeServers, c.takeExecutors, c.takeShop, c.takeAgents,
+		c.tellTexts, c.takePolicies, c.takeModels, c.takeProblem, c.takeData, c.takeRepo, c.takeComputer, c.settle, c.takeServers, c.takeExecutors, c.takeSkills, c.takeShop, c.takeAgents,
 	} {
 		if err := c.note(step(ctx, root, soc, b)); err != nil {
 			return nil, err

@@ -24,8 +24,8 @@ type desk struct {
 	// home is nil for an agent without one, whose tools only read what is recorded.
 	home  *os.Root
 	slots chan struct{} // for its tools
-	// private is a folder of the home that nobody records, empty for none.
-	private string
+	// private are folders at the top of the home that nobody records.
+	private []string
 
 	// looking is held while the home is looked at; index, tree and what was left out are
 	// those of the last look.
@@ -54,9 +54,12 @@ func (l *live) openDesks() error {
 			if home, err = openHome(l.rt.agentDir(l.key, a.Name)); err != nil {
 				return fmt.Errorf("open the home of %s: %w", a.Name, err)
 			}
+			if err := l.rt.mendSkills(l.work, l.state.Skills, home); err != nil {
+				return fmt.Errorf("put skills into the home of %s: %w", a.Name, err)
+			}
 		}
 		m := &machine{l: l, actor: a.Name, place: l.rt.Place(l.key, a.Name), spec: l.spec, rules: l.rules, print: a.Computer}
-		d := &desk{machine: m, home: home, tree: a.Tree, slots: make(chan struct{}, maxTools)}
+		d := &desk{machine: m, home: home, tree: a.Tree, slots: make(chan struct{}, maxTools), private: Lent(l.state)}
 		l.desks[a.Name] = d
 		if o := l.executors.of(a.Name); o != nil {
 			if err := o.sit(d); err != nil {
@@ -245,7 +248,7 @@ func (d *desk) compare(ctx context.Context, by doer) (*event.FileDiff, []blob.Sk
 	if err != nil {
 		return nil, nil, err
 	}
-	tree, index, skipped, err := snapshotBut(ctx, store, d.home, d.index, d.l.state.Repo, d.private)
+	tree, index, skipped, err := SnapshotHome(ctx, store, d.home, d.index, d.private)
 	if err != nil {
 		return nil, nil, err
 	}

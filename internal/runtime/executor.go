@@ -170,7 +170,7 @@ func (r *Runtime) executorFolder(set executor.Settings, name string) (string, er
 // sit gives the machine of a desk what the executor reaches outside.
 func (o *outsider) sit(d *desk) error {
 	o.desk = d
-	d.private = executor.SettingsDir // sessions and caches, and no work of its agent
+	d.private = append(d.private, executor.SettingsDir) // sessions and caches, and no work of its agent
 	models, err := o.l.gateway(o.name)
 	if err != nil {
 		return err

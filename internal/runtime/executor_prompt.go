@@ -38,7 +38,7 @@ func (promptService) start(ctx context.Context, l *live, e event.Event) error {
 	}
 	o.mu.Unlock()
 	l.settleDown() // from now on a rest of the quest is heard of
-	p := &prompting{outsider: o, seq: e.Seq, first: b.First, says: l.newVoice(e.Actor, e.Seq), closed: l.state.Closed("write_file"), mayWrite: l.state.MayWrite(l.state.Agent(e.Actor)), tab: l.storage.tab(e.Actor), begun: l.rt.Clock()}
+	p := &prompting{outsider: o, seq: e.Seq, first: b.First, says: l.newVoice(e.Actor, e.Seq), closed: append(l.state.Closed("write_file"), fixed(l.state)...), mayWrite: l.state.MayWrite(l.state.Agent(e.Actor)), tab: l.storage.tab(e.Actor), begun: l.rt.Clock()}
 	l.launch(ctx, e.Seq, func(ctx context.Context) ([]event.Draft, error) {
 		defer cancel()
 		return p.run(ctx, stop, say, before)

@@ -87,12 +87,16 @@ func (o *outsider) renew(ctx context.Context, tree, commit *event.TreeRef) error
 
 // furnished furnishes a home with a tree and a repository. That one is made meanwhile.
 func (l *live) furnished(ctx context.Context, tree, commit *event.TreeRef) func(*os.Root) error {
+	skills := l.state.Skills
 	return func(home *os.Root) error {
 		var seed *repo.Seed
 		var failed error
 		var making sync.WaitGroup
 		making.Go(func() { seed, failed = l.seeds.of(ctx, l.rt, commit) })
 		err := l.rt.Restored(ctx, tree)(home)
+		if err == nil {
+			err = l.rt.putSkills(ctx, skills, home)
+		}
 		making.Wait()
 		if err = errors.Join(err, failed); err != nil || seed == nil {
 			return err

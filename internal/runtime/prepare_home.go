@@ -20,11 +20,11 @@ type prepareService struct{}
 
 func (prepareService) start(ctx context.Context, l *live, e event.Event) error {
 	b := e.Body.(*event.PrepareCall)
-	begin, of := l.state.Begun(), l.state.Repo
+	begin, lent := l.state.Begun(), Lent(l.state)
 	furnish := l.rt.Furnished(ctx, l.state, begin)
 	l.launch(ctx, e.Seq, func(ctx context.Context) ([]event.Draft, error) {
 		tab := l.storage.tab(nobody)
-		r, blobs, err := l.prepareHome(tab.on(ctx), e.Seq, b.Command, furnish, of)
+		r, blobs, err := l.prepareHome(tab.on(ctx), e.Seq, b.Command, furnish, lent)
 		if full, why := unkept(err); full != nil {
 			r, blobs, err = &event.PrepareResult{Error: "there is no room to keep what it left: " + AtMost(why, 2000), Full: full}, nil, nil
 		}
@@ -39,7 +39,7 @@ func (prepareService) start(ctx context.Context, l *live, e event.Event) error {
 }
 
 // prepareHome runs a command in a fresh home, and records what it left.
-func (l *live) prepareHome(ctx context.Context, seq uint64, command string, furnish func(*os.Root) error, of *event.RepoSpec) (r *event.PrepareResult, blobs [][]byte, err error) {
+func (l *live) prepareHome(ctx context.Context, seq uint64, command string, furnish func(*os.Root) error, lent []string) (r *event.PrepareResult, blobs [][]byte, err error) {
 	r = &event.PrepareResult{}
 	registries, env, lack, err := l.registries(l.spec.Network)
 	if err != nil {
@@ -86,7 +86,7 @@ func (l *live) prepareHome(ctx context.Context, seq uint64, command string, furn
 		return nil, nil, err
 	}
 	defer home.Close()
-	tree, _, _, err := SnapshotHome(ctx, l.rt.Blobs, home, nil, of)
+	tree, _, _, err := SnapshotHome(ctx, l.rt.Blobs, home, nil, lent)
 	r.Tree = &tree
 	return r, t.small, err
 }

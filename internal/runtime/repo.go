@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
@@ -152,7 +153,7 @@ func (r *Runtime) seed(ctx context.Context, s *quest.State) (*repo.Seed, error) 
 	return repo.NewSeed(ctx, r.Blobs, s.Repo.Tree)
 }
 
-// seeded furnishes a home with a tree, and with a repository if there is one.
+// seeded furnishes a home with a tree, a repository if there is one, and the quest's skills.
 // What has expired is left out.
 func (r *Runtime) seeded(ctx context.Context, s *quest.State, tree *event.TreeRef, seed *repo.Seed) func(*os.Root) error {
 	return func(home *os.Root) error {
@@ -161,10 +162,12 @@ func (r *Runtime) seeded(ctx context.Context, s *quest.State, tree *event.TreeRe
 				return err
 			}
 		}
-		if seed == nil {
-			return nil
+		if seed != nil {
+			if err := seed.Write(home); err != nil {
+				return err
+			}
 		}
-		return seed.Write(home)
+		return r.putSkills(ctx, s.Skills, home)
 	}
 }
 
@@ -182,18 +185,22 @@ func (r *Runtime) Furnished(ctx context.Context, s *quest.State, tree *event.Tre
 	}
 }
 
-// SnapshotHome takes a snapshot of a home. Where Lyceum has put a repository there, that is no
-// part of what an agent has made, whatever became of it: it is not read.
-func SnapshotHome(ctx context.Context, store blob.Store, home *os.Root, prev *blob.Index, of *event.RepoSpec) (event.TreeRef, *blob.Index, []blob.Skipped, error) {
-	return snapshotBut(ctx, store, home, prev, of, "")
+// Lent are the folders at the top of a quest's homes that Lyceum has put there, a repository and
+// skills. They are no part of what an agent has made, whatever became of them.
+func Lent(s *quest.State) (out []string) {
+	if s.Repo != nil {
+		out = append(out, repo.Dir)
+	}
+	if s.Skills != nil {
+		out = append(out, quest.SkillsDir)
+	}
+	return out
 }
 
-// snapshotBut is SnapshotHome without one more folder, if that has a name.
-func snapshotBut(ctx context.Context, store blob.Store, home *os.Root, prev *blob.Index, of *event.RepoSpec, private string) (event.TreeRef, *blob.Index, []blob.Skipped, error) {
-	if of == nil && private == "" {
+// SnapshotHome takes a snapshot of a home without some folders at its top: they are not read.
+func SnapshotHome(ctx context.Context, store blob.Store, home *os.Root, prev *blob.Index, but []string) (event.TreeRef, *blob.Index, []blob.Skipped, error) {
+	if len(but) == 0 {
 		return blob.Snapshot(ctx, store, home, prev)
 	}
-	return blob.SnapshotBut(ctx, store, home, prev, func(path string) bool {
-		return of != nil && path == repo.Dir || private != "" && path == private
-	})
+	return blob.SnapshotBut(ctx, store, home, prev, func(path string) bool { return slices.Contains(but, path) })
 }

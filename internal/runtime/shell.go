@@ -101,7 +101,7 @@ func (r *Runtime) Machine(ctx context.Context, of *quest.State) (d computer.Driv
 	c := of.Computer
 	s = computer.Spec{
 		Driver: c.Driver, Network: computer.Network{Open: c.Network.Open, Allow: c.Network.Allow}, Limits: limitsOf(c.Limits),
-		Digests: r.digests(),
+		Digests: r.digests(), Fixed: fixed(of),
 	}
 	if c.Dockerfile != nil {
 		if s.Dockerfile, err = r.Blob(ctx, *c.Dockerfile); err != nil {

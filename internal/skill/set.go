@@ -32,10 +32,15 @@ const (
 	maxListed     = 6 << 10
 )
 
+// BoundsError says that there are more skills than a quest can pin.
+type BoundsError struct{ text string }
+
+func (e *BoundsError) Error() string { return e.text }
+
 // Pin stores skills as one tree, and says what an event holds of them. put stores a blob.
 func Pin(ctx context.Context, skills []*Skill, put func(context.Context, []byte) (event.Ref, error)) (*event.SkillSet, error) {
 	if len(skills) > MaxPinned {
-		return nil, fmt.Errorf("there are %d skills, ours included: a quest can have %d", len(skills), MaxPinned)
+		return nil, &BoundsError{fmt.Sprintf("there are %d skills, ours included: a quest can have %d", len(skills), MaxPinned)}
 	}
 	size := 0
 	var top blob.Tree
@@ -44,7 +49,7 @@ func Pin(ctx context.Context, skills []*Skill, put func(context.Context, []byte)
 			size += len(f.Data)
 		}
 		if size > maxPinnedSize {
-			return nil, fmt.Errorf("the skills have more than %d MiB together", maxPinnedSize>>20)
+			return nil, &BoundsError{fmt.Sprintf("the skills have more than %d MiB together", maxPinnedSize>>20)}
 		}
 		ref, err := store(ctx, s.Files, put)
 		if err != nil {

@@ -209,26 +209,32 @@ func TestHostileFoldersAreRefused(t *testing.T) {
 		make func(dir string) error
 		says string
 	}{
-		"LinkOut":        {func(d string) error { return os.Symlink("/etc/hostname", d+"/a.md") }, "mine/a.md: it is a link that leads out"},
-		"LinkBeside":     {func(d string) error { return os.Symlink("../secret", d+"/a.md") }, "mine/a.md: it is a link that leads out"},
-		"LinkToAFolder":  {func(d string) error { return os.Symlink(".", d+"/again") }, "mine/again: it is a link to a folder"},
-		"LinkToNothing":  {func(d string) error { return os.Symlink("gone", d+"/a.md") }, "mine/a.md"},
-		"LinkToItself":   {func(d string) error { return os.Symlink("a.md", d+"/a.md") }, "mine/a.md"},
-		"Pipe":           {func(d string) error { return syscall.Mkfifo(d+"/pipe", 0o644) }, "mine/pipe: it is not a file"},
-		"LinkToAPipe":    {func(d string) error { return errors.Join(syscall.Mkfifo(d+"/.p", 0o644), os.Symlink(".p", d+"/a.md")) }, "mine/a.md: it is not a file"},
-		"Huge":           {func(d string) error { return os.Truncate(touch(d+"/big.bin"), 1<<40) }, "mine/big.bin: with it the skill has more than 8 MiB"},
-		"HugePage":       {func(d string) error { return os.WriteFile(d+"/b.md", bytes.Repeat([]byte("a\n"), 300<<10), 0o600) }, "mine/b.md: it has"},
-		"HiddenPage":     {func(d string) error { return os.WriteFile(d+"/b.md", []byte("a\n\u2066b"), 0o600) }, "mine/b.md:2:1: there is a character that cannot be seen"},
-		"NoTextPage":     {func(d string) error { return os.WriteFile(d+"/b.md", []byte("a\xff"), 0o600) }, "mine/b.md: it is not UTF-8"},
-		"HiddenName":     {func(d string) error { return os.WriteFile(d+"/a\x1b[1m", nil, 0o600) }, "characters that cannot be seen"},
-		"Deep":           {func(d string) error { return os.MkdirAll(d+strings.Repeat("/d", 40), 0o755) }, "more than 8 deep"},
-		"Many":           {func(d string) error { return many(d, 300) }, "more than 256 files"},
-		"ManyMore":       {func(d string) error { return many(d, 1100) }, "more than a skill may have"},
-		"SkillIsAPipe":   {func(d string) error { return errors.Join(os.Remove(d+"/SKILL.md"), syscall.Mkfifo(d+"/SKILL.md", 0o644)) }, "mine/SKILL.md: it is not a file"},
-		"SkillIsALink":   {func(d string) error { return errors.Join(os.Remove(d+"/SKILL.md"), os.Symlink("/etc/hostname", d+"/SKILL.md")) }, "mine/SKILL.md: it is a link that leads out"},
+		"LinkOut":       {func(d string) error { return os.Symlink("/etc/hostname", d+"/a.md") }, "mine/a.md: it is a link that leads out"},
+		"LinkBeside":    {func(d string) error { return os.Symlink("../secret", d+"/a.md") }, "mine/a.md: it is a link that leads out"},
+		"LinkToAFolder": {func(d string) error { return os.Symlink(".", d+"/again") }, "mine/again: it is a link to a folder"},
+		"LinkToNothing": {func(d string) error { return os.Symlink("gone", d+"/a.md") }, "mine/a.md"},
+		"LinkToItself":  {func(d string) error { return os.Symlink("a.md", d+"/a.md") }, "mine/a.md"},
+		"Pipe":          {func(d string) error { return syscall.Mkfifo(d+"/pipe", 0o644) }, "mine/pipe: it is not a file"},
+		"LinkToAPipe":   {func(d string) error { return errors.Join(syscall.Mkfifo(d+"/.p", 0o644), os.Symlink(".p", d+"/a.md")) }, "mine/a.md: it is not a file"},
+		"Huge":          {func(d string) error { return os.Truncate(touch(d+"/big.bin"), 1<<40) }, "mine/big.bin: with it the skill has more than 8 MiB"},
+		"HugePage":      {func(d string) error { return os.WriteFile(d+"/b.md", bytes.Repeat([]byte("a\n"), 300<<10), 0o600) }, "mine/b.md: it has"},
+		"HiddenPage":    {func(d string) error { return os.WriteFile(d+"/b.md", []byte("a\n\u2066b"), 0o600) }, "mine/b.md:2:1: there is a character that cannot be seen"},
+		"NoTextPage":    {func(d string) error { return os.WriteFile(d+"/b.md", []byte("a\xff"), 0o600) }, "mine/b.md: it is not UTF-8"},
+		"HiddenName":    {func(d string) error { return os.WriteFile(d+"/a\x1b[1m", nil, 0o600) }, "characters that cannot be seen"},
+		"Deep":          {func(d string) error { return os.MkdirAll(d+strings.Repeat("/d", 40), 0o755) }, "more than 8 deep"},
+		"Many":          {func(d string) error { return many(d, 300) }, "more than 256 files"},
+		"ManyMore":      {func(d string) error { return many(d, 1100) }, "more than a skill may have"},
+		"SkillIsAPipe": {func(d string) error {
+			return errors.Join(os.Remove(d+"/SKILL.md"), syscall.Mkfifo(d+"/SKILL.md", 0o644))
+		}, "mine/SKILL.md: it is not a file"},
+		"SkillIsALink": {func(d string) error {
+			return errors.Join(os.Remove(d+"/SKILL.md"), os.Symlink("/etc/hostname", d+"/SKILL.md"))
+		}, "mine/SKILL.md: it is a link that leads out"},
 		"SkillIsAFolder": {func(d string) error { return errors.Join(os.Remove(d+"/SKILL.md"), os.Mkdir(d+"/SKILL.md", 0o755)) }, "mine/SKILL.md"},
 		"NoSkill":        {func(d string) error { return os.Remove(d + "/SKILL.md") }, "there is no SKILL.md"},
-		"HugeSkill":      {func(d string) error { return os.WriteFile(d+"/SKILL.md", []byte(page(strings.Repeat("a\n", 40<<10))), 0o600) }, "mine/SKILL.md: it has"},
+		"HugeSkill": {func(d string) error {
+			return os.WriteFile(d+"/SKILL.md", []byte(page(strings.Repeat("a\n", 40<<10))), 0o600)
+		}, "mine/SKILL.md: it has"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

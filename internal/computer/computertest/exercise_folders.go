@@ -65,6 +65,44 @@ func (l *lab) folders(t *testing.T) {
 	l.wrongFolders(t, one, with)
 }
 
+// fixed: a folder of the home that is only there to be read, for whatever runs inside.
+func (l *lab) fixed(t *testing.T) {
+	t.Parallel()
+	s := l.opts.Spec
+	s.Fixed = []string{"skills", "absent"}
+	p := place(t)
+	if err := errors.Join(os.MkdirAll(filepath.Join(p.Home, "skills", "a"), 0o755), os.WriteFile(filepath.Join(p.Home, "skills", "a", "SKILL.md"), []byte("text\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	m := l.at(t, p, s, computer.Options{})
+	got := m.sh(`cd; cat skills/a/SKILL.md
+(echo x > skills/a/SKILL.md) 2>/dev/null && echo wrote; (echo x > skills/new) 2>/dev/null && echo made; rm -rf skills/a 2>/dev/null
+chmod 777 skills/a/SKILL.md 2>/dev/null && echo changed
+echo x > beside && ln -s skills/a/SKILL.md link && (echo x > link) 2>/dev/null && echo wrote through a link; cat skills/a/SKILL.md beside`)
+	if got != "text\ntext\nx\n" {
+		t.Errorf("a program changed a folder of its home that is only there to be read: %q", got)
+	}
+	if b, err := os.ReadFile(filepath.Join(p.Home, "skills", "a", "SKILL.md")); err != nil || string(b) != "text\n" {
+		t.Errorf("the folder was changed: %q, %v", b, err)
+	}
+	if print := m.Fingerprint(); len(print.Fixed) != 1 || print.Fixed[0] != "skills" {
+		t.Errorf("the fingerprint has %q, want the folder that is there", print.Fixed)
+	}
+	for _, c := range []struct{ name, target string }{{"skills", "/etc"}, {"a/b", ""}, {"..", ""}} {
+		p, s := place(t), l.opts.Spec
+		s.Fixed = []string{c.name}
+		if c.target != "" {
+			if err := os.Symlink(c.target, filepath.Join(p.Home, c.name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c, err := computer.Open(soon(t), l.driver, p, s, computer.Options{}); err == nil {
+			_ = c.Stop(soon(t))
+			t.Errorf("a computer has a fixed folder %v", s.Fixed)
+		}
+	}
+}
+
 func (l *lab) wrongFolders(t *testing.T, good string, with func(...computer.Folder) computer.Spec) {
 	t.Helper()
 	secret, pipe := bundle(t, "secret"), bundle(t, "pipe")

@@ -120,6 +120,7 @@ func (l *lab) others(t *testing.T) {
 	})
 	t.Run("HasTheTools", l.tools)
 	t.Run("HasFoldersToRead", l.folders)
+	t.Run("KeepsFoldersOfTheHomeAsTheyAre", l.fixed)
 	t.Run("ShowsThisProgram", l.shows)
 	t.Run("IsSnapshotAndRestored", l.snapshots)
 }

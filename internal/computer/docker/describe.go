@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -64,6 +66,9 @@ func (w *launch) host() *container.HostConfig {
 	}
 	for _, f := range b.Spec.Folders {
 		h.Mounts = append(h.Mounts, bind(f.Path, f.Inside(), true))
+	}
+	for _, name := range b.Spec.Fixed {
+		h.Mounts = append(h.Mounts, bind(filepath.Join(w.home, name), path.Join(computer.HomeDir, name), true))
 	}
 	h.MaskedPaths = hidden
 	h.Ulimits = []*container.Ulimit{

@@ -95,6 +95,9 @@ func (l *Launch) Root() (parts []cell.Part) {
 	add(cell.Dir, "/var", "")
 	add(cell.Link, "/var/tmp", "/tmp")
 	add(cell.Home, computer.HomeDir, home)
+	for _, name := range b.Spec.Fixed {
+		add(cell.Show, computer.HomeDir+"/"+name, filepath.Join(home, name))
+	}
 	add(cell.Close, "/", "")
 	b.Config.Read = []string{"/"}
 	b.Config.Write = []string{computer.HomeDir, "/tmp", "/dev", "/proc"}

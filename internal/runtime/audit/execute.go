@@ -351,7 +351,7 @@ func (x *executor) sameFiles(ctx context.Context, c *recordedCall, place compute
 	}
 	defer root.Close()
 	kept := &scratch{Store: x.Blobs}
-	tree, _, _, err := runtime.SnapshotHome(ctx, kept, root, nil, x.State.Repo)
+	tree, _, _, err := runtime.SnapshotHome(ctx, kept, root, nil, runtime.Lent(x.State))
 	if err != nil {
 		return "", err
 	}

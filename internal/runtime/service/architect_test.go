@@ -70,7 +70,7 @@ func (g *ground) snapshot() (event.TreeRef, []blob.Skipped) {
 	home, err := os.OpenRoot(g.dir)
 	check(g.t, "open the home", err)
 	defer home.Close()
-	tree, _, skipped, err := runtime.SnapshotHome(g.t.Context(), g.rt.Blobs, home, nil, g.repo)
+	tree, _, skipped, err := runtime.SnapshotHome(g.t.Context(), g.rt.Blobs, home, nil, []string{repo.Dir})
 	check(g.t, "record the home", err)
 	return tree, skipped
 }

@@ -37,7 +37,7 @@ const (
 	keyAsk        = "ask"
 	keyLiterature = "literature"
 	keyMaterials  = "materials"
-	keySkills     = "skills"
+	keySkills     = quest.KeySkills
 	keyLocale     = "locale"
 	keyRunner     = "runner"
 	keyPaper      = "paper"
@@ -133,6 +133,9 @@ func settingsOf(s *quest.Spec) Settings {
 	set.Ask, set.Materials, set.Skills = list(keyAsk), list(keyMaterials), list(keySkills)
 	return set
 }
+
+// SkillPaths implements quest.Skilled.
+func (Society) SkillPaths(s *quest.Spec) []string { return settingsOf(s).Skills }
 
 // Settle implements quest.Keyed.
 func (Society) Settle(s *quest.Spec, b *event.QuestCreated) error {

@@ -27,6 +27,7 @@ var (
 	_ quest.Keyed     = Society{}
 	_ quest.Prompter  = Society{}
 	_ quest.Deliverer = Society{}
+	_ quest.Skilled   = Society{}
 	_ quest.Rester    = (*Memory)(nil)
 	_ quest.Steered   = (*Memory)(nil)
 	_ quest.Idler     = (*Memory)(nil)

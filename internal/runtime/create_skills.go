@@ -1,0 +1,177 @@
+package runtime
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"lyceum/internal/blob"
+	"lyceum/internal/event"
+	"lyceum/internal/quest"
+	"lyceum/internal/skill"
+)
+
+// takeSkills pins what agents can look up: the quest's skills before the home's before ours. One
+// with a fault is left out, and told; one that the quest names by itself must be well.
+func (c *creation) takeSkills(ctx context.Context, root *os.Root, soc quest.Society, b *event.QuestCreated) error {
+	s, ok := soc.(quest.Skilled)
+	if !ok {
+		return nil
+	}
+	own, err := c.questSkills(root, s.SkillPaths(c.plan.Spec))
+	if err != nil {
+		return err
+	}
+	var home []*skill.Skill
+	if c.rt.Home != "" {
+		var faults []error
+		home, faults = skill.OfTheHome(c.rt.Home)
+		home, faults = c.withoutKeys(home, faults)
+		c.leftOut(faults)
+	}
+	if err := c.clearOfSkills(ctx, b); err != nil {
+		return err
+	}
+	b.Skills, err = skill.Pin(ctx, skill.Over(own, home, skill.Ours()), c.keep)
+	if _, ok := errors.AsType[*skill.BoundsError](err); ok {
+		return BadKey(quest.KeySkills, "%v", err)
+	}
+	return err
+}
+
+// keep stores a blob beside those of trees.
+func (c *creation) keep(ctx context.Context, data []byte) (event.Ref, error) {
+	if c.texts.dry {
+		return event.RefOf(data), nil
+	}
+	return c.rt.Blobs.Put(ctx, data)
+}
+
+// questSkills reads the folders that a spec names.
+func (c *creation) questSkills(root *os.Root, paths []string) (all []*skill.Skill, err error) {
+	for _, name := range paths {
+		dir, err := root.OpenRoot(name)
+		if err != nil {
+			return nil, badWord(quest.KeySkills, name, "%s: %v", quest.KeySkills, inFolder(root, name, err))
+		}
+		_, failed := dir.Lstat(skill.File)
+		some, faults := skill.All(dir, filepath.Clean(name), skill.OfQuest)
+		_ = dir.Close() // it was read
+		some, faults = c.withoutKeys(some, faults)
+		switch {
+		case failed == nil && len(faults) > 0:
+			return nil, badWord(quest.KeySkills, name, "%s: %v", quest.KeySkills, faults[0])
+		case len(some)+len(faults) == 0:
+			return nil, badWord(quest.KeySkills, name, "%s: there is no skill in %s: a skill is a folder with a file %s", quest.KeySkills, name, skill.File)
+		}
+		c.leftOut(faults)
+		for _, s := range some {
+			if slices.ContainsFunc(all, func(o *skill.Skill) bool { return o.Name == s.Name }) {
+				return nil, badWord(quest.KeySkills, name, "%s: there are two skills %s, one in %s", quest.KeySkills, s.Name, s.Dir)
+			}
+			for _, w := range s.Warnings {
+				c.say("skill %s: %v", s.Name, w)
+			}
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+// withoutKeys leaves out skills that hold a key of this process.
+func (c *creation) withoutKeys(all []*skill.Skill, faults []error) ([]*skill.Skill, []error) {
+	secrets := c.rt.secrets()
+	if len(secrets) == 0 {
+		return all, faults
+	}
+	return slices.DeleteFunc(all, func(s *skill.Skill) bool {
+		for _, f := range s.Files {
+			if found, err := holdsOneOf(bytes.NewReader(f.Data), secrets); found || err != nil {
+				faults = append(faults, fmt.Errorf("%s holds a key that this process uses: take it out, agents would see it", filepath.Join(s.Dir, f.Path)))
+				return true
+			}
+		}
+		return false
+	}), faults
+}
+
+func (c *creation) leftOut(faults []error) {
+	for _, err := range faults {
+		c.say("a skill is left out: %v", err)
+	}
+}
+
+// clearOfSkills refuses files for homes that would lie where skills do.
+func (c *creation) clearOfSkills(ctx context.Context, b *event.QuestCreated) error {
+	if c.texts.dry {
+		return nil
+	}
+	for key, tree := range map[string]*event.TreeRef{"data": b.Data, "repo": repoTree(b)} {
+		if tree == nil {
+			continue
+		}
+		list, err := blob.ReadTree(ctx, c.rt.Blobs, *tree)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(list, func(e blob.Entry) bool { return e.Name == quest.SkillsDir }) {
+			return BadKey(key, "it has %s at its top, where the skills of agents lie in their homes: rename it there; skills are named under the key %s", quest.SkillsDir, quest.KeySkills)
+		}
+	}
+	return nil
+}
+
+func repoTree(b *event.QuestCreated) *event.TreeRef {
+	if b.Repo == nil {
+		return nil
+	}
+	return &b.Repo.Tree
+}
+
+// fixed are the folders of a quest's homes that nobody writes to.
+func fixed(s *quest.State) []string {
+	if s.Skills == nil {
+		return nil
+	}
+	return []string{quest.SkillsDir}
+}
+
+// putSkills puts skills into a home that is being made.
+func (r *Runtime) putSkills(ctx context.Context, set *event.SkillSet, home *os.Root) error {
+	if set == nil {
+		return nil
+	}
+	if err := errors.Join(home.RemoveAll(quest.SkillsDir), home.Mkdir(quest.SkillsDir, 0o755)); err != nil {
+		return err
+	}
+	dir, err := home.OpenRoot(quest.SkillsDir)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return blob.Restore(ctx, r.Blobs, set.Tree, dir)
+}
+
+// mendSkills makes the skills of a home what the ledger says: a person may have changed them
+// while nobody ran the quest.
+func (r *Runtime) mendSkills(ctx context.Context, set *event.SkillSet, home *os.Root) error {
+	if set == nil {
+		return nil
+	}
+	if info, err := home.Lstat(quest.SkillsDir); err == nil && info.IsDir() {
+		dir, err := home.OpenRoot(quest.SkillsDir)
+		if err != nil {
+			return err
+		}
+		tree, _, skipped, err := blob.Snapshot(ctx, r.Blobs, dir, nil)
+		_ = dir.Close() // it was read
+		if err == nil && len(skipped) == 0 && tree == set.Tree {
+			return nil
+		}
+	}
+	return r.putSkills(ctx, set, home)
+}
