@@ -8,9 +8,9 @@ import (
 	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"lyceum/internal/need"
+
+	"golang.org/x/sys/unix"
 )
 
 // plainUser says that this process is an ordinary user's: root sees everything.
