@@ -76,6 +76,7 @@ var layers = []layer{
 	{"society/architect/task", "what an architect and executors hand each other: scopes, packages, manifests, plans; what outputs of commands say", []string{"event", "strictyaml", "workspace"}},
 	{"society/contract/tender", "a contract net's plan, bids, sources, claims and minds, as a fold", []string{"agent", "behavior", "event", "policy"}},
 	{"society/lab/paper", "a lab's library: papers, reviews, citations, votes, as a fold", []string{"agent", "event", "evidence"}},
+	{"society/stages/study", "what a researcher that people talk to knows: anchors, threads, sittings, cards, prompts, as a fold", []string{"agent", "event", "society/lab/paper"}},
 	{"model/provider", "names, keys, prices, retries, the line in front of each provider", []string{"config", "event", "keyring", "model", "model/anthropic", "model/gemini", "model/openai", "model/wire", "strictyaml"}},
 	{"profile", "what agents can be good at: prompts, tools, images", []string{"event", "quest", "strictyaml"}},
 	{"quest/questtest", "plays inputs against rules, for their tests", []string{"event", "model", "policy", "quest"}},
