@@ -72,6 +72,8 @@ type Agent struct {
 	Requested int64              `json:",omitzero"`
 	// Session is what is known of the executor that the agent is, nil if nobody prompts it.
 	Session *Session `json:",omitzero"`
+	// Blocks are those that the agent was told in its window, if it works in sittings.
+	Blocks []Known `json:",omitempty"`
 	// Queue is what was said to the agent while it was busy.
 	Queue []Word
 

@@ -224,7 +224,7 @@ type BudgetRaised struct {
 // QuestRested says that the rules have brought the quest to rest without an answer. It is
 // paused: what it lacks can come, and whoever resumes it goes on from here.
 type QuestRested struct {
-	// Kind is outage or no-agreement.
+	// Kind is outage, model or no-agreement.
 	Kind string `json:"kind"`
 	// Reason is the same for people.
 	Reason string `json:"reason"`
@@ -235,6 +235,8 @@ const (
 	// RestOutage: all that is open waits for a provider that was away for longer than
 	// anybody is patient.
 	RestOutage = "outage"
+	// RestModel: the model failed as often as it is tried.
+	RestModel = "model"
 	// RestNoAgreement: nobody is left who would act, and the society has agreed on nothing.
 	RestNoAgreement = "no-agreement"
 )

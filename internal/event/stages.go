@@ -149,6 +149,16 @@ type HomeCard struct {
 	Title   string `json:"title"`
 }
 
+// The words of a person about the course of a study.
+const (
+	SteerStage    = "stage"
+	SteerNow      = "now"
+	SteerWithdraw = "withdraw"
+	SteerWaive    = "waive"
+	SteerApprove  = "approve"
+	SteerUse      = "use"
+)
+
 // The ways of a message to its reader.
 const (
 	WithSitting  = "sitting"
@@ -182,3 +192,6 @@ func (b *CardResult) Answers() uint64 { return b.Call }
 
 // Number implements Order.
 func (b *StudyOrder) Number() int64 { return b.Inbox }
+
+// SetNumber implements Order.
+func (b *StudyOrder) SetNumber(n int64) { b.Inbox = n }

@@ -64,7 +64,7 @@ func (s *State) Apply(e event.Event) {
 	case *event.ProviderBack:
 		s.back(b.Provider)
 	case *event.UserMessage:
-		s.told(b)
+		s.told(e, b)
 		s.Spoken = e.Seq
 		s.took(b.Inbox)
 	case *event.MessageSent:
@@ -126,6 +126,7 @@ func (s *State) applyCall(e event.Event) {
 		}
 		s.Calls[e.Seq] = Call{Kind: e.Type, Timer: b.Purpose, At: b.At}
 	case *event.ToolProposed:
+		s.came(e.Actor)
 		s.Agent(e.Actor).Propose(e.Seq, b)
 	case *event.ToolsShown:
 		s.Agent(e.Actor).Shown(b)
@@ -142,10 +143,10 @@ func (s *State) applyCall(e event.Event) {
 	case *event.InteractionOpened:
 		s.opened(e, b)
 	case *event.InteractionAnswered:
-		s.replied(b.Interaction, Reply{Choice: b.Choice, Text: b.Text})
+		s.replied(e, b.Interaction, Reply{Choice: b.Choice, Text: b.Text})
 		s.took(b.Inbox)
 	case *event.InteractionExpired:
-		s.expired(b.Interaction)
+		s.expired(e, b.Interaction)
 	case *event.ToolPrepared:
 		s.keptFor(e.Actor, b)
 		if a := s.Agent(e.Actor); a != nil {
@@ -161,6 +162,8 @@ func (s *State) applyCall(e event.Event) {
 		s.prepared(b)
 	case *event.TaskSummary:
 		s.Agent(e.Actor).Summarized(b)
+	case *event.SittingBegun, *event.SittingEnded, *event.MailDelivered, *event.MailWithdrawn, *event.StudyOrder:
+		s.applySitting(e)
 	case *event.HomeCall, *event.HomeRenewed, *event.ExecutorCall, *event.ExecutorReady, *event.SessionOpened, *event.PromptCall, *event.PromptBegun, *event.PromptResult,
 		*event.PromptStopped, *event.PermissionAsked, *event.PermissionDecided, *event.ToolReported, *event.PlanReported, *event.SaidReported:
 		s.applyExecutor(e)
@@ -194,10 +197,13 @@ func (s *State) create(b *event.QuestCreated, now event.Time) {
 		if slices.ContainsFunc(b.Executors, func(p event.ExecutorPin) bool { return p.Name == a.Executor }) {
 			a.Session = &agent.Session{}
 		}
-		if s.hears(a) {
+		if s.hears(a) && !s.HasMail() {
 			a.Told(s.firstWords(b.Problem))
 		}
 		s.Agents = append(s.Agents, a)
+	}
+	if s.HasMail() {
+		s.Mail = []Letter{{Seq: 1, Time: now, Text: b.Problem}}
 	}
 	s.index()
 	if k, ok := s.rules.Society.(Knower); ok {
@@ -319,7 +325,11 @@ func (s *State) pin(p event.Pin) {
 	s.Pins = append(s.Pins, p)
 }
 
-func (s *State) told(b *event.UserMessage) {
+func (s *State) told(e event.Event, b *event.UserMessage) {
+	if s.HasMail() {
+		s.post(Letter{Seq: e.Seq, Time: e.Time, Text: b.Text, Attachments: b.Attachments, Conversation: b.Conversation, Reply: b.Reply, Sender: b.Sender, Source: b.Source}, b.To)
+		return
+	}
 	for _, a := range s.Agents {
 		if b.To == "" && s.hears(a) || b.To == a.Name {
 			a.Retry()
@@ -349,7 +359,11 @@ func (s *State) heard(e event.Event, b *event.ModelResult) {
 		s.Spent.Usage.Add(*b.Wasted)
 	}
 	if a := s.Agent(c.Agent); a != nil {
+		summing := a.Compacting != nil
 		a.Heard(e.Seq, b)
+		if b.Error == nil && !b.Untaken() && !summing && a.Empty == 0 && a.Failed == nil {
+			s.came(a.Name)
+		}
 		s.order(a)
 	}
 }
@@ -445,6 +459,8 @@ func (s *State) Check(actor string, b event.Body) error {
 		return s.checkBack(b)
 	case *event.TaskOrder:
 		return cmp.Or(s.fresh(b.Inbox), s.checkOrder(b))
+	case *event.StudyOrder:
+		return cmp.Or(s.fresh(b.Inbox), s.checkSteer(b))
 	case event.Order:
 		return s.fresh(b.Number())
 	case *event.ToolPrepared:

@@ -131,7 +131,7 @@ func (s *State) advance(a *agent.Agent, e event.Event) []event.Draft {
 	if a == nil || a.Mind() == agent.ByRules {
 		return nil
 	}
-	if step := s.settle(a, e); step != nil {
+	if step := s.settle(a, e); step != nil || !s.sits(a) {
 		return step
 	}
 	if a.Mind() != agent.ByOutside { // what servers ask while its tools are at work

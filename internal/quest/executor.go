@@ -229,6 +229,10 @@ func (s *State) gone(q *Question) bool {
 
 // applyExecutor takes in what has to do with executors.
 func (s *State) applyExecutor(e event.Event) {
+	switch e.Body.(type) {
+	case *event.ToolReported, *event.PlanReported, *event.SaidReported:
+		s.came(e.Actor)
+	}
 	a := s.Agent(e.Actor)
 	switch b := e.Body.(type) {
 	case *event.HomeCall, *event.HomeRenewed:

@@ -91,10 +91,15 @@ func (s *State) Open() (out []Question) {
 }
 
 // Waiting reports whether the quest waits for people: it runs, but all that is open is
-// questions to them. The time until somebody answers does not count as running time.
-// What a society waits for by a timer of its own is no such waiting.
+// questions to them, or the society waits for their words. The time until somebody says
+// something does not count as running time. What a society waits for by a timer of its own is
+// no such waiting.
 func (s *State) Waiting() bool {
-	if len(s.Questions) == 0 || s.Status != Running {
+	if s.Status != Running {
+		return false
+	}
+	asked := s.resting()
+	if len(s.Questions) == 0 && !asked {
 		return false
 	}
 	for i := range s.Questions {
@@ -102,7 +107,6 @@ func (s *State) Waiting() bool {
 			return false // somebody is about to go on from it
 		}
 	}
-	asked := false
 	for seq, c := range s.Calls {
 		if !s.people(seq, c) {
 			return false
@@ -189,7 +193,7 @@ func (s *State) opened(e event.Event, b *event.InteractionOpened) {
 
 // replied takes the answer to a question in. Who asked with a tool and waits, or made a
 // proposal, goes on from it; who does not wait is told.
-func (s *State) replied(seq uint64, r Reply) {
+func (s *State) replied(e event.Event, seq uint64, r Reply) {
 	delete(s.Calls, seq)
 	i := slices.IndexFunc(s.Questions, func(q Question) bool { return q.Seq == seq })
 	if i < 0 {
@@ -203,6 +207,11 @@ func (s *State) replied(seq uint64, r Reply) {
 	}
 	if q.Body.Server != "" {
 		s.decided(q, r)
+		s.Questions = slices.Delete(s.Questions, i, i+1)
+		return
+	}
+	if s.HasMail() && q.Own() {
+		s.post(Letter{Seq: e.Seq, Time: e.Time, Text: event.Text{Text: r.words()}, Reply: seq}, q.Asker)
 		s.Questions = slices.Delete(s.Questions, i, i+1)
 		return
 	}
@@ -229,10 +238,10 @@ func (s *State) answeredFacts(b *event.InteractionAnswered) *policy.Facts {
 }
 
 // expired takes in that nobody has answered a question in time.
-func (s *State) expired(seq uint64) {
+func (s *State) expired(e event.Event, seq uint64) {
 	for _, q := range s.Questions {
 		if q.Seq == seq {
-			s.replied(seq, Reply{Choice: q.Body.Default, Nobody: true})
+			s.replied(e, seq, Reply{Choice: q.Body.Default, Nobody: true})
 			return
 		}
 	}

@@ -62,6 +62,9 @@ type Traits struct {
 	ByRules bool
 	// Profile is the one of agents whose quest names none, empty for none.
 	Profile string
+	// Mail says that what people say waits until it is delivered, and that agents work in
+	// sittings: see mail.go.
+	Mail bool
 	// Computes says that the quest has computers where there can be some, also if nobody
 	// asked for them.
 	Computes bool

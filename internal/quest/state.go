@@ -113,6 +113,11 @@ type State struct {
 	// Questions are those to people that are open, or whose answer was not used yet.
 	Questions []Question `json:",omitempty"`
 
+	// Mail is what people said and nobody was told yet, the oldest first; Sitting is the one
+	// under way. Both are for societies that have mail.
+	Mail    []Letter `json:",omitempty"`
+	Sitting *Sitting `json:",omitzero"`
+
 	// Calls are those without a result, by seq.
 	Calls map[uint64]Call
 	// Cause is the seq of the last input.
@@ -243,7 +248,7 @@ func (s *State) adopt(rules string, societies []Society) error {
 }
 
 // snapshotFormat changes whenever the meaning of State does.
-const snapshotFormat = 11
+const snapshotFormat = 12
 
 type snapshot struct {
 	Format int

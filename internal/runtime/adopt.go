@@ -150,6 +150,8 @@ func (r *Runtime) Post(ctx context.Context, name string, c ledger.Command) (int6
 		b.Text = r.Redact(b.Text)
 	case *event.TaskOrder:
 		b.Text = r.Redact(b.Text)
+	case *event.StudyOrder:
+		b.Reason = r.Redact(b.Reason)
 	}
 	body, err := event.EncodeBody(c.Body)
 	if err == nil {

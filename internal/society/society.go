@@ -8,10 +8,11 @@ import (
 	"lyceum/internal/society/contract"
 	"lyceum/internal/society/lab"
 	"lyceum/internal/society/solo"
+	"lyceum/internal/society/stages"
 )
 
 // All are the rules that this binary has. The first are those of a quest.yaml that names
 // none.
 func All() quest.Societies {
-	return quest.Societies{solo.Society{}, lab.Society{}, contract.Society{}, architect.Society{}}
+	return quest.Societies{solo.Society{}, lab.Society{}, contract.Society{}, architect.Society{}, stages.Society{}}
 }

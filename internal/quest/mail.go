@@ -1,0 +1,328 @@
+package quest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"lyceum/internal/agent"
+	"lyceum/internal/event"
+	"lyceum/internal/plain"
+)
+
+// Mail and sittings, for societies that have the trait Mail. What people say waits until it is
+// delivered: each word once, in the order in which they came. An agent works in sittings: it is
+// asked for nothing between two of them. What it is told when one begins is a function of the
+// state, in blocks, of which the event has the hashes alone.
+
+// Letter is something that a person said, and that waits to be delivered.
+type Letter struct {
+	// Seq is the user.message, the interaction.answered, or quest.created, whose problem is the
+	// first letter.
+	Seq  uint64
+	Time event.Time
+	Text event.Text
+	// Attachments, Conversation, Reply, Sender and Source are those of the message.
+	Attachments  []event.Attachment `json:",omitempty"`
+	Conversation string             `json:",omitzero"`
+	Reply        uint64             `json:",omitzero"`
+	Sender       string             `json:",omitzero"`
+	Source       string             `json:",omitzero"`
+}
+
+// Sitting is the one under way.
+type Sitting struct {
+	Agent  string
+	Number int64
+	// From is where it begins in the agent's transcript.
+	From int64
+	// Mail are the letters that it began with, as long as nothing has come of them; Came says
+	// that a word or a call has come of it.
+	Mail []Letter `json:",omitempty"`
+	Came bool     `json:",omitzero"`
+}
+
+// Prompter is a society whose agents are told in blocks what they need to know when a sitting
+// begins.
+type Prompter interface {
+	// Blocks are what an agent is told when b begins, in their order, whether it knows them
+	// already or not. They follow from the state before b, but for its seq, its time and its
+	// calls, and from the members of b but Blocks and Cut. Together they have at most MaxPrompt
+	// bytes. At least one must be another than before, or b bring mail.
+	Blocks(s *State, a *agent.Agent, b *event.SittingBegun) []Block
+}
+
+// Block is a part of what an agent is told.
+type Block struct {
+	Name, Text string
+	// Cut says that it was shortened, or left out.
+	Cut bool
+}
+
+// MaxPrompt is how many bytes the blocks of a sitting have together.
+const MaxPrompt = 24 << 10
+
+// The blocks that are the core's own: the system prompt, which comes first, and what people
+// said, which comes last.
+const (
+	blockSystem = "system"
+	blockMail   = "mail"
+)
+
+// Rester is a memory that knows whether its society waits for people's words.
+type Rester interface {
+	// Resting reports whether nothing follows until a person says something.
+	Resting(s *State) bool
+}
+
+// Steered is a memory of a society whose course people can set by orders.
+type Steered interface {
+	// MaySteer says why an order comes to nothing, in words for the person; nil, if it does not.
+	MaySteer(b *event.StudyOrder) error
+}
+
+// HasMail reports whether what people say to the quest waits until it is delivered.
+func (s *State) HasMail() bool { return s.rules.traits.Mail }
+
+// Wakes reports whether a message has the quest go on, though it has its answer.
+func (s *State) Wakes() bool { return s.HasMail() && s.Status == Finished }
+
+// resting reports whether the society waits for people's words.
+func (s *State) resting() bool {
+	m, ok := s.memory.(Rester)
+	return ok && s.Sitting == nil && len(s.Mail) == 0 && m.Resting(s)
+}
+
+// sits reports whether an agent may be asked for something.
+func (s *State) sits(a *agent.Agent) bool {
+	return !s.HasMail() || s.Sitting != nil && s.Sitting.Agent == a.Name
+}
+
+// Sit drafts the beginning of a sitting: b says all but what the agent is told.
+func (s *State) Sit(e event.Event, a *agent.Agent, b *event.SittingBegun) []event.Draft {
+	b.Blocks, b.Cut, _ = s.blocks(a, b)
+	return []event.Draft{After(e, a.Name, "", b)}
+}
+
+// blocks are what an agent is told with b, by their hashes, which of them were cut, and the
+// words of those that are said.
+func (s *State) blocks(a *agent.Agent, b *event.SittingBegun) (out []event.SittingBlock, cut []string, words string) {
+	add := func(name string, hash event.Hash, size int64) bool {
+		said := b.Fresh || a.Knows(name) != hash
+		out = append(out, event.SittingBlock{Hash: hash, Name: name, Said: said, Size: size})
+		return said
+	}
+	add(blockSystem, a.System.Hash, a.System.Size)
+	var said []string
+	if p, ok := s.rules.Society.(Prompter); ok {
+		for _, x := range p.Blocks(s, a, b) {
+			if add(x.Name, event.HashOf([]byte(x.Text)), int64(len(x.Text))) && x.Text != "" {
+				said = append(said, x.Text)
+			}
+			if x.Cut {
+				cut = append(cut, x.Name)
+			}
+		}
+	}
+	if mail := s.Mail[:min(len(b.Mail), len(s.Mail))]; len(mail) > 0 {
+		sum, size := sumOfMail(mail)
+		out = append(out, event.SittingBlock{Hash: sum, Name: blockMail, Said: true, Size: size})
+	}
+	return out, cut, strings.Join(said, "\n\n")
+}
+
+// sumOfMail is the hash and the size of letters, as an agent is told them.
+func sumOfMail(mail []Letter) (event.Hash, int64) {
+	var all strings.Builder
+	size := int64(0)
+	for i := range mail {
+		l := &mail[i]
+		fmt.Fprintf(&all, "%d %s\n", l.Seq, l.head())
+		size += int64(len(l.head())) + l.Text.Len()
+		if all.WriteString(l.Text.Text); l.Text.Ref != nil {
+			fmt.Fprint(&all, l.Text.Ref.Hash)
+		}
+		for _, a := range l.Attachments {
+			fmt.Fprintf(&all, "\n%s %q %s", a.Media, a.Name, a.Ref.Hash)
+		}
+		all.WriteByte('\n')
+	}
+	return event.HashOf([]byte(all.String())), size
+}
+
+// applySitting takes in what is about mail and sittings. It panics on what cannot follow.
+func (s *State) applySitting(e event.Event) {
+	switch b := e.Body.(type) {
+	case *event.SittingBegun:
+		s.begun(e, b)
+	case *event.SittingEnded:
+		s.sat(e, b)
+	case *event.MailDelivered:
+		a := s.Agent(b.To)
+		if a == nil || !s.sits(a) || len(b.Messages) == 0 {
+			panic(fmt.Errorf("mail is delivered to %.40q, who does not sit", b.To))
+		}
+		taken := s.takeMail(b.Messages)
+		if !s.Sitting.Came {
+			s.Sitting.Mail = append(s.Sitting.Mail, taken...)
+		}
+		a.Heed()
+		deliver(a, taken)
+	case *event.MailWithdrawn:
+		i := s.letter(b.Message)
+		if i < 0 {
+			panic(fmt.Errorf("message %d does not wait to be delivered", b.Message))
+		}
+		s.Mail = slices.Delete(s.Mail, i, i+1)
+	case *event.StudyOrder:
+		s.took(b.Inbox)
+	}
+}
+
+// begun begins a sitting.
+func (s *State) begun(e event.Event, b *event.SittingBegun) {
+	a := s.Agent(e.Actor)
+	switch {
+	case a == nil || !s.HasMail() || s.Sitting != nil:
+		panic(errors.New("a sitting begins where there is none, or during another"))
+	case a.Asked != 0 || len(a.Open) > 0:
+		panic(fmt.Errorf("a sitting begins, and %s is busy", a.Name))
+	}
+	blocks, cut, words := s.blocks(a, b)
+	if !slices.Equal(blocks, b.Blocks) || !slices.Equal(cut, b.Cut) {
+		panic(errors.New("a sitting begins with other blocks than follow from the state"))
+	}
+	if b.Fresh {
+		a.Afresh()
+	}
+	s.Sitting = &Sitting{Agent: a.Name, Number: b.Number, From: a.Transcript.End()}
+	for _, k := range b.Blocks {
+		if k.Said && k.Name != blockMail {
+			a.Learn(k.Name, k.Hash)
+		}
+	}
+	if words != "" {
+		a.Told(event.Text{Text: words})
+	}
+	s.Sitting.Mail = s.takeMail(b.Mail)
+	deliver(a, s.Sitting.Mail)
+}
+
+// sat ends a sitting. If nothing has come of it, it is as if it had not been: its mail leads
+// the next one.
+func (s *State) sat(e event.Event, b *event.SittingEnded) {
+	a := s.Agent(e.Actor)
+	if a == nil || s.Sitting == nil || s.Sitting.Agent != a.Name || s.Sitting.Number != b.Number {
+		panic(fmt.Errorf("sitting %d of %.40q ends, and is not under way", b.Number, e.Actor))
+	}
+	was := s.Sitting
+	s.Sitting = nil
+	if b.Outcome == event.SittingFailed && !was.Came {
+		s.Mail = append(slices.Clone(was.Mail), s.Mail...)
+		a.Unsay(was.From)
+	}
+}
+
+// came notes that a word or a call has come of a sitting.
+func (s *State) came(agent string) {
+	if s.Sitting != nil && s.Sitting.Agent == agent {
+		s.Sitting.Came, s.Sitting.Mail = true, nil
+	}
+}
+
+func (s *State) letter(seq uint64) int {
+	return slices.IndexFunc(s.Mail, func(l Letter) bool { return l.Seq == seq })
+}
+
+// takeMail takes letters out of what waits. They must be the oldest, in their order.
+func (s *State) takeMail(seqs []uint64) []Letter {
+	if len(seqs) > len(s.Mail) {
+		panic(fmt.Errorf("%d messages are delivered, and %d wait", len(seqs), len(s.Mail)))
+	}
+	for i, seq := range seqs {
+		if s.Mail[i].Seq != seq {
+			panic(fmt.Errorf("message %d is delivered, and %d is older", seq, s.Mail[i].Seq))
+		}
+	}
+	taken := slices.Clone(s.Mail[:len(seqs)])
+	s.Mail = slices.Clone(s.Mail[len(seqs):])
+	if len(s.Mail) == 0 {
+		s.Mail = nil
+	}
+	return taken
+}
+
+// Waits are the messages that wait to be delivered, the oldest first.
+func (s *State) Waits() (out []uint64) {
+	for i := range s.Mail {
+		out = append(out, s.Mail[i].Seq)
+	}
+	return out
+}
+
+// deliver tells an agent what people said.
+func deliver(a *agent.Agent, mail []Letter) {
+	for i := range mail {
+		l := &mail[i]
+		if l.Text.Ref != nil {
+			a.Told(event.Text{Text: l.head()})
+			a.Told(l.Text, l.Attachments...)
+			continue
+		}
+		a.Told(event.Text{Text: l.head() + "\n" + l.Text.Text}, l.Attachments...)
+	}
+}
+
+// head is the line before a letter, which says whose it is. Names are strangers' words.
+func (l *Letter) head() string {
+	word := func(text string) string { return plain.Bare(strings.NewReplacer("[", "(", "]", ")").Replace(text), 80) }
+	if l.Seq == 1 {
+		return "[Message 1, which began this:]"
+	}
+	words := fmt.Sprintf("[Message %d", l.Seq)
+	if l.Sender != "" {
+		words += " of " + word(l.Sender)
+	}
+	if l.Source != "" {
+		words += " by " + word(l.Source)
+	}
+	if l.Conversation != "" {
+		words += " in " + word(l.Conversation)
+	}
+	if l.Reply != 0 {
+		words += fmt.Sprintf(", in reply to %d", l.Reply)
+	}
+	return words + ":]"
+}
+
+// post puts what a person said into the mail. Whoever was not to be asked any more gets another
+// chance.
+func (s *State) post(l Letter, to string) {
+	for _, a := range s.Agents {
+		if to == "" || to == a.Name {
+			a.Retry()
+		}
+	}
+	s.Mail = append(s.Mail, l)
+}
+
+// Own reports whether a question is one that the society asks by itself, of which nobody waits
+// for the answer in a call: it comes with the mail.
+func (q *Question) Own() bool {
+	return q.Body.Call == 0 && q.Body.Proposal == "" && q.Body.Form == 0 && q.Body.Server == ""
+}
+
+// checkSteer tells whether a person's word about the course of a study may come now.
+func (s *State) checkSteer(b *event.StudyOrder) error {
+	m, ok := s.memory.(Steered)
+	switch {
+	case !ok:
+		return fmt.Errorf("quest %s has no course that an order could set: its society is %s", s.Name, s.Society())
+	case len(b.Reason)+len(b.What) > maxOrder:
+		return fmt.Errorf("an order has at most %d bytes; this one has %d", maxOrder, len(b.Reason)+len(b.What))
+	case b.Action == event.SteerWithdraw && s.letter(b.Message) < 0:
+		return fmt.Errorf("message %d does not wait: it was delivered, withdrawn, or never said", b.Message)
+	}
+	return m.MaySteer(b)
+}

@@ -1,0 +1,182 @@
+package stages
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"lyceum/internal/agent"
+	"lyceum/internal/event"
+	"lyceum/internal/policy"
+	"lyceum/internal/quest"
+	"lyceum/internal/society/stages/study"
+)
+
+// Memory is what the rules know: the study, and what they wait for.
+type Memory struct {
+	Settings Settings
+	Study    *study.Study
+	// Orders are those of people that nothing was done about yet.
+	Orders []Order `json:",omitempty"`
+	// Failed says that the last sitting did, for Reason, and that it is waited for the next;
+	// Retry is the timer of that, 0 until there is one.
+	Failed bool   `json:",omitzero"`
+	Reason string `json:",omitzero"`
+	Retry  uint64 `json:",omitzero"`
+	// Exited says that a command in the background has ended, and nobody was told.
+	Exited bool `json:",omitzero"`
+}
+
+// Order is a person's word about the course of the study.
+type Order struct {
+	Seq                         uint64
+	Actor, Action, What, Reason string `json:",omitzero"`
+	Message                     uint64 `json:",omitzero"`
+}
+
+// maxOrders is how many orders wait at most, while the quest does not run.
+const maxOrders = 64
+
+// Begin implements quest.Knower.
+func (Society) Begin(_ *quest.State, b *event.QuestCreated) quest.Memory {
+	m := &Memory{Settings: settingsOf(nil)}
+	if err := quest.Recorded(b, &m.Settings); err != nil {
+		panic(err)
+	}
+	if err := m.Settings.check(); err != nil {
+		panic(err)
+	}
+	m.Study = study.New(m.Settings.Mode, m.Settings.Anchor, len(m.Settings.Materials) > 0)
+	return m
+}
+
+// Blank implements quest.Knower.
+func (Society) Blank() quest.Memory { return &Memory{} }
+
+// Of is what is known of a study, nil if the quest is none.
+func Of(s *quest.State) *Memory {
+	m, _ := s.Memory().(*Memory)
+	return m
+}
+
+// Apply implements quest.Memory.
+func (m *Memory) Apply(e event.Event) {
+	m.Study.Apply(e)
+	switch b := e.Body.(type) {
+	case *event.StudyOrder:
+		m.ordered(e, b)
+	case *event.MailWithdrawn:
+		m.done(event.SteerWithdraw)
+	case *event.MailDelivered:
+		if b.With == event.WithNow {
+			m.done(event.SteerNow)
+		}
+	case *event.AnchorMoved:
+		if b.By == "person" {
+			m.done(event.SteerStage)
+		}
+	case *event.UserMessage, *event.InteractionAnswered:
+		m.Failed = false
+	case *event.QuestResumed:
+		m.Failed, m.Study.Failures, m.Study.Empty = false, 0, 0
+	case *event.SittingBegun:
+		m.Failed, m.Retry, m.Reason, m.Exited = false, 0, "", false
+		m.done(event.SteerNow)
+	case *event.SittingEnded:
+		m.Failed, m.Retry, m.Reason = b.Outcome == event.SittingFailed, 0, b.Reason
+		m.done(event.SteerNow)
+	case *event.TimerSet:
+		if b.Purpose == retryTimer {
+			m.Retry = e.Seq
+		}
+	case *event.TimerFired:
+		if b.Call == m.Retry {
+			m.Failed, m.Retry = false, 0
+		}
+	case *event.CliExit:
+		m.Exited = true
+	}
+}
+
+// ordered takes in a person's word. What is waived, approved or used the study knows by then.
+func (m *Memory) ordered(e event.Event, b *event.StudyOrder) {
+	switch b.Action {
+	case event.SteerNow:
+		if !m.Study.Under() {
+			return // what waits begins a sitting anyway
+		}
+	case event.SteerStage, event.SteerWithdraw:
+	default:
+		return
+	}
+	m.Orders = append(m.Orders, Order{Seq: e.Seq, Actor: e.Actor, Action: b.Action, What: b.What, Reason: b.Reason, Message: b.Message})
+}
+
+// done forgets the first order of an action.
+func (m *Memory) done(action string) {
+	if i := slices.IndexFunc(m.Orders, func(o Order) bool { return o.Action == action }); i >= 0 {
+		m.Orders = slices.Delete(m.Orders, i, i+1)
+	}
+}
+
+// Abandon implements quest.Memory.
+func (m *Memory) Abandon() {
+	m.Study.Abandon()
+	m.Failed, m.Retry, m.Exited = false, 0, false
+}
+
+// Happened implements quest.Memory.
+func (m *Memory) Happened(_ string, at agent.Place) bool { return m.Study.Effect(at) != 0 }
+
+// Facts implements quest.Memory.
+func (m *Memory) Facts(event.Event, *policy.Facts) {}
+
+// CallFacts implements quest.Memory.
+func (m *Memory) CallFacts(*policy.Facts) {}
+
+// Idle implements quest.Idler: nobody waits for the time of a model that answers again.
+func (m *Memory) Idle(purpose string) bool { return purpose == retryTimer && !m.Failed }
+
+// Resting implements quest.Rester.
+func (m *Memory) Resting(s *quest.State) bool {
+	a := s.Agent(Researcher)
+	switch {
+	case a == nil || m.Failed || len(m.Orders) > 0:
+		return false
+	case a.Parked != "":
+		return true
+	case background(a) || m.Exited:
+		return false
+	}
+	return m.Study.Waits() != nil || m.Settings.Mode == study.Copilot && m.Study.Sitting != nil
+}
+
+// MaySteer implements quest.Steered.
+func (m *Memory) MaySteer(b *event.StudyOrder) error {
+	if len(m.Orders) >= maxOrders {
+		return fmt.Errorf("%d orders wait already", len(m.Orders))
+	}
+	switch b.Action {
+	case event.SteerNow, event.SteerWithdraw:
+		return nil
+	case event.SteerStage:
+		return m.Study.MayMove(b.What)
+	case event.SteerWaive:
+		return m.Study.MayWaive(b.What, b.Reason)
+	case event.SteerUse:
+		if !slices.Contains(m.skills(), b.What) {
+			return fmt.Errorf("there is no skill %.40q: there are %s", b.What, strings.Join(m.skills(), ", "))
+		}
+		return nil
+	case event.SteerApprove:
+		if c := m.Study.Card(b.What); c == nil || c.Promoted == 0 {
+			return fmt.Errorf("there is no card %.40q that is offered to other studies", b.What)
+		}
+		return nil
+	}
+	return errors.New("an order is stage, now, withdraw, waive, approve or use")
+}
+
+// skills are the names of those that a sitting can have.
+func (m *Memory) skills() []string { return study.Skills }

@@ -1,0 +1,118 @@
+// Package stages is a society of one researcher whom people talk to for long, from scouting to
+// a paper. It works in sittings: what people say waits and begins the next one, or is handed to
+// it between two turns. Between sittings nothing happens, unless it works on its own.
+//
+// What is known is a fold of the ledger (package study); what follows next is one thing at a
+// time: see Tend. No message is lost, said twice or out of order, whatever ends when: the core
+// holds them until an event delivers them.
+package stages
+
+import (
+	"lyceum/internal/agent"
+	"lyceum/internal/behavior"
+	"lyceum/internal/event"
+	"lyceum/internal/model"
+	"lyceum/internal/quest"
+)
+
+// Society is the rules of stages.
+type Society struct{}
+
+var (
+	_ quest.Knower   = Society{}
+	_ quest.Toolbox  = Society{}
+	_ quest.Minder   = Society{}
+	_ quest.Host     = Society{}
+	_ quest.Cast     = Society{}
+	_ quest.Keyed    = Society{}
+	_ quest.Prompter = Society{}
+	_ quest.Rester   = (*Memory)(nil)
+	_ quest.Steered  = (*Memory)(nil)
+	_ quest.Idler    = (*Memory)(nil)
+)
+
+// Rules implements quest.Society.
+func (Society) Rules() string { return "stages/1" }
+
+// Traits implements quest.Society: what people say is mail, and a model that failed is tried
+// again after a time.
+func (Society) Traits() quest.Traits { return quest.Traits{Mail: true, Wakes: true, Couples: true} }
+
+// About implements quest.Described.
+func (Society) About() string {
+	return "one researcher to talk to, from scouting to a result, see docs/stages.md"
+}
+
+// Policies implements quest.Society.
+func (Society) Policies() []behavior.Thread { return policies() }
+
+// Texts implements quest.Society.
+func (Society) Texts() []event.NamedText { return texts }
+
+// Own implements quest.Toolbox.
+func (Society) Own() []quest.OwnTool { return tools }
+
+// Researcher is the agent.
+const Researcher = "researcher"
+
+// Roles implements quest.Cast: one researcher, which thinks with the quest's model or is an
+// executor.
+func (Society) Roles(s *quest.Spec, thinks, _ bool) []quest.Role {
+	r := quest.Role{Name: Researcher, Thinks: thinks, Text: "system", World: true}
+	for _, t := range tools {
+		r.Own = append(r.Own, t.Name)
+	}
+	if set := settingsOf(s); set.Runner != Native {
+		r.Executor, r.Prompted, r.Thinks, r.World = set.Runner, true, false, false
+		r.Gateway = &event.GatewaySpec{Any: true}
+	}
+	return []quest.Role{r}
+}
+
+// Answered implements quest.Society: who has spoken and calls for nothing rests.
+func (Society) Answered(s *quest.State, a *agent.Agent, e event.Event) []event.Draft {
+	if s.Sitting == nil {
+		return nil
+	}
+	reason := ""
+	switch a.Stop {
+	case model.StopLength:
+		return one(e, "core", &event.MessageSent{Text: event.Text{Text: s.Texts["cut"]}, To: a.Name})
+	case model.StopRefusal:
+		reason = "the model refused to go on"
+	}
+	return end(s, e, event.SittingRested, reason)
+}
+
+// Failed implements quest.Society: the sitting is over, and Tend says when the next is tried.
+func (Society) Failed(s *quest.State, a *agent.Agent, e event.Event) []event.Draft {
+	if s.Sitting == nil {
+		return nil
+	}
+	reason := "the model answered nothing, three times in a row"
+	if a.Failed != nil {
+		reason = event.Shorten(a.Failed.Text, 2000)
+	}
+	return end(s, e, event.SittingFailed, reason)
+}
+
+// Parked implements quest.Society: a policy has taken the turn away, and a person has to speak.
+func (Society) Parked(s *quest.State, a *agent.Agent, e event.Event) []event.Draft {
+	if s.Sitting == nil {
+		return nil
+	}
+	return end(s, e, event.SittingCut, event.Shorten(a.Parked, 2000))
+}
+
+// Before implements quest.Minder: what people have said comes before the next turn.
+func (Society) Before(s *quest.State, a *agent.Agent, e event.Event) []event.Draft {
+	if a.Parked != "" || a.Phase() != agent.Ready || len(s.Mail) == 0 {
+		return nil
+	}
+	return deliver(s, e, event.WithResults)
+}
+
+// one drafts the one event that follows.
+func one(e event.Event, actor string, b event.Body) []event.Draft {
+	return []event.Draft{quest.After(e, actor, "", b)}
+}

@@ -1,0 +1,135 @@
+package stages
+
+import (
+	"fmt"
+
+	"lyceum/internal/agent"
+	"lyceum/internal/event"
+	"lyceum/internal/quest"
+	"lyceum/internal/society/stages/study"
+)
+
+// maxMail is how many messages are delivered at once. An event has room for so many numbers.
+const maxMail = 1000
+
+// retryTimer is the purpose of the timer that ends the wait for a model that failed.
+const retryTimer = "sitting/retry"
+
+// Tend implements quest.Host: orders first, then questions that nobody waits for any more, then
+// what comes after a sitting.
+func (Society) Tend(s *quest.State, e event.Event) []event.Draft {
+	m, a := Of(s), s.Agent(Researcher)
+	if a == nil {
+		return nil
+	}
+	if step := obey(s, m, e); step != nil {
+		return step
+	}
+	if step := withdraw(s, m, e); step != nil {
+		return step
+	}
+	if s.Sitting != nil {
+		return nil
+	}
+	return next(s, m, a, e)
+}
+
+// next is what comes after a sitting, in this order: a failed one is tried again after a time;
+// mail begins the next; a question waits for its answer, a command in the background for its
+// end; who works on their own goes on, and a copilot waits.
+func next(s *quest.State, m *Memory, a *agent.Agent, e event.Event) []event.Draft {
+	switch {
+	case a.Parked != "" || a.Asked != 0 || len(a.Open) > 0:
+		return nil
+	case m.Failed:
+		return again(m, e)
+	case len(s.Mail) > 0:
+		return sit(s, m, a, e)
+	case m.Study.Waits() != nil || background(a):
+		return nil
+	case m.Exited:
+		return sit(s, m, a, e)
+	case m.Settings.Mode != study.Autonomous:
+		return nil
+	case m.Study.Parks():
+		return one(e, a.Name, &event.AgentParked{Reason: fmt.Sprintf("%d sittings in a row have left nothing that lasts. Say something, and it goes on.", m.Study.Empty)})
+	}
+	return sit(s, m, a, e)
+}
+
+// sit begins the next sitting, with all mail that waits.
+func sit(s *quest.State, m *Memory, a *agent.Agent, e event.Event) []event.Draft {
+	mail := s.Waits()
+	mail = mail[:min(len(mail), maxMail)]
+	runner := m.Settings.Runner
+	return s.Sit(e, a, &event.SittingBegun{
+		Anchor: m.Study.Anchor, Fresh: a.Transcript.Bare() || m.Study.Fresh("", runner, a.HalfFull()), Mail: mail, Number: m.Study.Next(),
+		Recovers: m.Study.Recovers(), Runner: runner, Skill: m.Study.SkillOf(mail),
+	})
+}
+
+// again waits until a model that failed is tried again. When it has been tried often enough,
+// the quest rests.
+func again(m *Memory, e event.Event) []event.Draft {
+	if m.Retry != 0 {
+		return nil
+	}
+	wait, ok := m.Study.Delay()
+	if !ok {
+		return one(e, "core", &event.QuestRested{Kind: event.RestModel, Reason: event.Shorten(fmt.Sprintf("The model failed %d times in a row, the last time with: %s", m.Study.Failures, m.Reason), 2000)})
+	}
+	return one(e, "core", &event.TimerSet{At: e.Time + wait, Purpose: retryTimer})
+}
+
+// end ends the sitting under way.
+func end(s *quest.State, e event.Event, outcome, reason string) []event.Draft {
+	m := Of(s)
+	durable := m.Study.Sitting != nil && m.Study.Sitting.Durable
+	return one(e, Researcher, &event.SittingEnded{Durable: durable, Number: s.Sitting.Number, Outcome: outcome, Reason: reason})
+}
+
+// deliver hands over all mail that waits during a sitting.
+func deliver(s *quest.State, e event.Event, with string) []event.Draft {
+	mail := s.Waits()
+	return one(e, "core", &event.MailDelivered{Messages: mail[:min(len(mail), maxMail)], To: Researcher, With: with})
+}
+
+// background reports whether a command of the researcher's has outlived its call, and runs.
+func background(a *agent.Agent) bool {
+	for _, c := range a.Commands {
+		if c.Keep && !c.Ended {
+			return true
+		}
+	}
+	return false
+}
+
+// obey does what a person has ordered.
+func obey(s *quest.State, m *Memory, e event.Event) []event.Draft {
+	for _, o := range m.Orders {
+		switch o.Action {
+		case event.SteerWithdraw:
+			return one(e, "core", &event.MailWithdrawn{Message: o.Message})
+		case event.SteerStage:
+			return one(e, o.Actor, &event.AnchorMoved{By: "person", From: m.Study.Anchor, Reason: o.Reason, To: o.What})
+		case event.SteerNow:
+			return deliver(s, e, event.WithNow)
+		}
+	}
+	return nil
+}
+
+// withdraw takes back a question that nobody waits for any more: a newer one is open, or it was
+// answered by a message.
+func withdraw(s *quest.State, m *Memory, e event.Event) []event.Draft {
+	open := uint64(0)
+	if t := m.Study.Waits(); t != nil {
+		open = t.Interaction
+	}
+	for i := range s.Questions {
+		if q := &s.Questions[i]; q.Own() && q.Asker == Researcher && q.Seq != open {
+			return one(e, "core", &event.InteractionWithdrawn{Interaction: q.Seq})
+		}
+	}
+	return nil
+}
