@@ -46,7 +46,7 @@ type Chat struct {
 }
 
 // StartChat shows the conversation with a quest until a person leaves. s is the quest before its
-// second event: the conversation is folded from there on.
+// first event: the conversation is folded from there on.
 func StartChat(ctx context.Context, src ChatSource, s *quest.State, in io.Reader, out io.Writer) *Chat {
 	ctx, cancel := context.WithCancel(ctx)
 	look := Colour
