@@ -97,7 +97,7 @@ var layers = []layer{
 	{"executor/executortest", "one suite for executors, and an agent that does what prompts say", []string{"acp/wire", "computer", "computer/helper", "event", "executor", "need"}},
 	{"view", "what an event says in a line; projections: steps, how two quests compare, canvas, timeline, transcripts, papers, workspaces, cost", []string{"event", "media", "policy", "quest", "society/contract", "society/lab", "society/lab/paper"}},
 	{"chat", "commands to a quest that begin with a slash: telling them from words, carrying them out", []string{"event", "quest", "view"}},
-	{"tui", "the live view in a terminal, and the conversation", []string{"agent", "chat", "event", "media", "quest", "society/lab", "society/lab/paper", "view"}},
+	{"tui", "the live view in a terminal, and the conversation", []string{"agent", "chat", "event", "quest", "society/lab", "society/lab/paper", "view"}},
 	{"notify", "a command of a person's that is told when a quest asks or has ended", []string{"event", "quest"}},
 	{"backup", "a copy of a home that runs", []string{"blob", "blob/fs", "event", "ledger", "ledger/sqlite", "runtime"}},
 	{"runtime/audit", "replay, verify, running recorded calls again", []string{"agent", "blob", "computer", "event", "ledger", "quest", "runtime"}},
