@@ -7,8 +7,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// typed types keys, separated by spaces; what stands in quotes is written as it is.
-func typed(e *editor, keys string) *editor {
+// edited types keys, separated by spaces; what stands in quotes is written as it is.
+func edited(e *editor, keys string) *editor {
 	for k := range strings.FieldsSeq(keys) {
 		if text, ok := strings.CutPrefix(k, "'"); ok {
 			e.insert(strings.ReplaceAll(text, "_", " "))
@@ -35,7 +35,7 @@ func TestEditor(t *testing.T) {
 		"'\x1b[2J":                       "\uFFFD[2J|",
 		"'one_two alt+b delete":          "one |wo",
 	} {
-		e := typed(new(editor), keys)
+		e := edited(new(editor), keys)
 		if got := e.text[:e.pos] + "|" + e.text[e.pos:]; got != want {
 			t.Errorf("%s: got %q, want %q", keys, got, want)
 		}
