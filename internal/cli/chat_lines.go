@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -232,7 +233,7 @@ func (l *lines) follow(ctx context.Context, seq uint64) error {
 func (l *lines) take(ctx context.Context, e event.Event) error {
 	l.mu.Lock()
 	err := l.state.Fold(e)
-	waited := l.views.Mail
+	waited := slices.Clone(l.views.Mail)
 	l.views.Take(e)
 	status := chat.Standing(l.state)
 	l.mu.Unlock()
@@ -248,6 +249,7 @@ func (l *lines) take(ctx context.Context, e event.Event) error {
 	}
 	switch b := e.Body.(type) {
 	case *event.UserMessage:
+		l.last = "" // the same words are an answer to something else now
 		if l.asJSON {
 			l.print(chatLine{Type: "message", Seq: e.Seq, By: b.Sender, Text: read(b.Text)})
 		}
