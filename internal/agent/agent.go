@@ -240,8 +240,11 @@ func (a *Agent) Heard(seq uint64, r *event.ModelResult) {
 	}
 	a.broke(r)
 	if r.Error != nil {
-		if r.Error.Kind == string(model.ContextTooLong) {
+		switch r.Error.Kind {
+		case string(model.ContextTooLong):
 			a.Overflows++
+		case event.KindStopped:
+			a.Failed = nil // the rules wanted that: it is asked again, with what was said to it
 		}
 		a.flushQueue()
 		return

@@ -159,6 +159,8 @@ func (k *Keeper) drive(r *run, opts runtime.RunOptions) {
 		k.await(r.name, nil)
 	case err == nil && s.Waiting():
 		k.await(r.name, s)
+	case err == nil && k.more(r.name, s):
+		k.later(r.name)
 	case runtime.Passing(err) && k.rt.IsMarked(r.name):
 		err = fmt.Errorf("%w: it goes on by itself when that has passed", err)
 		k.later(r.name)

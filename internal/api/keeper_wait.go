@@ -143,6 +143,34 @@ func (w *wait) wake() {
 	}
 }
 
+// rouses reports whether a quest that nobody runs goes on because of what was said to it: it
+// waits for words, or has its answer and is asked something more.
+func rouses(s *quest.State, said event.Body) bool {
+	switch said.(type) {
+	case *event.UserMessage, *event.InteractionAnswered:
+		return s.HasMail() && (s.Waiting() || s.Wakes())
+	}
+	return false
+}
+
+// rouse runs a quest, and reports whether it does.
+func (k *Keeper) rouse(name string) bool {
+	_, err := k.begin(name, runtime.RunOptions{})
+	if err != nil && !errors.Is(err, ledger.ErrClaimed) {
+		k.log.Printf("quest %s was told something and does not go on: %v", name, err)
+	}
+	return err == nil || errors.Is(err, ledger.ErrClaimed)
+}
+
+// more reports whether something was said to a quest while it came to its end.
+func (k *Keeper) more(name string, s *quest.State) bool {
+	if !s.Wakes() {
+		return false
+	}
+	said, err := k.rt.Ledger.Commands(k.ctx, name, s.Inbox)
+	return len(s.Mail) > 0 || err == nil && len(said) > 0
+}
+
 // end stops looking after the quest.
 func (w *wait) end() {
 	k := w.keeper

@@ -276,8 +276,11 @@ func (s *Server) tell(ctx context.Context, name string, st *standingOf, body eve
 		s.taken(ctx, name, head.Seq, body.Type())
 		return id, true, nil
 	}
-	_, err = s.rt.Settle(ctx, name)
-	if !errors.Is(err, ledger.ErrClaimed) {
+	rests, err := s.rt.Settle(ctx, name)
+	if err == nil && rouses(rests, body) {
+		told = s.keeper.rouse(name)
+	}
+	if !told && !errors.Is(err, ledger.ErrClaimed) {
 		return id, false, err
 	}
 	s.taken(ctx, name, head.Seq, body.Type())

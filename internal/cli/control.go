@@ -190,11 +190,13 @@ func (a *app) messageCommand() *cobra.Command {
 			if err := a.attach(cmd.Context(), args[0], m, files); err != nil {
 				return err
 			}
-			_, running, err := a.post(cmd.Context(), args[0], m)
+			s, running, err := a.post(cmd.Context(), args[0], m)
 			if err != nil {
 				return err
 			}
-			if running {
+			if !running && s.HasMail() {
+				fmt.Fprintln(a.out, a.keptFor(cmd.Context(), args[0], s))
+			} else if running {
 				fmt.Fprintf(a.out, "Sent. The agents of %s hear it in their next turn.\n", args[0])
 			} else {
 				fmt.Fprintf(a.out, "Recorded. The agents of %s hear it when it runs: lyceum run %s\n", args[0], args[0])
@@ -205,6 +207,19 @@ func (a *app) messageCommand() *cobra.Command {
 	cmd.Flags().StringVar(&to, "to", "", "one agent, such as agent-0, instead of all")
 	cmd.Flags().StringArrayVar(&files, "file", nil, "a picture or another file to go with it; can be given several times")
 	return a.questArg(cmd)
+}
+
+// keptFor says what becomes of a message to a quest with mail that nobody runs.
+func (a *app) keptFor(ctx context.Context, name string, s *quest.State) string {
+	switch {
+	case s.Waiting() && a.lookedAfter(ctx, name):
+		return "Sent. It begins the next sitting of " + name + "."
+	case s.Waiting():
+		return "Recorded. It begins the next sitting: lyceum run " + name
+	case s.Wakes():
+		return fmt.Sprintf("Recorded. Quest %s is finished, and goes on with this: lyceum run %s", name, name)
+	}
+	return fmt.Sprintf("Kept. Quest %s is %s: it hears this when it goes on, with: lyceum run %s", name, s.Status, name)
 }
 
 // attach puts files into a message, once it is sure that the quest would take it.

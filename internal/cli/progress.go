@@ -85,6 +85,9 @@ func (p *progress) event(e event.Event, s *quest.State) {
 	status, now := string(s.Status), doing(s)
 	if s.Waiting() {
 		status, now = "waiting", "for your answer"
+		if len(p.open) == 0 {
+			now = "for your words"
+		}
 	} else if s.Stalled() {
 		status, now = "waiting", "for "+oneLine(s.Absent(), 60)
 	}

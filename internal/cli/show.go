@@ -519,6 +519,10 @@ func (a *app) printEnd(ctx context.Context, name string, s *quest.State) error {
 	switch s.Status {
 	case quest.Finished:
 	case quest.Running:
+		if s.HasMail() && len(q.Questions) == 0 {
+			fmt.Fprintf(a.out, "The quest waits for your words. Talk with it: lyceum chat %s (or: lyceum message %s \"…\")\n", name, name)
+			break
+		}
 		fmt.Fprintln(a.out, "The quest waits for a person.")
 		a.printQuestions(name, q.Questions)
 		fmt.Fprintf(a.out, "\nThen go on with: lyceum run %s\n", name)

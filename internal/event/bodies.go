@@ -383,7 +383,7 @@ type Price struct {
 
 // ModelError is why a model gave no answer.
 type ModelError struct {
-	// Kind is one of context, refused, unavailable, invalid, script, away. After away the
+	// Kind is one of context, refused, unavailable, invalid, script, stopped, away. After away the
 	// turn counts as not taken: the provider answered nobody until the quest came to rest.
 	Kind string `json:"kind"`
 	Text string `json:"text"`

@@ -206,7 +206,8 @@ const (
 	StopInterrupted = "interrupted"
 )
 
-// KindStopped is the kind of the error of a prompt that the rules stopped.
+// KindStopped is the kind of the error of a prompt that the rules stopped, or of a turn that
+// was cut short.
 const KindStopped = "stopped"
 
 // KindExecutor is the kind of the error of an executor that cannot be used.

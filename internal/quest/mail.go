@@ -196,6 +196,7 @@ func (s *State) begun(e event.Event, b *event.SittingBegun) {
 	if b.Fresh {
 		a.Afresh()
 	}
+	a.Wake()
 	s.Sitting = &Sitting{Agent: a.Name, Number: b.Number, From: a.Transcript.End()}
 	for _, k := range b.Blocks {
 		if k.Said && k.Name != blockMail {
@@ -323,6 +324,8 @@ func (s *State) checkSteer(b *event.StudyOrder) error {
 		return fmt.Errorf("an order has at most %d bytes; this one has %d", maxOrder, len(b.Reason)+len(b.What))
 	case b.Action == event.SteerWithdraw && s.letter(b.Message) < 0:
 		return fmt.Errorf("message %d does not wait: it was delivered, withdrawn, or never said", b.Message)
+	case b.Action == event.SteerNow && len(s.Mail) == 0:
+		return fmt.Errorf("nothing waits to be said to quest %s", s.Name)
 	}
 	return m.MaySteer(b)
 }

@@ -32,12 +32,18 @@ func (l *live) startModel(ctx context.Context, seq uint64, name string, c *event
 		ctx = model.WithHurry(ctx, l.wanted)
 	}
 	empty, w := max(a.Empty, a.Broken), l.newWaiter(m, c.Model)
+	turn, cut := context.WithCancel(ctx)
+	l.turns[seq] = cut
 	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
-		pauseAfter(ctx, empty)
+		defer cut()
+		pauseAfter(turn, empty)
 		begun := l.rt.Clock()
 		answer, err := (*model.Answer)(nil), resolveErr
 		if err == nil {
-			answer, err = w.ask(ctx, m, req, says.emit())
+			answer, err = w.ask(turn, m, req, says.emit())
+		}
+		if err != nil && turn.Err() != nil {
+			err = &model.Error{Kind: event.KindStopped, Text: "the turn was cut short"}
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -103,7 +103,7 @@ func (r *Runtime) run(ctx context.Context, name string, opts RunOptions, before 
 	l := &live{
 		owner: owner{key: name, log: r.Ledger, state: state},
 		rt:    r, opts: opts, mail: newMailbox(), rendered: map[string]*agent.Rendering{},
-		running: map[uint64]bool{}, tools: tool.Extend(r.Tools),
+		running: map[uint64]bool{}, turns: map[uint64]context.CancelFunc{}, tools: tool.Extend(r.Tools),
 		desks: map[string]*desk{}, models: map[string]model.Model{},
 	}
 	l.began = state.Seq
@@ -173,6 +173,7 @@ type live struct {
 	mail     *mailbox
 	rendered map[string]*agent.Rendering
 	running  map[uint64]bool
+	turns    map[uint64]context.CancelFunc // those that can be cut short
 	stop     context.CancelFunc
 	saved    uint64
 	models   map[string]model.Model
@@ -442,6 +443,9 @@ func (l *live) takeAll(ctx context.Context, inputs []event.Draft) error {
 			}
 		case event.Result:
 			delete(l.running, b.Answers())
+			delete(l.turns, b.Answers())
+		case *event.MailDelivered:
+			l.cutTurn(b)
 		case *event.ToolPrepared:
 			delete(l.running, b.Call) // the rest is for the rules
 		}
@@ -462,6 +466,18 @@ func (l *live) takeAll(ctx context.Context, inputs []event.Draft) error {
 		l.snapshot()
 	}
 	return nil
+}
+
+// cutTurn ends the turn under way of an agent that is to hear something now. Without an answer
+// it is asked again, with what was said.
+func (l *live) cutTurn(b *event.MailDelivered) {
+	a := l.state.Agent(b.To)
+	if a == nil || b.With != event.WithNow {
+		return
+	}
+	if cut, ok := l.turns[a.Asked]; ok {
+		cut()
+	}
 }
 
 // snapshot saves the state, so that opening the quest is fast. A cache that

@@ -67,25 +67,23 @@ func (m *Memory) Apply(e event.Event) {
 	case *event.StudyOrder:
 		m.ordered(e, b)
 	case *event.MailWithdrawn:
-		m.done(event.SteerWithdraw)
+		m.done(func(o Order) bool { return o.Action == event.SteerWithdraw && o.Message == b.Message })
 	case *event.MailDelivered:
 		if b.With == event.WithNow {
-			m.done(event.SteerNow)
+			m.done(isNow)
 		}
 	case *event.AnchorMoved:
-		if b.By == "person" {
-			m.done(event.SteerStage)
-		}
+		m.done(func(o Order) bool { return o.Action == event.SteerStage })
 	case *event.UserMessage, *event.InteractionAnswered:
 		m.Failed = false
 	case *event.QuestResumed:
 		m.Failed, m.Study.Failures, m.Study.Empty = false, 0, 0
 	case *event.SittingBegun:
 		m.Failed, m.Retry, m.Reason, m.Exited = false, 0, "", false
-		m.done(event.SteerNow)
+		m.done(isNow)
 	case *event.SittingEnded:
 		m.Failed, m.Retry, m.Reason = b.Outcome == event.SittingFailed, 0, b.Reason
-		m.done(event.SteerNow)
+		m.done(isNow)
 	case *event.TimerSet:
 		if b.Purpose == retryTimer {
 			m.Retry = e.Seq
@@ -95,7 +93,7 @@ func (m *Memory) Apply(e event.Event) {
 			m.Failed, m.Retry = false, 0
 		}
 	case *event.CliExit:
-		m.Exited = true
+		m.Exited = m.Exited || !m.Study.Under()
 	}
 }
 
@@ -113,12 +111,10 @@ func (m *Memory) ordered(e event.Event, b *event.StudyOrder) {
 	m.Orders = append(m.Orders, Order{Seq: e.Seq, Actor: e.Actor, Action: b.Action, What: b.What, Reason: b.Reason, Message: b.Message})
 }
 
-// done forgets the first order of an action.
-func (m *Memory) done(action string) {
-	if i := slices.IndexFunc(m.Orders, func(o Order) bool { return o.Action == action }); i >= 0 {
-		m.Orders = slices.Delete(m.Orders, i, i+1)
-	}
-}
+// done forgets orders that are carried out, or that nothing can come of any more.
+func (m *Memory) done(which func(Order) bool) { m.Orders = slices.DeleteFunc(m.Orders, which) }
+
+func isNow(o Order) bool { return o.Action == event.SteerNow }
 
 // Abandon implements quest.Memory.
 func (m *Memory) Abandon() {
@@ -146,7 +142,7 @@ func (m *Memory) Resting(s *quest.State) bool {
 		return false
 	case a.Parked != "":
 		return true
-	case background(a) || m.Exited:
+	case background(a) || m.Exited || m.Study.Recovers():
 		return false
 	}
 	return m.Study.Waits() != nil || m.Settings.Mode == study.Copilot && m.Study.Sitting != nil

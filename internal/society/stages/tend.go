@@ -2,6 +2,7 @@ package stages
 
 import (
 	"fmt"
+	"slices"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
@@ -43,7 +44,7 @@ func next(s *quest.State, m *Memory, a *agent.Agent, e event.Event) []event.Draf
 		return nil
 	case m.Failed:
 		return again(m, e)
-	case len(s.Mail) > 0:
+	case len(s.Mail) > 0 || m.Study.Recovers():
 		return sit(s, m, a, e)
 	case m.Study.Waits() != nil || background(a):
 		return nil
@@ -104,16 +105,19 @@ func background(a *agent.Agent) bool {
 	return false
 }
 
-// obey does what a person has ordered.
+// obey does what a person has ordered. Of several words about the stage, said while the quest
+// rested, the last counts.
 func obey(s *quest.State, m *Memory, e event.Event) []event.Draft {
-	for _, o := range m.Orders {
+	for _, o := range slices.Backward(m.Orders) {
 		switch o.Action {
 		case event.SteerWithdraw:
 			return one(e, "core", &event.MailWithdrawn{Message: o.Message})
 		case event.SteerStage:
 			return one(e, o.Actor, &event.AnchorMoved{By: "person", From: m.Study.Anchor, Reason: o.Reason, To: o.What})
 		case event.SteerNow:
-			return deliver(s, e, event.WithNow)
+			if s.Sitting != nil && len(s.Mail) > 0 {
+				return deliver(s, e, event.WithNow)
+			}
 		}
 	}
 	return nil
