@@ -12,7 +12,6 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
-	"lyceum/internal/media"
 	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
@@ -341,79 +340,6 @@ func (s *Server) fork(ctx context.Context, from string, c *Control, limits event
 	return st.Name, err
 }
 
-// maxMessage is what fits into an inbox.
-const maxMessage = 8 << 10
-
-// NewMessage is what a person says to the agents of a quest.
-type NewMessage struct {
-	Text string `json:"text,omitempty"`
-	// To is one agent; empty means all.
-	To string `json:"to,omitempty"`
-	// Attachments go with the text, or stand for it.
-	Attachments []NewAttachment `json:"attachments,omitempty"`
-}
-
-// NewAttachment is a file that goes with a message. What it is, its bytes say.
-type NewAttachment struct {
-	Name string `json:"name,omitempty"`
-	// Data is base64 in JSON.
-	Data []byte `json:"data"`
-}
-
-// attach stores the files of a message.
-func (s *Server) attach(ctx context.Context, given []NewAttachment) ([]event.Attachment, error) {
-	var files []media.File
-	for _, f := range given {
-		files = append(files, media.File(f))
-	}
-	out, err := s.rt.Attach(ctx, files)
-	if fault, ok := errors.AsType[*runtime.PlanError](err); ok {
-		return nil, badParameter("attachments", "%v", fault)
-	}
-	return out, err
-}
-
-// say puts a person's word into a quest's inbox.
-func (s *Server) say(w http.ResponseWriter, r *http.Request) error {
-	if err := none(r); err != nil {
-		return err
-	}
-	var m NewMessage
-	if err := decode(r, &m); err != nil {
-		return err
-	}
-	text := strings.ToValidUTF8(strings.TrimSpace(m.Text), "\uFFFD")
-	if text == "" && len(m.Attachments) == 0 || len(text) > maxMessage {
-		return badParameter("text", "a message has 1 to %d bytes; this one has %d", maxMessage, len(text))
-	}
-	name := r.PathValue("quest")
-	b, done, err := s.shelf.open(r.Context(), name)
-	if err != nil {
-		return err
-	}
-	unknown := m.To != "" && b.state.Agent(m.To) == nil
-	done()
-	if unknown {
-		return badParameter("to", "quest %s has no agent %.80q", name, m.To)
-	}
-	st, err := s.stateOf(r.Context(), name)
-	if err != nil {
-		return err
-	}
-	said := &event.UserMessage{Text: event.Text{Text: text}, To: m.To}
-	if err := st.check(said); err != nil {
-		return err // before anything is stored that nobody would refer to
-	}
-	if said.Attachments, err = s.attach(r.Context(), m.Attachments); err != nil {
-		return err
-	}
-	id, told, err := s.tell(r.Context(), name, st, said)
-	if err != nil {
-		return err
-	}
-	return s.send(w, http.StatusAccepted, Posted{id, told})
-}
-
 // Answer is a person's answer to a question of a quest.
 type Answer struct {
 	Question uint64 `json:"question"`
@@ -451,14 +377,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.send(w, http.StatusAccepted, Posted{id, told})
-}
-
-// Posted is what became of something that was put into an inbox.
-type Posted struct {
-	ID int64 `json:"id"`
-	// Running says that somebody has the quest, and has taken it or takes it soon.
-	Running bool `json:"running"`
+	return s.send(w, http.StatusAccepted, Posted{ID: id, Running: told})
 }
 
 // wellAnswered says which member of an answer does not fit its question.

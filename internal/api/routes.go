@@ -34,6 +34,7 @@ func (s *Server) routes() []route {
 		{"DELETE /api/quests/{quest}", admin, s.deleteQuest},
 		{"POST /api/quests/{quest}/control", steer, s.control},
 		{"POST /api/quests/{quest}/messages", steer, s.say},
+		{"DELETE /api/quests/{quest}/messages/{message}", steer, s.withdraw},
 		{"POST /api/quests/{quest}/answers", steer, s.reply},
 		{"GET /api/quests/{quest}/events", read, s.events},
 		{"GET /api/quests/{quest}/events/{seq}", read, s.event},

@@ -63,5 +63,5 @@ func (s *Server) orderTask(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.send(w, http.StatusAccepted, Posted{id, told})
+	return s.send(w, http.StatusAccepted, Posted{ID: id, Running: told})
 }

@@ -182,6 +182,10 @@ func (a *app) messageCommand() *cobra.Command {
 					return err
 				}
 			}
+			text, done, err := a.ordered(cmd.Context(), args[0], text, len(files) > 0)
+			if done || err != nil {
+				return err
+			}
 			m := &event.UserMessage{Text: event.Text{Text: text}, To: to}
 			if err := a.attach(cmd.Context(), args[0], m, files); err != nil {
 				return err

@@ -16,6 +16,7 @@ var (
 	yellow = lipgloss.NewStyle().Foreground(lipgloss.Yellow)
 	red    = lipgloss.NewStyle().Foreground(lipgloss.Red)
 	cyan   = lipgloss.NewStyle().Foreground(lipgloss.Cyan)
+	cursor = lipgloss.NewStyle().Reverse(true)
 	// magenta is where a person is waited for.
 	magenta = lipgloss.NewStyle().Foreground(lipgloss.Magenta)
 )

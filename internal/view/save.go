@@ -13,7 +13,7 @@ import (
 
 // Format changes whenever what Encode writes, or what it means, does: views that were
 // saved under another are made again.
-const Format = 4
+const Format = 5
 
 // saved is how views are written. It has what the views keep to themselves, and names
 // by number what they point to.
@@ -39,6 +39,8 @@ type saved struct {
 	Versions map[string][]Version
 
 	Artifacts []Artifact
+
+	Talk Talk
 
 	// Rules name the society, Society is what it adds.
 	Rules   string
@@ -74,6 +76,7 @@ func (v *Views) Encode() ([]byte, error) {
 		Desks: map[string]savedDesk{}, Open: map[uint64]savedPlace{},
 		First: v.Spaces.first, Versions: v.Spaces.versions,
 		Artifacts: v.Artifacts.List,
+		Talk:      v.Talk,
 		Rules:     v.rules,
 	}
 	var err error
@@ -116,6 +119,7 @@ func DecodeViews(data []byte) (*Views, error) {
 		Cost:      CostSeries{all: in.Costs, total: in.Total, sums: in.Sums, order: in.Order},
 		Spaces:    Workspaces{first: in.First, versions: full(in.Versions)},
 		Artifacts: Artifacts{List: in.Artifacts},
+		Talk:      in.Talk,
 	}
 	v.Canvas.restore(&in)
 	err := errors.Join(v.restore(&in), v.Timeline.unpack(in.Timeline, in.Types, in.Actors, in.Tools), v.Desks.restore(&in))

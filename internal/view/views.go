@@ -15,6 +15,7 @@ type Views struct {
 	Desks     Desks
 	Spaces    Workspaces
 	Artifacts Artifacts
+	Talk      Talk
 	// society is what the quest's society adds, by its rules.
 	rules   string
 	society part
@@ -28,6 +29,7 @@ func (v *Views) Take(e event.Event, s *quest.State) {
 	v.Desks.Take(e, s)
 	v.Spaces.Take(e)
 	v.Artifacts.Take(e)
+	v.Talk.Take(e)
 	if v.society == nil {
 		v.rules, v.society = s.Rules, Of(s).begin()
 	}

@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	"lyceum/internal/acp"
+	"lyceum/internal/chat"
 	"lyceum/internal/event"
 	"lyceum/internal/plain"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/audit"
 	"lyceum/internal/runtime/service"
+	"lyceum/internal/view"
 
 	sdk "github.com/coder/acp-go-sdk"
 )
@@ -36,6 +38,13 @@ func (a *Agent) tellCommands(s *session) error {
 		out := sdk.AvailableCommand{Name: c.name, Description: c.about}
 		if c.hint != "" {
 			out.Input = &sdk.AvailableCommandInput{Unstructured: &sdk.UnstructuredCommandInput{Hint: c.hint}}
+		}
+		u.AvailableCommands = append(u.AvailableCommands, out)
+	}
+	for _, c := range chat.Commands {
+		out := sdk.AvailableCommand{Name: c.Name, Description: c.About}
+		if c.Hint != "" {
+			out.Input = &sdk.AvailableCommandInput{Unstructured: &sdk.UnstructuredCommandInput{Hint: c.Hint}}
 		}
 		u.AvailableCommands = append(u.AvailableCommands, out)
 	}
@@ -79,7 +88,60 @@ func (t *turn) command(ctx context.Context, c choices, what said) (bool, error) 
 		}
 		return true, t.notice(plain.Text(event.Cut(text, maxShown)))
 	}
-	return false, nil
+	return t.order(ctx, c, what.text)
+}
+
+// order carries out a command of a conversation. What is none is for the agents, unless the quest
+// is a study, which takes nothing else that begins with a slash.
+func (t *turn) order(ctx context.Context, c choices, text string) (bool, error) {
+	cmd, _, fault := chat.Parse(text)
+	if !c.made {
+		if cmd == nil {
+			return false, nil
+		}
+		return true, t.notice("There is no quest yet: say what it is about first.")
+	}
+	st, err := t.agent.rt.Load(ctx, t.session.id)
+	if err != nil || cmd == nil && (fault == nil || !chat.Commanded(st)) {
+		return false, err
+	}
+	said := ""
+	if fault == nil {
+		said, fault = chat.Do(ctx, &listener{t}, cmd)
+	}
+	if fault != nil {
+		said = t.agent.rt.Redact(fault.Error())
+	}
+	return true, t.notice(plain.Text(event.Cut(said, maxShown)))
+}
+
+// listener is the quest of a session that is given a command.
+type listener struct{ turn *turn }
+
+// Look implements chat.Quest.
+func (l *listener) Look(ctx context.Context, read func(*quest.State, *view.Views) error) error {
+	r := &records{rt: l.turn.agent.rt, name: l.turn.session.id}
+	if _, err := r.Nodes(ctx); err != nil {
+		return err
+	}
+	return read(r.state, r.views)
+}
+
+// Text implements chat.Quest.
+func (l *listener) Text(ctx context.Context, x event.Text) (string, error) {
+	return (&records{rt: l.turn.agent.rt, name: l.turn.session.id}).Text(ctx, x)
+}
+
+// Order implements chat.Quest.
+func (l *listener) Order(ctx context.Context, b event.Body) (string, error) {
+	number, err := l.turn.agent.post(ctx, l.turn.session.id, b)
+	l.turn.session.own[number] = true
+	return "Recorded.", err
+}
+
+// Resume implements chat.Quest.
+func (l *listener) Resume(context.Context) (string, error) {
+	return "It goes on with your next prompt.", nil
 }
 
 // notice tells the client something that no agent said and that is in no ledger.

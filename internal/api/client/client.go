@@ -194,8 +194,19 @@ func (c *Client) Control(ctx context.Context, name string, order api.Control) (*
 
 // Say says something to a quest's agents, or to one of them, with files if there are any.
 func (c *Client) Say(ctx context.Context, name, text, to string, files ...api.NewAttachment) error {
-	m := api.NewMessage{Text: text, To: to, Attachments: files}
-	return c.call(ctx, http.MethodPost, "/api/quests/"+url.PathEscape(name)+"/messages", m, nil)
+	_, err := c.Send(ctx, name, api.NewMessage{Text: text, To: to, Attachments: files})
+	return err
+}
+
+// Send says something to a quest, or gives it a command, and returns what became of it.
+func (c *Client) Send(ctx context.Context, name string, m api.NewMessage) (*api.Posted, error) {
+	out := new(api.Posted)
+	return out, c.call(ctx, http.MethodPost, "/api/quests/"+url.PathEscape(name)+"/messages", m, out)
+}
+
+// Withdraw takes back a message that was not delivered.
+func (c *Client) Withdraw(ctx context.Context, name string, message uint64) error {
+	return c.call(ctx, http.MethodDelete, fmt.Sprintf("/api/quests/%s/messages/%d", url.PathEscape(name), message), nil, nil)
 }
 
 // Answer answers a question of a quest.

@@ -1,0 +1,94 @@
+package view
+
+import (
+	"slices"
+
+	"lyceum/internal/event"
+)
+
+// Talk is where a conversation with a quest stands: what people said that no agent has heard
+// yet, what was said to them last, and the stage of a study.
+type Talk struct {
+	// Mail are messages that wait, the oldest first.
+	Mail []Letter
+	// Anchor is the stage of a study, empty where there are none; Moves are how it came there.
+	Anchor string
+	Moves  []Move
+	// Sitting is the number of the last one, 0 if there was none; Sits says that it goes on.
+	// Skill is what it works by.
+	Sitting int64
+	Sits    bool
+	Skill   string
+	// Last is what an agent said last.
+	Last *Saying
+}
+
+// Letter is a message that waits. To is the agent that it is for, empty for all.
+type Letter struct {
+	Seq uint64
+	To  string
+}
+
+// Move is how a study came to a stage.
+type Move struct {
+	Seq          uint64
+	By, From, To string
+	Reason       string
+	Because      []string
+	Person       bool
+}
+
+// Saying is what an agent said to people. Kind is empty for what it said by the way.
+type Saying struct {
+	Seq  uint64
+	By   string
+	Kind string
+	Text event.Text
+}
+
+// Take adds the next event of the ledger.
+func (t *Talk) Take(e event.Event) {
+	switch b := e.Body.(type) {
+	case *event.UserMessage:
+		t.Mail = append(t.Mail, Letter{e.Seq, b.To})
+	case *event.ModelCall, *event.PromptCall:
+		if t.Sitting == 0 { // who has no sittings hears with its next turn
+			t.Mail = slices.DeleteFunc(t.Mail, func(l Letter) bool { return l.To == "" || l.To == e.Actor })
+		}
+	case *event.MailDelivered:
+		t.gone(b.Messages...)
+	case *event.MailWithdrawn:
+		t.gone(b.Message)
+	case *event.SittingBegun:
+		t.gone(b.Mail...)
+		t.Sitting, t.Sits, t.Skill, t.Anchor = b.Number, true, b.Skill, b.Anchor
+	case *event.SittingEnded:
+		t.Sits = false
+	case *event.AnchorMoved:
+		t.Anchor = b.To
+		t.Moves = append(t.Moves, Move{Seq: e.Seq, By: e.Actor, From: b.From, To: b.To, Reason: b.Reason, Because: b.Because, Person: b.By == "person"})
+	case *event.InteractSaid:
+		t.Last = &Saying{e.Seq, e.Actor, b.Kind, b.Text}
+	case *event.ModelResult:
+		for _, p := range b.Parts {
+			if p.Kind == event.PartText && p.Text != nil {
+				t.Last = &Saying{Seq: e.Seq, By: e.Actor, Text: *p.Text}
+			}
+		}
+	case *event.QuestFinished:
+		t.Last = &Saying{e.Seq, e.Actor, "answer", b.Answer}
+	}
+}
+
+// gone takes messages out that wait no longer.
+func (t *Talk) gone(messages ...uint64) {
+	t.Mail = slices.DeleteFunc(t.Mail, func(l Letter) bool { return slices.Contains(messages, l.Seq) })
+}
+
+// Queued reports whether a message waits to be heard.
+func (t *Talk) Queued(message uint64) bool {
+	return slices.ContainsFunc(t.Mail, func(l Letter) bool { return l.Seq == message })
+}
+
+// Anchors are the stages of a study, in order.
+var Anchors = []string{"scout", "baseline", "idea", "experiment", "analysis-campaign", "write", "finalize"}

@@ -1,0 +1,89 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"lyceum/internal/event"
+)
+
+// study is what the views know of a researcher that people talk with.
+type study struct{ agents }
+
+// KindMove is a step from one stage of a study to another.
+const KindMove = "stage"
+
+// words implements Society. It is long because each type of event has its entry.
+func (study) words() dictionary {
+	return dictionary{
+		word(KindMessage, func(t *Teller, _ event.Event, b *event.MailDelivered) Words {
+			return Words{Text: fmt.Sprintf("%s hears %s", t.cut(b.To), Several(int64(len(b.Messages)), "message")), Notes: []string{"with " + t.cut(b.With)}, Weight: Detail}
+		}),
+		word(KindMessage, func(_ *Teller, _ event.Event, b *event.MailWithdrawn) Words {
+			return Words{Text: fmt.Sprintf("message %d is taken back", b.Message), Weight: News}
+		}),
+		word("order", func(t *Teller, e event.Event, b *event.StudyOrder) Words {
+			text := "orders: " + t.cut(b.Action)
+			if b.What != "" {
+				text += " " + t.cut(b.What)
+			}
+			if b.Message != 0 {
+				text += fmt.Sprintf(" message %d", b.Message)
+			}
+			return Words{By: e.Actor, Text: because(text, t.cut(b.Reason)), Weight: News}
+		}),
+		word("sitting", func(t *Teller, e event.Event, b *event.SittingBegun) Words {
+			w := Words{By: e.Actor, Text: fmt.Sprintf("begins sitting %d at %s, by the skill %s", b.Number, t.cut(b.Anchor), t.cut(b.Skill)), Weight: Detail}
+			if n := len(b.Mail); n > 0 {
+				w.Notes = append(w.Notes, Several(int64(n), "message"))
+			}
+			if len(b.Cut) > 0 {
+				w.Notes = append(w.Notes, "left out: "+t.cut(strings.Join(b.Cut, ", ")))
+			}
+			return w
+		}),
+		word("sitting", func(t *Teller, e event.Event, b *event.SittingEnded) Words {
+			w := Words{By: e.Actor, Text: because(fmt.Sprintf("ends sitting %d, %s", b.Number, t.cut(b.Outcome)), t.cut(b.Reason)), Weight: Detail}
+			if b.Outcome == event.SittingFailed {
+				w.Weight = News
+			}
+			return w
+		}),
+		word(KindMove, func(t *Teller, e event.Event, b *event.AnchorMoved) Words {
+			w := Words{By: e.Actor, Text: because(fmt.Sprintf("goes from %s to %s", t.cut(b.From), t.cut(b.To)), t.cut(b.Reason)), Weight: News}
+			if len(b.Because) > 0 {
+				w.Notes = append(w.Notes, "rests on "+t.cut(strings.Join(b.Because, ", ")))
+			}
+			return w
+		}),
+		word(KindMessage, func(t *Teller, e event.Event, b *event.InteractSaid) Words {
+			w := Words{By: e.Actor, Text: "says (" + t.cut(b.Kind) + "): " + t.text(b.Text), Weight: News}
+			if len(b.Options) > 0 {
+				w.Notes = append(w.Notes, "options: "+t.cut(strings.Join(b.Options, ", ")))
+			}
+			if len(b.Files) > 0 {
+				w.Notes = append(w.Notes, Several(int64(len(b.Files)), "file"))
+			}
+			return w
+		}),
+		word("memory", func(t *Teller, e event.Event, b *event.CardWritten) Words {
+			how := "writes a card"
+			if b.Revision > 1 {
+				how = fmt.Sprintf("writes revision %d of a card", b.Revision)
+			}
+			return Words{By: e.Actor, Text: fmt.Sprintf("%s of %s, %s: %s", how, t.cut(b.Kind), t.cut(b.ID), t.cut(b.Title)), Weight: Detail}
+		}),
+		word("memory", func(t *Teller, e event.Event, b *event.CardPromoted) Words {
+			return Words{By: e.Actor, Text: fmt.Sprintf("offers card %s, revision %d, to all studies", t.cut(b.ID), b.Revision), Weight: News}
+		}),
+		word("memory", func(t *Teller, e event.Event, b *event.CardCall) Words {
+			return Words{By: e.Actor, Text: strings.TrimSpace("asks the cards of the home: " + t.cut(b.Action) + " " + t.cut(b.ID+b.Query)), Weight: Detail}
+		}),
+		word("memory", func(t *Teller, _ event.Event, b *event.CardResult) Words {
+			if b.Error != "" {
+				return Words{Text: "the cards of the home: " + t.cut(b.Error), Notes: []string{"failed"}, Weight: Detail}
+			}
+			return Words{Text: "the cards of the home: " + Several(int64(len(b.Cards)), "card"), Weight: Detail}
+		}),
+	}
+}
