@@ -17,6 +17,7 @@ import (
 	"lyceum/internal/blob"
 	blobfs "lyceum/internal/blob/fs"
 	"lyceum/internal/event"
+	"lyceum/internal/repo"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/audit"
 
