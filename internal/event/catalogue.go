@@ -245,6 +245,20 @@ var catalogue = map[Type]entry{
 	"card.promoted":  derived[CardPromoted](),
 	"card.call":      derived[CardCall]().asks(),
 	"card.result":    input[CardResult]().answers("card.call"),
+
+	"branch.prepared":   derived[BranchPrepared](),
+	"branch.activated":  derived[BranchActivated](),
+	"folder.call":       derived[FolderCall]().asks(),
+	"folder.result":     input[FolderResult]().answers("folder.call"),
+	"checkpoint.call":   derived[CheckpointCall]().asks(),
+	"checkpoint.result": input[CheckpointResult]().answers("checkpoint.call"),
+	"checkpoint.made":   derived[CheckpointMade](),
+	"artifact.recorded": derived[ArtifactRecorded](),
+	"result.recorded":   derived[ResultRecorded](),
+	"campaign.created":  derived[CampaignCreated](),
+	"baseline.accepted": derived[BaselineAccepted](),
+	"baseline.call":     derived[BaselineCall]().asks(),
+	"baseline.result":   input[BaselineResult]().answers("baseline.call"),
 }
 
 // Types returns the names of the catalogue, sorted.

@@ -69,8 +69,10 @@ type ReproductionCall struct {
 	// Claims are the values that are looked for in what it prints.
 	Claims     []string `json:"claims,omitempty"`
 	Entrypoint string   `json:"entrypoint"`
-	Ref        string   `json:"ref"`
-	Tree       TreeRef  `json:"tree"`
+	// Metrics are the names whose values are read from what it prints, of a study's result.
+	Metrics []string `json:"metrics,omitempty"`
+	Ref     string   `json:"ref"`
+	Tree    TreeRef  `json:"tree"`
 }
 
 // ReproductionResult is what a paper's entry point did.
@@ -79,6 +81,8 @@ type ReproductionResult struct {
 	Duration int64  `json:"duration,omitzero"`
 	// Exit is the exit code of the first run that did not end well.
 	Exit int64 `json:"exit,omitzero"`
+	// Figures are the values of the metrics that were asked for, as both runs printed them.
+	Figures []Figure `json:"figures,omitempty"`
 	// Fingerprint is that of the computer it ran in.
 	Fingerprint Hash `json:"fingerprint,omitzero"`
 	// Full is the quest's limit on storage, if that is used up with what the runs printed.
@@ -97,6 +101,13 @@ type ReproductionResult struct {
 	Status string `json:"status"`
 	// Stored is how many bytes of the disk it takes to keep what the runs printed.
 	Stored int64 `json:"stored,omitzero"`
+}
+
+// Figure is what two runs printed for a metric; empty is nothing, or no decimal.
+type Figure struct {
+	First  string `json:"first,omitzero"`
+	Name   string `json:"name"`
+	Second string `json:"second,omitzero"`
 }
 
 // The outcomes of a reproduction.

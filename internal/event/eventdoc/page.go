@@ -24,7 +24,7 @@ func (c *catalogue) markdown() []byte {
 	for _, e := range c.events {
 		if e.noun() != noun {
 			noun = e.noun()
-			p.printf("## %s\n\n", noun)
+			p.printf("## Events of %s\n\n", noun)
 		}
 		p.event(e)
 	}
