@@ -14,5 +14,6 @@ func Workshops() map[string]runtime.Workshop {
 		"lab":       Lab{},
 		"contract":  Contract{},
 		"architect": Architect{},
+		"stages":    Stages{},
 	}
 }

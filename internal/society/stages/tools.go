@@ -1,6 +1,10 @@
 package stages
 
 import (
+	"maps"
+	"slices"
+
+	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
 )
@@ -24,8 +28,24 @@ const (
 	idSchema     = `"id":{"type":"string","description":"the id of the card, 32 digits"}`
 )
 
-// tools are the society's own. Their texts are part of the rules: a quest pins them.
-var tools = []quest.OwnTool{
+// tools are the society's own, subject by subject. Their texts are part of the rules: a quest
+// pins them.
+var tools = slices.Concat(talkTools, branchTools, resultTools)
+
+// uses are what each of them does; what is not here, the world answers.
+var uses map[string]func(*using) []event.Draft
+
+func init() {
+	uses = map[string]func(*using) []event.Draft{
+		interact: (*using).interact, moveAnchor: (*using).move, stateTool: (*using).state, complete: (*using).complete,
+		memoryWrite: (*using).write, memoryRead: (*using).readCard, memoryRecent: (*using).recent, memoryPromote: (*using).promote, memoryGlobal: (*using).global,
+	}
+	maps.Copy(uses, branchUses)
+	maps.Copy(uses, resultUses)
+}
+
+// talkTools are the conversation, the stages and the memory.
+var talkTools = []quest.OwnTool{
 	{
 		Step: quest.AnsweredTool,
 		Tool: model.Tool{Name: interact, Description: "Say something to the people you work for, and get what they have said meanwhile. A decision_request blocks: when this sitting is over, the study waits for the answer; a newer one takes the place of the one that is open. Go on with what does not depend on it. Say progress when there is some, not to fill silence.",

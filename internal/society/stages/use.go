@@ -21,25 +21,8 @@ import (
 func (Society) Use(s *quest.State, a *agent.Agent, u *agent.Use, e event.Event) []event.Draft {
 	m := Of(s)
 	c := &using{s, a, u, e, u.Place(), m, m.Study}
-	switch u.Name {
-	case interact:
-		return c.interact()
-	case moveAnchor:
-		return c.move()
-	case stateTool:
-		return c.state()
-	case complete:
-		return c.complete()
-	case memoryWrite:
-		return c.write()
-	case memoryRead:
-		return c.readCard()
-	case memoryRecent:
-		return c.recent()
-	case memoryPromote:
-		return c.promote()
-	case memoryGlobal:
-		return c.global()
+	if use := uses[u.Name]; use != nil {
+		return use(c)
 	}
 	return nil // the world answers a search
 }

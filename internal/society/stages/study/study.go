@@ -137,6 +137,9 @@ func (s *Study) Apply(e event.Event) {
 		if b.Cause != event.CauseOutside {
 			s.durable()
 		}
+	default:
+		s.applyBranch(e)
+		s.applyResult(e)
 	}
 }
 
