@@ -63,6 +63,8 @@ type Study struct {
 	Cards []*Card `json:",omitempty"`
 	// Global are the cards of the home that the next prompt shows, as the last call found them.
 	Global []event.HomeCard `json:",omitempty"`
+	// Sought is the number of the sitting for whose prompt the home was asked last.
+	Sought int64 `json:",omitzero"`
 	// Calls are the open card.calls, Found is what the last one for a tool call came to.
 	Calls []Call `json:",omitempty"`
 	Found *Found `json:",omitzero"`
@@ -144,7 +146,7 @@ func (s *Study) Apply(e event.Event) {
 }
 
 // Abandon forgets what was asked of the world and not answered, as a fork does.
-func (s *Study) Abandon() { s.Calls = nil }
+func (s *Study) Abandon() { s.Calls, s.Sought = nil, 0 }
 
 // did notes that a tool call had its effect, once.
 func (s *Study) did(e event.Event, at agent.Place) {
