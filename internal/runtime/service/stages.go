@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"lyceum/internal/event"
+	"lyceum/internal/memory"
 	"lyceum/internal/runtime"
 )
 
@@ -13,7 +14,9 @@ type Stages struct{}
 
 // Open implements runtime.Workshop.
 func (Stages) Open(_ context.Context, q *runtime.Quest) (runtime.Bench, error) {
-	return &stagesBench{services: map[event.Type]runtime.Service{}}, nil
+	return &stagesBench{services: map[event.Type]runtime.Service{
+		"card.call": &cards{q, memory.Open(q.Home)},
+	}}, nil
 }
 
 type stagesBench struct {
