@@ -214,3 +214,20 @@ func TestArchitectSimulation(t *testing.T) {
 		"merges", "crashes", "forks", "quest.finished", "modes")
 	simulate(t, runtimetest.Parts()["architect"], 1, runtimetest.EveryEvent(0), "killed", "forks")
 }
+
+// Whatever is said when, and whoever dies when: each message is heard once and in order, there is
+// one sitting at a time, and nothing happens while a study waits.
+func TestStagesSimulation(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	simulate(t, runtimetest.Parts()["stages"], need.Times(150, 2000), runtimetest.Once(150), append([]string{
+		"sittings", "sittings in the same window", "sittings rested", "sittings failed", "messages heard", "messages led again", "withdrawn", "turns cut", "waits", "retries", "parked",
+		"mail with interact", "mail with results", "mail with now", "questions answered", "interaction.withdrawn", "cards of the home", "quest.finished", "quest.paused", "quest.stopped", "forks",
+	}, trouble...)...)
+}
+
+func TestStagesSimulationWithACrashAtEveryEvent(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	simulate(t, runtimetest.Parts()["stages"], need.Times(2, 20), runtimetest.EveryEvent(40), "killed", "forks")
+}

@@ -1,7 +1,6 @@
 package stages
 
 import (
-	"maps"
 	"slices"
 
 	"lyceum/internal/event"
@@ -33,15 +32,18 @@ const (
 var tools = slices.Concat(talkTools, branchTools, resultTools)
 
 // uses are what each of them does; what is not here, the world answers.
-var uses map[string]func(*using) []event.Draft
-
-func init() {
-	uses = map[string]func(*using) []event.Draft{
-		interact: (*using).interact, moveAnchor: (*using).move, stateTool: (*using).state, complete: (*using).complete,
-		memoryWrite: (*using).write, memoryRead: (*using).readCard, memoryRecent: (*using).recent, memoryPromote: (*using).promote, memoryGlobal: (*using).global,
+func uses(name string) func(*using) []event.Draft {
+	for _, table := range []map[string]func(*using) []event.Draft{talkUses, branchUses, resultUses} {
+		if use := table[name]; use != nil {
+			return use
+		}
 	}
-	maps.Copy(uses, branchUses)
-	maps.Copy(uses, resultUses)
+	return nil
+}
+
+var talkUses = map[string]func(*using) []event.Draft{
+	interact: (*using).interact, moveAnchor: (*using).move, stateTool: (*using).state, complete: (*using).complete,
+	memoryWrite: (*using).write, memoryRead: (*using).readCard, memoryRecent: (*using).recent, memoryPromote: (*using).promote, memoryGlobal: (*using).global,
 }
 
 // talkTools are the conversation, the stages and the memory.
