@@ -76,6 +76,8 @@ func (b *studyBooks) count(w *World, e event.Event) error {
 		}
 		b.queue = slices.Delete(b.queue, i, i+1)
 		w.Saw("withdrawn")
+	case *event.QuestForked:
+		clear(b.questions) // they are the origin's; the fork asks anew
 	case *event.QuestResumed:
 		b.empty, b.failures = 0, 0
 	case *event.CliExit:
@@ -240,7 +242,7 @@ func (b *studyBooks) watch(w *World, s *quest.State) error {
 	}
 	if b.waits = s.Waiting(); b.waits {
 		w.Saw("waits")
-		if b.sits || len(b.queue) > 0 {
+		if !b.sits && len(b.queue) > 0 {
 			return errors.New("it waits for words, and has some")
 		}
 	}
