@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"maps"
 	"slices"
 
 	"lyceum/internal/event"
@@ -32,18 +33,19 @@ const (
 var tools = slices.Concat(talkTools, branchTools, resultTools)
 
 // uses are what each of them does; what is not here, the world answers.
-func uses(name string) func(*using) []event.Draft {
-	for _, table := range []map[string]func(*using) []event.Draft{talkUses, branchUses, resultUses} {
-		if use := table[name]; use != nil {
-			return use
-		}
-	}
-	return nil
-}
+var uses = joined(talkUses, branchUses, resultUses)
 
 var talkUses = map[string]func(*using) []event.Draft{
 	interact: (*using).interact, moveAnchor: (*using).move, stateTool: (*using).state, complete: (*using).complete,
 	memoryWrite: (*using).write, memoryRead: (*using).readCard, memoryRecent: (*using).recent, memoryPromote: (*using).promote, memoryGlobal: (*using).global,
+}
+
+func joined(all ...map[string]func(*using) []event.Draft) map[string]func(*using) []event.Draft {
+	out := map[string]func(*using) []event.Draft{}
+	for _, m := range all {
+		maps.Copy(out, m)
+	}
+	return out
 }
 
 // talkTools are the conversation, the stages and the memory.

@@ -21,7 +21,7 @@ import (
 func (Society) Use(s *quest.State, a *agent.Agent, u *agent.Use, e event.Event) []event.Draft {
 	m := Of(s)
 	c := &using{s, a, u, e, u.Place(), m, m.Study}
-	if use := uses(u.Name); use != nil {
+	if use := uses[u.Name]; use != nil {
 		return use(c)
 	}
 	return nil // the world answers a search
