@@ -949,12 +949,20 @@ export type Controlled = {
 }
 
 export type NewMessage = {
-  /** 1 to 8192 bytes; may be empty or absent where there are attachments */
+  /** 1 to 8192 bytes; may be empty or absent where there are attachments. To a study, what begins with a slash is a command, and two slashes are words that begin with one */
   text?: string
   /** an agent; absent means all */
   to?: string
   /** pictures and other files, at most 7 MiB together; what each of them is, its bytes say */
   attachments?: Array<NewAttachment>
+  /** the way that it came, such as the name of a connector; absent for what was said here */
+  source?: string
+  /** who said it, as the source names them; needs source */
+  sender?: string
+  /** where it was said, as the source names it; needs source */
+  conversation?: string
+  /** what it answers: the event in which an agent said something */
+  reply?: number
 }
 
 /** A file that goes with a message. */
@@ -998,10 +1006,16 @@ export type Question = {
 }
 
 export type Posted = {
-  /** number in the quest's inbox */
-  id: number
+  /** number in the quest's inbox; absent for a command that was answered */
+  id?: number
   /** the agents hear it in their next turn; otherwise when the quest runs */
   running: boolean
+  /** the event that a message has become; absent if it was not taken yet */
+  message?: number
+  /** of a message: posted, it is in the inbox; queued, it is recorded and waits to be heard; delivered, an agent has it */
+  delivery?: 'posted' | 'queued' | 'delivered'
+  /** what there is to say to a command */
+  reply?: string
 }
 
 export type Quests = {
