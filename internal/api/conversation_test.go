@@ -59,7 +59,7 @@ func (s *server) researched(g *gate, name string) (last uint64) {
 	s.do("POST", at+"/messages", map[string]any{"text": "/stage scout we were hasty"}).want(s.t, 202)
 	s.control(name, map[string]any{"action": "pause"}).want(s.t, 200)
 	var kept, back posted
-	s.do("POST", at+"/messages", map[string]any{"text": "Kept."}).want(s.t, 202).into(s.t, &kept)
+	s.do("POST", at+"/messages", map[string]any{"text": "Kept.", "attachments": []any{map[string]any{"name": "dot.png", "data": dot}}}).want(s.t, 202).into(s.t, &kept)
 	s.do("POST", at+"/messages", map[string]any{"text": "Taken back."}).want(s.t, 202).into(s.t, &back)
 	s.do("DELETE", fmt.Sprintf("%s/messages/%d", at, back.Message), nil).want(s.t, 202)
 	g.says = nil
