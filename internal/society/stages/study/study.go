@@ -70,6 +70,9 @@ type Study struct {
 	// Effects are the last tool calls that had one.
 	Effects []Effect `json:",omitempty"`
 
+	Made
+	Tips []Tip `json:",omitempty"`
+
 	index *index
 }
 
@@ -97,6 +100,7 @@ func (s *Study) Apply(e event.Event) {
 	case *event.UserMessage:
 		s.heard(e, b.Reply, b.Sender, b.Text)
 	case *event.InteractionAnswered:
+		s.agreed(b)
 		s.answered(e, b)
 	case *event.InteractionOpened:
 		s.opened(e, b)
@@ -144,7 +148,13 @@ func (s *Study) Apply(e event.Event) {
 }
 
 // Abandon forgets what was asked of the world and not answered, as a fork does.
-func (s *Study) Abandon() { s.Calls = nil }
+// What was to be run is run again.
+func (s *Study) Abandon() {
+	s.Calls, s.Asked = nil, nil
+	for _, id := range s.Untried {
+		s.Result(id).Call = 0
+	}
+}
 
 // did notes that a tool call had its effect, once.
 func (s *Study) did(e event.Event, at agent.Place) {
