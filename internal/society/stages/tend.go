@@ -17,7 +17,7 @@ const maxMail = 1000
 const retryTimer = "sitting/retry"
 
 // Tend implements quest.Host: orders first, then questions that nobody waits for any more, then
-// what comes after a sitting.
+// results that are to be run, then what comes after a sitting.
 func (Society) Tend(s *quest.State, e event.Event) []event.Draft {
 	m, a := Of(s), s.Agent(Researcher)
 	if a == nil {
@@ -28,6 +28,9 @@ func (Society) Tend(s *quest.State, e event.Event) []event.Draft {
 	}
 	if step := withdraw(s, m, e); step != nil {
 		return step
+	}
+	if call := m.Study.Try(); call != nil {
+		return one(e, "core", call)
 	}
 	if s.Sitting != nil {
 		return nil

@@ -146,3 +146,23 @@ func (a *Artifact) Line() string {
 	}
 	return line
 }
+
+// ArtifactAt, ResultAt and CampaignAt are what an event made, nil if it made no such thing.
+func (s *Study) ArtifactAt(seq uint64) *Artifact {
+	return madeAt(s.Artifacts, seq, func(a *Artifact) uint64 { return a.Seq })
+}
+func (s *Study) ResultAt(seq uint64) *Result {
+	return madeAt(s.Results, seq, func(r *Result) uint64 { return r.Seq })
+}
+func (s *Study) CampaignAt(seq uint64) *Analysis {
+	return madeAt(s.Campaigns, seq, func(c *Analysis) uint64 { return c.Seq })
+}
+
+func madeAt[T any](list []*T, seq uint64, of func(*T) uint64) *T {
+	for _, x := range slices.Backward(list) {
+		if of(x) == seq {
+			return x
+		}
+	}
+	return nil
+}

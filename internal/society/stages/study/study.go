@@ -71,7 +71,8 @@ type Study struct {
 	Effects []Effect `json:",omitempty"`
 
 	Made
-	Tips []Tip `json:",omitempty"`
+	Tips   []Tip  `json:",omitempty"`
+	Branch string `json:",omitzero"`
 
 	index *index
 }

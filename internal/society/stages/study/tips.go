@@ -28,3 +28,11 @@ func kindOf(branch string) (analysis, own bool) {
 	kind, _, _ := strings.Cut(branch, "/")
 	return kind == "analysis", kind == "main" || kind == "idea" || kind == "run"
 }
+
+// Checkpointed is the last checkpoint of a branch, 0 if it has none.
+func (s *Study) Checkpointed(branch string) uint64 {
+	if t := s.tip(branch); t != nil {
+		return t.Seq
+	}
+	return 0
+}
