@@ -27,7 +27,9 @@ type guarded struct {
 	bad   func(*Facts) behavior.Truth
 }
 
-func (g *guarded) String() string { return "tool.call of " + strings.Join(g.tools, ", ") + " against " + g.name }
+func (g *guarded) String() string {
+	return "tool.call of " + strings.Join(g.tools, ", ") + " against " + g.name
+}
 
 func (g *guarded) Match(e behavior.Event) behavior.Truth {
 	f := facts(e)

@@ -302,7 +302,7 @@ func (s *Study) tried(e event.Event, b *event.ReproductionResult) {
 		panic("reproduction.result: " + err.Error())
 	}
 	r.Call, r.Run, r.Event, r.Output = 0, e.Seq, e.Hash, b.Output
-	r.Verdict, r.Why = judge(r.Metrics, b)
+	r.Verdict, r.Why = Judge(r.Metrics, b)
 	s.Untried = slices.DeleteFunc(s.Untried, func(id string) bool { return id == r.ID })
 	s.durable()
 }
@@ -310,8 +310,8 @@ func (s *Study) tried(e event.Event, b *event.ReproductionResult) {
 // maxWhy is how many bytes the reason of a verdict has.
 const maxWhy = 600
 
-// judge is the verdict on figures: verified, if both runs printed each of them.
-func judge(metrics []event.Metric, b *event.ReproductionResult) (verdict, why string) {
+// Judge is the verdict on figures: verified, if both runs printed each of them.
+func Judge(metrics []event.Metric, b *event.ReproductionResult) (verdict, why string) {
 	switch {
 	case b.Status == event.NotRun && b.Fingerprint.IsZero():
 		return Unchecked, event.Shorten(b.Reason, maxWhy)
@@ -327,7 +327,7 @@ func judge(metrics []event.Metric, b *event.ReproductionResult) (verdict, why st
 			if v == "" {
 				return Differs, fmt.Sprintf("the %s run printed no line \"metric %s\" with a decimal", which, m.Name)
 			}
-			if d := number(v); !d.Within(number(m.Value), number(m.Tolerance)) {
+			if d, err := ParseDecimal(v); err != nil || f.Name != m.Name || !d.Within(number(m.Value), number(m.Tolerance)) {
 				return Differs, fmt.Sprintf("%s is claimed to be %s, and the %s run printed %s (tolerance %s)", m.Name, m.Value, which, v, orZero(m.Tolerance))
 			}
 		}
