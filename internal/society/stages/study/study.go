@@ -67,6 +67,9 @@ type Study struct {
 	Calls []Call `json:",omitempty"`
 	Found *Found `json:",omitzero"`
 
+	// Lines are the lines of work.
+	Lines
+
 	// Effects are the last tool calls that had one.
 	Effects []Effect `json:",omitempty"`
 
@@ -88,7 +91,7 @@ const (
 
 // New is a study that begins at an anchor.
 func New(mode, anchor string, materials bool) *Study {
-	return &Study{Mode: mode, Anchor: anchor, Materials: materials}
+	return &Study{Mode: mode, Anchor: anchor, Materials: materials, Lines: newLines()}
 }
 
 // Apply takes an event in. Those that are not about a study it passes over.
@@ -144,7 +147,10 @@ func (s *Study) Apply(e event.Event) {
 }
 
 // Abandon forgets what was asked of the world and not answered, as a fork does.
-func (s *Study) Abandon() { s.Calls = nil }
+func (s *Study) Abandon() {
+	s.Calls = nil
+	s.abandon()
+}
 
 // did notes that a tool call had its effect, once.
 func (s *Study) did(e event.Event, at agent.Place) {
