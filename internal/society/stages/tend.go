@@ -69,7 +69,7 @@ func sit(s *quest.State, m *Memory, a *agent.Agent, e event.Event) []event.Draft
 	mail = mail[:min(len(mail), maxMail)]
 	runner := m.Settings.Runner
 	return s.Sit(e, a, &event.SittingBegun{
-		Anchor: m.Study.Anchor, Fresh: a.Transcript.Bare() || m.Study.Fresh("", runner, a.HalfFull()), Mail: mail, Number: m.Study.Next(),
+		Anchor: m.Study.Anchor, Branch: m.Study.Current, Fresh: a.Transcript.Bare() || m.Study.Fresh(runner, a.HalfFull()), Mail: mail, Number: m.Study.Next(),
 		Recovers: m.Study.Recovers(), Runner: runner, Skill: m.Study.SkillOf(mail),
 	})
 }

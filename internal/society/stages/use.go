@@ -127,8 +127,8 @@ func (c *using) mayAsk(w *words) bool {
 	return w.Reply != study.ReplyBlocking || c.m.Settings.Mode != study.Autonomous || w.About == "keys" || w.About == "money" || w.About == "data"
 }
 
-// interact says something, asks people if it is a question, hands over what they have said, and
-// answers with that.
+// interact says something, asks people if it is a question, makes a checkpoint of what it is
+// about, hands over what they have said, and answers with that.
 func (c *using) interact() []event.Draft {
 	var w words
 	if bad := cmp.Or(c.read(&w), w.check()); bad != "" {
@@ -145,6 +145,9 @@ func (c *using) interact() []event.Draft {
 	}
 	if t := c.study.Unasked(); t != nil && t.Seq == at {
 		return c.do(&event.InteractionOpened{Answer: c.place.Answer, Part: c.place.Part, Blocking: true, Options: w.Options, Question: event.Text{Text: w.Text}})
+	}
+	if step, done := c.keep(&w); !done {
+		return step
 	}
 	if len(c.s.Mail) > 0 {
 		return deliver(c.s, c.e, event.WithInteract)
@@ -167,6 +170,7 @@ func (c *using) came(at uint64) string {
 	if t := c.study.Waits(); t != nil && t.Seq == at {
 		b.WriteString(" The question is open: once you rest, the study waits for its answer.")
 	}
+	b.WriteString(c.noted())
 	b.WriteString("\nThe last exchanges:")
 	for _, x := range c.study.Words[max(0, len(c.study.Words)-maxShown):] {
 		b.WriteString("\n" + x.Line())

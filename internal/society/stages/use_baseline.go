@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -112,7 +113,7 @@ func (c *using) claim(x *outcome) (b *event.ResultRecorded, bad string) {
 		return nil, fmt.Sprintf("A result has 1 to %d metrics.", study.MaxMetrics)
 	}
 	b = &event.ResultRecorded{
-		Answer: c.place.Answer, Because: x.Because, Branch: branch, Campaign: x.Campaign, Checkpoint: c.study.Checkpointed(branch), Entrypoint: entry,
+		Answer: c.place.Answer, Because: x.Because, Branch: branch, Campaign: x.Campaign, Checkpoint: c.study.Branch(branch).Head, Entrypoint: entry,
 		ID: c.study.NewID("result"), Kind: x.Kind, Part: c.place.Part, Slice: x.Slice, Summary: x.Summary, Title: x.Title,
 	}
 	for _, m := range x.Metrics {
@@ -287,13 +288,12 @@ func (c *using) attach() []event.Draft {
 	return c.do(&event.BaselineCall{Action: study.Attach, Answer: c.place.Answer, Name: x.Name, Part: c.place.Part})
 }
 
-// branch is the one that something belongs to.
+// branch is the one that something belongs to: one that is named, or the one that the researcher
+// is at.
 func (c *using) branch(name string) (branch, bad string) {
-	if name == "" {
-		return c.study.Branch, ""
+	b := c.study.Branch(cmp.Or(name, c.study.Current))
+	if b == nil {
+		return "", fmt.Sprintf("There is no branch %s.", paper.Quote(event.Shorten(name, 100)))
 	}
-	if c.study.Checkpointed(name) == 0 {
-		return "", fmt.Sprintf("There is no branch %s with a checkpoint.", paper.Quote(event.Shorten(name, 60)))
-	}
-	return name, ""
+	return b.Name, ""
 }

@@ -163,7 +163,7 @@ func (c *using) record() []event.Draft {
 	if bad := c.read(&x); bad != "" {
 		return c.wrong("%s", bad)
 	}
-	if step := c.kept(); step != nil {
+	if step := c.recorded(); step != nil {
 		return step
 	}
 	x.Reason = strings.TrimSpace(x.Reason)
@@ -187,8 +187,8 @@ func (c *using) record() []event.Draft {
 	return c.do(b)
 }
 
-// kept answers a call that has left its artifact, nil if it has not.
-func (c *using) kept() []event.Draft {
+// recorded answers a call that has left its artifact, nil if it has not.
+func (c *using) recorded() []event.Draft {
 	if seq := c.study.Effect(c.place); seq != 0 {
 		if a := c.study.ArtifactAt(seq); a != nil {
 			return c.say("%s is recorded.", a.ID)
@@ -221,7 +221,7 @@ func (c *using) idea() []event.Draft {
 	if bad := c.read(&x); bad != "" {
 		return c.wrong("%s", bad)
 	}
-	if step := c.kept(); step != nil {
+	if step := c.recorded(); step != nil {
 		return step
 	}
 	if x.Kind != "" || x.Verdict != "" || x.Action != "" || x.Reason != "" {

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,15 +10,13 @@ import (
 	"lyceum/internal/event"
 )
 
-// The kinds of artifacts.
+// The kinds of artifacts; idea and run are also kinds of lines of work.
 const (
 	KindBaseline  = "baseline"
-	KindIdea      = "idea"
 	KindDecision  = "decision"
 	KindProgress  = "progress"
 	KindAnswer    = "answer"
 	KindMilestone = "milestone"
-	KindRun       = "run"
 	KindReport    = "report"
 	KindApproval  = "approval"
 	KindGraph     = "graph"
@@ -96,13 +95,13 @@ func (s *Study) MayRecord(b *event.ArtifactRecorded) error {
 	case !slices.Contains(ArtifactKinds, b.Kind):
 		return fmt.Errorf("there is no kind %.40q of artifacts", b.Kind)
 	case decides && !slices.Contains(Verdicts, b.Verdict):
-		return fmt.Errorf("a decision has a verdict: good, bad, neutral or open")
+		return errors.New("a decision has a verdict: good, bad, neutral or open")
 	case decides && b.Action == "":
-		return fmt.Errorf("a decision has an action: what follows from it")
+		return errors.New("a decision has an action: what follows from it")
 	case decides && len(b.Because) == 0:
-		return fmt.Errorf("a decision says what it rests on: because has ids of artifacts, results and cards, and numbers of events")
+		return errors.New("a decision says what it rests on: because has ids of artifacts, results and cards, and numbers of events")
 	case !decides && (b.Verdict != "" || b.Action != ""):
-		return fmt.Errorf("only a decision has a verdict and an action")
+		return errors.New("only a decision has a verdict and an action")
 	case b.Supersedes == "":
 	case old == nil || old.Kind != b.Kind:
 		return fmt.Errorf("there is no %s %.40q that it could take the place of", b.Kind, b.Supersedes)

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -110,9 +111,6 @@ func (c *Analysis) Slice(id string) *Slice {
 	return nil
 }
 
-// Closed reports whether a result was recorded in a branch: nothing is added to it any more.
-func (s *Study) Closed(branch string) bool { return s.resultOf(branch) != nil }
-
 // resultOf is the result that was recorded in a branch, nil if there is none.
 func (s *Study) resultOf(branch string) *Result {
 	return byID(s.Results, branch, func(r *Result) string { return r.Branch })
@@ -126,8 +124,6 @@ func (s *Study) SliceBranch(c *Analysis, slice string) string {
 // applyResult takes in what is about artifacts, results and baselines.
 func (s *Study) applyResult(e event.Event) {
 	switch b := e.Body.(type) {
-	case *event.CheckpointMade:
-		s.Tips = append(slices.DeleteFunc(s.Tips, func(t Tip) bool { return t.Branch == b.Branch }), Tip{b.Branch, e.Seq, b.Tree})
 	case *event.ArtifactRecorded:
 		s.recorded(e, b)
 	case *event.ResultRecorded:
@@ -151,30 +147,30 @@ func (s *Study) applyResult(e event.Event) {
 
 // MayResult says why a result cannot be recorded.
 func (s *Study) MayResult(b *event.ResultRecorded) error {
-	tip, slice := s.tip(b.Branch), b.Kind == ResultSlice
-	c := s.Campaign(b.Campaign)
-	analysis, own := kindOf(b.Branch)
+	of, c, slice := s.Branch(b.Branch), s.Campaign(b.Campaign), b.Kind == ResultSlice
 	switch {
 	case b.Kind != ResultBaseline && b.Kind != ResultMain && !slice:
 		return fmt.Errorf("there is no kind %.40q of results", b.Kind)
-	case tip == nil:
-		return fmt.Errorf("the branch %.60q has no checkpoint: checkpoint what the result rests on first", b.Branch)
-	case s.Closed(b.Branch):
-		return fmt.Errorf("the branch %s is closed: it has the result %s. What else is asked of that is a campaign, also of one slice", b.Branch, s.resultOf(b.Branch).ID)
-	case b.Checkpoint != tip.Seq:
-		return fmt.Errorf("the last checkpoint of %s is %d", b.Branch, tip.Seq)
+	case of == nil:
+		return fmt.Errorf("there is no branch %.100q", b.Branch)
+	case of.Closed != 0:
+		return fmt.Errorf("%s is closed: it has the result %s. What else is asked of that is a campaign, also of one slice", of.Name, s.resultOf(of.Name).ID)
+	case of.Head == 0:
+		return fmt.Errorf("%s has no checkpoint: checkpoint what the result rests on first", of.Name)
+	case b.Checkpoint != of.Head:
+		return fmt.Errorf("the last checkpoint of %s is %d", of.Name, of.Head)
 	case !slice && (b.Campaign != "" || b.Slice != ""):
-		return fmt.Errorf("only a slice belongs to a campaign")
-	case !slice && !own:
-		return fmt.Errorf("%s is no branch for a result: prepare one of the kind run or idea", b.Branch)
+		return errors.New("only a slice belongs to a campaign")
+	case !slice && of.Kind != KindRun:
+		return fmt.Errorf("%s is no branch for a result, which closes it: prepare one of the kind run", of.Name)
 	case slice && c == nil:
 		return fmt.Errorf("there is no campaign %.40q", b.Campaign)
 	case slice && c.Slice(b.Slice) == nil:
 		return fmt.Errorf("the campaign %s has no slice %.40q", c.ID, b.Slice)
 	case slice && c.Slice(b.Slice).Result != "":
 		return fmt.Errorf("the slice %s of %s has the result %s", b.Slice, c.ID, c.Slice(b.Slice).Result)
-	case slice && !analysis:
-		return fmt.Errorf("a slice has a branch of its own: %s", s.SliceBranch(c, b.Slice))
+	case slice && of.Name != s.SliceBranch(c, b.Slice):
+		return fmt.Errorf("the slice has a branch of its own: %s", s.SliceBranch(c, b.Slice))
 	}
 	return CheckMetrics(b.Metrics)
 }
@@ -189,12 +185,13 @@ func (s *Study) resulted(e event.Event, b *event.ResultRecorded) {
 	s.did(e, agent.Place{Answer: b.Answer, Part: b.Part})
 	s.Results = append(s.Results, &Result{
 		ID: b.ID, Kind: b.Kind, Title: b.Title, Seq: e.Seq, Time: e.Time, Branch: b.Branch, Campaign: b.Campaign, Slice: b.Slice,
-		Entrypoint: b.Entrypoint, Tree: s.tip(b.Branch).Tree, Metrics: b.Metrics, Summary: Summary(b.Summary), Because: b.Because,
+		Entrypoint: b.Entrypoint, Tree: *s.Tree(s.Branch(b.Branch)), Metrics: b.Metrics, Summary: Summary(b.Summary), Because: b.Because,
 	})
 	if c := s.Campaign(b.Campaign); c != nil {
 		c.Slice(b.Slice).Result = b.ID
 	}
 	s.Untried = append(s.Untried, b.ID)
+	s.closeBranch(b.Branch, e.Seq)
 }
 
 // maxSlices is how many questions a campaign has.
@@ -208,6 +205,8 @@ func (s *Study) MayCampaign(result string, slices []event.CampaignSlice) error {
 		return fmt.Errorf("there is no result %.40q", result)
 	case r.Branch == "":
 		return fmt.Errorf("%s comes from another study, and has no branch here", r.ID)
+	case r.Kind == ResultSlice:
+		return fmt.Errorf("%s is a slice: ask further questions of %s", r.ID, s.Campaign(r.Campaign).Result)
 	case len(slices) == 0 || len(slices) > maxSlices:
 		return fmt.Errorf("a campaign has 1 to %d slices", maxSlices)
 	}

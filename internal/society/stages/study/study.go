@@ -67,12 +67,13 @@ type Study struct {
 	Calls []Call `json:",omitempty"`
 	Found *Found `json:",omitzero"`
 
+	// Lines are the lines of work.
+	Lines
+
 	// Effects are the last tool calls that had one.
 	Effects []Effect `json:",omitempty"`
 
 	Made
-	Tips   []Tip  `json:",omitempty"`
-	Branch string `json:",omitzero"`
 
 	index *index
 }
@@ -92,7 +93,7 @@ const (
 
 // New is a study that begins at an anchor.
 func New(mode, anchor string, materials bool) *Study {
-	return &Study{Mode: mode, Anchor: anchor, Materials: materials}
+	return &Study{Mode: mode, Anchor: anchor, Materials: materials, Lines: newLines()}
 }
 
 // Apply takes an event in. Those that are not about a study it passes over.
@@ -155,6 +156,7 @@ func (s *Study) Abandon() {
 	for _, id := range s.Untried {
 		s.Result(id).Call = 0
 	}
+	s.abandon()
 }
 
 // did notes that a tool call had its effect, once.
