@@ -154,7 +154,7 @@ func (m *Memory) Resting(s *quest.State) bool {
 	case background(a) || m.Exited || m.Study.Recovers():
 		return false
 	}
-	return m.Study.Waits() != nil || m.Settings.Mode == study.Copilot && m.Study.Sitting != nil
+	return m.Study.Waits() != nil || m.Settings.Mode == study.Copilot
 }
 
 // MaySteer implements quest.Steered.

@@ -143,9 +143,6 @@ func (c *using) interact() []event.Draft {
 	case at == 0:
 		return c.do(&event.InteractSaid{Answer: c.place.Answer, Part: c.place.Part, Kind: w.Kind, Reply: w.Reply, Text: event.Text{Text: w.Text}, Options: w.Options, Files: w.Files})
 	}
-	if t := c.study.Unasked(); t != nil && t.Seq == at {
-		return c.do(&event.InteractionOpened{Answer: c.place.Answer, Part: c.place.Part, Blocking: true, Options: w.Options, Question: event.Text{Text: w.Text}})
-	}
 	if step, done := c.keep(&w); !done {
 		return step
 	}

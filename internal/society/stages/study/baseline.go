@@ -158,13 +158,13 @@ func (s *Study) calledHome(e event.Event, b *event.BaselineCall) {
 	case b.Action != Attach || !event.ValidName(b.Name):
 		panic(fmt.Sprintf("baseline.call: %.40q of %.40q", b.Action, b.Name))
 	}
-	s.Asked = append(s.Asked, c)
+	s.HomeCalls = append(s.HomeCalls, c)
 }
 
 // AsksHome reports whether the home is asked about baselines for a tool call, and FromHome is
 // what it said, nil if it has not.
 func (s *Study) AsksHome(at agent.Place) bool {
-	return slices.ContainsFunc(s.Asked, func(c HomeCall) bool { return c.Place == at })
+	return slices.ContainsFunc(s.HomeCalls, func(c HomeCall) bool { return c.Place == at })
 }
 func (s *Study) FromHome(at agent.Place) *Brought {
 	if s.Brought == nil || s.Brought.Place != at {
@@ -175,9 +175,9 @@ func (s *Study) FromHome(at agent.Place) *Brought {
 
 // CheckBrought says why an answer of the home cannot be.
 func (s *Study) CheckBrought(b *event.BaselineResult) error {
-	i := slices.IndexFunc(s.Asked, func(c HomeCall) bool { return c.Seq == b.Call })
+	i := slices.IndexFunc(s.HomeCalls, func(c HomeCall) bool { return c.Seq == b.Call })
 	switch {
-	case i < 0 || b.Error != "" || s.Asked[i].Action == Publish:
+	case i < 0 || b.Error != "" || s.HomeCalls[i].Action == Publish:
 		return nil
 	case b.Entry == nil:
 		return errors.New("a baseline was attached, and there is none")
@@ -187,15 +187,15 @@ func (s *Study) CheckBrought(b *event.BaselineResult) error {
 
 // brought takes in what the home said. What was attached is a result that waits to be run here.
 func (s *Study) brought(e event.Event, b *event.BaselineResult) {
-	i := slices.IndexFunc(s.Asked, func(c HomeCall) bool { return c.Seq == b.Call })
+	i := slices.IndexFunc(s.HomeCalls, func(c HomeCall) bool { return c.Seq == b.Call })
 	if i < 0 {
 		return // a fork has forgotten it
 	}
 	if err := s.CheckBrought(b); err != nil {
 		panic("baseline.result: " + err.Error())
 	}
-	c := s.Asked[i]
-	s.Asked = slices.Delete(s.Asked, i, i+1)
+	c := s.HomeCalls[i]
+	s.HomeCalls = slices.Delete(s.HomeCalls, i, i+1)
 	s.Brought = &Brought{Place: c.Place, Error: b.Error, Result: c.Result}
 	switch {
 	case b.Error != "":

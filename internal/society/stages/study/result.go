@@ -19,9 +19,9 @@ type Made struct {
 	Counts map[string]int64 `json:",omitempty"`
 	// Untried are the results whose program was not run yet, the oldest first.
 	Untried []string `json:",omitempty"`
-	// Asked are the open baseline.calls, Brought is what the last one came to.
-	Asked   []HomeCall `json:",omitempty"`
-	Brought *Brought   `json:",omitzero"`
+	// HomeCalls are the open baseline.calls, Brought is what the last one came to.
+	HomeCalls []HomeCall `json:",omitempty"`
+	Brought   *Brought   `json:",omitzero"`
 	// Accepted are the results that are compared with, the newest last.
 	Accepted []string `json:",omitempty"`
 	// Agreed are the last questions that a person said yes to.

@@ -47,9 +47,10 @@ type Study struct {
 	Skill string `json:",omitzero"`
 
 	// Threads are the last of them, the oldest first. Question is the thread whose answer is
-	// waited for, 0 if none is.
-	Threads  []Thread `json:",omitempty"`
-	Question uint64   `json:",omitzero"`
+	// waited for, 0 if none is; Asked is the last question.
+	Threads  []Thread  `json:",omitempty"`
+	Question uint64    `json:",omitzero"`
+	Asked    *Question `json:",omitzero"`
 	// Letters are the messages that were not delivered yet, with the threads they belong to.
 	Letters []Routed `json:",omitempty"`
 	// Words are the last exchanges with people, the oldest first.
@@ -149,10 +150,13 @@ func (s *Study) Apply(e event.Event) {
 	}
 }
 
-// Abandon forgets what was asked of the world and not answered, as a fork does.
-// What was to be run is run again.
+// Abandon forgets what was asked of the world and not answered, as a fork does. People are asked
+// again, and what was to be run is run again.
 func (s *Study) Abandon() {
-	s.Calls, s.Asked = nil, nil
+	s.Calls, s.HomeCalls = nil, nil
+	if t := s.Waits(); t != nil {
+		t.Interaction = 0
+	}
 	for _, id := range s.Untried {
 		s.Result(id).Call = 0
 	}
