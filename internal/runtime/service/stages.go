@@ -14,9 +14,9 @@ type Stages struct{}
 
 // Open implements runtime.Workshop.
 func (Stages) Open(_ context.Context, q *runtime.Quest) (runtime.Bench, error) {
-	return &stagesBench{services: map[event.Type]runtime.Service{
-		"card.call": &cards{q, memory.Open(q.Home)},
-	}}, nil
+	services := resultServices(q)
+	services["card.call"] = &cards{q, memory.Open(q.Home)}
+	return &stagesBench{services: services}, nil
 }
 
 type stagesBench struct {

@@ -50,6 +50,7 @@ func (Society) Begin(_ *quest.State, b *event.QuestCreated) quest.Memory {
 		panic(err)
 	}
 	m.Study = study.New(m.Settings.Mode, m.Settings.Anchor, len(m.Settings.Materials) > 0)
+	m.Study.Paperless = m.Settings.Paper == "none"
 	return m
 }
 
@@ -138,6 +139,17 @@ func (m *Memory) Abandon() {
 // Happened implements quest.Memory.
 func (m *Memory) Happened(_ string, at agent.Place) bool { return m.Study.Effect(at) != 0 }
 
+// Check implements quest.Checker.
+func (m *Memory) Check(b event.Result) error {
+	switch b := b.(type) {
+	case *event.ReproductionResult:
+		return m.Study.CheckRun(b)
+	case *event.BaselineResult:
+		return m.Study.CheckBrought(b)
+	}
+	return nil
+}
+
 // Facts implements quest.Memory.
 func (m *Memory) Facts(event.Event, *policy.Facts) {}
 
@@ -167,7 +179,11 @@ func (m *Memory) MaySteer(b *event.StudyOrder) error {
 	case event.SteerNow, event.SteerWithdraw:
 		return nil
 	case event.SteerStage:
-		return m.Study.MayMove(b.What)
+		err := m.Study.MayMove(b.What)
+		if lacks := m.Study.Lacks(b.What); err != nil && len(lacks) > 0 {
+			err = fmt.Errorf("%w: /waive %s <why>", err, lacks[0].Name)
+		}
+		return err
 	case event.SteerWaive:
 		return m.Study.MayWaive(b.What, b.Reason)
 	case event.SteerUse:
