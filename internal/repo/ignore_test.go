@@ -166,7 +166,9 @@ func TestIgnoresOfAHostileFolder(t *testing.T) {
 		"pipe":   func(at string) error { return syscall.Mkfifo(at, 0o600) },
 		"link":   func(at string) error { return os.Symlink("/etc/hostname", at) },
 		"folder": func(at string) error { return os.Mkdir(at, 0o700) },
-		"large":  func(at string) error { return os.WriteFile(at, []byte("a\n"+strings.Repeat("#", maxIgnoreFile)), 0o600) },
+		"large": func(at string) error {
+			return os.WriteFile(at, []byte("a\n"+strings.Repeat("#", maxIgnoreFile)), 0o600)
+		},
 	} {
 		dir := t.TempDir()
 		write(t, dir, "a", "x")
