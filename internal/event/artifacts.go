@@ -157,10 +157,22 @@ type CampaignSlice struct {
 type BaselineAccepted struct {
 	Answer uint64 `json:"answer,omitzero"`
 	// By says what it rests on: reproduction, or person.
-	By     string `json:"by"`
-	Part   int64  `json:"part,omitzero"`
-	Reason string `json:"reason,omitzero"`
-	Result string `json:"result"`
+	By string `json:"by"`
+	// Interaction is the question that a person has said yes to, if one was asked.
+	Interaction uint64 `json:"interaction,omitzero"`
+	Part        int64  `json:"part,omitzero"`
+	Reason      string `json:"reason,omitzero"`
+	Result      string `json:"result"`
+}
+
+// BaselineWaived says that a study goes on without a baseline. The actor asked for it, and a
+// person agreed; one who says so unasked gives an order.
+type BaselineWaived struct {
+	Answer uint64 `json:"answer"`
+	// Interaction is the question that a person has said yes to.
+	Interaction uint64 `json:"interaction"`
+	Part        int64  `json:"part,omitzero"`
+	Reason      string `json:"reason"`
 }
 
 // BaselineCall has a baseline published in the home, or brought from there. BaselineResult
@@ -210,6 +222,7 @@ func (*ArtifactRecorded) Type() Type { return "artifact.recorded" }
 func (*ResultRecorded) Type() Type   { return "result.recorded" }
 func (*CampaignCreated) Type() Type  { return "campaign.created" }
 func (*BaselineAccepted) Type() Type { return "baseline.accepted" }
+func (*BaselineWaived) Type() Type   { return "baseline.waived" }
 func (*BaselineCall) Type() Type     { return "baseline.call" }
 func (*BaselineResult) Type() Type   { return "baseline.result" }
 
@@ -227,3 +240,9 @@ func (b *CheckpointResult) SetKept(stored int64, full *Full) { b.Stored, b.Full 
 
 // Answers implements Result.
 func (b *BaselineResult) Answers() uint64 { return b.Call }
+
+// Kept implements Keeper.
+func (b *BaselineResult) Kept() (int64, *Full) { return b.Stored, b.Full }
+
+// SetKept implements Keeper.
+func (b *BaselineResult) SetKept(stored int64, full *Full) { b.Stored, b.Full = stored, full }

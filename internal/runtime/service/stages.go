@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"maps"
 
 	"lyceum/internal/event"
 	"lyceum/internal/runtime"
@@ -14,9 +15,8 @@ type Stages struct{}
 
 // Open implements runtime.Workshop.
 func (Stages) Open(ctx context.Context, q *runtime.Quest) (runtime.Bench, error) {
-	b := &stagesBench{q: q, services: map[event.Type]runtime.Service{
-		"folder.call": &folders{q}, "checkpoint.call": &checkpoints{q: q, known: map[string]*seen{}},
-	}}
+	b := &stagesBench{q: q, services: resultServices(q)}
+	maps.Copy(b.services, branchServices(q))
 	if m := stages.Of(q.State); m != nil {
 		b.archive = startArchive(ctx, q, m.Study)
 	}

@@ -79,9 +79,9 @@ func files(s *quest.State) []string {
 	return out
 }
 
-// recent are lines on what was done last: lines of work and moves.
+// recent are lines on what was made last, lines of work, and the last moves.
 func recent(m *study.Study) (out []string) {
-	out = append(out, branchLines(m)...)
+	out = append(m.Latest(), branchLines(m)...)
 	for i := len(m.Moves) - 1; i >= max(0, len(m.Moves)-5); i-- {
 		out = append(out, moveLine(&m.Moves[i]))
 	}
@@ -107,6 +107,9 @@ func standing(s *quest.State) (out []string) {
 	}
 	if t := m.Study.Waits(); t != nil {
 		add("The question %d waits for its answer: %s", t.Seq, study.Quoted(t.Text))
+	}
+	for _, l := range m.Study.Latest() {
+		add("- %s", l)
 	}
 	add("%d messages wait to be delivered; the memory has %d cards.", len(s.Mail), len(m.Study.Cards))
 	for _, line := range branchLines(m.Study) {

@@ -46,9 +46,9 @@ var branchTools = []quest.OwnTool{
 	},
 	{
 		Step: quest.DeliveredTool, Reads: true,
-		Tool: model.Tool{Name: compareTool, Description: "Compare two lines of work as they were recorded last, or two checkpoints by their numbers: how many steps each has that the other has not, which files and lines differ, and the differences themselves as far as there is room.",
+		Tool: model.Tool{Name: compareTool, Description: "Compare two lines of work as they were recorded last, or two checkpoints by their numbers: how many steps each has that the other has not, how their metrics stand to each other, which files and lines differ, and the differences themselves as far as there is room.",
 			Schema: `{"type":"object","additionalProperties":false,"required":["a","b"],"properties":{` +
-				`"a":{"type":"string","minLength":1,"maxLength":150,"description":"the name of a line of work, or the number of a checkpoint"},` +
+				`"a":{"type":"string","minLength":1,"maxLength":150,"description":"the name of a line of work, the id of its result, or the number of a checkpoint"},` +
 				`"b":{"type":"string","minLength":1,"maxLength":150,"description":"the one that it is compared with"}}}`},
 	},
 	{
@@ -286,9 +286,10 @@ func compared(s *quest.State, u *agent.Use) (*quest.Delivery, error) {
 		}
 	}
 	ahead, behind := m.Ahead(sides[0], sides[1])
+	said := fmt.Sprintf("%s (%s) is %d ahead of and %d behind %s (%s).", args.A, head(sides[0]), ahead, behind, args.B, head(sides[1]))
 	return &quest.Delivery{
 		Trees: &[2]*event.TreeRef{m.Tree(sides[1]), m.Tree(sides[0])},
-		Said:  fmt.Sprintf("%s (%s) is %d ahead of and %d behind %s (%s).", args.A, head(sides[0]), ahead, behind, args.B, head(sides[1])),
+		Said:  said + "\n" + strings.Join(m.CompareBranches(sides[0].Name, sides[1].Name), "\n"),
 	}, nil
 }
 
@@ -296,6 +297,9 @@ func compared(s *quest.State, u *agent.Use) (*quest.Delivery, error) {
 func side(m *study.Study, name string) *study.Branch {
 	if b := m.Branch(name); b != nil {
 		return b
+	}
+	if r := m.Result(name); r != nil && r.Branch != "" {
+		return m.Branch(r.Branch)
 	}
 	n, err := strconv.ParseUint(name, 10, 64)
 	if c := m.Checkpoint(n); err == nil && c != nil {

@@ -47,9 +47,10 @@ type Study struct {
 	Skill string `json:",omitzero"`
 
 	// Threads are the last of them, the oldest first. Question is the thread whose answer is
-	// waited for, 0 if none is.
-	Threads  []Thread `json:",omitempty"`
-	Question uint64   `json:",omitzero"`
+	// waited for, 0 if none is; Asked is the last question.
+	Threads  []Thread  `json:",omitempty"`
+	Question uint64    `json:",omitzero"`
+	Asked    *Question `json:",omitzero"`
 	// Letters are the messages that were not delivered yet, with the threads they belong to.
 	Letters []Routed `json:",omitempty"`
 	// Words are the last exchanges with people, the oldest first.
@@ -72,6 +73,8 @@ type Study struct {
 
 	// Effects are the last tool calls that had one.
 	Effects []Effect `json:",omitempty"`
+
+	Made
 
 	index *index
 }
@@ -100,6 +103,7 @@ func (s *Study) Apply(e event.Event) {
 	case *event.UserMessage:
 		s.heard(e, b.Reply, b.Sender, b.Text)
 	case *event.InteractionAnswered:
+		s.agreed(b)
 		s.answered(e, b)
 	case *event.InteractionOpened:
 		s.opened(e, b)
@@ -146,9 +150,16 @@ func (s *Study) Apply(e event.Event) {
 	}
 }
 
-// Abandon forgets what was asked of the world and not answered, as a fork does.
+// Abandon forgets what was asked of the world and not answered, as a fork does. People are asked
+// again, and what was to be run is run again.
 func (s *Study) Abandon() {
-	s.Calls = nil
+	s.Calls, s.HomeCalls = nil, nil
+	if t := s.Waits(); t != nil {
+		t.Interaction = 0
+	}
+	for _, id := range s.Untried {
+		s.Result(id).Call = 0
+	}
 	s.abandon()
 }
 

@@ -162,13 +162,21 @@ func TestThreads(t *testing.T) {
 		t.Parallel()
 		s := begin(t, Copilot)
 		first := s.say(Request, ReplyBlocking, "a?")
-		if u := s.Unasked(); u == nil || u.Seq != first {
+		if u := s.Unasked(); u == nil || u.Text != "a?" || s.Question != first {
 			t.Fatalf("people are yet to be asked %+v, want %d", u, first)
 		}
 		asked := s.take("researcher", &event.InteractionOpened{Answer: first, Question: event.Text{Text: "a?"}})
 		if s.Unasked() != nil || s.Superseded() != 0 {
 			t.Fatalf("%+v is still to be asked, %d superseded", s.Unasked(), s.Superseded())
 		}
+		answer := s.take("person", &event.InteractionAnswered{Interaction: asked, Text: "yes"})
+		if s.Unasked() != nil {
+			t.Error("people have answered, and are asked again")
+		}
+		if s.take("core", &event.MailWithdrawn{Message: answer}); s.Unasked() == nil {
+			t.Error("the answer was withdrawn, and people are not asked again")
+		}
+		asked = s.take("researcher", &event.InteractionOpened{Answer: first, Question: event.Text{Text: "a?"}})
 		second := s.say(Request, ReplyBlocking, "b?")
 		if got := s.Superseded(); got != asked {
 			t.Errorf("%d is superseded, want %d", got, asked)
