@@ -82,6 +82,21 @@ type Steered interface {
 	MaySteer(b *event.StudyOrder) error
 }
 
+// Replied is a memory that knows what can be replied to.
+type Replied interface {
+	// MayReply says why nothing can be said in reply to that event, in words for the person.
+	MayReply(seq uint64) error
+}
+
+// MayReply says why nothing can be said in reply to an event. It is for whoever posts a message:
+// one that is posted is heard, also if the question was closed meanwhile.
+func (s *State) MayReply(seq uint64) error {
+	if m, ok := s.memory.(Replied); ok {
+		return m.MayReply(seq)
+	}
+	return nil
+}
+
 // HasMail reports whether what people say to the quest waits until it is delivered.
 func (s *State) HasMail() bool { return s.rules.traits.Mail }
 

@@ -30,6 +30,7 @@ var (
 	_ quest.Skilled   = Society{}
 	_ quest.Rester    = (*Memory)(nil)
 	_ quest.Steered   = (*Memory)(nil)
+	_ quest.Replied   = (*Memory)(nil)
 	_ quest.Idler     = (*Memory)(nil)
 )
 
