@@ -32,6 +32,7 @@ var (
 	_ quest.Steered   = (*Memory)(nil)
 	_ quest.Replied   = (*Memory)(nil)
 	_ quest.Idler     = (*Memory)(nil)
+	_ quest.Checker   = (*Memory)(nil)
 )
 
 // Rules implements quest.Society.

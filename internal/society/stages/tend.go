@@ -16,7 +16,7 @@ const maxMail = 1000
 const retryTimer = "sitting/retry"
 
 // Tend implements quest.Host: orders first, then the question that is to be asked and those that
-// nobody waits for any more, then what comes after a sitting.
+// nobody waits for any more, then results that are to be run, then what comes after a sitting.
 func (Society) Tend(s *quest.State, e event.Event) []event.Draft {
 	m, a := Of(s), s.Agent(Researcher)
 	if a == nil {
@@ -30,6 +30,9 @@ func (Society) Tend(s *quest.State, e event.Event) []event.Draft {
 	}
 	if step := withdraw(s, m, e); step != nil {
 		return step
+	}
+	if call := m.Study.Try(); call != nil {
+		return one(e, "core", call)
 	}
 	if s.Sitting != nil {
 		return nil
@@ -68,7 +71,7 @@ func sit(s *quest.State, m *Memory, a *agent.Agent, e event.Event) []event.Draft
 	mail = mail[:min(len(mail), maxMail)]
 	runner := m.Settings.Runner
 	return s.Sit(e, a, &event.SittingBegun{
-		Anchor: m.Study.Anchor, Fresh: a.Transcript.Bare() || m.Study.Fresh("", runner, a.HalfFull()), Mail: mail, Number: m.Study.Next(),
+		Anchor: m.Study.Anchor, Branch: m.Study.Current, Fresh: a.Transcript.Bare() || m.Study.Fresh(runner, a.HalfFull()), Mail: mail, Number: m.Study.Next(),
 		Recovers: m.Study.Recovers(), Runner: runner, Skill: m.Study.SkillOf(mail),
 	})
 }

@@ -44,7 +44,7 @@ func (s *tale) forged(actor string, b event.Body) {
 
 func (s *tale) sit(mail ...uint64) {
 	s.t.Helper()
-	s.take("researcher", &event.SittingBegun{Number: s.Next(), Anchor: s.Anchor, Skill: s.SkillOf(mail), Mail: mail, Recovers: s.Recovers(), Runner: "native"})
+	s.take("researcher", &event.SittingBegun{Number: s.Next(), Anchor: s.Anchor, Branch: s.Current, Skill: s.SkillOf(mail), Mail: mail, Recovers: s.Recovers(), Runner: "native"})
 }
 
 func (s *tale) end(outcome string) {
@@ -344,23 +344,33 @@ func TestSittings(t *testing.T) {
 	t.Run("AFreshWindow", func(t *testing.T) {
 		t.Parallel()
 		s := begin(t, Copilot)
-		if !s.Fresh("", "native", false) {
+		if !s.Fresh("native", false) {
 			t.Error("the first has no window before it")
 		}
 		s.sit()
 		s.end(event.SittingRested)
-		if s.Fresh("", "native", false) || !s.Fresh("", "native", true) || !s.Fresh("idea/1", "native", false) || !s.Fresh("", "other", false) {
+		if s.Fresh("native", false) || !s.Fresh("native", true) || !s.Fresh("other", false) {
 			t.Error("the window goes on while branch and runner stay and it is not half full")
 		}
+		s.prepare(KindIdea, "a", Main)
+		if s.Fresh("native", false) {
+			t.Error("a branch that is only prepared needs no other window")
+		}
+		s.activate("idea/a")
+		if !s.Fresh("native", false) {
+			t.Error("another branch needs another window")
+		}
+		s.activate(Main)
 		s.take("person", &event.AnchorMoved{From: Scout, To: Baseline, By: "person"})
-		if !s.Fresh("", "native", false) {
+		if !s.Fresh("native", false) {
 			t.Error("another anchor needs another window")
 		}
 	})
 	t.Run("Forged", func(t *testing.T) {
 		t.Parallel()
 		s := begin(t, Copilot)
-		s.forged("researcher", &event.SittingBegun{Number: 2, Anchor: Scout, Skill: Scout})
+		s.forged("researcher", &event.SittingBegun{Number: 2, Anchor: Scout, Branch: Main, Skill: Scout})
+		s.forged("researcher", &event.SittingBegun{Number: 1, Anchor: Scout, Branch: "idea/a", Skill: Scout})
 		s.forged("researcher", &event.SittingEnded{Number: 1, Outcome: event.SittingRested})
 		s.sit()
 		s.forged("researcher", &event.SittingBegun{Number: 2, Anchor: Scout, Skill: Scout})
@@ -378,6 +388,10 @@ func TestAStudyIsSavedAndReadBack(t *testing.T) {
 	s.card(Ideas, "zwei", "something else")
 	s.take("researcher", &event.CardWritten{Answer: s.seq + 1, ID: old, Kind: Ideas, Title: "eins", Summary: "annealing", Revision: 2, Stage: Scout})
 	s.end(event.SittingRested)
+	s.save(Main, "one")
+	s.prepare(KindRun, "a", Main)
+	s.activate("run/a")
+	head := s.save("run/a", "two")
 	data, err := json.Marshal(s.Study)
 	if err != nil {
 		t.Fatal(err)
@@ -396,6 +410,9 @@ func TestAStudyIsSavedAndReadBack(t *testing.T) {
 	}
 	if back.Effect(agent.Place{Answer: question}) != question {
 		t.Error("a tool call that had its effect is forgotten")
+	}
+	if back.Current != "run/a" || back.Here().Head != head || back.Graph() != s.Graph() {
+		t.Errorf("its lines of work are\n%s\nwant\n%s", back.Graph(), s.Graph())
 	}
 	if !strings.Contains(string(data), "annealing") {
 		t.Error("the card's last revision is not saved")
