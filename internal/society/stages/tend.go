@@ -9,8 +9,9 @@ import (
 	"lyceum/internal/society/stages/study"
 )
 
-// maxMail is how many messages are delivered at once. An event has room for so many numbers.
-const maxMail = 1000
+// maxMail is how many messages are delivered at once: as many as can be read again, if there was
+// no room for them.
+const maxMail = agent.MaxLong
 
 // retryTimer is the purpose of the timer that ends the wait for a model that failed.
 const retryTimer = "sitting/retry"
