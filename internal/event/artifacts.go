@@ -28,7 +28,10 @@ type BranchActivated struct {
 // FolderCall has the folder of a line of work put into the home of an agent, the actor, as the
 // tree has it. One that is there stays as it is: it holds work. FolderResult answers it.
 type FolderCall struct {
+	// Answer and Part are where the tool call stands that it is made for.
+	Answer uint64 `json:"answer,omitzero"`
 	Branch string `json:"branch"`
+	Part   int64  `json:"part,omitzero"`
 	// Tree is what is put there; without one, nothing is.
 	Tree *TreeRef `json:"tree,omitzero"`
 }
@@ -37,6 +40,8 @@ type FolderCall struct {
 type FolderResult struct {
 	Call  uint64 `json:"call"`
 	Error string `json:"error,omitzero"`
+	// There says that the folder was there, and stays as it is.
+	There bool `json:"there,omitzero"`
 }
 
 // CheckpointCall has the folder of a line of work recorded. CheckpointResult answers it.
@@ -152,10 +157,22 @@ type CampaignSlice struct {
 type BaselineAccepted struct {
 	Answer uint64 `json:"answer,omitzero"`
 	// By says what it rests on: reproduction, or person.
-	By     string `json:"by"`
-	Part   int64  `json:"part,omitzero"`
-	Reason string `json:"reason,omitzero"`
-	Result string `json:"result"`
+	By string `json:"by"`
+	// Interaction is the question that a person has said yes to, if one was asked.
+	Interaction uint64 `json:"interaction,omitzero"`
+	Part        int64  `json:"part,omitzero"`
+	Reason      string `json:"reason,omitzero"`
+	Result      string `json:"result"`
+}
+
+// BaselineWaived says that a study goes on without a baseline. The actor asked for it, and a
+// person agreed; one who says so unasked gives an order.
+type BaselineWaived struct {
+	Answer uint64 `json:"answer"`
+	// Interaction is the question that a person has said yes to.
+	Interaction uint64 `json:"interaction"`
+	Part        int64  `json:"part,omitzero"`
+	Reason      string `json:"reason"`
 }
 
 // BaselineCall has a baseline published in the home, or brought from there. BaselineResult
@@ -205,6 +222,7 @@ func (*ArtifactRecorded) Type() Type { return "artifact.recorded" }
 func (*ResultRecorded) Type() Type   { return "result.recorded" }
 func (*CampaignCreated) Type() Type  { return "campaign.created" }
 func (*BaselineAccepted) Type() Type { return "baseline.accepted" }
+func (*BaselineWaived) Type() Type   { return "baseline.waived" }
 func (*BaselineCall) Type() Type     { return "baseline.call" }
 func (*BaselineResult) Type() Type   { return "baseline.result" }
 
@@ -214,5 +232,17 @@ func (b *FolderResult) Answers() uint64 { return b.Call }
 // Answers implements Result.
 func (b *CheckpointResult) Answers() uint64 { return b.Call }
 
+// Kept implements Keeper.
+func (b *CheckpointResult) Kept() (int64, *Full) { return b.Stored, b.Full }
+
+// SetKept implements Keeper.
+func (b *CheckpointResult) SetKept(stored int64, full *Full) { b.Stored, b.Full = stored, full }
+
 // Answers implements Result.
 func (b *BaselineResult) Answers() uint64 { return b.Call }
+
+// Kept implements Keeper.
+func (b *BaselineResult) Kept() (int64, *Full) { return b.Stored, b.Full }
+
+// SetKept implements Keeper.
+func (b *BaselineResult) SetKept(stored int64, full *Full) { b.Stored, b.Full = stored, full }

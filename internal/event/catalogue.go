@@ -257,6 +257,7 @@ var catalogue = map[Type]entry{
 	"result.recorded":   derived[ResultRecorded](),
 	"campaign.created":  derived[CampaignCreated](),
 	"baseline.accepted": derived[BaselineAccepted](),
+	"baseline.waived":   derived[BaselineWaived](),
 	"baseline.call":     derived[BaselineCall]().asks(),
 	"baseline.result":   input[BaselineResult]().answers("baseline.call"),
 }
