@@ -140,7 +140,7 @@ func (c *course) did(say string, calls ...call) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if out[0].failed {
+		if out[0].failed && !(k.tool == toolPrepare && strings.Contains(out[0].text, " already")) {
 			return "", fmt.Errorf("%s: %s", k.tool, brief(out[0].text))
 		}
 		text = out[0].text
@@ -224,7 +224,7 @@ func (c *course) line(s aSeries, branch, kind, id string, f forecast, over span)
 	}
 	_, err = c.did("It runs; I record it as it is.", using(toolCheckpoint, struct {
 		Message string `json:"message"`
-	}{sentenceCase(f.name) + ", on " + over.name}))
+	}{fmt.Sprintf("%s: %s, on %s", branch, f.name, over.name)}))
 	return found, sum, err
 }
 
@@ -382,9 +382,16 @@ func (c *course) mend(s aSeries, wrong, said string) (id, value string, err erro
 	return id, found["mae"], err
 }
 
+// account is what the study has come to, as the record has it.
+func (c *course) account() (string, error) {
+	said, err := c.did("I look at what the study has come to.", call{toolSummary, "{}"})
+	_, account, _ := strings.Cut(said, "\n\n")
+	return account, err
+}
+
 // campaign asks what the winning result rests on.
 func (c *course) campaign(s aSeries) (string, error) {
-	account, err := c.did("I look at what the study has come to.", call{toolSummary, "{}"})
+	account, err := c.account()
 	if err != nil {
 		return stuck(err)
 	}
@@ -438,7 +445,7 @@ func (c *course) campaign(s aSeries) (string, error) {
 
 // write sums up.
 func (c *course) write(aSeries) (string, error) {
-	account, err := c.did("I look at what the study has come to.", call{toolSummary, "{}"})
+	account, err := c.account()
 	if err != nil {
 		return stuck(err)
 	}
@@ -455,7 +462,7 @@ func (c *course) write(aSeries) (string, error) {
 
 // finalize gives the answer.
 func (c *course) finalize(s aSeries) (string, error) {
-	account, err := c.did("I look at what the study has come to.", call{toolSummary, "{}"})
+	account, err := c.account()
 	if err != nil {
 		return stuck(err)
 	}
