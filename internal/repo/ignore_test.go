@@ -75,7 +75,7 @@ func gitFolder(t *testing.T, program string) string {
 	cmd := exec.Command(program, "init", "--quiet", dir)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent"}
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("git init: %v: %s", err, out)
 	}
 	return dir
 }

@@ -15,10 +15,8 @@ type Stages struct{}
 
 // Open implements runtime.Workshop.
 func (Stages) Open(ctx context.Context, q *runtime.Quest) (runtime.Bench, error) {
-	b := &stagesBench{q: q, services: map[event.Type]runtime.Service{
-		"folder.call": &folders{q}, "checkpoint.call": &checkpoints{q: q, known: map[string]*seen{}},
-	}}
-	maps.Copy(b.services, resultServices(q))
+	b := &stagesBench{q: q, services: resultServices(q)}
+	maps.Copy(b.services, branchServices(q))
 	if m := stages.Of(q.State); m != nil {
 		b.archive = startArchive(ctx, q, m.Study)
 	}

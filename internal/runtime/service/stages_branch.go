@@ -30,6 +30,11 @@ const (
 	maxNames = 40
 )
 
+// branchServices are what is asked about lines of work.
+func branchServices(q *runtime.Quest) map[event.Type]runtime.Service {
+	return map[event.Type]runtime.Service{"folder.call": &folders{q}, "checkpoint.call": &checkpoints{q: q, known: map[string]*seen{}}}
+}
+
 // folders answers folder.call: it puts lines of work into the researcher's home.
 type folders struct{ q *runtime.Quest }
 

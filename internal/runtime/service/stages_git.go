@@ -350,7 +350,7 @@ func (w *stream) commit(ctx context.Context, out *bufio.Writer, c *study.Checkpo
 	}
 	w.mark++
 	w.marks[c.Seq] = w.mark
-	message := fmt.Sprintf("%s\n\n%s: %d\n", plain.Escape(strings.TrimSpace(c.Message)), eventKey, c.Seq)
+	message := fmt.Sprintf("%s\n\n%s: %d\n", messageOf(c), eventKey, c.Seq)
 	who := fmt.Sprintf("%s <%s@lyceum> %d +0000", c.Actor, c.Actor, c.Time.Time().Unix())
 	fmt.Fprintf(out, "commit refs/heads/%s\nmark :%d\nauthor %s\ncommitter %s\ndata %d\n%s\n", c.Branch, w.mark, who, who, len(message), message)
 	if c.Parent != 0 {
@@ -376,6 +376,16 @@ func (w *stream) commit(ctx context.Context, out *bufio.Writer, c *study.Checkpo
 	}
 	_, err = fmt.Fprintf(out, "\nget-mark :%d\n", w.mark)
 	return err
+}
+
+// messageOf is what a commit says, without what a terminal would obey. It is part of the id, and
+// so stays as it is for ever.
+func messageOf(c *study.Checkpoint) string {
+	lines := strings.Split(strings.TrimSpace(c.Message), "\n")
+	for i := range lines {
+		lines[i] = plain.Escape(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }
 
 // blob writes a file, once.
