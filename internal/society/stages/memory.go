@@ -157,6 +157,9 @@ func (m *Memory) Resting(s *quest.State) bool {
 	return m.Study.Waits() != nil || m.Settings.Mode == study.Copilot
 }
 
+// MayReply implements quest.Replied.
+func (m *Memory) MayReply(seq uint64) error { return m.Study.MayReply(seq) }
+
 // MaySteer implements quest.Steered.
 func (m *Memory) MaySteer(b *event.StudyOrder) error {
 	if len(m.Orders) >= maxOrders {

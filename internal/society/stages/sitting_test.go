@@ -516,3 +516,31 @@ func TestForgedSittingsDoNotFold(t *testing.T) {
 		}
 	}
 }
+
+// What is taken back is not delivered, though it was wanted now.
+func TestWhatIsTakenBackComesFirst(t *testing.T) {
+	k := begin(t, "")
+	k.Start()
+	k.message("alpha")
+	k.message("omega")
+	k.Take("person", &event.QuestPaused{})
+	k.Take("person", &event.StudyOrder{Action: event.SteerWithdraw, Message: k.State.Mail[0].Seq})
+	k.Take("person", &event.StudyOrder{Action: event.SteerNow})
+	if got := kinds(k.Take("person", &event.QuestResumed{})); got != "mail.withdrawn mail.delivered" {
+		t.Errorf("a message that is taken back, and then the mail now, lead to %q", got)
+	}
+	k.Sound()
+}
+
+// A study whose problem was taken back before it began waits for words.
+func TestAProblemThatIsTakenBack(t *testing.T) {
+	k := begin(t, "")
+	k.Take("person", &event.StudyOrder{Action: event.SteerWithdraw, Message: 1})
+	if got := kinds(k.Start()); got != "mail.withdrawn" || !k.State.Waiting() {
+		t.Errorf("the start leads to %q, waiting %v", got, k.State.Waiting())
+	}
+	if got := kinds(k.message("Rather this.")); got != "sitting.begun model.call" {
+		t.Errorf("a message leads to %q", got)
+	}
+	k.Sound()
+}

@@ -30,6 +30,7 @@ var (
 	_ quest.Skilled   = Society{}
 	_ quest.Rester    = (*Memory)(nil)
 	_ quest.Steered   = (*Memory)(nil)
+	_ quest.Replied   = (*Memory)(nil)
 	_ quest.Idler     = (*Memory)(nil)
 	_ quest.Checker   = (*Memory)(nil)
 )
@@ -115,8 +116,8 @@ func (Society) Before(s *quest.State, a *agent.Agent, e event.Event) []event.Dra
 		return nil
 	case Of(s).Study.Concluded != 0:
 		return end(s, e, event.SittingRested, "")
-	case len(s.Mail) == 0:
-		return nil
+	case len(s.Mail) == 0 || !s.Sitting.Came:
+		return nil // nobody said anything, or there was no room for it in the prompt
 	}
 	return deliver(s, e, event.WithResults)
 }

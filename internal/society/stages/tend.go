@@ -2,7 +2,6 @@ package stages
 
 import (
 	"fmt"
-	"slices"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
@@ -10,8 +9,9 @@ import (
 	"lyceum/internal/society/stages/study"
 )
 
-// maxMail is how many messages are delivered at once. An event has room for so many numbers.
-const maxMail = 1000
+// maxMail is how many messages are delivered at once: as many as can be read again, if there was
+// no room for them.
+const maxMail = agent.MaxLong
 
 // retryTimer is the purpose of the timer that ends the wait for a model that failed.
 const retryTimer = "sitting/retry"
@@ -113,20 +113,26 @@ func background(a *agent.Agent) bool {
 	return false
 }
 
-// obey does what a person has ordered. Of several words about the stage, said while the quest
-// rested, the last counts.
+// obey does what a person has ordered: what they take back comes first, so that it is not
+// delivered. Of several words about the stage, said while the quest rested, the last counts.
 func obey(s *quest.State, m *Memory, e event.Event) []event.Draft {
-	for _, o := range slices.Backward(m.Orders) {
-		switch o.Action {
+	var stage *Order
+	now := false
+	for i := range m.Orders {
+		switch o := &m.Orders[i]; o.Action {
 		case event.SteerWithdraw:
 			return one(e, "core", &event.MailWithdrawn{Message: o.Message})
 		case event.SteerStage:
-			return one(e, o.Actor, &event.AnchorMoved{By: "person", From: m.Study.Anchor, Reason: o.Reason, To: o.What})
+			stage = o
 		case event.SteerNow:
-			if s.Sitting != nil && len(s.Mail) > 0 {
-				return deliver(s, e, event.WithNow)
-			}
+			now = s.Sitting != nil && len(s.Mail) > 0
 		}
+	}
+	switch {
+	case stage != nil:
+		return one(e, stage.Actor, &event.AnchorMoved{By: "person", From: m.Study.Anchor, Reason: stage.Reason, To: stage.What})
+	case now:
+		return deliver(s, e, event.WithNow)
 	}
 	return nil
 }
