@@ -32,3 +32,8 @@ func OpenGit(ctx context.Context, dir string, patience time.Duration) error {
 	r, err := openRepository(ctx, dir, true)
 	return errors.Join(err, r.close())
 }
+
+// ReproduceOf runs an entry point as the workshops of labs and studies do.
+func ReproduceOf(ctx context.Context, q *runtime.Quest, seq uint64, b *event.ReproductionCall) (*event.ReproductionResult, error) {
+	return reproduce(ctx, q, seq, b)
+}
