@@ -168,6 +168,12 @@ func (s *State) applySitting(e event.Event) {
 			s.Sitting.Mail = append(s.Sitting.Mail, taken...)
 		}
 		a.Heed()
+		if b.With == event.WithInteract && a.Session != nil && a.Asked != 0 {
+			for i := range taken { // the answer of the tool has them
+				a.Brings(e.Seq, event.Text{Text: taken[i].Said()})
+			}
+			return
+		}
 		deliver(a, taken)
 	case *event.MailWithdrawn:
 		i := s.letter(b.Message)
@@ -196,7 +202,10 @@ func (s *State) begun(e event.Event, b *event.SittingBegun) {
 	if b.Fresh {
 		a.Afresh()
 	}
-	a.Wake()
+	if !a.Held { // an executor that could not be used is tried again
+		a.Retry()
+		a.Heed()
+	}
 	s.Sitting = &Sitting{Agent: a.Name, Number: b.Number, From: a.Transcript.End()}
 	for _, k := range b.Blocks {
 		if k.Said && k.Name != blockMail {
@@ -219,7 +228,7 @@ func (s *State) sat(e event.Event, b *event.SittingEnded) {
 	}
 	was := s.Sitting
 	s.Sitting = nil
-	if b.Outcome == event.SittingFailed && !was.Came {
+	if (b.Outcome == event.SittingFailed || b.Outcome == event.SittingInterrupted) && !was.Came {
 		s.Mail = append(slices.Clone(was.Mail), s.Mail...)
 		a.Unsay(was.From)
 	}
@@ -271,9 +280,16 @@ func deliver(a *agent.Agent, mail []Letter) {
 			a.Told(l.Text, l.Attachments...)
 			continue
 		}
-		a.Told(event.Text{Text: l.head() + "\n" + l.Text.Text}, l.Attachments...)
+		a.Told(event.Text{Text: l.Said()}, l.Attachments...)
 	}
 }
+
+// Short reports whether a letter is a short text and nothing else, so that the answer of a tool
+// has room for it; Said is what an agent is told of such a one.
+func (l *Letter) Short(most int) bool {
+	return l.Text.Ref == nil && len(l.Attachments) == 0 && event.Weight(l.Said()) <= most
+}
+func (l *Letter) Said() string { return l.head() + "\n" + l.Text.Text }
 
 // head is the line before a letter, which says whose it is. Names are strangers' words.
 func (l *Letter) head() string {

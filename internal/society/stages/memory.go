@@ -82,7 +82,7 @@ func (m *Memory) Apply(e event.Event) {
 		m.Failed, m.Retry, m.Reason, m.Exited = false, 0, "", false
 		m.done(isNow)
 	case *event.SittingEnded:
-		m.Failed, m.Retry, m.Reason = b.Outcome == event.SittingFailed, 0, b.Reason
+		m.Failed, m.Retry, m.Reason = b.Outcome == event.SittingFailed || b.Outcome == event.SittingInterrupted, 0, b.Reason
 		m.done(isNow)
 	case *event.TimerSet:
 		if b.Purpose == retryTimer {
@@ -93,7 +93,8 @@ func (m *Memory) Apply(e event.Event) {
 			m.Failed, m.Retry = false, 0
 		}
 	case *event.CliExit:
-		m.Exited = m.Exited || !m.Study.Under()
+		// What an executor runs itself ends with its prompt.
+		m.Exited = m.Exited || !m.Study.Under() && b.Call != 0
 	}
 }
 
