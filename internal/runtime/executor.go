@@ -347,11 +347,16 @@ func (x *executors) rest() {
 		return
 	}
 	for _, o := range x.all {
-		o.mu.Lock()
-		if o.cancel != nil {
-			o.cancel()
-		}
-		o.mu.Unlock()
+		o.interrupt()
+	}
+}
+
+// interrupt has the prompt under way end, if there is one.
+func (o *outsider) interrupt() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.cancel != nil {
+		o.cancel()
 	}
 }
 

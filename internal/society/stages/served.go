@@ -3,6 +3,9 @@ package stages
 import (
 	"slices"
 	"strings"
+
+	"lyceum/internal/agent"
+	"lyceum/internal/society/stages/study"
 )
 
 // The MCP servers at which an outside agent finds the tools of a study.
@@ -34,6 +37,27 @@ func (Society) Server(tool string) (server, name string) {
 		return serverMemory, rest
 	}
 	return serverArtifact, tool
+}
+
+// namespaces say where the tools are: our own model has all of them, an outside agent finds them
+// at the servers, some under other names than the texts use.
+func namespaces(a *agent.Agent) []study.Pair {
+	if a.Session == nil {
+		return []study.Pair{{Name: "tools", Value: "interact, move_anchor, state, complete; memory_*"}}
+	}
+	var words []string
+	for _, c := range commands {
+		if c[0] == c[1] {
+			words = append(words, c[0])
+		} else {
+			words = append(words, c[0]+" is "+c[1])
+		}
+	}
+	return []study.Pair{
+		{Name: serverMemory, Value: "what is called memory_write is write at this server, and so on; memory_promote is promote_to_global"},
+		{Name: serverArtifact, Value: "interact, move_anchor, state, complete and all others, by their names"},
+		{Name: serverBash, Value: strings.Join(words, ", ")},
+	}
 }
 
 // commandTools are what our own model calls them.
