@@ -28,7 +28,10 @@ type BranchActivated struct {
 // FolderCall has the folder of a line of work put into the home of an agent, the actor, as the
 // tree has it. One that is there stays as it is: it holds work. FolderResult answers it.
 type FolderCall struct {
+	// Answer and Part are where the tool call stands that it is made for.
+	Answer uint64 `json:"answer,omitzero"`
 	Branch string `json:"branch"`
+	Part   int64  `json:"part,omitzero"`
 	// Tree is what is put there; without one, nothing is.
 	Tree *TreeRef `json:"tree,omitzero"`
 }
@@ -37,6 +40,8 @@ type FolderCall struct {
 type FolderResult struct {
 	Call  uint64 `json:"call"`
 	Error string `json:"error,omitzero"`
+	// There says that the folder was there, and stays as it is.
+	There bool `json:"there,omitzero"`
 }
 
 // CheckpointCall has the folder of a line of work recorded. CheckpointResult answers it.
@@ -226,6 +231,12 @@ func (b *FolderResult) Answers() uint64 { return b.Call }
 
 // Answers implements Result.
 func (b *CheckpointResult) Answers() uint64 { return b.Call }
+
+// Kept implements Keeper.
+func (b *CheckpointResult) Kept() (int64, *Full) { return b.Stored, b.Full }
+
+// SetKept implements Keeper.
+func (b *CheckpointResult) SetKept(stored int64, full *Full) { b.Stored, b.Full = stored, full }
 
 // Answers implements Result.
 func (b *BaselineResult) Answers() uint64 { return b.Call }

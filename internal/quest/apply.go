@@ -101,6 +101,8 @@ func (s *State) dropped(b *event.ArtifactsDropped) {
 	s.Dropped = append(s.Dropped, b.Files...)
 }
 
+// applyCall takes in what is called for and what comes of it. It is long because each type of
+// event has its line.
 func (s *State) applyCall(e event.Event) {
 	switch b := e.Body.(type) {
 	case *event.ModelCall:

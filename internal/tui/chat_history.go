@@ -42,7 +42,7 @@ type speaker int
 const (
 	aPerson speaker = iota
 	anAgent
-	theLab // what is answered from views
+	theDesk // what is answered from views
 	news
 	detail
 )
@@ -71,7 +71,7 @@ func (h *history) note(text string) { h.add(&utterance{who: news, text: text}) }
 
 // reply is what was said to a command.
 func (h *history) reply(command, text string) {
-	h.add(&utterance{who: theLab, name: command, text: text})
+	h.add(&utterance{who: theDesk, name: command, text: text})
 }
 
 // lately reports whether an agent has just said that.
@@ -213,7 +213,7 @@ func (u *utterance) set(width int, look Look) []string {
 	switch u.who {
 	case anAgent:
 		text = Markdown(u.text, width-2, look)
-	case theLab, aPerson:
+	case theDesk, aPerson:
 		text = asWritten(Clean(u.text), width-2)
 	default:
 		text = asWritten(line(u.text), width-2)

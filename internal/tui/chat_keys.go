@@ -1,8 +1,10 @@
 package tui
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lyceum/internal/chat"
@@ -143,6 +145,10 @@ func (m *talkModel) reply(q *quest.Question, text string) tea.Cmd {
 	if m.chosen >= 0 {
 		b.Choice = q.Body.Options[m.chosen]
 	}
+	if n := len(q.Body.Options); n > 0 && m.chosen < 0 && isNumber(text) && !slices.ContainsFunc(q.Body.Options, isNumber) {
+		m.notice = fmt.Sprintf("There is no answer %s: there are 1 to %d. Words are an answer, too.", text, n)
+		return nil
+	}
 	if err := q.Check(b); err != nil || b.Choice+b.Text == "" {
 		m.notice = "Choose an answer by its number or with ↑ and ↓; esc puts the question aside."
 		if len(q.Body.Options) == 0 {
@@ -157,6 +163,11 @@ func (m *talkModel) reply(q *quest.Question, text string) tea.Cmd {
 		said, err := answer(b)
 		return given{text: said, question: b.Interaction, err: err}
 	}
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.Atoi(text)
+	return err == nil
 }
 
 // command does what begins with a slash: what is for this screen here, the rest in the quest.

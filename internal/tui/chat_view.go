@@ -33,7 +33,7 @@ func (m *talkModel) screen() string {
 		return fit(fmt.Sprintf("Too small: %d×%d.", m.width, m.height), max(m.width, 1))
 	}
 	head := m.head()
-	foot := slices.Concat(m.doingLines(), m.askedLines(), m.inputLines(), []string{m.footLine()})
+	foot := slices.Concat(m.doingLines(), m.askedLines(), m.inputLines(), m.footLines())
 	room := max(m.height-len(head)-len(foot), 1)
 	return strings.Join(slices.Concat(head, m.said(room), foot), "\n")
 }
@@ -120,9 +120,6 @@ func (m *talkModel) said(rows int) []string {
 	m.top = min(m.top, max(len(out)-rows, 0))
 	out = out[min(m.top, len(out)):min(m.top+rows, len(out))]
 	slices.Reverse(out)
-	if len(out) > 0 && len(out) < rows {
-		return padded(out, rows)
-	}
 	return padded(out, rows)
 }
 
@@ -153,7 +150,7 @@ func (m *talkModel) utterance(u *utterance, width int) []string {
 			out = append(out, faint.Render(mark+l))
 		}
 		return out
-	case theLab:
+	case theDesk:
 		return append([]string{yellow.Render(line(u.name))}, indented(body)...)
 	case aPerson:
 		mark := m.told.mark(u)
@@ -244,14 +241,27 @@ func (m *talkModel) inputLines() []string {
 	return append(out, m.line.lines(prompt, m.width, min(max(m.height/3, 1), 8))...)
 }
 
+// maxNotice is how many lines a notice has at most.
+const maxNotice = 5
+
+// footLines are a notice, as far as there is room for it, or the keys that there are.
+func (m *talkModel) footLines() []string {
+	if m.leaving || m.notice == "" {
+		return []string{m.footLine()}
+	}
+	var out []string
+	for _, l := range strings.Split(asWritten(m.notice, m.width-2), "\n") {
+		out = append(out, yellow.Render(fit(" "+l, m.width)))
+	}
+	return out[:min(len(out), maxNotice, max(m.height/4, 1))]
+}
+
 func (m *talkModel) footLine() string {
 	switch {
 	case m.leaving && m.src.Here != nil && m.src.Here():
 		return yellow.Render(fit(" Leave? What is under way here breaks off; lyceum chat or run goes on from there. y/n", m.width))
 	case m.leaving:
 		return yellow.Render(fit(" Leave? The quest stays as it is. y/n", m.width))
-	case m.notice != "":
-		return yellow.Render(fit(" "+m.notice, m.width))
 	case m.top > 0:
 		return keys(m.width, "pgup pgdn", "scroll", "esc", "to the end")
 	case m.question() != nil && len(m.question().Body.Options) > 0:

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lyceum/internal/event"
@@ -13,8 +14,12 @@ type study struct{ agents }
 // KindMove is a step from one stage of a study to another.
 const KindMove = "stage"
 
-// words implements Society. It is long because each type of event has its entry.
-func (study) words() dictionary {
+// words implements Society.
+func (study) words() dictionary { return slices.Concat(studyTalk(), studyWork(), studyResults()) }
+
+// studyTalk is the words for the conversation, the stages and the memory. It is long because
+// each type of event has its entry.
+func studyTalk() dictionary {
 	return dictionary{
 		word(KindMessage, func(t *Teller, _ event.Event, b *event.MailDelivered) Words {
 			return Words{Text: fmt.Sprintf("%s hears %s", t.cut(b.To), Several(int64(len(b.Messages)), "message")), Notes: []string{"with " + t.cut(b.With)}, Weight: Detail}
@@ -51,10 +56,7 @@ func (study) words() dictionary {
 		}),
 		word(KindMove, func(t *Teller, e event.Event, b *event.AnchorMoved) Words {
 			w := Words{By: e.Actor, Text: because(fmt.Sprintf("goes from %s to %s", t.cut(b.From), t.cut(b.To)), t.cut(b.Reason)), Weight: News}
-			if len(b.Because) > 0 {
-				w.Notes = append(w.Notes, "rests on "+t.cut(strings.Join(b.Because, ", ")))
-			}
-			return w
+			return w.resting(t, b.Because)
 		}),
 		word(KindMessage, func(t *Teller, e event.Event, b *event.InteractSaid) Words {
 			w := Words{By: e.Actor, Text: "says (" + t.cut(b.Kind) + "): " + t.text(b.Text), Weight: News}

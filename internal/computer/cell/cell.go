@@ -13,7 +13,10 @@
 //   - waits at the gate, until Lyceum has put it into its control group;
 //   - leaves for a mount namespace with nothing in it, and keeps its root: so no table of
 //     mounts, which has the paths that homes have on the host, can be read by anybody
-//     inside, and none of the mounts can be changed or lend rights;
+//     inside, and none of the mounts can be changed or lend rights. If folders of the home
+//     are only to be read, the home is mounted there once more, out of reach, with them: the
+//     kernel refuses to move or remove what something is mounted on only in the namespace of
+//     whoever asks;
 //   - gives up all capabilities and the right to get any, and becomes the helper.
 //
 // When Lyceum dies meanwhile the process does so too: the kernel sends it a signal, and
@@ -89,7 +92,7 @@ func (p *Plan) enter() error {
 	if err := waitAtGate(); err != nil {
 		return err
 	}
-	kept, err := withdraw()
+	kept, err := withdraw(p.divided())
 	if err != nil {
 		return fmt.Errorf("hide the table of mounts: %w", err)
 	}
@@ -136,10 +139,11 @@ func waitAtGate() error {
 	return nil
 }
 
-// withdraw puts this thread into a mount namespace with nothing in it, and a namespace of
-// control groups that begins with its own. The root stays what it was. kept is the mount
-// namespace of the root, which ends when nobody has it.
-func withdraw() (kept int, err error) {
+// withdraw puts this thread into a mount namespace with nothing in it but, if divided is not
+// empty, what is mounted at that path and in it; and into a namespace of control groups that
+// begins with its own. The root stays what it was. kept is the mount namespace of the root,
+// which ends when nobody has it.
+func withdraw(divided string) (kept int, err error) {
 	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return 0, err
@@ -148,20 +152,39 @@ func withdraw() (kept int, err error) {
 	if kept, err = unix.Open("/proc/thread-self/ns/mnt", unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
 		return 0, err
 	}
+	again := -1
+	if divided != "" {
+		if again, err = copyMount(divided, nil); err != nil {
+			return 0, err
+		}
+	}
 	if err = unix.Unshare(unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP); err != nil {
 		return 0, err
 	}
-	empty, err := newMount("tmpfs", flags{readOnly, noSuid, noDev, noExec}, "mode", "0555", "size", "4k", "nr_inodes", "2")
-	if err != nil {
-		return 0, err
-	}
-	if err = becomeRoot(empty, "/tmp"); err != nil {
+	if err = vacate(again); err != nil {
 		return 0, err
 	}
 	if err = unix.Fchdir(root); err != nil {
 		return 0, err
 	}
 	return kept, unix.Chroot(".")
+}
+
+// vacate leaves nothing in this mount namespace but a mount, if it is one.
+func vacate(again int) error {
+	empty, err := newMount("tmpfs", flags{noSuid, noDev, noExec}, "mode", "0755", "size", "4k", "nr_inodes", "3")
+	if err != nil {
+		return err
+	}
+	if err := becomeRoot(empty, "/tmp"); err != nil {
+		return err
+	}
+	if again != -1 {
+		if err := attach(again, "/home"); err != nil {
+			return err
+		}
+	}
+	return unix.MountSetattr(unix.AT_FDCWD, "/", 0, &unix.MountAttr{Attr_set: readOnly})
 }
 
 // giveUp drops every capability, and what new ones could come from.

@@ -1,5 +1,10 @@
 package cell
 
+import (
+	"slices"
+	"strings"
+)
+
 // Kind says what a part of a root is.
 type Kind string
 
@@ -49,6 +54,17 @@ type Plan struct {
 	Write []string `json:"write"`
 	// Args are those of the helper.
 	Args []string `json:"args"`
+}
+
+// divided is the path of the home, if a part of the plan stands in it.
+func (p *Plan) divided() string {
+	for _, home := range p.Parts {
+		within := func(part Part) bool { return strings.HasPrefix(part.Path, home.Path+"/") }
+		if home.Kind == Home && slices.ContainsFunc(p.Parts, within) {
+			return home.Path
+		}
+	}
+	return ""
 }
 
 // User is what a computer's programs run as, by the numbers that hold inside.

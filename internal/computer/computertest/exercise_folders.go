@@ -82,6 +82,7 @@ echo x > beside && ln -s skills/a/SKILL.md link && (echo x > link) 2>/dev/null &
 	if got != "text\ntext\nx\n" {
 		t.Errorf("a program changed a folder of its home that is only there to be read: %q", got)
 	}
+	l.staysInPlace(t, m)
 	if b, err := os.ReadFile(filepath.Join(p.Home, "skills", "a", "SKILL.md")); err != nil || string(b) != "text\n" {
 		t.Errorf("the folder was changed: %q, %v", b, err)
 	}
@@ -100,6 +101,55 @@ echo x > beside && ln -s skills/a/SKILL.md link && (echo x > link) 2>/dev/null &
 			_ = c.Stop(soon(t))
 			t.Errorf("a computer has a fixed folder %v", s.Fixed)
 		}
+	}
+}
+
+// staysInPlace: nothing else comes to stand where a fixed folder of the home is.
+func (l *lab) staysInPlace(t *testing.T, m *machine) {
+	t.Helper()
+	// Each attempt says what it did, so that what is read after it is known to be what was there.
+	got := m.sh(`cd; mkdir -p other/a; echo forged > other/a/SKILL.md; mkdir empty
+mv skills away 2>/dev/null && echo moved away
+mv -T other skills 2>/dev/null && echo replaced
+mv -T empty skills 2>/dev/null && echo replaced by an empty one
+rmdir skills 2>/dev/null && echo removed
+rm -f skills 2>/dev/null && echo unlinked
+ln -sfn other skills 2>/dev/null && [ -L skills ] && echo linked
+umount skills 2>/dev/null && echo uncovered
+umount -l skills 2>/dev/null && echo uncovered lazily
+mount --bind other skills 2>/dev/null && echo covered
+mount -o remount,rw,bind skills 2>/dev/null && echo opened
+(echo x > skills/a/SKILL.md) 2>/dev/null && echo wrote; ls; cat skills/a/SKILL.md`)
+	if want := "beside\nempty\nlink\nother\nskills\ntext\n"; got != want {
+		t.Errorf("after all attempts on a fixed folder: got %q, want %q", got, want)
+	}
+	if !l.opts.has("python3") {
+		return
+	}
+	// The calls themselves, since the commands above look before they ask.
+	got = m.sh(`cd; python3 - <<'END'
+import ctypes, os
+c = ctypes.CDLL(None, use_errno=True)
+def call(what, n):
+    print(what, "done" if n == 0 else "refused")
+def rename(a, b):
+    try: os.rename(a, b); return 0
+    except OSError: return 1
+def rmdir(a):
+    try: os.rmdir(a); return 0
+    except OSError: return 1
+call("rename", rename("skills", "away"))
+call("rename onto", rename("empty", "skills"))
+call("exchange", c.renameat2(-100, b"other", -100, b"skills", 2))
+call("rmdir", rmdir("skills"))
+call("umount", c.umount2(b"skills", 2))
+call("bind", c.mount(b"other", b"skills", None, 4096, None))
+call("remount", c.mount(None, b"skills", None, 32 | 4096, None))
+call("unshare", c.unshare(0x00020000 | 0x10000000))
+END`)
+	want := "rename refused\nrename onto refused\nexchange refused\nrmdir refused\numount refused\nbind refused\nremount refused\nunshare refused\n"
+	if got != want {
+		t.Errorf("calls on a fixed folder: got %q, want %q", got, want)
 	}
 }
 

@@ -33,15 +33,19 @@ const (
 var tools = slices.Concat(talkTools, branchTools, resultTools)
 
 // uses are what each of them does; what is not here, the world answers.
-var uses map[string]func(*using) []event.Draft
+var uses = joined(talkUses, branchUses, resultUses)
 
-func init() {
-	uses = map[string]func(*using) []event.Draft{
-		interact: (*using).interact, moveAnchor: (*using).move, stateTool: (*using).state, complete: (*using).complete,
-		memoryWrite: (*using).write, memoryRead: (*using).readCard, memoryRecent: (*using).recent, memoryPromote: (*using).promote, memoryGlobal: (*using).global,
+var talkUses = map[string]func(*using) []event.Draft{
+	interact: (*using).interact, moveAnchor: (*using).move, stateTool: (*using).state, complete: (*using).complete,
+	memoryWrite: (*using).write, memoryRead: (*using).readCard, memoryRecent: (*using).recent, memoryPromote: (*using).promote, memoryGlobal: (*using).global,
+}
+
+func joined(all ...map[string]func(*using) []event.Draft) map[string]func(*using) []event.Draft {
+	out := map[string]func(*using) []event.Draft{}
+	for _, m := range all {
+		maps.Copy(out, m)
 	}
-	maps.Copy(uses, branchUses)
-	maps.Copy(uses, resultUses)
+	return out
 }
 
 // talkTools are the conversation, the stages and the memory.
