@@ -1,31 +1,39 @@
 package policy
 
-import "lyceum/internal/behavior"
+import (
+	"slices"
+	"strings"
 
-// Guard is a thread of a society's that blocks some calls of one of its tools. It keeps
+	"lyceum/internal/behavior"
+)
+
+// Guard is a thread of a society's that blocks some calls of some of its tools. It keeps
 // nothing: what it asks, the facts of the call tell. Maybe counts as yes, and why has to
 // have an answer for it. A call that has had its effect before a fork passes: it is made
 // again only to be answered.
-func Guard(name, text, tool string, bad func(*Facts) behavior.Truth, why func(*Facts) string) behavior.Thread {
+func Guard(name, text string, tools []string, bad func(*Facts) behavior.Truth, why func(*Facts) string) behavior.Thread {
 	every := func(*Facts) behavior.Truth { return behavior.Yes }
-	bans := []behavior.Ban{{Match: &guarded{name, tool, bad}, Why: func(e behavior.Event) string { return why(facts(e)) }}}
+	bans := []behavior.Ban{{Match: &guarded{name, tools, bad}, Why: func(e behavior.Event) string { return why(facts(e)) }}}
 	return behavior.Thread{
-		Name: name, Text: text, Scope: &guarded{name, tool, every},
+		Name: name, Text: text, Scope: &guarded{name, tools, every},
 		Start: func() behavior.Behavior { return still{bans} },
 	}
 }
 
-// guarded matches calls of a tool by what is known of them.
+// guarded matches calls of tools by what is known of them.
 type guarded struct {
-	name, tool string
-	bad        func(*Facts) behavior.Truth
+	name  string
+	tools []string
+	bad   func(*Facts) behavior.Truth
 }
 
-func (g *guarded) String() string { return "tool.call of " + g.tool + " against " + g.name }
+func (g *guarded) String() string {
+	return "tool.call of " + strings.Join(g.tools, ", ") + " against " + g.name
+}
 
 func (g *guarded) Match(e behavior.Event) behavior.Truth {
 	f := facts(e)
-	if e.Type != "tool.call" || f.Tool != g.tool || f.Again {
+	if e.Type != "tool.call" || !slices.Contains(g.tools, f.Tool) || f.Again {
 		return behavior.No
 	}
 	return g.bad(f)

@@ -92,6 +92,7 @@ func (s *State) Apply(e event.Event) {
 		s.memory.Apply(e)
 	}
 	s.settled(e)
+	s.hush()
 	s.Seq, s.Hash, s.Time = e.Seq, e.Hash, e.Time
 }
 
@@ -127,12 +128,7 @@ func (s *State) applyCall(e event.Event) {
 	case *event.ToolAnswered:
 		s.got(e, b.Call, b.Output, b.Error, b.Attachments)
 	case *event.TimerSet:
-		for seq, c := range s.Calls {
-			if c.Timer == b.Purpose { // the new one takes its place
-				delete(s.Calls, seq)
-			}
-		}
-		s.Calls[e.Seq] = Call{Kind: e.Type, Timer: b.Purpose, At: b.At}
+		s.timed(e, b)
 	case *event.ToolProposed:
 		s.came(e.Actor)
 		s.Agent(e.Actor).Propose(e.Seq, b)
@@ -185,6 +181,16 @@ func (s *State) applyCall(e event.Event) {
 		}
 		s.applyComputer(e)
 	}
+}
+
+// timed takes in that a timer is set: a new one takes the place of the one before it.
+func (s *State) timed(e event.Event, b *event.TimerSet) {
+	for seq, c := range s.Calls {
+		if c.Timer == b.Purpose {
+			delete(s.Calls, seq)
+		}
+	}
+	s.Calls[e.Seq] = Call{Kind: e.Type, Timer: b.Purpose, At: b.At}
 }
 
 func (s *State) create(b *event.QuestCreated, now event.Time) {

@@ -28,7 +28,7 @@ func Decide(s *State, e event.Event) []event.Draft {
 		return append(s.setTimer(e), s.goOn(e)...)
 	case *event.ProviderLost:
 		return append(s.outageTimers(e), s.goOn(e)...)
-	case *event.ProviderBack:
+	case *event.ProviderBack, *event.SittingBegun:
 		if s.hasTimer(durationTimer) {
 			return s.goOn(e)
 		}
@@ -318,7 +318,7 @@ const durationTimer = "duration"
 
 // setTimer asks to be woken when the quest's time is up.
 func (s *State) setTimer(e event.Event) []event.Draft {
-	if s.Limits.Duration == nil {
+	if s.Limits.Duration == nil || s.patient() {
 		return nil
 	}
 	at := e.Time + event.Time(max(*s.Limits.Duration-s.Elapsed(e.Time), 0))

@@ -94,6 +94,22 @@ func (s *State) resting() bool {
 	return ok && s.Sitting == nil && len(s.Mail) == 0 && m.Resting(s)
 }
 
+// patient reports whether a society with mail waits for people. That can take for ever.
+func (s *State) patient() bool { return s.HasMail() && s.Waiting() }
+
+// hush forgets the timers of a quest that waits for words: of its time, which stands still, and
+// those that nobody waits for any more. So nothing happens meanwhile.
+func (s *State) hush() {
+	if !s.patient() {
+		return
+	}
+	for seq, c := range s.Calls {
+		if c.Timer == durationTimer || c.Timer != "" && s.idle(c.Timer) {
+			delete(s.Calls, seq)
+		}
+	}
+}
+
 // sits reports whether an agent may be asked for something.
 func (s *State) sits(a *agent.Agent) bool {
 	return !s.HasMail() || s.Sitting != nil && s.Sitting.Agent == a.Name

@@ -393,6 +393,9 @@ type Delivery struct {
 	// Diff are two texts; what has changed from the first to the second is put into
 	// changes.diff, as a unified diff.
 	Diff *[2]event.Text
+	// Trees are two folders, before and after, each nil if it is empty; how they differ is told
+	// below Said, file by file and line by line.
+	Trees *[2]*event.TreeRef
 	// Said is what the agent is told, and Shown a text that it is shown below that, as far
 	// as there is room.
 	Said  string

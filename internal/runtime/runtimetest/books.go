@@ -91,6 +91,8 @@ func (b *books) command(w *World, e event.Event) error {
 		switch w.inbox[n-1].Body.(type) {
 		case *event.QuestPaused, *event.QuestStopped: // it had ended
 			continue
+		case *event.StudyOrder: // there was nothing that it could be about
+			continue
 		}
 		if _, message := w.inbox[n-1].Body.(*event.UserMessage); !message || b.thinks {
 			return fmt.Errorf("command %d was taken, and command %d was not", order.Number(), n)
@@ -381,7 +383,7 @@ func (w *World) check() error {
 			delete(w.begun, seq)
 		}
 	}
-	if _, visited := w.part.(Visitor); !visited && s.Status == quest.Running && !w.underWay() {
+	if _, visited := w.part.(Visitor); !visited && s.Status == quest.Running && !s.Waiting() && !w.attends() && !w.underWay() {
 		return errors.New("the quest runs, and nothing is under way, or only the timer of its limit")
 	}
 	if err := w.checkAgents(s); err != nil {
@@ -392,6 +394,9 @@ func (w *World) check() error {
 	}
 	return nil
 }
+
+// attends reports whether a society that works in sittings waits for the end of a command.
+func (w *World) attends() bool { return w.State().HasMail() && len(w.machine.kept) > 0 }
 
 // underWay reports whether something will come that lets the quest go on.
 func (w *World) underWay() bool {

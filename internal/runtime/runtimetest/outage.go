@@ -51,7 +51,8 @@ func (w *World) absent(seq uint64, c quest.Call) (waits bool, untaken []event.Dr
 	}}}
 }
 
-// outages keeps account of them: the timer of one that is over nobody waits for.
+// outages keeps account of them: the timer of one that is over nobody waits for,
+// nor that of the time of a quest that waits for words.
 func (b *books) outages(w *World, e event.Event) {
 	switch x := e.Body.(type) {
 	case *event.ProviderLost:
@@ -65,7 +66,7 @@ func (b *books) outages(w *World, e event.Event) {
 		}
 	}
 	for seq, purpose := range b.timers {
-		if len(b.shadow.Outages) == 0 && strings.HasPrefix(purpose, "outage/") {
+		if len(b.shadow.Outages) == 0 && strings.HasPrefix(purpose, "outage/") || b.shadow.HasMail() && b.shadow.Waiting() && (purpose == "duration" || purpose == "sitting/retry") {
 			delete(b.timers, seq)
 			delete(b.open, seq)
 		}

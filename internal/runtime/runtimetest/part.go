@@ -38,6 +38,11 @@ type Visitor interface {
 	Visit(w *World) []event.Draft
 }
 
+// Speaker is the part of a society to which people say more than to others.
+type Speaker interface {
+	Says(w *World) event.Body
+}
+
 // Settled is a part that looks whenever an input and all that it led to are counted. The
 // quest may be dead.
 type Settled interface {
@@ -138,5 +143,6 @@ func Parts() map[string]func() Part {
 		"lab":       func() Part { return NewLab(8, 25) },
 		"contract":  func() Part { return NewContract(0) },
 		"architect": func() Part { return NewArchitect() },
+		"stages":    func() Part { return NewStages() },
 	}
 }

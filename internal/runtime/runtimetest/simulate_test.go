@@ -159,7 +159,7 @@ func TestSimulationOfASeedIsAlwaysTheSame(t *testing.T) {
 		for seed := uint64(1); seed <= uint64(seeds); seed++ {
 			for range 2 {
 				opts := runtimetest.Options{CrashAlways: seed%4 == 0}
-				if name == "solo" {
+				if name == "solo" || name == "stages" { // which need not end
 					opts.Steps = 80
 				}
 				r, err := runtimetest.Simulate(t.Context(), seed, part, opts)
@@ -213,4 +213,21 @@ func TestArchitectSimulation(t *testing.T) {
 	simulate(t, runtimetest.Parts()["architect"], need.Times(150, 500), runtimetest.Once(0), "handovers checked", "handovers error", "tasks accepted", "tasks failed", "repairs", "changes outside", "manifests",
 		"merges", "crashes", "forks", "quest.finished", "modes")
 	simulate(t, runtimetest.Parts()["architect"], 1, runtimetest.EveryEvent(0), "killed", "forks")
+}
+
+// Whatever is said when, and whoever dies when: each message is heard once and in order, there is
+// one sitting at a time, and nothing happens while a study waits.
+func TestStagesSimulation(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	simulate(t, runtimetest.Parts()["stages"], need.Times(150, 2000), runtimetest.Once(150), append([]string{
+		"sittings", "sittings in the same window", "sittings rested", "sittings failed", "messages heard", "messages led again", "withdrawn", "turns cut", "waits", "retries", "parked",
+		"mail with interact", "mail with results", "mail with now", "questions answered", "interaction.withdrawn", "cards of the home", "quest.finished", "quest.paused", "quest.stopped", "forks",
+	}, trouble...)...)
+}
+
+func TestStagesSimulationWithACrashAtEveryEvent(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	simulate(t, runtimetest.Parts()["stages"], need.Times(2, 20), runtimetest.EveryEvent(40), "killed", "forks")
 }

@@ -312,7 +312,7 @@ func (w *World) pass() {
 // stuck reports whether whoever runs the quest would have to kill it: nothing that is
 // under way will come back but timers, for which some wait.
 func (w *World) stuck() bool {
-	if _, visited := w.part.(Visitor); visited && len(w.flying) == 0 {
+	if _, visited := w.part.(Visitor); len(w.flying) == 0 && (visited || w.State().Waiting() || w.attends()) {
 		return false
 	}
 	timers := false
@@ -545,7 +545,9 @@ func (w *World) person() {
 	case 2, 3:
 		b = &event.QuestResumed{}
 	default:
-		if b = w.mode(); b == nil {
+		if p, ok := w.part.(Speaker); ok {
+			b = p.Says(w)
+		} else if b = w.mode(); b == nil {
 			b = &event.UserMessage{Text: w.Text(), To: w.addressee()}
 		}
 	}

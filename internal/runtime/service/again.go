@@ -11,7 +11,12 @@ import (
 )
 
 // Recorded implements audit.Repeater.
-func (Lab) Recorded(call event.Event) (kind, what string) {
+func (Lab) Recorded(call event.Event) (kind, what string) { return recordedRun(call) }
+
+// Recorded implements audit.Repeater.
+func (Stages) Recorded(call event.Event) (kind, what string) { return recordedRun(call) }
+
+func recordedRun(call event.Event) (kind, what string) {
 	if b, ok := call.Body.(*event.ReproductionCall); ok {
 		return "reproduction", strings.Join(runner(b.Entrypoint), " ")
 	}
@@ -21,6 +26,15 @@ func (Lab) Recorded(call event.Event) (kind, what string) {
 // Again implements audit.Repeater: it runs a paper's entry point as it was run then,
 // twice.
 func (Lab) Again(ctx context.Context, x *audit.Place, call, result event.Event, out audit.Executed) (audit.Executed, error) {
+	return runAgain(ctx, x, call, result, out)
+}
+
+// Again implements audit.Repeater: it runs a result as a lab does a paper.
+func (Stages) Again(ctx context.Context, x *audit.Place, call, result event.Event, out audit.Executed) (audit.Executed, error) {
+	return runAgain(ctx, x, call, result, out)
+}
+
+func runAgain(ctx context.Context, x *audit.Place, call, result event.Event, out audit.Executed) (audit.Executed, error) {
 	then := result.Body.(*event.ReproductionResult)
 	switch {
 	case then.Output == nil:
@@ -43,6 +57,9 @@ func (Lab) Again(ctx context.Context, x *audit.Place, call, result event.Event, 
 	}
 	if now.Output == nil || now.Output.Hash != then.Output.Hash {
 		differs = append(differs, "its output differs")
+	}
+	if !slices.Equal(now.Figures, then.Figures) {
+		differs = append(differs, "its figures differ")
 	}
 	return out.Judged(differs, audit.OtherComputer(then.Fingerprint, now.Fingerprint)), nil
 }

@@ -20,7 +20,7 @@ func (Lab) Open(ctx context.Context, q *runtime.Quest) (runtime.Bench, error) {
 		return nil, errors.Join(err, p.git.close())
 	}
 	p.start(ctx)
-	return &labBench{press: p, services: map[event.Type]runtime.Service{"reproduction.call": &reproductions{q: q}}}, nil
+	return &labBench{press: p, services: map[event.Type]runtime.Service{"reproduction.call": newReproductions(q)}}, nil
 }
 
 type labBench struct {

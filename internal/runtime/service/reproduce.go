@@ -3,7 +3,6 @@ package service
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -18,7 +17,7 @@ import (
 	"lyceum/internal/society/lab/paper"
 )
 
-// maxTrial is how long a paper's entry point may run, unless the quest's computers
+// maxTrial is how long an entry point may run, unless the quest's computers
 // have less; maxTrialOutput is how much it may print, maxTrials how many run at once.
 const (
 	maxTrial       = 10 * time.Minute
@@ -48,17 +47,24 @@ func (t *trials) places(author string) [2]chan struct{} {
 	return [2]chan struct{}{t.of[author], t.all}
 }
 
-// reproductions answers reproduction.call: it runs a paper's entry point twice, each
-// time in a computer and a home of its own, without network.
+// reproductions answers reproduction.call: it runs the entry point of a paper, or of a study's
+// result, twice, each time in a computer and a home of its own, without network.
 type reproductions struct {
-	q      *runtime.Quest
+	q *runtime.Quest
+	// author is who handed in what a call runs.
+	author func(*event.ReproductionCall) string
 	trials trials
+}
+
+// newReproductions are those of a lab.
+func newReproductions(q *runtime.Quest) *reproductions {
+	return &reproductions{q: q, author: func(b *event.ReproductionCall) string { return lab.Library(q.State).Paper(b.Ref).Author }}
 }
 
 // Start implements runtime.Service.
 func (s *reproductions) Start(e event.Event) (runtime.Work, error) {
 	b := e.Body.(*event.ReproductionCall)
-	places := s.trials.places(lab.Library(s.q.State).Paper(b.Ref).Author)
+	places := s.trials.places(s.author(b))
 	return func(ctx context.Context) ([]event.Draft, error) {
 		for _, place := range places {
 			select {
@@ -96,14 +102,14 @@ func reproduce(ctx context.Context, q *runtime.Quest, seq uint64, b *event.Repro
 			if run == 0 {
 				out.Output = ref
 			}
-			return out, compareClaims(ctx, q, b.Claims, out)
+			return out, readPrinted(ctx, q, b, out)
 		case run == 0:
 			out.Output = ref
 		case ref.Hash != out.Output.Hash:
 			out.Status, out.Second, out.Reason = event.Differs, ref, "two runs printed different bytes"
 		}
 	}
-	return out, compareClaims(ctx, q, b.Claims, out)
+	return out, readPrinted(ctx, q, b, out)
 }
 
 // What is looked through for claims of a long output: its beginning and its end. The
@@ -113,20 +119,24 @@ const (
 	maxExcerpt  = 1000
 )
 
-// compareClaims looks for what a paper claims in what its program printed.
-func compareClaims(ctx context.Context, q *runtime.Quest, claims []string, out *event.ReproductionResult) error {
+// readPrinted looks for what a paper claims in what its program printed, and for the figures of a
+// result.
+func readPrinted(ctx context.Context, q *runtime.Quest, b *event.ReproductionCall, out *event.ReproductionResult) error {
 	var printed string
 	if out.Output != nil {
 		data, err := q.Blob(ctx, *out.Output)
 		if err != nil {
 			return fmt.Errorf("read what it printed: %w", err)
 		}
+		if out.Figures, err = readFigures(ctx, q.Runtime, b, out); err != nil {
+			return err
+		}
 		if len(data) > maxSearched {
 			data = slices.Concat(data[:maxSearched/2], []byte("\n"), data[len(data)-maxSearched/2:])
 		}
 		printed = runtime.Clean(string(data))
 	}
-	out.Missing = paper.Unshown(claims, printed)
+	out.Missing = paper.Unshown(b.Claims, printed)
 	out.Printed = event.Shorten(strings.TrimSpace(printed), maxExcerpt)
 	return nil
 }
@@ -157,8 +167,11 @@ func trial(ctx context.Context, q *runtime.Quest, seq uint64, run int, b *event.
 		defer in.Close()
 		printed, err := q.Blobs.Create(ctx, q.Redacting(in))
 		ref = &printed
+		if err != nil || len(b.Metrics) > 0 {
+			return err
+		}
 		// The press puts it beside the paper, and into the folder's history.
-		return errors.Join(err, blob.Charge(ctx, 2*blob.Blocks(min(printed.Size, maxPrinted))))
+		return blob.Charge(ctx, 2*blob.Blocks(min(printed.Size, maxPrinted)))
 	})
 	return ref, cmp.Or(fault, failed), err
 }

@@ -13,7 +13,7 @@ type Stages struct{}
 
 // Open implements runtime.Workshop.
 func (Stages) Open(_ context.Context, q *runtime.Quest) (runtime.Bench, error) {
-	return &stagesBench{services: map[event.Type]runtime.Service{}}, nil
+	return &stagesBench{services: resultServices(q)}, nil
 }
 
 type stagesBench struct {

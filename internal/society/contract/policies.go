@@ -74,7 +74,7 @@ func guard(name, text string, why func(*policy.Facts) string) behavior.Thread {
 		}
 		return behavior.No
 	}
-	return policy.Guard(name, text, sendMessage, judge, func(f *policy.Facts) string {
+	return policy.Guard(name, text, []string{sendMessage}, judge, func(f *policy.Facts) string {
 		if hidden(f) {
 			return "The arguments are too long to be seen: shorten the text."
 		}

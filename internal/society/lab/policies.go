@@ -73,7 +73,7 @@ func guard(name, text, tool string, bad func(*policy.Facts) bool, why func(*poli
 		}
 		return behavior.No
 	}
-	return policy.Guard(name, text, tool, judge, func(f *policy.Facts) string {
+	return policy.Guard(name, text, []string{tool}, judge, func(f *policy.Facts) string {
 		if hidden(f) {
 			return "The arguments are too long for the reference to be seen: leave out what the tool does not take."
 		}

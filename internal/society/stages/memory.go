@@ -48,6 +48,7 @@ func (Society) Begin(_ *quest.State, b *event.QuestCreated) quest.Memory {
 		panic(err)
 	}
 	m.Study = study.New(m.Settings.Mode, m.Settings.Anchor, len(m.Settings.Materials) > 0)
+	m.Study.Paperless = m.Settings.Paper == "none"
 	return m
 }
 
@@ -126,6 +127,17 @@ func (m *Memory) Abandon() {
 // Happened implements quest.Memory.
 func (m *Memory) Happened(_ string, at agent.Place) bool { return m.Study.Effect(at) != 0 }
 
+// Check implements quest.Checker.
+func (m *Memory) Check(b event.Result) error {
+	switch b := b.(type) {
+	case *event.ReproductionResult:
+		return m.Study.CheckRun(b)
+	case *event.BaselineResult:
+		return m.Study.CheckBrought(b)
+	}
+	return nil
+}
+
 // Facts implements quest.Memory.
 func (m *Memory) Facts(event.Event, *policy.Facts) {}
 
@@ -143,7 +155,7 @@ func (m *Memory) Resting(s *quest.State) bool {
 	case background(a) || m.Exited || m.Study.Recovers():
 		return false
 	}
-	return m.Study.Waits() != nil || m.Settings.Mode == study.Copilot && m.Study.Sitting != nil
+	return m.Study.Waits() != nil || m.Settings.Mode == study.Copilot
 }
 
 // MaySteer implements quest.Steered.

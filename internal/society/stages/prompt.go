@@ -51,7 +51,7 @@ func facts(s *quest.State, a *agent.Agent, b *event.SittingBegun) *study.Facts {
 	}
 	f.Context = []study.Pair{
 		{Name: "home", Value: home}, {Name: "quest", Value: s.Name}, {Name: "folder", Value: "quests/" + s.Name}, {Name: "anchor", Value: b.Anchor},
-		{Name: "branch", Value: b.Branch}, {Name: "skill", Value: b.Skill}, {Name: "runner", Value: b.Runner}, {Name: "model", Value: a.Model},
+		{Name: "branch", Value: b.Branch}, {Name: "its folder", Value: study.WorkDir + "/" + b.Branch}, {Name: "skill", Value: b.Skill}, {Name: "runner", Value: b.Runner}, {Name: "model", Value: a.Model},
 		{Name: "mode", Value: set.Mode}, {Name: "literature", Value: cmp.Or(set.Literature, "offline")}, {Name: "locale", Value: set.Locale},
 		{Name: "materials", Value: strings.Join(set.Materials, ", ")},
 	}
@@ -80,8 +80,9 @@ func files(s *quest.State) []string {
 	return out
 }
 
-// recent are lines on what was done last: so far, moves and cards.
+// recent are lines on what was made last, lines of work, and the last moves.
 func recent(m *study.Study) (out []string) {
+	out = append(m.Latest(), branchLines(m)...)
 	for i := len(m.Moves) - 1; i >= max(0, len(m.Moves)-5); i-- {
 		out = append(out, moveLine(&m.Moves[i]))
 	}
@@ -108,7 +109,13 @@ func standing(s *quest.State) (out []string) {
 	if t := m.Study.Waits(); t != nil {
 		add("The question %d waits for its answer: %s", t.Seq, study.Quoted(t.Text))
 	}
+	for _, l := range m.Study.Latest() {
+		add("- %s", l)
+	}
 	add("%d messages wait to be delivered; the memory has %d cards.", len(s.Mail), len(m.Study.Cards))
+	for _, line := range branchLines(m.Study) {
+		add("- %s", line)
+	}
 	for i := len(m.Study.Moves) - 1; i >= max(0, len(m.Study.Moves)-10); i-- {
 		add("- %s", moveLine(&m.Study.Moves[i]))
 	}

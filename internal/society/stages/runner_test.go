@@ -302,7 +302,7 @@ func TestServers(t *testing.T) {
 	}
 	for _, want := range []string{
 		"memory/write memory_write", "memory/read memory_read", "memory/search memory_search", "memory/list_recent memory_list_recent", "memory/promote_to_global memory_promote",
-		"artifact/interact interact", "artifact/move_anchor move_anchor", "artifact/state state", "artifact/complete complete", "artifact/arxiv arxiv",
+		"artifact/interact interact", "artifact/move_anchor move_anchor", "artifact/state state", "artifact/complete complete",
 		"bash_exec/detach start", "bash_exec/await await", "bash_exec/create open_shell", "bash_exec/read read_output", "bash_exec/kill kill", "bash_exec/list processes",
 	} {
 		place, tool, _ := strings.Cut(want, " ")

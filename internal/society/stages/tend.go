@@ -16,8 +16,8 @@ const maxMail = 1000
 // retryTimer is the purpose of the timer that ends the wait for a model that failed.
 const retryTimer = "sitting/retry"
 
-// Tend implements quest.Host: orders first, then questions that nobody waits for any more, then
-// what comes after a sitting.
+// Tend implements quest.Host: orders first, then the question that is to be asked and those that
+// nobody waits for any more, then results that are to be run, then what comes after a sitting.
 func (Society) Tend(s *quest.State, e event.Event) []event.Draft {
 	m, a := Of(s), s.Agent(Researcher)
 	if a == nil {
@@ -26,8 +26,14 @@ func (Society) Tend(s *quest.State, e event.Event) []event.Draft {
 	if step := obey(s, m, e); step != nil {
 		return step
 	}
+	if q := m.Study.Unasked(); q != nil {
+		return one(e, Researcher, &event.InteractionOpened{Answer: q.Answer, Part: q.Part, Blocking: true, Options: q.Options, Question: event.Text{Text: q.Text}})
+	}
 	if step := withdraw(s, m, e); step != nil {
 		return step
+	}
+	if call := m.Study.Try(); call != nil {
+		return one(e, "core", call)
 	}
 	if s.Sitting != nil {
 		return nil
@@ -66,7 +72,7 @@ func sit(s *quest.State, m *Memory, a *agent.Agent, e event.Event) []event.Draft
 	mail = mail[:min(len(mail), maxMail)]
 	runner := m.Settings.Runner
 	return s.Sit(e, a, &event.SittingBegun{
-		Anchor: m.Study.Anchor, Fresh: a.Transcript.Bare() || m.Study.Fresh("", runner, a.HalfFull()), Mail: mail, Number: m.Study.Next(),
+		Anchor: m.Study.Anchor, Branch: m.Study.Current, Fresh: a.Transcript.Bare() || m.Study.Fresh(runner, a.HalfFull()), Mail: mail, Number: m.Study.Next(),
 		Recovers: m.Study.Recovers(), Runner: runner, Skill: m.Study.SkillOf(mail),
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"lyceum/internal/agent"
@@ -128,8 +127,8 @@ func (c *using) mayAsk(w *words) bool {
 	return w.Reply != study.ReplyBlocking || c.m.Settings.Mode != study.Autonomous || w.About == "keys" || w.About == "money" || w.About == "data"
 }
 
-// interact says something, asks people if it is a question, hands over what they have said, and
-// answers with that.
+// interact says something, asks people if it is a question, makes a checkpoint of what it is
+// about, hands over what they have said, and answers with that.
 func (c *using) interact() []event.Draft {
 	var w words
 	if bad := cmp.Or(c.read(&w), w.check()); bad != "" {
@@ -144,8 +143,8 @@ func (c *using) interact() []event.Draft {
 	case at == 0:
 		return c.do(&event.InteractSaid{Answer: c.place.Answer, Part: c.place.Part, Kind: w.Kind, Reply: w.Reply, Text: event.Text{Text: w.Text}, Options: w.Options, Files: w.Files})
 	}
-	if t := c.study.Unasked(); t != nil && t.Seq == at {
-		return c.do(&event.InteractionOpened{Answer: c.place.Answer, Part: c.place.Part, Blocking: true, Options: w.Options, Question: event.Text{Text: w.Text}})
+	if step, done := c.keep(&w); !done {
+		return step
 	}
 	if n := c.fits(at); n > 0 {
 		return one(c.e, "core", &event.MailDelivered{Messages: c.s.Waits()[:n], To: Researcher, With: event.WithInteract})
@@ -210,6 +209,7 @@ func (c *using) came(at uint64) string {
 	if t := c.study.Waits(); t != nil && t.Seq == at {
 		b.WriteString(" The question is open: once you rest, the study waits for its answer.")
 	}
+	b.WriteString(c.noted())
 	b.WriteString("\nThe last exchanges:")
 	for _, x := range c.study.Words[max(0, len(c.study.Words)-maxShown):] {
 		b.WriteString("\n" + x.Line())
@@ -255,9 +255,8 @@ func (c *using) because(ids []string) string {
 		return fmt.Sprintf("There can be %d things that it rests on: name those that matter.", maxBecause)
 	}
 	for _, id := range ids {
-		n, err := strconv.ParseUint(id, 10, 64)
-		if c.study.Card(id) == nil && (err != nil || len(id) > 15 || n == 0 || n > c.s.Seq) {
-			return fmt.Sprintf("because: there is no card and no event %s.", paper.Quote(event.Shorten(id, 40)))
+		if !c.study.Exists(id, c.s.Seq+1) {
+			return fmt.Sprintf("because: there is no artifact, no result, no card and no event %s.", paper.Quote(event.Shorten(id, 40)))
 		}
 	}
 	return ""
@@ -280,17 +279,35 @@ func (c *using) complete() []event.Draft {
 	case args.Answer == "" || event.Weight(args.Answer) > maxCard:
 		return c.wrong("The answer must have 1 to %d bytes.", maxCard)
 	}
-	if slices.Contains(c.m.Settings.Ask, "finish") {
-		switch q := c.question(); {
-		case q == nil:
-			return c.do(&event.InteractionOpened{Blocking: true, Call: c.u.Call, Options: []string{"yes", "no"}, Question: event.Text{Text: event.Shorten("The researcher wants to end the study with this answer: "+args.Answer, maxText)}})
-		case q.Reply == nil:
-			return nil
-		case q.Reply.Choice != "yes":
-			return c.wrong("The person says no. %s", cmp.Or(q.Reply.Text, "They give no reason: ask with interact."))
-		}
+	if step, wait := c.asked("finish", "The researcher wants to end the study with this answer: "+args.Answer); wait {
+		return step
 	}
 	return c.do(&event.InteractSaid{Answer: c.place.Answer, Part: c.place.Part, Kind: study.Answer, Reply: study.ReplyNone, Text: event.Text{Text: args.Answer}})
+}
+
+// asked puts a question that the rules ask people about, if the quest is to ask about that. wait
+// says that there is no yes yet, and step what follows then.
+func (c *using) asked(about, text string) (step []event.Draft, wait bool) {
+	if !slices.Contains(c.m.Settings.Ask, about) {
+		return nil, false
+	}
+	yes, step := c.consent(text)
+	return step, yes == 0
+}
+
+// consent is the question that a person has said yes to; 0 if there is none yet, and then step
+// is what follows.
+func (c *using) consent(text string) (yes uint64, step []event.Draft) {
+	switch q := c.question(); {
+	case q == nil:
+		return 0, c.do(&event.InteractionOpened{Blocking: true, Call: c.u.Call, Options: []string{"yes", "no"}, Question: event.Text{Text: event.Shorten(text, maxText)}})
+	case q.Reply == nil:
+		return 0, nil
+	case q.Reply.Choice != "yes":
+		return 0, c.wrong("The person says no. %s", cmp.Or(q.Reply.Text, "They give no reason: ask with interact."))
+	default:
+		return q.Seq, nil
+	}
 }
 
 // question is the last one that the call has asked a person, nil if there is none.

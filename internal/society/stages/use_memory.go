@@ -223,11 +223,21 @@ func (c *using) shown(r *event.CardResult) []event.Draft {
 	return c.say("%s", strings.Join(lines, "\n"))
 }
 
-// Deliver implements quest.Deliverer: it looks for cards of the quest.
+// Deliver implements quest.Deliverer: what the world answers.
 func (Society) Deliver(s *quest.State, _ *agent.Agent, u *agent.Use) (*quest.Delivery, error) {
-	if u.Name != memorySearch {
-		return nil, fmt.Errorf("the tool %.40q delivers nothing", u.Name)
+	switch u.Name {
+	case memorySearch:
+		return searched(s, u)
+	case compareTool:
+		return compared(s, u)
+	case gitGraph:
+		return drawn(s, u)
 	}
+	return nil, fmt.Errorf("the tool %.40q delivers nothing", u.Name)
+}
+
+// searched looks for cards of the quest.
+func searched(s *quest.State, u *agent.Use) (*quest.Delivery, error) {
 	args := struct {
 		Query string `json:"query"`
 		Kind  string `json:"kind"`

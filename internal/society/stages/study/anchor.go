@@ -84,9 +84,30 @@ func (s *Study) Lacks(to string) (out []Gate) {
 	return out
 }
 
-// passes reports whether what a policy wants is there: so far, only a person's word is.
+// passes reports whether what a policy wants is there, or a person has waived it.
 func (s *Study) passes(policy string) bool {
+	switch policy {
+	case BaselineFirst:
+		return len(s.Accepted) > 0 || s.isWaived(policy)
+	case IdeaFirst:
+		return s.Counts[KindIdea] > 0 || s.isWaived(policy)
+	case ResultFirst:
+		return slices.ContainsFunc(s.Results, func(r *Result) bool { return r.Kind == ResultMain }) || s.isWaived(policy)
+	case CheckedPaper: // a checklist comes with the paper
+		return s.Paperless && s.Counts[KindReport] > 0 || s.isWaived(policy)
+	}
+	return false
+}
+
+func (s *Study) isWaived(policy string) bool {
 	return slices.ContainsFunc(s.Waived, func(w Waiver) bool { return w.Policy == policy })
+}
+
+// waive notes that a person lets a policy pass.
+func (s *Study) waive(w Waiver) {
+	if !s.isWaived(w.Policy) {
+		s.Waived = append(s.Waived, w)
+	}
 }
 
 // MayMove says why a study cannot go to an anchor, in words for whoever wants it.
@@ -122,9 +143,7 @@ func (s *Study) ordered(e event.Event, b *event.StudyOrder) {
 		if err := s.MayWaive(b.What, b.Reason); err != nil {
 			panic(err.Error())
 		}
-		if !s.passes(b.What) {
-			s.Waived = append(s.Waived, Waiver{Policy: b.What, Reason: b.Reason, Seq: e.Seq, Actor: e.Actor})
-		}
+		s.waive(Waiver{Policy: b.What, Reason: b.Reason, Seq: e.Seq, Actor: e.Actor})
 	case event.SteerUse:
 		s.Skill = b.What
 	}

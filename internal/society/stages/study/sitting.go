@@ -88,9 +88,9 @@ func (s *Study) Delay() (event.Time, bool) {
 
 // Fresh reports whether the next sitting needs a new window: the anchor, the branch or the
 // runner is another, or the window is half full.
-func (s *Study) Fresh(branch, runner string, half bool) bool {
+func (s *Study) Fresh(runner string, half bool) bool {
 	last := s.Sitting
-	return last == nil || half || last.Anchor != s.Anchor || last.Branch != branch || last.Runner != runner
+	return last == nil || half || last.Anchor != s.Anchor || last.Branch != s.Current || last.Runner != runner
 }
 
 // begun takes in the beginning of a sitting.
@@ -98,8 +98,8 @@ func (s *Study) begun(e event.Event, b *event.SittingBegun) {
 	switch {
 	case s.Under():
 		panic(fmt.Sprintf("sitting %d begins while %d is under way", b.Number, s.Sitting.Number))
-	case b.Number != s.Next() || b.Anchor != s.Anchor || b.Recovers != s.Recovers():
-		panic(fmt.Sprintf("sitting %d at %.40q cannot be the next", b.Number, b.Anchor))
+	case b.Number != s.Next() || b.Anchor != s.Anchor || b.Branch != s.Current || b.Recovers != s.Recovers():
+		panic(fmt.Sprintf("sitting %d at %.40q, %.100q cannot be the next", b.Number, b.Anchor, b.Branch))
 	case b.Skill != s.SkillOf(b.Mail):
 		panic(fmt.Sprintf("sitting %d has the skill %.40q, want %s", b.Number, b.Skill, s.SkillOf(b.Mail)))
 	}

@@ -47,9 +47,10 @@ type Study struct {
 	Skill string `json:",omitzero"`
 
 	// Threads are the last of them, the oldest first. Question is the thread whose answer is
-	// waited for, 0 if none is.
-	Threads  []Thread `json:",omitempty"`
-	Question uint64   `json:",omitzero"`
+	// waited for, 0 if none is; Asked is the last question.
+	Threads  []Thread  `json:",omitempty"`
+	Question uint64    `json:",omitzero"`
+	Asked    *Question `json:",omitzero"`
 	// Letters are the messages that were not delivered yet, with the threads they belong to.
 	Letters []Routed `json:",omitempty"`
 	// Words are the last exchanges with people, the oldest first.
@@ -67,8 +68,13 @@ type Study struct {
 	Calls []Call `json:",omitempty"`
 	Found *Found `json:",omitzero"`
 
+	// Lines are the lines of work.
+	Lines
+
 	// Effects are the last tool calls that had one.
 	Effects []Effect `json:",omitempty"`
+
+	Made
 
 	index *index
 }
@@ -88,7 +94,7 @@ const (
 
 // New is a study that begins at an anchor.
 func New(mode, anchor string, materials bool) *Study {
-	return &Study{Mode: mode, Anchor: anchor, Materials: materials}
+	return &Study{Mode: mode, Anchor: anchor, Materials: materials, Lines: newLines()}
 }
 
 // Apply takes an event in. Those that are not about a study it passes over.
@@ -97,6 +103,7 @@ func (s *Study) Apply(e event.Event) {
 	case *event.UserMessage:
 		s.heard(e, b.Reply, b.Sender, b.Text)
 	case *event.InteractionAnswered:
+		s.agreed(b)
 		s.answered(e, b)
 	case *event.InteractionOpened:
 		s.opened(e, b)
@@ -143,8 +150,18 @@ func (s *Study) Apply(e event.Event) {
 	}
 }
 
-// Abandon forgets what was asked of the world and not answered, as a fork does.
-func (s *Study) Abandon() { s.Calls = nil }
+// Abandon forgets what was asked of the world and not answered, as a fork does. People are asked
+// again, and what was to be run is run again.
+func (s *Study) Abandon() {
+	s.Calls, s.HomeCalls = nil, nil
+	if t := s.Waits(); t != nil {
+		t.Interaction = 0
+	}
+	for _, id := range s.Untried {
+		s.Result(id).Call = 0
+	}
+	s.abandon()
+}
 
 // did notes that a tool call had its effect, once.
 func (s *Study) did(e event.Event, at agent.Place) {

@@ -44,7 +44,7 @@ func (s *tale) forged(actor string, b event.Body) {
 
 func (s *tale) sit(mail ...uint64) {
 	s.t.Helper()
-	s.take("researcher", &event.SittingBegun{Number: s.Next(), Anchor: s.Anchor, Skill: s.SkillOf(mail), Mail: mail, Recovers: s.Recovers(), Runner: "native"})
+	s.take("researcher", &event.SittingBegun{Number: s.Next(), Anchor: s.Anchor, Branch: s.Current, Skill: s.SkillOf(mail), Mail: mail, Recovers: s.Recovers(), Runner: "native"})
 }
 
 func (s *tale) end(outcome string) {
@@ -162,13 +162,21 @@ func TestThreads(t *testing.T) {
 		t.Parallel()
 		s := begin(t, Copilot)
 		first := s.say(Request, ReplyBlocking, "a?")
-		if u := s.Unasked(); u == nil || u.Seq != first {
+		if u := s.Unasked(); u == nil || u.Text != "a?" || s.Question != first {
 			t.Fatalf("people are yet to be asked %+v, want %d", u, first)
 		}
 		asked := s.take("researcher", &event.InteractionOpened{Answer: first, Question: event.Text{Text: "a?"}})
 		if s.Unasked() != nil || s.Superseded() != 0 {
 			t.Fatalf("%+v is still to be asked, %d superseded", s.Unasked(), s.Superseded())
 		}
+		answer := s.take("person", &event.InteractionAnswered{Interaction: asked, Text: "yes"})
+		if s.Unasked() != nil {
+			t.Error("people have answered, and are asked again")
+		}
+		if s.take("core", &event.MailWithdrawn{Message: answer}); s.Unasked() == nil {
+			t.Error("the answer was withdrawn, and people are not asked again")
+		}
+		asked = s.take("researcher", &event.InteractionOpened{Answer: first, Question: event.Text{Text: "a?"}})
 		second := s.say(Request, ReplyBlocking, "b?")
 		if got := s.Superseded(); got != asked {
 			t.Errorf("%d is superseded, want %d", got, asked)
@@ -336,23 +344,33 @@ func TestSittings(t *testing.T) {
 	t.Run("AFreshWindow", func(t *testing.T) {
 		t.Parallel()
 		s := begin(t, Copilot)
-		if !s.Fresh("", "native", false) {
+		if !s.Fresh("native", false) {
 			t.Error("the first has no window before it")
 		}
 		s.sit()
 		s.end(event.SittingRested)
-		if s.Fresh("", "native", false) || !s.Fresh("", "native", true) || !s.Fresh("idea/1", "native", false) || !s.Fresh("", "other", false) {
+		if s.Fresh("native", false) || !s.Fresh("native", true) || !s.Fresh("other", false) {
 			t.Error("the window goes on while branch and runner stay and it is not half full")
 		}
+		s.prepare(KindIdea, "a", Main)
+		if s.Fresh("native", false) {
+			t.Error("a branch that is only prepared needs no other window")
+		}
+		s.activate("idea/a")
+		if !s.Fresh("native", false) {
+			t.Error("another branch needs another window")
+		}
+		s.activate(Main)
 		s.take("person", &event.AnchorMoved{From: Scout, To: Baseline, By: "person"})
-		if !s.Fresh("", "native", false) {
+		if !s.Fresh("native", false) {
 			t.Error("another anchor needs another window")
 		}
 	})
 	t.Run("Forged", func(t *testing.T) {
 		t.Parallel()
 		s := begin(t, Copilot)
-		s.forged("researcher", &event.SittingBegun{Number: 2, Anchor: Scout, Skill: Scout})
+		s.forged("researcher", &event.SittingBegun{Number: 2, Anchor: Scout, Branch: Main, Skill: Scout})
+		s.forged("researcher", &event.SittingBegun{Number: 1, Anchor: Scout, Branch: "idea/a", Skill: Scout})
 		s.forged("researcher", &event.SittingEnded{Number: 1, Outcome: event.SittingRested})
 		s.sit()
 		s.forged("researcher", &event.SittingBegun{Number: 2, Anchor: Scout, Skill: Scout})
@@ -370,6 +388,10 @@ func TestAStudyIsSavedAndReadBack(t *testing.T) {
 	s.card(Ideas, "zwei", "something else")
 	s.take("researcher", &event.CardWritten{Answer: s.seq + 1, ID: old, Kind: Ideas, Title: "eins", Summary: "annealing", Revision: 2, Stage: Scout})
 	s.end(event.SittingRested)
+	s.save(Main, "one")
+	s.prepare(KindRun, "a", Main)
+	s.activate("run/a")
+	head := s.save("run/a", "two")
 	data, err := json.Marshal(s.Study)
 	if err != nil {
 		t.Fatal(err)
@@ -388,6 +410,9 @@ func TestAStudyIsSavedAndReadBack(t *testing.T) {
 	}
 	if back.Effect(agent.Place{Answer: question}) != question {
 		t.Error("a tool call that had its effect is forgotten")
+	}
+	if back.Current != "run/a" || back.Here().Head != head || back.Graph() != s.Graph() {
+		t.Errorf("its lines of work are\n%s\nwant\n%s", back.Graph(), s.Graph())
 	}
 	if !strings.Contains(string(data), "annealing") {
 		t.Error("the card's last revision is not saved")

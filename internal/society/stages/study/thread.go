@@ -57,11 +57,20 @@ type Thread struct {
 	Closed   bool `json:",omitzero"`
 }
 
+// Question is what people are asked, as it was said, for as long as its answer is waited for.
+type Question struct {
+	agent.Place
+	Text    string
+	Options []string `json:",omitempty"`
+}
+
 // Routed is a message that was not delivered yet, with the thread it belongs to, 0 for none.
 type Routed struct {
 	Seq, Thread uint64
-	// Answers says that it answers the question that is waited for.
+	// Answers says that it answers the question that is waited for; Closes, that it was given
+	// to the question itself, which nobody is asked any more.
 	Answers bool `json:",omitzero"`
+	Closes  bool `json:",omitzero"`
 }
 
 // Exchange is something said by people or to them.
@@ -142,20 +151,21 @@ func (s *Study) heard(e event.Event, reply uint64, sender string, text event.Tex
 func (s *Study) answered(e event.Event, b *event.InteractionAnswered) {
 	if t := s.thread(b.Interaction); t != nil && t.Interaction == b.Interaction {
 		s.heard(e, b.Interaction, "", event.Text{Text: b.Said()})
+		s.Letters[len(s.Letters)-1].Closes = true
 	}
 }
 
 // opened notes which question the people are asked for a thread: both came of one tool call.
 func (s *Study) opened(e event.Event, b *event.InteractionOpened) {
-	if t := s.thread(s.Effect(agent.Place{Answer: b.Answer, Part: b.Part})); t != nil && t.Blocking && t.Interaction == 0 && b.Proposal == "" {
-		t.Interaction = e.Seq
+	if q := s.Unasked(); q != nil && q.Place == (agent.Place{Answer: b.Answer, Part: b.Part}) && b.Proposal == "" {
+		s.Waits().Interaction = e.Seq
 	}
 }
 
-// Unasked is the thread of the question that people are yet to be asked, nil if there is none.
-func (s *Study) Unasked() *Thread {
+// Unasked is the question that people are yet to be asked, nil if there is none.
+func (s *Study) Unasked() *Question {
 	if t := s.Waits(); t != nil && t.Interaction == 0 {
-		return t
+		return s.Asked
 	}
 	return nil
 }
@@ -194,9 +204,12 @@ func (s *Study) dropLetter(seq uint64) (r Routed) {
 	return r
 }
 
-// unsaid forgets a message that was withdrawn: no prompt shows it.
+// unsaid forgets a message that was withdrawn: no prompt shows it. If it was the answer to the
+// question, people are asked again.
 func (s *Study) unsaid(seq uint64) {
-	s.dropLetter(seq)
+	if r := s.dropLetter(seq); r.Closes && r.Answers && r.Thread == s.Question {
+		s.Waits().Interaction = 0
+	}
 	s.Words = slices.DeleteFunc(s.Words, func(x Exchange) bool { return x.Seq == seq })
 }
 
@@ -228,7 +241,7 @@ func (s *Study) said(e event.Event, b *event.InteractSaid) {
 		t := Thread{Seq: e.Seq, Kind: b.Kind, Text: text, Blocking: b.Reply == ReplyBlocking}
 		s.Threads = append(s.Threads, t)
 		if t.Blocking {
-			s.Question = e.Seq
+			s.Question, s.Asked = e.Seq, &Question{agent.Place{Answer: b.Answer, Part: b.Part}, b.Text.Text, b.Options}
 		}
 		s.trimThreads()
 	}

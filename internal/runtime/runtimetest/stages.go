@@ -1,0 +1,207 @@
+package runtimetest
+
+import (
+	"fmt"
+
+	"lyceum/internal/event"
+	"lyceum/internal/model"
+	"lyceum/internal/quest"
+	"lyceum/internal/society/stages"
+	"lyceum/internal/society/stages/study"
+)
+
+// Stages is the part of a researcher whom people talk to: they say something at any time, take
+// it back, want it heard now, send it to another stage; it says, asks, remembers, moves, rests
+// and fails.
+type Stages struct {
+	books studyBooks
+}
+
+// NewStages returns the part of one quest.
+func NewStages() *Stages { return &Stages{books: newStudyBooks()} }
+
+// Society implements Part.
+func (*Stages) Society() quest.Society { return stages.Society{} }
+
+// Rates implements Rough: people speak more often than elsewhere.
+func (*Stages) Rates() Rates {
+	r := Usual
+	r.Person, r.Crash, r.Full, r.Unheard, r.Failed = 250, 50, 25, 25, 120
+	return r
+}
+
+// Make implements Part.
+func (p *Stages) Make(w *World, b *event.QuestCreated) {
+	set := stages.Settings{Anchor: study.Anchors[w.IntN(len(study.Anchors))], Mode: study.Copilot, Runner: stages.Native}
+	if w.Chance(400) {
+		set.Mode = study.Autonomous
+	}
+	if w.Chance(200) {
+		set.Ask = []string{"finish"}
+	}
+	if w.Chance(200) {
+		set.Materials = []string{"old"}
+	}
+	if err := quest.Record(b, set); err != nil {
+		panic(err)
+	}
+	a := &b.Agents[0]
+	a.Name, a.Window = stages.Researcher, 2000+w.Int64N(30_000)
+	for _, t := range (stages.Society{}).Own() {
+		a.ToolNames = append(a.ToolNames, t.Name)
+	}
+	if w.Chance(300) {
+		b.Limits.Turns = new(5 + w.Int64N(60))
+	}
+	if w.Chance(300) {
+		b.Limits.Duration = new(1_000_000 + w.Int64N(60_000_000))
+	}
+}
+
+// Rows implements Caller.
+func (p *Stages) Rows() map[event.Type]Row {
+	return map[event.Type]Row{"model.call": p.answer, "card.call": cardResult, "folder.call": folderResult, "checkpoint.call": checkpointResult, "baseline.call": baselineResult}
+}
+
+// answer is the row of model.call: a turn that was cut short has no answer, or one that came
+// just before; a sitting is some turns and a last word.
+func (p *Stages) answer(w *World, call event.Event) event.Body {
+	if p.books.cut == call.Seq && w.Chance(700) {
+		w.Saw("turns cut")
+		return &event.ModelResult{Call: call.Seq, Error: &event.ModelError{Kind: event.KindStopped, Text: "the turn was cut short"}}
+	}
+	r := answer(w, call).(*event.ModelResult)
+	if r.Error == nil && len(r.Parts) > 1 && w.Chance(350) {
+		r.Stop, r.Parts = model.StopEnd, r.Parts[:1]
+	}
+	return r
+}
+
+// cardResult is the row of card.call.
+func cardResult(w *World, call event.Event) event.Body {
+	r := &event.CardResult{Call: call.Seq}
+	switch b := call.Body.(*event.CardCall); {
+	case w.Chance(100):
+		r.Error = "no room"
+	case b.Action == study.CardSearch || b.Action == study.CardRead:
+		for range w.IntN(3) {
+			r.Cards = append(r.Cards, event.HomeCard{ID: fmt.Sprint(w.IntN(9)), Kind: study.CardKinds[w.IntN(len(study.CardKinds))], Quest: "other", Title: w.Word(), Summary: w.Word()})
+		}
+	}
+	w.Saw("cards of the home")
+	return r
+}
+
+// folderResult is the row of folder.call.
+func folderResult(w *World, call event.Event) event.Body {
+	r := &event.FolderResult{Call: call.Seq}
+	if w.Chance(100) {
+		r.Error = "no room"
+	}
+	return r
+}
+
+// checkpointResult is the row of checkpoint.call: the folder is as it was, or has changed.
+func checkpointResult(w *World, call event.Event) event.Body {
+	r := &event.CheckpointResult{Call: call.Seq}
+	switch {
+	case w.Chance(100):
+		r.Error = "no room"
+	case w.Chance(100):
+		r.Refused = []event.Skipped{{Path: "big", Reason: "too large"}}
+	default:
+		r.Files, r.Size, r.Tree = 1, 10, treeOf(w, "work", w.IntN(5))
+	}
+	return r
+}
+
+// baselineResult is the row of baseline.call.
+func baselineResult(w *World, call event.Event) event.Body {
+	r := &event.BaselineResult{Call: call.Seq}
+	if w.Chance(200) {
+		r.Error = "there is none"
+	}
+	return r
+}
+
+// Call implements Part: sensible, or not.
+func (p *Stages) Call(w *World, _ string) (string, any) {
+	s := w.State()
+	card := "0123456789abcdef0123456789abcdef"
+	if list := stages.Of(s).Study.Cards; len(list) > 0 && w.Chance(900) {
+		card = list[w.IntN(len(list))].ID
+	}
+	pick := func(list []string) string {
+		if w.Chance(50) {
+			return "?"
+		}
+		return list[w.IntN(len(list))]
+	}
+	switch n := w.IntN(100); {
+	case n < 30:
+		text := w.Word()
+		if w.Chance(300) {
+			text = "the same"
+		}
+		return "interact", object{"kind": pick(study.Kinds), "text": text}
+	case n < 38:
+		return "interact", object{"kind": study.Request, "text": w.Word(), "about": []string{"keys", "other"}[w.IntN(2)]}
+	case n < 48:
+		return "move_anchor", object{"to": pick(study.Anchors), "reason": w.Word()}
+	case n < 58:
+		o := object{"kind": pick(study.CardKinds), "title": w.Word(), "text": w.Word()}
+		if w.Chance(300) {
+			o["id"] = card
+		}
+		return "memory_write", o
+	case n < 63:
+		return "memory_promote", object{"id": card}
+	case n < 68:
+		return "memory_global", object{"query": w.Word()}
+	case n < 72:
+		return "memory_search", object{"query": w.Word()}
+	case n < 76:
+		return []string{"state", "memory_list_recent"}[w.IntN(2)], object{}
+	case n < 79:
+		return "complete", object{"answer": w.Word()}
+	case n < 90:
+		return []string{Safe, Unsafe}[w.IntN(2)], object{"path": "a/x"}
+	}
+	own := stages.Society{}.Own()
+	return own[w.IntN(len(own))].Name, object{"id": card, "name": "main", "kind": "idea", "message": w.Word(), "title": w.Word(), "text": w.Word()}
+}
+
+// Says implements Speaker.
+func (p *Stages) Says(w *World) event.Body {
+	some := func() uint64 { return 1 + w.Uint64N(w.Seq()+1) }
+	switch n := w.IntN(20); {
+	case n < 11:
+		m := &event.UserMessage{Text: event.Text{Text: w.Word()}, Sender: fmt.Sprint("person-", w.IntN(8)), Source: "sim"}
+		if w.Chance(200) {
+			m.Reply = some()
+		}
+		if w.Chance(100) {
+			m.Text = w.Text()
+		}
+		return m
+	case n < 13:
+		return &event.StudyOrder{Action: event.SteerNow}
+	case n < 16:
+		o := &event.StudyOrder{Action: event.SteerWithdraw, Message: some()}
+		if q := p.books.queue; len(q) > 0 && w.Chance(900) {
+			o.Message = q[w.IntN(len(q))]
+		}
+		return o
+	case n < 17:
+		return &event.StudyOrder{Action: event.SteerStage, What: study.Anchors[w.IntN(len(study.Anchors))], Reason: w.Word()}
+	case n < 19:
+		return &event.StudyOrder{Action: event.SteerWaive, What: study.Gates[w.IntN(len(study.Gates))].Name, Reason: w.Word()}
+	}
+	return &event.StudyOrder{Action: event.SteerUse, What: study.Skills[w.IntN(len(study.Skills))]}
+}
+
+// Count implements Part.
+func (p *Stages) Count(w *World, e event.Event) error { return p.books.count(w, e) }
+
+// Watch implements Watcher.
+func (p *Stages) Watch(w *World, s *quest.State) error { return p.books.watch(w, s) }
