@@ -17,6 +17,8 @@ import (
 type Memory struct {
 	Settings Settings
 	Study    *study.Study
+	// Corpus is the folder in which papers are looked for, nil if there is none.
+	Corpus *event.TreeRef `json:",omitzero"`
 	// Orders are those of people that nothing was done about yet.
 	Orders []Order `json:",omitempty"`
 	// Failed says that the last sitting did, for Reason, and that it is waited for the next;
@@ -40,7 +42,7 @@ const maxOrders = 64
 
 // Begin implements quest.Knower.
 func (Society) Begin(_ *quest.State, b *event.QuestCreated) quest.Memory {
-	m := &Memory{Settings: settingsOf(nil)}
+	m := &Memory{Settings: settingsOf(nil), Corpus: b.Corpus}
 	if err := quest.Recorded(b, &m.Settings); err != nil {
 		panic(err)
 	}

@@ -68,7 +68,7 @@ func (r run) prompt() string {
 	call := r.Events[r.open()-1].Body.(*event.PromptCall)
 	text, _, err := r.State.Agent(stages.Researcher).Prompt(call, 0, func(event.Ref) ([]byte, error) { return []byte("SYSTEM"), nil })
 	if err != nil {
-		r.T.Fatalf("%v", err)
+		r.T.Fatalf("the open prompt cannot be rendered: %v", err)
 	}
 	return text
 }
@@ -302,7 +302,7 @@ func TestServers(t *testing.T) {
 	}
 	for _, want := range []string{
 		"memory/write memory_write", "memory/read memory_read", "memory/search memory_search", "memory/list_recent memory_list_recent", "memory/promote_to_global memory_promote",
-		"artifact/interact interact", "artifact/move_anchor move_anchor", "artifact/state state", "artifact/complete complete",
+		"artifact/interact interact", "artifact/move_anchor move_anchor", "artifact/state state", "artifact/complete complete", "artifact/arxiv arxiv",
 		"bash_exec/detach start", "bash_exec/await await", "bash_exec/create open_shell", "bash_exec/read read_output", "bash_exec/kill kill", "bash_exec/list processes",
 	} {
 		place, tool, _ := strings.Cut(want, " ")
