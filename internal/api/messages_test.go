@@ -1,9 +1,6 @@
 package api_test
 
 import (
-	"fmt"
-	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -11,7 +8,6 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
 	"lyceum/internal/society/solo"
-	"lyceum/internal/society/stages"
 )
 
 // talkers are rules by which an agent answers, and to which commands can be given: the test is
@@ -99,21 +95,4 @@ func TestCommandsByTheAPI(t *testing.T) {
 	}
 	s.do("DELETE", "/api/quests/q/messages/999", nil).want(t, 404)
 	s.do("DELETE", "/api/quests/q/messages/x", nil).want(t, 404)
-}
-
-// askStudy gives a study commands, and takes a message back.
-func (w *world) askStudy(ask func(string, string, any, ...func(*http.Request)) answer) {
-	w.rt.Societies = append(slices.Clone(w.rt.Societies), stages.Society{})
-	w.create("talk", map[string]any{"society": "stages"})
-	const say, back = "POST /api/quests/{quest}/messages", "DELETE /api/quests/{quest}/messages/{message}"
-	ask(say, "/api/quests/talk/messages", map[string]any{"text": "/status"}).want(w.t, 202)
-	var got posted
-	ask(say, "/api/quests/talk/messages", map[string]any{"text": "And then?"}).want(w.t, 202).into(w.t, &got)
-	if got.Delivery != "queued" {
-		w.t.Errorf("a message to a study that has not begun: got %+v, want it queued", got)
-	}
-	at := fmt.Sprintf("/api/quests/talk/messages/%d", got.Message)
-	ask(back, at, nil).want(w.t, 202)
-	ask(back, "/api/quests/talk/messages/999", nil).want(w.t, 404)
-	ask(back, "/api/quests/alone/messages/2", nil).want(w.t, 409)
 }

@@ -35,6 +35,7 @@ func (s *Server) routes() []route {
 		{"POST /api/quests/{quest}/control", steer, s.control},
 		{"POST /api/quests/{quest}/messages", steer, s.say},
 		{"DELETE /api/quests/{quest}/messages/{message}", steer, s.withdraw},
+		{"GET /api/quests/{quest}/conversation", read, s.conversation},
 		{"POST /api/quests/{quest}/answers", steer, s.reply},
 		{"GET /api/quests/{quest}/events", read, s.events},
 		{"GET /api/quests/{quest}/events/{seq}", read, s.event},

@@ -47,6 +47,8 @@ var expected = map[string]string{
 	"DELETE /api/quests/{quest}":                        "401 403 403 403 403 400",
 	"POST /api/quests/{quest}/control":                  "401 403 400 400 403 400",
 	"POST /api/quests/{quest}/messages":                 "401 403 400 400 403 400",
+	"DELETE /api/quests/{quest}/messages/{message}":     "401 403 400 400 403 400",
+	"GET /api/quests/{quest}/conversation":              "401 200 200 200 403 200",
 	"POST /api/quests/{quest}/answers":                  "401 403 400 400 403 400",
 	"GET /api/quests/{quest}/events":                    "401 200 200 200 403 200",
 	"GET /api/quests/{quest}/events/{seq}":              "401 200 200 200 403 200",

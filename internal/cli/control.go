@@ -194,8 +194,14 @@ func (a *app) messageCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if !running && s.HasMail() {
-				fmt.Fprintln(a.out, a.keptFor(cmd.Context(), args[0], s))
+			if running { // whoever runs it has its state
+				s, err = a.load(cmd.Context(), args[0])
+			}
+			if err != nil {
+				return err
+			}
+			if s.HasMail() {
+				fmt.Fprintln(a.out, a.keptFor(cmd.Context(), args[0], s, running))
 			} else if running {
 				fmt.Fprintf(a.out, "Sent. The agents of %s hear it in their next turn.\n", args[0])
 			} else {
@@ -209,9 +215,11 @@ func (a *app) messageCommand() *cobra.Command {
 	return a.questArg(cmd)
 }
 
-// keptFor says what becomes of a message to a quest with mail that nobody runs.
-func (a *app) keptFor(ctx context.Context, name string, s *quest.State) string {
+// keptFor says what becomes of a message to a quest with mail.
+func (a *app) keptFor(ctx context.Context, name string, s *quest.State, running bool) string {
 	switch {
+	case running:
+		return fmt.Sprintf("Queued. %s hears it between two turns. To cut the turn short: lyceum message %s /now", name, name)
 	case s.Waiting() && a.lookedAfter(ctx, name):
 		return "Sent. It begins the next sitting of " + name + "."
 	case s.Waiting():

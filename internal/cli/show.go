@@ -525,6 +525,9 @@ func (a *app) printEnd(ctx context.Context, name string, s *quest.State) error {
 		}
 		fmt.Fprintln(a.out, "The quest waits for a person.")
 		a.printQuestions(name, q.Questions)
+		if s.HasMail() {
+			fmt.Fprintf(a.out, "\nOr talk with it: lyceum chat %s\n", name)
+		}
 		fmt.Fprintf(a.out, "\nThen go on with: lyceum run %s\n", name)
 	case quest.Exceeded:
 		fmt.Fprintf(a.out, "\nStopped: the limit on %s is reached. Go on with a higher one: lyceum run %s --max-%s …\n", s.Reason, name, s.Reason)

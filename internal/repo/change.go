@@ -86,6 +86,20 @@ func Inspect(ctx context.Context, store blob.Store, t Trees) (*Delivery, error) 
 	return d.Delivery, nil
 }
 
+// Changes are all files and links in which two trees differ, in the order of their paths. Without
+// a tree there is nothing.
+func Changes(ctx context.Context, store blob.Store, before, after *event.TreeRef) ([]Change, error) {
+	d := &delivering{Delivery: &Delivery{store: store}, reader: newReader(store), all: true}
+	if before == after {
+		return nil, nil
+	}
+	if err := d.compare(ctx, before, after, "", 1); err != nil {
+		return nil, fmt.Errorf("compare trees: %w", err)
+	}
+	slices.SortFunc(d.Changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
+	return d.Changes, nil
+}
+
 // Fits refuses what is too much to be taken over.
 func (d *Delivery) Fits() error { return d.fits() }
 

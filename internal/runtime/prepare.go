@@ -80,6 +80,9 @@ func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.U
 			if folder.Find != nil {
 				return l.find(ctx, folder)
 			}
+			if folder.Trees != nil {
+				return l.differ(ctx, folder)
+			}
 			if folder.Event != 0 {
 				return l.recall(ctx, folder)
 			}

@@ -102,8 +102,11 @@ func (h *history) take(e event.Event, s *quest.State) {
 	case *event.InteractionAnswered:
 		u.who, u.name, u.text = aPerson, "you", "→ "+b.Said()
 		h.add(u)
-	case *event.MailWithdrawn:
-		h.gone[b.Message] = true
+	case *event.StudyOrder:
+		if b.Action == event.SteerWithdraw {
+			h.gone[b.Message] = true
+		}
+		h.told(e, s, u)
 	case *event.ModelResult:
 		h.answered(e, b, u)
 	case *event.InteractSaid:

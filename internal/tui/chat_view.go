@@ -83,7 +83,11 @@ func (m *talkModel) track() string {
 			parts = append(parts, faint.Render(name))
 		}
 	}
-	return ansi.Truncate(" "+strings.Join(parts, faint.Render(" › ")), m.width, "…")
+	all := " " + strings.Join(parts, faint.Render(" › "))
+	if ansi.StringWidth(all) > m.width { // a narrow screen has room for the present one
+		all = fmt.Sprintf(" stage %d of %d: %s", at+1, len(view.Anchors), cyan.Render(line(m.told.talk.Anchor)))
+	}
+	return ansi.Truncate(all, m.width, "…")
 }
 
 // said is what fits of the conversation, its end at the bottom.
@@ -138,7 +142,7 @@ func indented(lines []string) []string {
 // utterance are the lines of one, with who said it and how far it came above.
 func (m *talkModel) utterance(u *utterance, width int) []string {
 	body := u.set(width, m.look)
-	clock := u.time.Time().Format("15:04")
+	clock := u.time.Time().Local().Format("15:04")
 	switch u.who {
 	case news, detail:
 		out := []string{}

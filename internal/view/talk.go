@@ -31,11 +31,15 @@ type Letter struct {
 
 // Move is how a study came to a stage.
 type Move struct {
-	Seq          uint64
-	By, From, To string
-	Reason       string
-	Because      []string
-	Person       bool
+	Seq    uint64 `json:"seq"`
+	By     string `json:"by"`
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Reason string `json:"reason"`
+	// Because are what it rests on.
+	Because []string `json:"because,omitempty"`
+	// Person says that one has ordered it.
+	Person bool `json:"person,omitempty"`
 }
 
 // Saying is what an agent said to people. Kind is empty for what it said by the way.
@@ -59,6 +63,10 @@ func (t *Talk) Take(e event.Event) {
 		t.gone(b.Messages...)
 	case *event.MailWithdrawn:
 		t.gone(b.Message)
+	case *event.StudyOrder:
+		if b.Action == event.SteerWithdraw { // nothing is delivered before it is obeyed
+			t.gone(b.Message)
+		}
 	case *event.SittingBegun:
 		t.gone(b.Mail...)
 		t.Sitting, t.Sits, t.Skill, t.Anchor = b.Number, true, b.Skill, b.Anchor

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"maps"
 	"path/filepath"
 
 	"lyceum/internal/event"
@@ -14,8 +15,13 @@ import (
 type Stages struct{}
 
 // Open implements runtime.Workshop.
-func (Stages) Open(_ context.Context, q *runtime.Quest) (runtime.Bench, error) {
-	return &stagesBench{services: resultServices(q)}, nil
+func (Stages) Open(ctx context.Context, q *runtime.Quest) (runtime.Bench, error) {
+	b := &stagesBench{q: q, services: resultServices(q)}
+	maps.Copy(b.services, branchServices(q))
+	if m := stages.Of(q.State); m != nil {
+		b.archive = startArchive(ctx, q, m.Study)
+	}
+	return b, nil
 }
 
 // Make implements runtime.Maker: it pins the corpus in which papers are looked for.
@@ -36,9 +42,20 @@ func (Stages) Make(ctx context.Context, c *runtime.Creation, b *event.QuestCreat
 }
 
 type stagesBench struct {
+	q        *runtime.Quest
 	services map[event.Type]runtime.Service
+	archive  *archive
 }
 
 func (b *stagesBench) Services() map[event.Type]runtime.Service { return b.services }
-func (b *stagesBench) Printed(event.Event)                      {}
-func (b *stagesBench) Close() error                             { return nil }
+
+// Printed implements runtime.Bench.
+func (b *stagesBench) Printed(e event.Event) { b.archive.printed(e, stages.Of(b.q.State).Study) }
+
+// Close implements runtime.Bench.
+func (b *stagesBench) Close() error {
+	if b.archive == nil {
+		return nil
+	}
+	return b.archive.close()
+}

@@ -169,7 +169,11 @@ func (m *Memory) MaySteer(b *event.StudyOrder) error {
 	case event.SteerNow, event.SteerWithdraw:
 		return nil
 	case event.SteerStage:
-		return m.Study.MayMove(b.What)
+		err := m.Study.MayMove(b.What)
+		if lacks := m.Study.Lacks(b.What); err != nil && len(lacks) > 0 {
+			err = fmt.Errorf("%w: /waive %s <why>", err, lacks[0].Name)
+		}
+		return err
 	case event.SteerWaive:
 		return m.Study.MayWaive(b.What, b.Reason)
 	case event.SteerUse:

@@ -84,6 +84,8 @@ export const say = (quest: string, message: t.NewMessage) =>
   send<t.Posted>('POST', `/quests/${quest}/messages`, message)
 export const answer = (quest: string, reply: t.Answer) =>
   send<t.Posted>('POST', `/quests/${quest}/answers`, reply)
+export const withdraw = (quest: string, message: number) =>
+  send<t.Posted>('DELETE', questPath(quest, `/messages/${message}`))
 export const orderTask = (quest: string, task: string, order: t.TaskOrder) =>
   send<t.Posted>('POST', questPath(quest, `/tasks/${encodeURIComponent(task)}/orders`), order)
 

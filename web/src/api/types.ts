@@ -325,6 +325,75 @@ export type Transcript = {
   previous?: number
 }
 
+/** A page of a conversation, in order, and where the study stands. A quest without one has none. */
+export type Conversation = {
+  /** where the study is; empty before it has begun */
+  stage: string
+  /** all there are, in order */
+  stages: Array<string>
+  moves: Array<StageMove>
+  sitting?: Sitting
+  utterances: Array<Utterance>
+  total: number
+  /** after for the next page; absent at the end */
+  next?: number
+  /** before for the page before; absent at the beginning */
+  previous?: number
+}
+
+/** How a study came to another stage. */
+export type StageMove = {
+  seq: Seq
+  /** who moved it */
+  by: string
+  /** the stage before */
+  from: string
+  /** the stage after */
+  to: string
+  /** why, in their words */
+  reason: string
+  /** what it rests on: ids, and numbers of events */
+  because?: Array<string>
+  /** a person has ordered it */
+  person?: boolean
+}
+
+/** The last work from a prompt to its rest. */
+export type Sitting = {
+  /** counted from 1 */
+  number: number
+  /** what it works by */
+  skill: string
+  under_way: boolean
+}
+
+/** Something that was said in a study. */
+export type Utterance = {
+  seq: Seq
+  time: Time
+  /** message and answer are people's, said and question an agent's; news is what happened */
+  kind: 'message' | 'answer' | 'said' | 'question' | 'news'
+  /** who it is from */
+  by: string
+  /** what an agent calls its words: progress, milestone, decision_request, approval_result or answer */
+  label?: string
+  text: string
+  ref?: Ref
+  /** who said it, as the source names them */
+  sender?: string
+  /** the way that it came; absent for what was said here */
+  source?: string
+  /** what it answers: an event */
+  reply?: number
+  /** of a message */
+  delivery?: 'queued' | 'delivered' | 'withdrawn'
+  attachments?: Array<AttachedFile>
+  /** files of the agent's home that it is about */
+  files?: Array<string>
+  /** of a question */
+  options?: Array<string>
+}
+
 /** What happened in an agent's computer, in order. */
 export type Terminal = {
   lines: Array<{
@@ -949,12 +1018,20 @@ export type Controlled = {
 }
 
 export type NewMessage = {
-  /** 1 to 8192 bytes; may be empty or absent where there are attachments */
+  /** 1 to 8192 bytes; may be empty or absent where there are attachments. To a study, what begins with a slash is a command, and two slashes are words that begin with one */
   text?: string
   /** an agent; absent means all */
   to?: string
   /** pictures and other files, at most 7 MiB together; what each of them is, its bytes say */
   attachments?: Array<NewAttachment>
+  /** the way that it came, such as the name of a connector; absent for what was said here */
+  source?: string
+  /** who said it, as the source names them; needs source */
+  sender?: string
+  /** where it was said, as the source names it; needs source */
+  conversation?: string
+  /** what it answers: the event in which an agent said something */
+  reply?: number
 }
 
 /** A file that goes with a message. */
@@ -998,10 +1075,16 @@ export type Question = {
 }
 
 export type Posted = {
-  /** number in the quest's inbox */
-  id: number
+  /** number in the quest's inbox; absent for a command that was answered */
+  id?: number
   /** the agents hear it in their next turn; otherwise when the quest runs */
   running: boolean
+  /** the event that a message has become; absent if it was not taken yet */
+  message?: number
+  /** of a message: posted, it is in the inbox; queued, it is recorded and waits to be heard; delivered, an agent has it */
+  delivery?: 'posted' | 'queued' | 'delivered'
+  /** what there is to say to a command */
+  reply?: string
 }
 
 export type Quests = {

@@ -3,9 +3,10 @@ import { contract } from './contract'
 import { lab } from './lab'
 import type { Society, Tab } from './society'
 import { solo } from './solo'
+import { stages } from './stages'
 
 /** societies are all that the page knows, by their names. Nothing else on the page names one. */
-const societies: Record<string, Society> = { lab, contract, architect, solo }
+const societies: Record<string, Society> = { lab, contract, architect, stages, solo }
 
 export const societyOf = (name: string): Society => societies[name] ?? solo
 

@@ -1,0 +1,287 @@
+package repo
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+)
+
+// Ignores knows what the .gitignore files of a folder name, as git does, without any git. Whoever
+// goes through the folder asks about each path once its parents were asked about: what is in a
+// folder that is named is not looked at. The files are anybody's; what they cost is bounded. A slash within a set in brackets is the one thing that
+// is taken otherwise: the set then names nothing.
+type Ignores struct {
+	root  *os.Root
+	rules map[string][]rule
+}
+
+// Bounds of one .gitignore.
+const (
+	maxIgnoreFile  = 64 << 10
+	maxIgnoreLines = 1000
+)
+
+// rule is one line.
+type rule struct {
+	// parts are the pattern between its slashes. One that has no slash is compared with the
+	// last name of a path, wherever that is.
+	parts             []string
+	anywhere          bool
+	negates, onlyDirs bool
+}
+
+// NewIgnores is for the files of a folder.
+func NewIgnores(root *os.Root) *Ignores { return &Ignores{root: root, rules: map[string][]rule{}} }
+
+// Names reports whether a path is named. dir says that it is a folder.
+func (g *Ignores) Names(at string, dir bool) (bool, error) {
+	for in := path.Dir(at); ; in = path.Dir(in) {
+		rules, err := g.of(in)
+		if err != nil {
+			return false, err
+		}
+		below := at
+		if in != "." {
+			below = at[len(in)+1:]
+		}
+		for i := len(rules) - 1; i >= 0; i-- {
+			if r := &rules[i]; (dir || !r.onlyDirs) && r.fits(below) {
+				return !r.negates, nil
+			}
+		}
+		if in == "." {
+			return false, nil
+		}
+	}
+}
+
+// of reads the .gitignore of a folder, once. What is no plain file of a fair size is none.
+func (g *Ignores) of(dir string) ([]rule, error) {
+	if rules, ok := g.rules[dir]; ok {
+		return rules, nil
+	}
+	data, err := ReadPlain(g.root, path.Join(dir, ".gitignore"), maxIgnoreFile)
+	if err != nil {
+		return nil, err
+	}
+	rules := parseRules(string(data))
+	g.rules[dir] = rules
+	return rules, nil
+}
+
+// ReadPlain reads a plain file that may be anything: it follows no link, waits for nobody, and
+// takes what is no plain file, cannot be read, or is too long for nothing. Its errors are those
+// of this machine.
+func ReadPlain(root *os.Root, name string, most int64) ([]byte, error) {
+	info, err := root.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > most {
+		return nil, machines(err)
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, machines(err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, machines(err)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err != nil || int64(len(data)) > most {
+		return nil, machines(err)
+	}
+	return data, nil
+}
+
+// machines are the errors that say something of this machine, and nothing of a file.
+func machines(err error) error {
+	var no syscall.Errno
+	if errors.Is(err, fs.ErrNotExist) || !errors.As(err, &no) || no != syscall.EMFILE && no != syscall.ENFILE && no != syscall.ENOMEM {
+		return nil
+	}
+	return err
+}
+
+func parseRules(text string) (out []rule) {
+	text = strings.TrimPrefix(text, "\uFEFF")
+	for line := range strings.SplitSeq(text, "\n") {
+		if len(out) >= maxIgnoreLines {
+			break
+		}
+		line = unspaced(strings.TrimSuffix(line, "\r"))
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		var r rule
+		line, r.negates = strings.CutPrefix(line, "!")
+		line, r.onlyDirs = strings.CutSuffix(line, "/")
+		if line == "" {
+			continue
+		}
+		r.anywhere = !strings.Contains(line, "/")
+		r.parts = strings.Split(strings.TrimPrefix(line, "/"), "/")
+		out = append(out, r)
+	}
+	return out
+}
+
+// unspaced takes spaces from the end that no backslash keeps there.
+func unspaced(line string) string {
+	end := 0
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case ' ':
+			continue
+		case '\\':
+			i++
+		}
+		end = min(i+1, len(line))
+	}
+	return line[:end]
+}
+
+func (r *rule) fits(at string) bool {
+	if r.anywhere {
+		return matches(r.parts[0], path.Base(at))
+	}
+	return matchParts(r.parts, strings.Split(at, "/"))
+}
+
+// matchParts compares the names of a path with those of a pattern, in which ** stands for any
+// number of names, and at its end for at least one. Of several only the last is tried again.
+func matchParts(pattern, names []string) bool {
+	p, n, star, from := 0, 0, -1, 0
+	for n < len(names) {
+		switch {
+		case p < len(pattern) && pattern[p] == "**":
+			if p == len(pattern)-1 {
+				return true
+			}
+			star, from = p, n
+			p++
+		case p < len(pattern) && matches(pattern[p], names[n]):
+			p++
+			n++
+		case star >= 0:
+			from++
+			p, n = star+1, from
+		default:
+			return false
+		}
+	}
+	return p == len(pattern)
+}
+
+// matches compares a name with a pattern of one name, byte by byte as git does.
+func matches(pattern, name string) bool {
+	p, n, star, from := 0, 0, -1, 0
+	for n < len(name) {
+		if p < len(pattern) && pattern[p] == '*' {
+			star, from = p, n
+			p++
+			continue
+		}
+		if size, ok := one(pattern[p:], name[n]); ok {
+			p += size
+			n++
+			continue
+		}
+		if star < 0 {
+			return false
+		}
+		from++
+		p, n = star+1, from
+	}
+	for p < len(pattern) && pattern[p] == '*' {
+		p++
+	}
+	return p == len(pattern)
+}
+
+// one compares one byte with the beginning of a pattern, and says how long that is.
+func one(pattern string, c byte) (size int, ok bool) {
+	if pattern == "" {
+		return 0, false
+	}
+	switch pattern[0] {
+	case '?':
+		return 1, true
+	case '\\':
+		return 2, len(pattern) > 1 && pattern[1] == c
+	case '[':
+		return class(pattern, c)
+	}
+	return 1, pattern[0] == c
+}
+
+// class compares a byte with a set in brackets. One that is not closed fits nothing.
+func class(pattern string, c byte) (size int, ok bool) {
+	i := 1
+	negates := i < len(pattern) && (pattern[i] == '!' || pattern[i] == '^')
+	if negates {
+		i++
+	}
+	found := false
+	for first := true; ; first = false {
+		if i >= len(pattern) {
+			return 0, false
+		}
+		if pattern[i] == ']' && !first {
+			return i + 1, found != negates
+		}
+		if rest, is := strings.CutPrefix(pattern[i:], "[:"); is {
+			name, _, closed := strings.Cut(rest, ":]")
+			has := named[name]
+			if !closed || has == nil {
+				return 0, false
+			}
+			found = found || has(c)
+			i += len("[:") + len(name) + len(":]")
+			continue
+		}
+		low, next, fine := letter(pattern, i)
+		high := low
+		if fine && next+1 < len(pattern) && pattern[next] == '-' && pattern[next+1] != ']' {
+			high, next, fine = letter(pattern, next+1)
+		}
+		if !fine {
+			return 0, false
+		}
+		found = found || low <= c && c <= high
+		i = next
+	}
+}
+
+// letter is the one that stands at a place of a set, perhaps behind a backslash.
+func letter(pattern string, i int) (c byte, next int, ok bool) {
+	if pattern[i] == '\\' {
+		i++
+	}
+	if i >= len(pattern) {
+		return 0, i, false
+	}
+	return pattern[i], i + 1, true
+}
+
+// named are the sets that have names.
+var named = map[string]func(byte) bool{
+	"alpha":  func(c byte) bool { return lower(c) || upper(c) },
+	"digit":  digit,
+	"alnum":  func(c byte) bool { return lower(c) || upper(c) || digit(c) },
+	"lower":  lower,
+	"upper":  upper,
+	"space":  func(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' },
+	"blank":  func(c byte) bool { return c == ' ' || c == '\t' },
+	"punct":  func(c byte) bool { return '!' <= c && c <= '~' && !lower(c) && !upper(c) && !digit(c) },
+	"cntrl":  func(c byte) bool { return c < ' ' || c == 0x7f },
+	"print":  func(c byte) bool { return ' ' <= c && c <= '~' },
+	"graph":  func(c byte) bool { return '!' <= c && c <= '~' },
+	"xdigit": func(c byte) bool { return digit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' },
+}
+
+func lower(c byte) bool { return 'a' <= c && c <= 'z' }
+func upper(c byte) bool { return 'A' <= c && c <= 'Z' }
+func digit(c byte) bool { return '0' <= c && c <= '9' }

@@ -1,0 +1,123 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"lyceum/internal/blob"
+	"lyceum/internal/event"
+)
+
+// ErrNoHome says that an agent has no home in this run.
+var ErrNoHome = errors.New("there is no home")
+
+// InHome lets a service of a workshop work in the home of an agent. Nobody looks at the home
+// meanwhile; what the agent's own programs do there, they do.
+func (q *Quest) InHome(agent string, do func(home *os.Root) error) error {
+	d := q.desks[agent]
+	if d == nil || d.home == nil {
+		return ErrNoHome
+	}
+	d.looking.Lock()
+	defer d.looking.Unlock()
+	return do(d.home)
+}
+
+// InTheWay is why nothing can be put into a home, or taken from it, in words for its agent.
+type InTheWay struct{ Why string }
+
+func (e *InTheWay) Error() string { return e.Why }
+
+// OpenFolder opens a folder of a home that no link leads to, nil if there is none.
+func OpenFolder(home *os.Root, at string) (*os.Root, error) {
+	for i := range len(at) + 1 {
+		if i < len(at) && at[i] != '/' {
+			continue
+		}
+		switch info, err := home.Lstat(at[:i]); {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, nil
+		case err != nil:
+			return nil, &InTheWay{fmt.Sprintf("%s cannot be looked at", at[:i])}
+		case !info.IsDir():
+			return nil, &InTheWay{fmt.Sprintf("%s is no folder, and links are not followed: move it away", at[:i])}
+		}
+	}
+	folder, err := home.OpenRoot(at)
+	if err != nil {
+		return nil, &InTheWay{fmt.Sprintf("%s cannot be opened: give yourself the right to it", at)}
+	}
+	return folder, nil
+}
+
+// PutFolder puts a tree into the home of an agent, at a path that no link leads to, and tells
+// what that changed, as of a tool call that is open. A folder that is there stays as it is. What
+// is put there is whole, or nothing is there: it is made beside, under a name of the call's.
+func (q *Quest) PutFolder(ctx context.Context, agent string, call, tool uint64, at string, tree *event.TreeRef) (there bool, told []event.Draft, err error) {
+	err = q.InHome(agent, func(home *os.Root) error {
+		folder, err := OpenFolder(home, at)
+		if err != nil {
+			return err
+		}
+		if there = folder != nil; there {
+			return folder.Close()
+		}
+		return q.putFolder(ctx, home, call, at, tree)
+	})
+	if err != nil || there {
+		return there, nil, err
+	}
+	by := byNobody
+	if tool != 0 {
+		by = byTool(tool)
+	}
+	err = q.desks[agent].look(ctx, by, func(seen sight) error {
+		told = seen.diff
+		return nil
+	})
+	return false, told, err
+}
+
+func (q *Quest) putFolder(ctx context.Context, home *os.Root, call uint64, at string, tree *event.TreeRef) error {
+	top, _, _ := strings.Cut(at, "/")
+	fresh := path.Join(top, fmt.Sprintf(".new-%d", call))
+	inTheWay := &InTheWay{fmt.Sprintf("there is no way to put it there: see that nothing else writes to %s, and that there is room", top)}
+	if home.RemoveAll(fresh) != nil || home.MkdirAll(fresh, 0o755) != nil || home.MkdirAll(path.Dir(at), 0o755) != nil {
+		return inTheWay
+	}
+	folder, err := home.OpenRoot(fresh)
+	if err != nil {
+		return inTheWay
+	}
+	defer folder.Close()
+	if tree != nil {
+		err = blob.Restore(ctx, q.Blobs, *tree, folder)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case Passing(err) || blob.Full(err):
+		return err
+	case err != nil:
+		return inTheWay
+	}
+	if giveAll(home, fresh) != nil || home.Rename(fresh, at) != nil || giveAll(home, at) != nil {
+		return inTheWay
+	}
+	return nil
+}
+
+// HoldsSecret reports whether a text has a secret in it that this process uses.
+func (r *Runtime) HoldsSecret(in io.Reader) (bool, error) {
+	secrets := r.secrets()
+	if len(secrets) == 0 {
+		return false, nil
+	}
+	return holdsOneOf(in, secrets)
+}

@@ -1,0 +1,60 @@
+package view
+
+import (
+	"slices"
+
+	"lyceum/internal/event"
+	"lyceum/internal/quest"
+)
+
+// Conversation is what was said in a study: the events that say it, the oldest first.
+type Conversation struct {
+	Said []uint64 `json:"said,omitempty"`
+	// Back are messages that were taken back before anybody heard them.
+	Back []uint64 `json:"back,omitempty"`
+	// Asks is the last word that wants an answer: its question is not said again.
+	Asks uint64 `json:"asks,omitzero"`
+}
+
+// conversing adds it to the views of a study.
+type conversing struct {
+	agents
+	Conversation
+}
+
+func (study) begin() part { return &conversing{} }
+
+func (c *conversing) take(v *Views, e event.Event, s *quest.State) {
+	c.agents.take(v, e, s)
+	switch b := e.Body.(type) {
+	case *event.StudyOrder:
+		if b.Action == event.SteerWithdraw {
+			c.Back = append(c.Back, b.Message)
+		}
+		return
+	case *event.InteractSaid:
+		if c.Asks = 0; b.Reply == "blocking" {
+			c.Asks = e.Seq
+		}
+	case *event.InteractionOpened:
+		if c.Asks != 0 && c.Asks+1 == e.Seq {
+			return
+		}
+	case *event.ModelResult:
+		if !slices.ContainsFunc(b.Parts, func(p event.Part) bool { return p.Kind == event.PartText && p.Text != nil }) {
+			return
+		}
+	case *event.QuestCreated, *event.UserMessage, *event.InteractionAnswered, *event.AnchorMoved, *event.AgentParked, *event.QuestRested, *event.QuestFinished:
+	default:
+		return
+	}
+	c.Said = append(c.Said, e.Seq)
+}
+
+// Conversation is that of a study, empty where the quest's society has none.
+func (v *Views) Conversation() *Conversation {
+	if c, ok := v.society.(*conversing); ok {
+		return &c.Conversation
+	}
+	return &Conversation{}
+}
