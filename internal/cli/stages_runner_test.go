@@ -131,11 +131,13 @@ func TestAKilledRunner(t *testing.T) {
 				t.Errorf("killed at %s: %s came %d times, want once", moment, what, n)
 			}
 		}
-		if len(seen) != 7 {
-			t.Errorf("killed at %s: there is %v", moment, seen)
+		// Who loses the answer to a call may do something else than call for the next.
+		calls := slices.Contains([]string{"card.written", "interact.said", "cli.run"}, moment)
+		if len(seen) != 7 && !(calls && seen["sitting.ended"] == 1) {
+			t.Errorf("killed at %s: there is %v\n%s", moment, seen, h.ok("trace", name))
 		}
 		log, err := os.ReadFile(filepath.Join(h.dir, "quests", name, "agents", "researcher", "log"))
-		if err != nil || string(log) != "used\n" {
+		if (err != nil || string(log) != "used\n") && (len(log) > 0 || !calls) {
 			t.Errorf("killed at %s: its command left %q, %v, want to have run once", moment, log, err)
 		}
 		h.sound(name)

@@ -516,3 +516,25 @@ func TestForgedSittingsDoNotFold(t *testing.T) {
 		}
 	}
 }
+
+// What was taken back is not delivered by a word that came later, while the quest rested.
+func TestWhatWasTakenBackIsNotDeliveredNow(t *testing.T) {
+	k := begin(t, "", "look")
+	k.Start()
+	k.message("alpha")
+	k.message("omega")
+	first := k.State.Mail[0].Seq
+	k.Take("person", &event.QuestPaused{Reason: "a rest"})
+	k.Take("person", &event.StudyOrder{Action: event.SteerWithdraw, Message: first})
+	k.Take("person", &event.StudyOrder{Action: event.SteerNow})
+	k.Take("person", &event.QuestResumed{})
+	k.Sound()
+	if w := all[*event.MailWithdrawn](k.Events); len(w) != 1 || w[0].Message != first {
+		t.Errorf("withdrawn: %+v, want message %d", w, first)
+	}
+	for _, d := range all[*event.MailDelivered](k.Events) {
+		if slices.Contains(d.Messages, first) {
+			t.Errorf("message %d is delivered, and was taken back", first)
+		}
+	}
+}

@@ -116,10 +116,13 @@ func background(a *agent.Agent) bool {
 // obey does what a person has ordered. Of several words about the stage, said while the quest
 // rested, the last counts.
 func obey(s *quest.State, m *Memory, e event.Event) []event.Draft {
+	for _, o := range m.Orders { // first, so that nothing is delivered that somebody took back
+		if o.Action == event.SteerWithdraw {
+			return one(e, "core", &event.MailWithdrawn{Message: o.Message})
+		}
+	}
 	for _, o := range slices.Backward(m.Orders) {
 		switch o.Action {
-		case event.SteerWithdraw:
-			return one(e, "core", &event.MailWithdrawn{Message: o.Message})
 		case event.SteerStage:
 			return one(e, o.Actor, &event.AnchorMoved{By: "person", From: m.Study.Anchor, Reason: o.Reason, To: o.What})
 		case event.SteerNow:
