@@ -381,8 +381,7 @@ func (a *Agent) Prepared(b *event.ToolPrepared) {
 func (a *Agent) Got(seq, call uint64, output event.Text, failed bool, attached ...event.Attachment) {
 	maps.DeleteFunc(a.Commands, func(_ string, c Command) bool { return c.Ended && c.Call == call })
 	if output.Ref != nil {
-		a.Results = append(a.Results, LongResult{call, *output.Ref})
-		a.Results = a.Results[max(0, len(a.Results)-MaxLong):]
+		a.Keep(call, event.Text{Ref: output.Ref})
 	}
 	if i := slices.IndexFunc(a.Open, func(u Use) bool { return u.Outside && u.Call == call }); i >= 0 {
 		a.Proposed = append(a.Proposed, Proposed{a.Open[i].ID, seq})

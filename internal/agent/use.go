@@ -73,21 +73,33 @@ type Proposed struct {
 // are remembered, so that one which is proposed again is not made again.
 const MaxProposed = 64
 
-// LongResult is a result that stands in a blob.
+// LongResult is a result that stands in a blob, or a message that the agent was shown the
+// beginning of: then Call is the message.
 type LongResult struct {
 	Call uint64
-	Ref  event.Ref
+	Ref  event.Ref `json:",omitzero"`
+	Text string    `json:",omitzero"`
 }
 
 // MaxLong is how many long results of an agent are remembered.
 const MaxLong = 256
 
 // Long is where the long result of a call of the agent's stands.
-func (a *Agent) Long(call uint64) (event.Ref, bool) {
+func (a *Agent) Long(call uint64) (LongResult, bool) {
 	for _, r := range a.Results {
 		if r.Call == call {
-			return r.Ref, true
+			return r, true
 		}
 	}
-	return event.Ref{}, false
+	return LongResult{}, false
+}
+
+// Keep remembers where something stands that the agent was not shown whole.
+func (a *Agent) Keep(call uint64, t event.Text) {
+	r := LongResult{Call: call, Text: t.Text}
+	if t.Ref != nil {
+		r.Ref = *t.Ref
+	}
+	a.Results = append(a.Results, r)
+	a.Results = a.Results[max(0, len(a.Results)-MaxLong):]
 }

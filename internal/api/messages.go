@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -33,6 +34,9 @@ type NewMessage struct {
 	Conversation string `json:"conversation,omitempty"`
 	// Reply is what it answers: the number of something that an agent said.
 	Reply uint64 `json:"reply,omitempty"`
+	// Key tells the message from every other to this quest: one that is sent again with it,
+	// since its answer was lost, is the same.
+	Key string `json:"key,omitempty"`
 }
 
 // NewAttachment is a file that goes with a message. What it is, its bytes say.
@@ -75,7 +79,7 @@ func (m *NewMessage) check() error {
 	for _, w := range []struct {
 		name string
 		text *string
-	}{{"source", &m.Source}, {"sender", &m.Sender}, {"conversation", &m.Conversation}} {
+	}{{"source", &m.Source}, {"sender", &m.Sender}, {"conversation", &m.Conversation}, {"key", &m.Key}} {
 		*w.text = strings.ToValidUTF8(strings.TrimSpace(*w.text), "\uFFFD")
 		if len(*w.text) > maxOrigin {
 			return badParameter(w.name, "at most %d bytes; this has %d", maxOrigin, len(*w.text))
@@ -120,13 +124,17 @@ func (s *Server) say(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	unknown, commanded, latest := m.To != "" && b.state.Agent(m.To) == nil, chat.Commanded(b.state), b.state.Seq
+	unknown, commanded, latest, reply := m.To != "" && b.state.Agent(m.To) == nil, chat.Commanded(b.state), b.state.Seq, b.state.MayReply(m.Reply)
+	inbox := b.state.Inbox
 	done()
 	if unknown {
 		return badParameter("to", "quest %s has no agent %.80q", name, m.To)
 	}
 	if m.Reply > latest {
 		return badParameter("reply", "quest %s has no event %d yet", name, m.Reply)
+	}
+	if reply != nil {
+		return badParameter("reply", "%v", reply)
 	}
 	st, err := s.stateOf(ctx, name)
 	if err != nil {
@@ -153,9 +161,16 @@ func (s *Server) say(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	id, told, err := s.tell(ctx, name, st, said)
+	key := rand.Text()
+	if m.Key != "" {
+		key = "said " + m.Key
+	}
+	id, told, err := s.tellOnce(ctx, name, st, key, said)
 	if err != nil {
 		return err
+	}
+	if m.Key != "" && id <= inbox {
+		head.Seq = 0 // it was sent before, and has been taken
 	}
 	out := Posted{ID: id, Running: told}
 	if out.Message, out.Delivery, err = s.receipt(ctx, name, head.Seq, id); err != nil {

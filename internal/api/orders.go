@@ -264,6 +264,11 @@ func (s *Server) post(ctx context.Context, name string, st *standingOf, body eve
 }
 
 func (s *Server) tell(ctx context.Context, name string, st *standingOf, body event.Body) (id int64, told bool, err error) {
+	return s.tellOnce(ctx, name, st, rand.Text(), body)
+}
+
+// tellOnce is tell for something that has been told perhaps, under the same key.
+func (s *Server) tellOnce(ctx context.Context, name string, st *standingOf, key string, body event.Body) (id int64, told bool, err error) {
 	// What the quest would refuse must not be said to have been recorded.
 	if err := st.check(body); err != nil {
 		return 0, false, err
@@ -272,7 +277,7 @@ func (s *Server) tell(ctx context.Context, name string, st *standingOf, body eve
 	if err != nil {
 		return 0, false, err
 	}
-	id, err = s.rt.Post(ctx, name, ledger.Command{Key: rand.Text(), Body: body})
+	id, err = s.rt.Post(ctx, name, ledger.Command{Key: key, Body: body})
 	if err != nil {
 		return 0, false, err
 	}

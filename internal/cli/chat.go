@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"lyceum/internal/api"
 	"lyceum/internal/api/client"
@@ -265,10 +266,26 @@ func (t *talk) Order(ctx context.Context, b event.Body) (string, error) {
 	if a, ok := b.(*event.InteractionAnswered); ok {
 		return t.answer(ctx, a)
 	}
-	if _, err := t.post(ctx, s, b); err != nil {
-		return "", err
+	id, err := t.post(ctx, s, b)
+	if err != nil || !t.taken(ctx, s.Seq, id) {
+		return "Told.", err
 	}
-	return "Told.", nil
+	return "Done.", nil
+}
+
+// soon is how long an order is waited for to be taken: what is ordered next may build on it.
+const soon = 5 * time.Second
+
+// taken waits until an order of a number in the inbox is in the ledger, behind an event.
+func (t *talk) taken(ctx context.Context, after uint64, id int64) bool {
+	ctx, cancel := context.WithTimeout(ctx, soon)
+	defer cancel()
+	for e, err := range t.a.rt.Ledger.Follow(ctx, t.name, after+1) {
+		if o, ok := e.Body.(event.Order); err != nil || ok && o.Number() == id {
+			return err == nil
+		}
+	}
+	return false
 }
 
 // Resume implements chat.Quest.

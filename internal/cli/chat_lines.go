@@ -51,8 +51,8 @@ type lines struct {
 	state *quest.State
 	views view.Talk
 	// last is what an agent said last: an answer that repeats it is not said again.
-	last, stage string
-	shown       string
+	last  string
+	shown string
 	// more is told when there is something new.
 	more chan struct{}
 }

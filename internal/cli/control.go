@@ -261,8 +261,11 @@ func readAttached(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
+	switch {
+	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a file", path)
+	case info.Size() > media.MaxBytes:
+		return nil, fmt.Errorf("%s has %d bytes: the files of a message have at most %d MiB together; put it where the quest's data are, and say its name", path, info.Size(), media.MaxBytes>>20)
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -86,7 +86,7 @@ func (p *progress) event(e event.Event, s *quest.State) {
 	if s.Waiting() {
 		status, now = "waiting", "for your answer"
 		if len(p.open) == 0 {
-			now = "for your words"
+			now = "for your words: lyceum chat " + p.quest
 		}
 	} else if s.Stalled() {
 		status, now = "waiting", "for "+oneLine(s.Absent(), 60)

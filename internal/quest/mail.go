@@ -82,6 +82,21 @@ type Steered interface {
 	MaySteer(b *event.StudyOrder) error
 }
 
+// Replied is a memory that knows what can be replied to.
+type Replied interface {
+	// MayReply says why nothing can be said in reply to that event, in words for the person.
+	MayReply(seq uint64) error
+}
+
+// MayReply says why nothing can be said in reply to an event. It is for whoever posts a message:
+// one that is posted is heard, also if the question was closed meanwhile.
+func (s *State) MayReply(seq uint64) error {
+	if m, ok := s.memory.(Replied); ok {
+		return m.MayReply(seq)
+	}
+	return nil
+}
+
 // HasMail reports whether what people say to the quest waits until it is delivered.
 func (s *State) HasMail() bool { return s.rules.traits.Mail }
 
@@ -142,20 +157,104 @@ func (s *State) blocks(a *agent.Agent, b *event.SittingBegun) (out []event.Sitti
 		}
 	}
 	if mail := s.Mail[:min(len(b.Mail), len(s.Mail))]; len(mail) > 0 {
-		sum, size := sumOfMail(mail)
-		out = append(out, event.SittingBlock{Hash: sum, Name: blockMail, Said: true, Size: size})
+		told := s.letters(a, mail, mailRoom(out))
+		out = append(out, event.SittingBlock{Hash: sumOfMail(mail), Name: blockMail, Said: true, Size: told.size})
+		if len(told.cut) > 0 {
+			cut = append(cut, blockMail)
+		}
 	}
 	return out, cut, strings.Join(said, "\n\n")
 }
 
-// sumOfMail is the hash and the size of letters, as an agent is told them.
-func sumOfMail(mail []Letter) (event.Hash, int64) {
+// How many bytes of mail an agent is told at once: what the other blocks of a prompt leave, but
+// no less than leastMail; mostMail between two turns. leastLetter is what a letter takes that is
+// worth being shown.
+const (
+	mostMail    = 8 << 10
+	leastMail   = 2 << 10
+	leastLetter = 300
+)
+
+// mailRoom is how much room the blocks before the mail leave for it.
+func mailRoom(blocks []event.SittingBlock) int64 {
+	room := int64(MaxPrompt)
+	for _, k := range blocks {
+		room -= k.Size
+	}
+	return min(max(room, leastMail), mostMail)
+}
+
+// told is mail as an agent is told it.
+type told struct {
+	words []agent.Word
+	size  int64
+	// cut are the letters that it is not shown whole.
+	cut []*Letter
+}
+
+// letters is how an agent is told mail in so much room. What finds none is cut: it says so, and
+// where it can be read. A letter has an equal part of the room, and what those before it left.
+func (s *State) letters(a *agent.Agent, mail []Letter, room int64) (t told) {
+	reads := slices.Contains(a.ToolNames, ReadResult)
+	room -= leastLetter // for what is said of those that are left out
+	for i := range mail {
+		l, left := &mail[i], room-t.size
+		if left < leastLetter {
+			t.leaveOut(mail[i:], reads)
+			break
+		}
+		head, share := l.head(), max(left/int64(len(mail)-i), leastLetter)
+		switch whole := int64(len(head)) + 1 + l.Text.Len(); {
+		case whole > share:
+			t.add(event.Text{Text: head + "\n" + l.beginning(share-int64(len(head))-1, reads)}, l.Attachments)
+			t.cut = append(t.cut, l)
+		case l.Text.Ref != nil:
+			t.add(event.Text{Text: head}, nil)
+			t.add(l.Text, l.Attachments)
+		default:
+			t.add(event.Text{Text: head + "\n" + l.Text.Text}, l.Attachments)
+		}
+	}
+	return t
+}
+
+func (t *told) add(words event.Text, with []event.Attachment) {
+	t.words = append(t.words, agent.Word{Text: words, Attached: with})
+	t.size += words.Len()
+}
+
+// leaveOut tells of letters that there is no room for at all.
+func (t *told) leaveOut(mail []Letter, reads bool) {
+	for i := range mail {
+		t.cut = append(t.cut, &mail[i])
+	}
+	how := ""
+	if reads {
+		how = fmt.Sprintf(" %s shows each, by its number for the call.", ReadResult)
+	}
+	t.add(event.Text{Text: fmt.Sprintf("[%d more messages, %d to %d, are left out: there is no room for them.%s]", len(mail), mail[0].Seq, mail[len(mail)-1].Seq, how)}, nil)
+}
+
+// beginning is as much of a letter as there is room for, and where the rest is. Of a text in a
+// blob the rules know no beginning.
+func (l *Letter) beginning(room int64, reads bool) string {
+	how := ""
+	if reads {
+		how = fmt.Sprintf(": %s(call: %d, from: 1000000) shows them", ReadResult, l.Seq)
+	}
+	shown := event.Cut(l.Text.Text, max(0, int(room)-len(how)-60))
+	if reads {
+		how = fmt.Sprintf(": %s(call: %d, from: %d) shows them", ReadResult, l.Seq, 1+strings.Count(shown, "\n"))
+	}
+	return fmt.Sprintf("%s\n[%d more bytes are left out%s.]", shown, l.Text.Len()-int64(len(shown)), how)
+}
+
+// sumOfMail is the hash of letters.
+func sumOfMail(mail []Letter) event.Hash {
 	var all strings.Builder
-	size := int64(0)
 	for i := range mail {
 		l := &mail[i]
 		fmt.Fprintf(&all, "%d %s\n", l.Seq, l.head())
-		size += int64(len(l.head())) + l.Text.Len()
 		if all.WriteString(l.Text.Text); l.Text.Ref != nil {
 			fmt.Fprint(&all, l.Text.Ref.Hash)
 		}
@@ -164,7 +263,7 @@ func sumOfMail(mail []Letter) (event.Hash, int64) {
 		}
 		all.WriteByte('\n')
 	}
-	return event.HashOf([]byte(all.String())), size
+	return event.HashOf([]byte(all.String()))
 }
 
 // applySitting takes in what is about mail and sittings. It panics on what cannot follow.
@@ -190,7 +289,7 @@ func (s *State) applySitting(e event.Event) {
 			}
 			return
 		}
-		deliver(a, taken)
+		s.deliver(a, taken, mostMail)
 	case *event.MailWithdrawn:
 		i := s.letter(b.Message)
 		if i < 0 {
@@ -232,7 +331,7 @@ func (s *State) begun(e event.Event, b *event.SittingBegun) {
 		a.Told(event.Text{Text: words})
 	}
 	s.Sitting.Mail = s.takeMail(b.Mail)
-	deliver(a, s.Sitting.Mail)
+	s.deliver(a, s.Sitting.Mail, mailRoom(b.Blocks[:len(b.Blocks)-min(len(b.Mail), 1)]))
 }
 
 // sat ends a sitting. If nothing has come of it, it is as if it had not been: its mail leads
@@ -287,16 +386,14 @@ func (s *State) Waits() (out []uint64) {
 	return out
 }
 
-// deliver tells an agent what people said.
-func deliver(a *agent.Agent, mail []Letter) {
-	for i := range mail {
-		l := &mail[i]
-		if l.Text.Ref != nil {
-			a.Told(event.Text{Text: l.head()})
-			a.Told(l.Text, l.Attachments...)
-			continue
-		}
-		a.Told(event.Text{Text: l.Said()}, l.Attachments...)
+// deliver tells an agent what people said, in so much room.
+func (s *State) deliver(a *agent.Agent, mail []Letter, room int64) {
+	t := s.letters(a, mail, room)
+	for _, w := range t.words {
+		a.Told(w.Text, w.Attached...)
+	}
+	for _, l := range t.cut {
+		a.Keep(l.Seq, l.Text)
 	}
 }
 

@@ -66,6 +66,9 @@ func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.U
 				return "", refused
 			}
 			if folder.Excerpt != nil {
+				if folder.Excerpt.Text != "" {
+					return excerptOf(folder.Excerpt.Text, folder.Excerpt, most)
+				}
 				data, err := l.rt.Blob(ctx, folder.Excerpt.Ref)
 				if err != nil {
 					return "", fmt.Errorf("what is recorded of call %d cannot be read", folder.Excerpt.Call)

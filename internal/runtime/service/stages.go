@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"lyceum/internal/event"
+	"lyceum/internal/memory"
 	"lyceum/internal/runtime"
 	"lyceum/internal/society/stages"
 )
@@ -18,6 +19,7 @@ type Stages struct{}
 func (Stages) Open(ctx context.Context, q *runtime.Quest) (runtime.Bench, error) {
 	b := &stagesBench{q: q, services: resultServices(q)}
 	maps.Copy(b.services, branchServices(q))
+	b.services["card.call"] = &cards{q, memory.Open(q.Home)}
 	if m := stages.Of(q.State); m != nil {
 		b.archive = startArchive(ctx, q, m.Study)
 	}

@@ -24,12 +24,13 @@ const (
 	BlockAttachments = "attachments"
 )
 
-// rooms are how many bytes each block has at most, all together less than 24 KiB. A block does
+// rooms are how many bytes each block has at most, all together so few that of 24 KiB
+// there is room for the system prompt and the mail. A block does
 // not grow into the room of another: what is cut in one depends on nothing else, and stays
 // the same as long as it does.
 var rooms = map[string]int{
-	BlockContext: 2000, BlockSurface: 1000, BlockSkills: 4000, BlockFiles: 1500, BlockRecent: 2500,
-	BlockStyle: 1500, BlockMemory: 6000, BlockMessages: 4000, BlockAttachments: 1000,
+	BlockContext: 1400, BlockSurface: 600, BlockSkills: 3200, BlockFiles: 900, BlockRecent: 2000,
+	BlockStyle: 900, BlockMemory: 5000, BlockMessages: 3600, BlockAttachments: 900,
 }
 
 // Facts are what a prompt is made of besides the study itself: plain values, which whoever
@@ -178,8 +179,8 @@ func (s *Study) cards(f *Facts) (out []string) {
 	for _, c := range s.Plan(kinds, mail.String()) {
 		out = append(out, c.Line())
 	}
-	for i, c := range s.Global {
-		if i < maxPlanned && slices.Contains(global, c.Kind) {
+	for _, c := range s.Global {
+		if slices.Contains(global, c.Kind) {
 			out = append(out, HomeLine(c))
 		}
 	}
