@@ -21,3 +21,8 @@ func SearchOf(docs []search.Document, e search.Embedder) func(context.Context, *
 func AcceptOf(ctx context.Context, q *runtime.Quest, seq uint64, b *event.AcceptanceCall) (*event.TestReport, error) {
 	return accept(ctx, q, seq, b, q.Restored(ctx, &b.Tree))
 }
+
+// ReproduceOf runs an entry point as the workshops of labs and studies do.
+func ReproduceOf(ctx context.Context, q *runtime.Quest, seq uint64, b *event.ReproductionCall) (*event.ReproductionResult, error) {
+	return reproduce(ctx, q, seq, b)
+}
