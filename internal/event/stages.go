@@ -131,6 +131,8 @@ type CardCall struct {
 	Kinds  []string `json:"kinds,omitempty"`
 	Part   int64    `json:"part,omitzero"`
 	Query  string   `json:"query,omitzero"`
+	// Revision is the one of the card that is put or approved.
+	Revision int64 `json:"revision,omitzero"`
 	// Text is what is put there, as it stands in its file.
 	Text *Text `json:"text,omitzero"`
 }
@@ -148,8 +150,9 @@ type HomeCard struct {
 	Kind    string `json:"kind"`
 	Quest   string `json:"quest"`
 	Summary string `json:"summary"`
-	Text    *Ref   `json:"text,omitzero"`
-	Title   string `json:"title"`
+	// Text is the whole card, where one was read.
+	Text  *Text  `json:"text,omitzero"`
+	Title string `json:"title"`
 }
 
 // The words of a person about the course of a study.

@@ -66,7 +66,7 @@ func TestARunLeavesAStudyThatWaitsForWords(t *testing.T) {
 	}
 	l.says(name, "And now?")
 	leave()
-	if got := types(l.events(name)[len(before):]); got != "user.message sitting.begun model.call model.result sitting.ended" {
+	if got := types(l.events(name)[len(before):]); got != "user.message card.call card.result sitting.begun model.call model.result sitting.ended" {
 		t.Errorf("a message leads to %s", got)
 	}
 	l.sound(name)

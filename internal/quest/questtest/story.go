@@ -30,6 +30,8 @@ type Story struct {
 	Events  []event.Event
 	// Now is the time of the last input.
 	Now event.Time
+	// Reply, if set, answers a call of the rules at once; nil leaves it open.
+	Reply func(call event.Event) event.Body
 }
 
 // Created is a quest by the rules of a society, as it might be made: agent-0 and so
@@ -108,6 +110,11 @@ func (s *Story) Try(actor string, b event.Body) ([]event.Event, error) {
 		s.must(err)
 		s.record(e)
 		queue = append(queue, quest.Decide(s.State, e)...)
+		if s.Reply != nil && e.Type.Call() {
+			if b := s.Reply(e); b != nil {
+				queue = append(queue, event.Draft{Time: s.Now, Actor: e.Actor, Body: b})
+			}
+		}
 		if i > 50*len(s.State.Agents)+2000 {
 			s.T.Fatalf("it never ends: %s, %s, …", s.Events[len(s.Events)-2].Line(), e.Line())
 		}
@@ -163,7 +170,7 @@ func (s *Story) Fork(n int, state *quest.State) *Story {
 	if state == nil {
 		state = s.Fold(n)
 	}
-	f := &Story{T: s.T, Society: s.Society, State: state, Events: slices.Clone(s.Events[:n]), Now: s.Now}
+	f := &Story{T: s.T, Society: s.Society, State: state, Events: slices.Clone(s.Events[:n]), Now: s.Now, Reply: s.Reply}
 	f.Take("person", &event.QuestForked{At: uint64(n), From: s.State.Name, Hash: s.Events[n-1].Hash, Name: "fork"})
 	return f
 }

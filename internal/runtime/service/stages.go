@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"lyceum/internal/event"
+	"lyceum/internal/memory"
 	"lyceum/internal/runtime"
 	"lyceum/internal/society/stages"
 )
@@ -17,6 +18,7 @@ type Stages struct{}
 func (Stages) Open(ctx context.Context, q *runtime.Quest) (runtime.Bench, error) {
 	b := &stagesBench{q: q, services: resultServices(q)}
 	maps.Copy(b.services, branchServices(q))
+	b.services["card.call"] = &cards{q, memory.Open(q.Home)}
 	if m := stages.Of(q.State); m != nil {
 		b.archive = startArchive(ctx, q, m.Study)
 	}

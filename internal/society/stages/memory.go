@@ -33,6 +33,8 @@ type Order struct {
 	Seq                         uint64
 	Actor, Action, What, Reason string `json:",omitzero"`
 	Message                     uint64 `json:",omitzero"`
+	// Revision is that of the card that is approved, as it was offered then.
+	Revision int64 `json:",omitzero"`
 }
 
 // maxOrders is how many orders wait at most, while the quest does not run.
@@ -73,6 +75,10 @@ func (m *Memory) Apply(e event.Event) {
 		if b.With == event.WithNow {
 			m.done(isNow)
 		}
+	case *event.CardCall:
+		m.done(func(o Order) bool {
+			return b.Action == study.CardApprove && o.Action == event.SteerApprove && o.What == b.ID
+		})
 	case *event.AnchorMoved:
 		m.done(func(o Order) bool { return o.Action == event.SteerStage })
 	case *event.UserMessage, *event.InteractionAnswered:
@@ -98,13 +104,20 @@ func (m *Memory) Apply(e event.Event) {
 	}
 }
 
-// ordered takes in a person's word. What is waived, approved or used the study knows by then.
+// ordered takes in a person's word. What is waived or used the study knows by then.
 func (m *Memory) ordered(e event.Event, b *event.StudyOrder) {
 	switch b.Action {
 	case event.SteerNow:
 		if !m.Study.Under() {
 			return // what waits begins a sitting anyway
 		}
+	case event.SteerApprove:
+		c, err := m.Study.Offered(b.What)
+		if err != nil {
+			panic("study.order: " + err.Error())
+		}
+		m.Orders = append(m.Orders, Order{Seq: e.Seq, Actor: e.Actor, Action: b.Action, What: c.ID, Revision: c.Promoted})
+		return
 	case event.SteerStage, event.SteerWithdraw:
 	default:
 		return
@@ -182,10 +195,8 @@ func (m *Memory) MaySteer(b *event.StudyOrder) error {
 		}
 		return nil
 	case event.SteerApprove:
-		if c := m.Study.Card(b.What); c == nil || c.Promoted == 0 {
-			return fmt.Errorf("there is no card %.40q that is offered to other studies", b.What)
-		}
-		return nil
+		_, err := m.Study.Offered(b.What)
+		return err
 	}
 	return errors.New("an order is stage, now, withdraw, waive, approve or use")
 }

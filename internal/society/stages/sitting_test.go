@@ -10,6 +10,7 @@ import (
 	"lyceum/internal/quest"
 	"lyceum/internal/quest/questtest"
 	"lyceum/internal/society/stages"
+	"lyceum/internal/society/stages/study"
 )
 
 // talk is a study under way.
@@ -20,7 +21,17 @@ func begin(t *testing.T, settings string, tools ...string) talk {
 	t.Helper()
 	b := questtest.Created(stages.Society{}, 0, tools...)
 	b.Agents[0].Name, b.Settings, b.Problem.Text = stages.Researcher, settings, "How fast is it?"
-	return talk{questtest.Begin(t, stages.Society{}, b)}
+	k := talk{questtest.Begin(t, stages.Society{}, b)}
+	k.Reply = noCards
+	return k
+}
+
+// noCards answers what the rules ask for a prompt: the home has no cards.
+func noCards(e event.Event) event.Body {
+	if b, ok := e.Body.(*event.CardCall); ok && b.Action == study.CardSearch && b.Answer == 0 {
+		return &event.CardResult{Call: e.Seq}
+	}
+	return nil
 }
 
 const autonomous = `{"anchor":"scout","mode":"autonomous","runner":"native"}`
@@ -54,9 +65,22 @@ func all[B event.Body](events []event.Event) (out []B) {
 	return out
 }
 
+// kinds are the types of events, but for what is asked for prompts.
 func kinds(events []event.Event) string {
 	var out []string
+	asked := map[uint64]bool{}
 	for _, e := range events {
+		switch b := e.Body.(type) {
+		case *event.CardCall:
+			if noCards(e) != nil {
+				asked[e.Seq] = true
+				continue
+			}
+		case *event.CardResult:
+			if asked[b.Call] {
+				continue
+			}
+		}
 		out = append(out, string(e.Type))
 	}
 	return strings.Join(out, " ")

@@ -2,6 +2,8 @@ package stages
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
@@ -66,15 +68,35 @@ func next(s *quest.State, m *Memory, a *agent.Agent, e event.Event) []event.Draf
 	return sit(s, m, a, e)
 }
 
-// sit begins the next sitting, with all mail that waits.
+// sit begins the next sitting, with all mail that waits. Before that the home is asked once for
+// cards that its prompt shows; if it has none to give, that is no reason not to begin.
 func sit(s *quest.State, m *Memory, a *agent.Agent, e event.Event) []event.Draft {
 	mail := s.Waits()
 	mail = mail[:min(len(mail), maxMail)]
+	switch {
+	case m.Study.Seeking():
+		return nil
+	case m.Study.Seeks():
+		_, kinds := study.PlanOf(m.Study.SkillOf(mail), m.Study.Anchor)
+		return one(e, "core", &event.CardCall{Action: study.CardSearch, Kinds: kinds, Query: queryOf(s, len(mail))})
+	}
 	runner := m.Settings.Runner
 	return s.Sit(e, a, &event.SittingBegun{
 		Anchor: m.Study.Anchor, Branch: m.Study.Current, Fresh: a.Transcript.Bare() || m.Study.Fresh(runner, a.HalfFull()), Mail: mail, Number: m.Study.Next(),
 		Recovers: m.Study.Recovers(), Runner: runner, Skill: m.Study.SkillOf(mail),
 	})
+}
+
+// maxQuery is how many bytes of the mail cards are looked for by.
+const maxQuery = 2000
+
+// queryOf are the words of the mail that a sitting begins with, the newest first.
+func queryOf(s *quest.State, mail int) string {
+	var words []string
+	for _, l := range slices.Backward(s.Mail[:min(mail, len(s.Mail))]) {
+		words = append(words, l.Text.Text)
+	}
+	return event.Shorten(strings.Join(words, "\n"), maxQuery)
 }
 
 // again waits until a model that failed is tried again. When it has been tried often enough,
@@ -124,6 +146,8 @@ func obey(s *quest.State, m *Memory, e event.Event) []event.Draft {
 			return one(e, "core", &event.MailWithdrawn{Message: o.Message})
 		case event.SteerStage:
 			stage = o
+		case event.SteerApprove:
+			return one(e, o.Actor, &event.CardCall{Action: study.CardApprove, ID: o.What, Revision: o.Revision})
 		case event.SteerNow:
 			now = s.Sitting != nil && len(s.Mail) > 0
 		}

@@ -179,8 +179,8 @@ func (s *Study) cards(f *Facts) (out []string) {
 	for _, c := range s.Plan(kinds, mail.String()) {
 		out = append(out, c.Line())
 	}
-	for i, c := range s.Global {
-		if i < maxPlanned && slices.Contains(global, c.Kind) {
+	for _, c := range s.Global {
+		if slices.Contains(global, c.Kind) {
 			out = append(out, HomeLine(c))
 		}
 	}

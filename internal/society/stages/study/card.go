@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -51,6 +52,7 @@ type Call struct {
 	agent.Place
 	Seq        uint64
 	Action, ID string
+	Revision   int64 `json:",omitzero"`
 }
 
 // Found is what the home answered to a tool call.
@@ -139,7 +141,13 @@ func (s *Study) promoted(e event.Event, b *event.CardPromoted) {
 
 // asked takes in that the home is asked for something.
 func (s *Study) asked(e event.Event, b *event.CardCall) {
-	s.Calls = append(s.Calls, Call{Place: agent.Place{Answer: b.Answer, Part: b.Part}, Seq: e.Seq, Action: b.Action, ID: b.ID})
+	if b.Action == CardSearch && b.Answer == 0 {
+		if s.Under() || s.Sought == s.Next() {
+			panic(fmt.Sprintf("card.call looks for cards for a prompt at the wrong time, before sitting %d", s.Next()))
+		}
+		s.Sought, s.Global = s.Next(), nil
+	}
+	s.Calls = append(s.Calls, Call{Place: agent.Place{Answer: b.Answer, Part: b.Part}, Seq: e.Seq, Action: b.Action, ID: b.ID, Revision: b.Revision})
 	if c := s.Card(b.ID); c != nil && b.Action == CardPut {
 		c.Asked = c.Promoted
 	}
@@ -160,12 +168,33 @@ func (s *Study) found(b *event.CardResult) {
 	switch {
 	case b.Error != "":
 	case call.Action == CardSearch && call.Place == (agent.Place{}):
-		s.Global = b.Cards
+		s.Global = b.Cards[:min(len(b.Cards), maxPlanned)]
 	case call.Action == CardPut && c != nil:
 		c.Put = c.Asked
-	case call.Action == CardApprove && c != nil:
+	case call.Action == CardApprove && c != nil && c.Promoted == call.Revision:
 		c.Approved = true
 	}
+}
+
+// Seeks reports whether the home still has to be asked for cards of the next prompt, and
+// Seeking whether it is being asked.
+func (s *Study) Seeks() bool { return s.Sought != s.Next() }
+func (s *Study) Seeking() bool {
+	return slices.ContainsFunc(s.Calls, func(c Call) bool { return c.Action == CardSearch && c.Place == agent.Place{} })
+}
+
+// Offered is the card that a person's word is about, which is its id, or its id, a slash and the
+// revision that they have read; an error, if it is not offered so.
+func (s *Study) Offered(what string) (*Card, error) {
+	id, revision, read := strings.Cut(what, "/")
+	c := s.Card(id)
+	switch {
+	case c == nil || c.Promoted == 0:
+		return nil, fmt.Errorf("there is no card %.40q that is offered to other studies", id)
+	case read && revision != strconv.FormatInt(c.Promoted, 10):
+		return nil, fmt.Errorf("the card %s is offered in the revision %d, not %.20q: read it again", c.ID, c.Promoted, revision)
+	}
+	return c, nil
 }
 
 // Asks reports whether the home is asked for a tool call, and Told is what it answered, nil if

@@ -140,7 +140,7 @@ func TestPromotion(t *testing.T) {
 	if c := s.Card(id); c.Put != 1 || c.Approved || len(s.Calls) != 0 {
 		t.Errorf("the home has taken it, and it is %+v", c)
 	}
-	call = s.take("core", &event.CardCall{Action: CardApprove, ID: id})
+	call = s.take("core", &event.CardCall{Action: CardApprove, ID: id, Revision: 1})
 	s.take("core", &event.CardResult{Call: call})
 	if !s.Card(id).Approved {
 		t.Error("a person has approved it")

@@ -64,6 +64,8 @@ type Study struct {
 	Cards []*Card `json:",omitempty"`
 	// Global are the cards of the home that the next prompt shows, as the last call found them.
 	Global []event.HomeCard `json:",omitempty"`
+	// Sought is the number of the sitting for whose prompt the home was asked last.
+	Sought int64 `json:",omitzero"`
 	// Calls are the open card.calls, Found is what the last one for a tool call came to.
 	Calls []Call `json:",omitempty"`
 	Found *Found `json:",omitzero"`
@@ -153,7 +155,7 @@ func (s *Study) Apply(e event.Event) {
 // Abandon forgets what was asked of the world and not answered, as a fork does. People are asked
 // again, and what was to be run is run again.
 func (s *Study) Abandon() {
-	s.Calls, s.HomeCalls = nil, nil
+	s.Calls, s.HomeCalls, s.Sought = nil, nil, 0
 	if t := s.Waits(); t != nil {
 		t.Interaction = 0
 	}
