@@ -283,6 +283,6 @@ var named = map[string]func(byte) bool{
 
 func letterly(c byte) bool { return lower(c) || upper(c) }
 func punct(c byte) bool    { return strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", c) >= 0 }
-func lower(c byte) bool { return 'a' <= c && c <= 'z' }
-func upper(c byte) bool { return 'A' <= c && c <= 'Z' }
-func digit(c byte) bool { return '0' <= c && c <= '9' }
+func lower(c byte) bool    { return 'a' <= c && c <= 'z' }
+func upper(c byte) bool    { return 'A' <= c && c <= 'Z' }
+func digit(c byte) bool    { return '0' <= c && c <= '9' }
