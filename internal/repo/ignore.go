@@ -266,22 +266,23 @@ func letter(pattern string, i int) (c byte, next int, ok bool) {
 	return pattern[i], i + 1, true
 }
 
-// named are the sets that have names.
+// named are the sets that have names, but that of controls, which no name has.
 var named = map[string]func(byte) bool{
-	"alpha":  func(c byte) bool { return lower(c) || upper(c) },
+	"alpha":  letterly,
 	"digit":  digit,
-	"alnum":  func(c byte) bool { return lower(c) || upper(c) || digit(c) },
+	"alnum":  func(c byte) bool { return letterly(c) || digit(c) },
 	"lower":  lower,
 	"upper":  upper,
-	"space":  func(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' },
+	"space":  func(c byte) bool { return strings.IndexByte(" \t\n\v\f\r", c) >= 0 },
 	"blank":  func(c byte) bool { return c == ' ' || c == '\t' },
-	"punct":  func(c byte) bool { return '!' <= c && c <= '~' && !lower(c) && !upper(c) && !digit(c) },
-	"cntrl":  func(c byte) bool { return c < ' ' || c == 0x7f },
-	"print":  func(c byte) bool { return ' ' <= c && c <= '~' },
-	"graph":  func(c byte) bool { return '!' <= c && c <= '~' },
+	"punct":  punct,
+	"print":  func(c byte) bool { return c == ' ' || letterly(c) || digit(c) || punct(c) },
+	"graph":  func(c byte) bool { return letterly(c) || digit(c) || punct(c) },
 	"xdigit": func(c byte) bool { return digit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' },
 }
 
-func lower(c byte) bool { return 'a' <= c && c <= 'z' }
-func upper(c byte) bool { return 'A' <= c && c <= 'Z' }
-func digit(c byte) bool { return '0' <= c && c <= '9' }
+func letterly(c byte) bool { return lower(c) || upper(c) }
+func punct(c byte) bool    { return strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", c) >= 0 }
+func lower(c byte) bool    { return 'a' <= c && c <= 'z' }
+func upper(c byte) bool    { return 'A' <= c && c <= 'Z' }
+func digit(c byte) bool    { return '0' <= c && c <= '9' }

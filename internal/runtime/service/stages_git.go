@@ -416,19 +416,15 @@ func (w *stream) blob(ctx context.Context, out *bufio.Writer, ref event.Ref) err
 	return out.WriteByte('\n')
 }
 
-// quoted is a path as git reads it, whatever is in it.
+// quoted is a path as git reads it, whatever is in it: all but plain letters by their numbers.
 func quoted(path string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for i := range len(path) {
-		switch c := path[i]; {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
+		if c := path[i]; 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("/._-", c) >= 0 {
 			b.WriteByte(c)
-		case c < ' ' || c >= 0x7f:
+		} else {
 			fmt.Fprintf(&b, `\%03o`, c)
-		default:
-			b.WriteByte(c)
 		}
 	}
 	b.WriteByte('"')

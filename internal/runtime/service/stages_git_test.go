@@ -58,7 +58,7 @@ func quiet(tb testing.TB, store blob.Store) *runtime.Quest {
 	if err := os.MkdirAll(filepath.Join(home, "quests", "q"), 0o755); err != nil {
 		tb.Fatal(err)
 	}
-	return &runtime.Quest{Runtime: &runtime.Runtime{Home: home, Blobs: store}, Key: "q", Progress: func(line string) { tb.Error(line) }}
+	return &runtime.Quest{Runtime: &runtime.Runtime{Home: home, Blobs: store}, Key: "q", Progress: func(line string) { tb.Errorf("people are told: %s", line) }}
 }
 
 // 500 commits are made again, and git fast-import alone takes in the same stream:
