@@ -98,6 +98,7 @@ func TestAChatIsCached(t *testing.T) {
 	}
 	b.Agents[0].Name, b.Agents[0].System, b.Agents[0].Window, b.Problem.Text = stages.Researcher, event.RefOf([]byte(system)), 100_000, "How fast is it?"
 	k := talk{questtest.Begin(t, stages.Society{}, b)}
+	k.Reply = noCards
 	var rendered agent.Rendering
 	var before []string
 	prefix, shown, cached, requests := len(system), 0, 0, 0
