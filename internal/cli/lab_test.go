@@ -274,7 +274,7 @@ func TestAKilledLab(t *testing.T) {
 	}
 }
 
-// killAt kills a process when the ledger has an event of a kind beyond those that were
+// killAt kills a process when the ledger has an event of a kind, or any, beyond those that were
 // there before. What it returns ends the wait for it.
 func (h *home) killAt(p *process, quest, kind string, before int) (stop func()) {
 	h.t.Helper()
@@ -290,7 +290,7 @@ func (h *home) killAt(p *process, quest, kind string, before int) (stop func()) 
 		for lines.Scan() {
 			var e entry
 			_ = json.Unmarshal(lines.Bytes(), &e)
-			if e.Seq > uint64(before) && e.Type == kind {
+			if e.Seq > uint64(before) && (kind == "" || e.Type == kind) {
 				_ = p.cmd.Process.Signal(syscall.SIGKILL)
 				return
 			}

@@ -24,6 +24,12 @@
 // run. Each agent begins in another way, which its name and the seed choose; some of
 // the ways are mistakes that are easily made, and are published without a check.
 // Reviewers run the paper's program and one of their own, and write down both numbers.
+//
+// # In a study
+//
+// Where move_anchor is among the tools, it is a researcher that goes from stage to stage. It
+// knows one question there, how a series is forecast, and tries one idea that loses and one
+// that wins. demo:2 writes a figure down wrongly, which is found out when it is run again.
 package demo
 
 import (
@@ -67,8 +73,11 @@ func (m *Demo) Generate(ctx context.Context, r *model.Request, emit func(model.D
 	}
 	d := newDesk(r, characterOf(m.seed, r.Agent))
 	next := d.next
-	if d.offered[toolSubmit] {
+	switch {
+	case d.offered[toolSubmit]:
 		next = newLab(r, d, m.seed).next
+	case d.offered[toolMove]:
+		next = newCourse(r, d, m.seed).next
 	}
 	say, calls := next()
 	a := answer(r, say, calls)

@@ -51,6 +51,9 @@ func newDesk(r *model.Request, c character) *desk {
 	} else {
 		from = d.findQuestion(r.Messages)
 	}
+	if d.offered[toolMove] {
+		from = -1 // what people say between two steps takes nothing back
+	}
 	made, tries := map[string]call{}, map[call]int{}
 	for i, m := range r.Messages {
 		for _, p := range m.Parts {
