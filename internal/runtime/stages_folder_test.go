@@ -20,7 +20,7 @@ rules:
     call:
       - {tool: memory_write, args: {kind: knowledge, title: "日本語", text: "A fact."}}
       - {tool: memory_write, args: {kind: ideas, title: "Seasonal\"naive", text: "An idea."}}
-      - {tool: record, args: {kind: decision, title: "Go on", summary: "It is worth it.", verdict: good, action: "continue", reason: "it is", because: ["1"]}}
+      - {tool: record, args: {kind: decision, title: "Go on", text: "It is worth it.", verdict: good, action: "continue", reason: "it is", because: ["1"]}}
   - say: "Turn ${turn}."
 `
 
