@@ -44,10 +44,19 @@ type Session struct {
 	Here    []string `json:",omitempty"`
 	Said    int64    `json:",omitzero"`
 	Thought int64    `json:",omitzero"`
+	// Brought are words that the executor has heard in answers of tools while the prompt is open,
+	// and that are not in the transcript yet.
+	Brought []Brought `json:",omitempty"`
 	// Permissions are those that the executor waits for, Decided the last ones that it has
 	// an answer to.
 	Permissions []Permission `json:",omitempty"`
 	Decided     []Decided    `json:",omitempty"`
+}
+
+// Brought is a word that an answer of a tool has brought, because of the event Seq.
+type Brought struct {
+	Seq uint64
+	Word
 }
 
 // Permission is what an executor wants to be allowed, and waits for.
@@ -120,12 +129,44 @@ func (a *Agent) Prompted(seq uint64, c *event.PromptCall) {
 	x.Decided = nil
 }
 
+// Brings notes a word that an answer of a tool brings an executor while its prompt is open. A
+// session that takes the place of this one is told.
+func (a *Agent) Brings(seq uint64, t event.Text) {
+	a.Session.Brought = append(a.Session.Brought, Brought{seq, Word{Text: t}})
+}
+
+// unheard has words that only an earlier session has heard be told like any others.
+func (a *Agent) unheard() {
+	var queue []Word
+	for _, h := range a.Session.Brought {
+		queue = append(queue, h.Word)
+	}
+	a.Queue, a.Session.Brought = append(queue, a.Queue...), nil
+}
+
+// noteBrought puts the words that came in answers of tools into the transcript: they were said.
+func (a *Agent) noteBrought() {
+	x := a.Session
+	if len(x.Brought) == 0 {
+		return
+	}
+	if x.Told < a.Transcript.End() {
+		a.unheard() // who has not heard what came before has not heard these
+		return
+	}
+	for _, h := range x.Brought {
+		a.Transcript.add(model.User, []Part{h.Word.part()})
+	}
+	x.Brought, x.Told = nil, a.Transcript.End()
+}
+
 // Opened notes that there is a session. A new one has been told nothing, and another process
 // begins its output anew.
 func (a *Agent) Opened(b *event.SessionOpened) {
 	x := a.Session
 	if b.ID != x.ID {
 		x.Told = 0
+		a.unheard()
 	}
 	if b.Process != x.Process {
 		x.At, x.Here, x.Said, x.Thought, x.Decided = 0, nil, 0, 0, nil
@@ -147,6 +188,7 @@ func (a *Agent) Returned(r *event.PromptResult, again event.Text) {
 	a.Duration = max(a.Duration, x.Before+r.Duration)
 	maps.DeleteFunc(a.Commands, func(_ string, c Command) bool { return c.Ended && c.Prompt != 0 })
 	defer a.flushQueue()
+	a.noteBrought()
 	answered := false
 	why := x.Stopped
 	x.Stopped = ""

@@ -62,7 +62,7 @@ func (a *Agent) HalfFull() bool {
 func (a *Agent) Unsay(from int64) {
 	a.Blocks = nil
 	t := &a.Transcript
-	if from = max(from, t.First); a.Session != nil || from >= t.End() {
+	if from = max(from, t.First); a.Session != nil && a.Session.Told > from || from >= t.End() {
 		return
 	}
 	for _, m := range t.Messages[from-t.First:] {

@@ -76,6 +76,8 @@ type questJSON struct {
 	cost         string
 	Best         *paperJSON   `json:"best,omitempty"`
 	Publications []*paperJSON `json:"publications,omitempty"`
+	// Study is what a study has come to; it is there in show.
+	Study *studyJSON `json:"study,omitempty"`
 	// Work is what an architect has planned and what became of it; it is there in show.
 	Work *view.TaskList `json:"work,omitempty"`
 }

@@ -14,4 +14,5 @@ var shown = map[string]society{
 	"lab":       laboratory{},
 	"contract":  contractNet{},
 	"architect": architects{},
+	"stages":    studies{},
 }

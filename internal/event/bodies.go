@@ -18,6 +18,8 @@ type QuestCreated struct {
 	Context string `json:"context,omitzero"`
 	// Contract is how a contract net works.
 	Contract *ContractSpec `json:"contract,omitzero"`
+	// Corpus is the folder in which a study looks for papers.
+	Corpus *TreeRef `json:"corpus,omitzero"`
 	// Data is the folder that was copied into each agent's home.
 	Data *TreeRef `json:"data,omitzero"`
 	// Executors are the outside agents that agents of the quest are, sorted by name.

@@ -50,7 +50,7 @@ func (s *State) lead(a *agent.Agent, phase agent.Phase, e event.Event) []event.D
 // is against it.
 func (s *State) prompt(a *agent.Agent, e event.Event) []event.Draft {
 	switch x := a.Session; {
-	case a.GaveUp():
+	case a.GaveUp() || s.HasMail() && a.Failed != nil: // a sitting is one prompt
 		return s.rules.Failed(s, a, e)
 	case x.Call != 0 || x.Home != 0 || a.Transcript.End() == 0: // or nobody has said anything yet
 		return nil

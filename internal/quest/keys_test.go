@@ -143,7 +143,7 @@ func TestAKeyOfAnotherSocietyIsRefusedInOneWay(t *testing.T) {
 	for key, c := range map[string]struct{ value, owner string }{
 		"laps": {"3", "relay"}, "baton": {"ring", "relay"}, "route": {"[a]", "relay"},
 		"reviewers": {"1", "lab"}, "decision": {"majority", "lab"}, "review_deadline_turns": {"4", "lab"},
-		"corpus": {"texts", "contract"}, "audit": {"lite", "contract"}, "wait_until": {"2030-01-31T12:00:00Z", "contract"},
+		"audit": {"lite", "contract"}, "wait_until": {"2030-01-31T12:00:00Z", "contract"},
 	} {
 		for _, other := range []string{"", "society: solo\n", "society: lab\nagents: 2\n", "society: contract\n", "society: relay\nagents: 2\n"} {
 			_, err := known.ParseSpec("quest.yaml", []byte(other+"problem: x\n"+key+": "+c.value+"\n"))
@@ -156,6 +156,9 @@ func TestAKeyOfAnotherSocietyIsRefusedInOneWay(t *testing.T) {
 				t.Errorf("%s with %q: got %v about %q, want %q", key, other, err, quest.FieldOf(err), want)
 			}
 		}
+	}
+	if _, err := known.ParseSpec("quest.yaml", []byte("problem: x\ncorpus: texts\n")); err == nil || !strings.Contains(err.Error(), "corpus is a key of contract and stages: say society: contract or stages, or leave it out") {
+		t.Errorf("a key of two societies: got %v", err)
 	}
 	if _, err := society.All().ParseSpec("quest.yaml", []byte("problem: x\nlaps: 3\n")); err == nil || !strings.Contains(err.Error(), `unknown field "laps"`) {
 		t.Errorf("a key of a society that is not there: got %v", err)

@@ -283,6 +283,12 @@ func (s *State) applySitting(e event.Event) {
 			s.Sitting.Mail = append(s.Sitting.Mail, taken...)
 		}
 		a.Heed()
+		if b.With == event.WithInteract && a.Session != nil && a.Asked != 0 {
+			for i := range taken { // the answer of the tool has them
+				a.Brings(e.Seq, event.Text{Text: taken[i].Said()})
+			}
+			return
+		}
 		s.deliver(a, taken, mostMail)
 	case *event.MailWithdrawn:
 		i := s.letter(b.Message)
@@ -311,7 +317,10 @@ func (s *State) begun(e event.Event, b *event.SittingBegun) {
 	if b.Fresh {
 		a.Afresh()
 	}
-	a.Wake()
+	if !a.Held { // an executor that could not be used is tried again
+		a.Retry()
+		a.Heed()
+	}
 	s.Sitting = &Sitting{Agent: a.Name, Number: b.Number, From: a.Transcript.End()}
 	for _, k := range b.Blocks {
 		if k.Said && k.Name != blockMail {
@@ -334,7 +343,7 @@ func (s *State) sat(e event.Event, b *event.SittingEnded) {
 	}
 	was := s.Sitting
 	s.Sitting = nil
-	if b.Outcome == event.SittingFailed && !was.Came {
+	if (b.Outcome == event.SittingFailed || b.Outcome == event.SittingInterrupted) && !was.Came {
 		s.Mail = append(slices.Clone(was.Mail), s.Mail...)
 		a.Unsay(was.From)
 	}
@@ -387,6 +396,13 @@ func (s *State) deliver(a *agent.Agent, mail []Letter, room int64) {
 		a.Keep(l.Seq, l.Text)
 	}
 }
+
+// Short reports whether a letter is a short text and nothing else, so that the answer of a tool
+// has room for it; Said is what an agent is told of such a one.
+func (l *Letter) Short(most int) bool {
+	return l.Text.Ref == nil && len(l.Attachments) == 0 && event.Weight(l.Said()) <= most
+}
+func (l *Letter) Said() string { return l.head() + "\n" + l.Text.Text }
 
 // head is the line before a letter, which says whose it is. Names are strangers' words.
 func (l *Letter) head() string {

@@ -62,6 +62,9 @@ type Traits struct {
 	ByRules bool
 	// Profile is the one of agents whose quest names none, empty for none.
 	Profile string
+	// Silence is how long an executor may be silent in a prompt, in microseconds; 0 means as long
+	// as any.
+	Silence int64
 	// Mail says that what people say waits until it is delivered, and that agents work in
 	// sittings: see mail.go.
 	Mail bool
@@ -121,6 +124,8 @@ type Role struct {
 	// world's as well.
 	Own   []string
 	World bool
+	// Uses are tools of the world that it has besides, by name, where there are computers.
+	Uses []string
 }
 
 // Keyed is a society that has keys of its own in quest.yaml.
@@ -195,6 +200,35 @@ type Toolbox interface {
 	// state: asked again, it goes on from there. An empty result means that the call
 	// stays open.
 	Use(s *State, a *agent.Agent, u *agent.Use, e event.Event) []event.Draft
+}
+
+// Served is a society whose tools an outside agent finds at several MCP servers, each with a
+// part of them. A call there is a call of the tool: the same events, the same gate.
+type Served interface {
+	// Servers are the names of the servers, in their order.
+	Servers() []string
+	// Server says at which of them a tool is found, and what it is called there.
+	Server(tool string) (server, name string)
+}
+
+// Silence is how long an executor of the quest may be silent in a prompt, 0 for as long as any.
+func (s *State) Silence() int64 { return s.rules.traits.Silence }
+
+// ToolServers are the MCP servers at which outside agents find their tools, nil if there is one
+// for all.
+func (s *State) ToolServers() []string {
+	if d, ok := s.rules.Society.(Served); ok {
+		return d.Servers()
+	}
+	return nil
+}
+
+// ToolServer says at which server outside agents find a tool, and what it is called there.
+func (s *State) ToolServer(tool string) (server, name string) {
+	if d, ok := s.rules.Society.(Served); ok {
+		return d.Server(tool)
+	}
+	return "", tool
 }
 
 // Minder is a society that has something to do about an agent before its next turn, or

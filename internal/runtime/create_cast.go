@@ -9,6 +9,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
+	"lyceum/internal/tool"
 
 	"github.com/go-json-experiment/json"
 )
@@ -85,6 +86,16 @@ func (c *creation) roleTools(soc quest.Cast, role quest.Role) (out []model.Tool,
 			return nil, err
 		}
 		out = append(out, world...)
+	}
+	if !c.machine.None() {
+		more := slices.DeleteFunc(slices.Clone(role.Uses), func(name string) bool {
+			return slices.ContainsFunc(out, func(t model.Tool) bool { return t.Name == name })
+		})
+		uses, err := tool.Specs(c.rt.Tools, more)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, uses...)
 	}
 	slices.SortFunc(out, func(a, b model.Tool) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil

@@ -13,13 +13,13 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
 	"lyceum/internal/executor"
 	"lyceum/internal/mcp/scoped"
-	"lyceum/internal/model"
 	"lyceum/internal/quest"
 
 	"github.com/go-json-experiment/json"
@@ -66,8 +66,12 @@ type outsider struct {
 	process string
 	exec    executor.Executor
 
-	// endpoint is where it finds the tools of its agent.
-	endpoint *scoped.Handler
+	// silence is how long it may be silent in a prompt, zero for as long as any; serves are the
+	// servers of its agent's tools, an empty name for the only one.
+	silence time.Duration
+	serves  []string
+	// endpoints are where it finds the tools of its agent, by their paths.
+	endpoints map[string]*scoped.Handler
 
 	permits permits
 	waits   atomic.Int64 // requests that it has not been answered
@@ -81,7 +85,7 @@ type outsider struct {
 	ran       string         // the last command that the ledger says has begun
 	unfit     error          // why the last one could not
 	recorded  []string       // commands that the ledger says have begun, and that have not
-	tools     []model.Tool   // those of its agent
+	tools     []offered      // those of its agent
 	asks      *quest.OwnTool // the one of them that takes questions, nil if none does
 }
 
@@ -116,7 +120,8 @@ func (l *live) openExecutors(ctx context.Context) error {
 		if way, err := l.way(ctx, a.Model); err == nil && way.Upstream != nil && o.set.Wire != "" && !way.Upstream.Speaks(o.set.Wire) && !ended(l.state) {
 			return BadPlan("the executor %s asks models in the format %s, and %s is asked in the format %s: choose a model of a provider that speaks %[2]s", a.Executor, o.set.Wire, a.Model, way.Upstream.Format())
 		}
-		o.endpoint = scoped.New(a.Name, toolbox{o}, scoped.Options{Version: l.rt.Version})
+		o.silence = time.Duration(l.state.Silence()) * time.Microsecond
+		o.openEndpoints()
 		l.executors.all[a.Name] = o
 		if err := o.shown(ctx); err != nil {
 			return err
@@ -178,7 +183,7 @@ func (o *outsider) sit(d *desk) error {
 	admit := func(who string) bool { return who == o.name && !o.gone.Load() }
 	d.ports = equip(&d.spec, o.set, o.folder, map[string]computer.Port{
 		gatewayPort: {Handler: o.waited(models), Admit: admit},
-		toolsPort:   {Handler: o.waited(o.endpoint), Admit: admit},
+		toolsPort:   {Handler: o.waited(http.HandlerFunc(o.serveTools)), Admit: admit},
 	})
 	return nil
 }
@@ -331,7 +336,7 @@ func (o *outsider) place(ctx context.Context) error {
 	// When the run is over the executor is let go of, and the next one finds it.
 	o.exec, err = executor.New(o.l.work, executor.Agent{
 		Computer: c, ID: executorID, Settings: filled(o.set, words), Journal: filepath.Join(d.place.Dir, journalFile),
-		Servers: servers, Host: host{o}, Asks: asks, Version: o.l.rt.Version, Busy: func() bool { return o.waits.Load() > 0 },
+		Servers: servers, Host: host{o}, Asks: asks, Times: executor.Times{Silence: o.silence}, Version: o.l.rt.Version, Busy: func() bool { return o.waits.Load() > 0 },
 	})
 	return err
 }
@@ -342,11 +347,16 @@ func (x *executors) rest() {
 		return
 	}
 	for _, o := range x.all {
-		o.mu.Lock()
-		if o.cancel != nil {
-			o.cancel()
-		}
-		o.mu.Unlock()
+		o.interrupt()
+	}
+}
+
+// interrupt has the prompt under way end, if there is one.
+func (o *outsider) interrupt() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.cancel != nil {
+		o.cancel()
 	}
 }
 
@@ -366,7 +376,9 @@ func (x *executors) close() {
 		return
 	}
 	for _, o := range x.all {
-		o.endpoint.Close()
+		for _, e := range o.endpoints {
+			e.Close()
+		}
 	}
 }
 

@@ -468,8 +468,8 @@ func (l *live) takeAll(ctx context.Context, inputs []event.Draft) error {
 	return nil
 }
 
-// cutTurn ends the turn under way of an agent that is to hear something now. Without an answer
-// it is asked again, with what was said.
+// cutTurn ends the turn under way of an agent that is to hear something now, or the prompt of an
+// executor. Without an answer it is asked again, with what was said.
 func (l *live) cutTurn(b *event.MailDelivered) {
 	a := l.state.Agent(b.To)
 	if a == nil || b.With != event.WithNow {
@@ -477,6 +477,9 @@ func (l *live) cutTurn(b *event.MailDelivered) {
 	}
 	if cut, ok := l.turns[a.Asked]; ok {
 		cut()
+	}
+	if o := l.executors.of(b.To); o != nil {
+		o.interrupt()
 	}
 }
 

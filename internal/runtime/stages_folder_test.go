@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// records is a researcher that writes cards and artifacts.
-const records = `
+// notes is a researcher that writes cards and artifacts.
+const notes = `
 rules:
   - on: {last: "rename ([0-9a-f]{32})"}
     call: [{tool: memory_write, args: {id: "${1}", kind: knowledge, title: "Another title", text: "A fact, mended."}}]
@@ -49,7 +49,7 @@ func (l *lab) pagesOf(name string) map[string]string {
 // to the byte.
 func TestTheFolderOfAStudy(t *testing.T) {
 	l := newStages(t, nil)
-	name := l.create(plan(t, "q", "society: stages\n", records))
+	name := l.create(plan(t, "q", "society: stages\n", notes))
 	l.rests(name)
 	l.says(name, "write")
 	l.rests(name)

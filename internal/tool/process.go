@@ -19,7 +19,7 @@ import (
 // The limits of the tools for long commands.
 const (
 	maxProcesses = 100
-	firstLook    = time.Second // how long start watches what it started
+	firstLook    = time.Second / 2 // how long start watches what it started: it answers within a second
 	firstLines   = 50
 	patience     = 10 * time.Second // for a command to take input, or to die
 	idSchema     = `"id":{"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$","description":"The id that start returned."}`
@@ -48,24 +48,33 @@ func Start() Tool {
 			if err := json.Unmarshal(c.Args, &args); err != nil {
 				return "", err
 			}
-			id := c.ID
-			if args.Name != "" {
-				id += "-" + args.Name
-				if err := unused(ctx, c.Computer, args.Name); err != nil {
-					return "", err
-				}
-			}
-			cmd, err := shell(c, id, args.Command, args.Dir)
+			cmd, err := kept(ctx, c, args.Name, args.Command, args.Dir)
 			if err != nil {
 				return "", err
 			}
-			if !computer.ValidID(id) {
-				return "", fmt.Errorf("the name %q is too long; give a shorter one", args.Name)
-			}
-			cmd.Keep, cmd.Input = true, true
 			return start(ctx, c.Computer, cmd)
 		},
 	}
+}
+
+// kept is a command that goes on in the background and takes input, under a name if it has one.
+func kept(ctx context.Context, c Call, name, command, dir string) (computer.Command, error) {
+	id := c.ID
+	if name != "" {
+		id += "-" + name
+		if err := unused(ctx, c.Computer, name); err != nil {
+			return computer.Command{}, err
+		}
+	}
+	cmd, err := shell(c, id, command, dir)
+	if err != nil {
+		return cmd, err
+	}
+	if !computer.ValidID(id) {
+		return cmd, fmt.Errorf("the name %q is too long; give a shorter one", name)
+	}
+	cmd.Keep, cmd.Input = true, true
+	return cmd, nil
 }
 
 // unused refuses a name that a running command has. The id of a command is the

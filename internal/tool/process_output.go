@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -30,6 +31,7 @@ func ReadOutput() Tool {
 				"With wait_seconds it first waits until there is a new line (or, with until: end, until the command has ended), at most that long.",
 			Schema: `{"type":"object","properties":{` + idSchema + `,` +
 				`"from":{"type":"integer","minimum":-1000000000,"maximum":1000000000,"description":"The first line to show, from 1; -5 means the last five."},` +
+				`"after":{"type":"integer","minimum":0,"maximum":1000000000,"description":"In place of from: the number of the last line that you have seen; 0 for none."},` +
 				`"lines":{"type":"integer","minimum":1,"maximum":2000,"description":"How many lines to show at most; 200 if left out."},` +
 				`"wait_seconds":{"type":"integer","minimum":0,"maximum":300,"description":"How long to wait; 0 if left out."},` +
 				`"until":{"type":"string","enum":["output","end"],"description":"What to wait for; output if left out."}` +
@@ -40,17 +42,23 @@ func ReadOutput() Tool {
 		Computer:   true,
 		Run: func(ctx context.Context, c Call) (string, error) {
 			args := struct {
-				ID    string  `json:"id"`
-				From  float64 `json:"from"`
-				Lines float64 `json:"lines"`
-				Wait  float64 `json:"wait_seconds"`
-				Until string  `json:"until"`
+				ID    string   `json:"id"`
+				From  float64  `json:"from"`
+				After *float64 `json:"after"`
+				Lines float64  `json:"lines"`
+				Wait  float64  `json:"wait_seconds"`
+				Until string   `json:"until"`
 			}{Lines: standardRead}
 			if err := json.Unmarshal(c.Args, &args); err != nil {
 				return "", err
 			}
 			from, most := int64(args.From), int(args.Lines)
-			if from == 0 {
+			switch {
+			case args.After != nil && from != 0:
+				return "", errors.New("give from or after, not both")
+			case args.After != nil:
+				from = int64(*args.After) + 1
+			case from == 0:
 				from = -int64(most)
 			}
 			if args.Wait > 0 {

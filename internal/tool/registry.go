@@ -58,7 +58,7 @@ func Builtin() *Registry {
 	r, err := New(
 		Calculator(),
 		ReadFile(), WriteFile(&writing), EditFile(&writing), ListFiles(), Glob(), Grep(),
-		Exec(), Start(), Processes(), ReadOutput(), WriteInput(), Kill(),
+		Exec(), Start(), Processes(), ReadOutput(), WriteInput(), Kill(), Await(), OpenShell(),
 	)
 	if err != nil {
 		panic(err) // they are ours

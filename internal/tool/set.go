@@ -22,11 +22,11 @@ type Set interface {
 }
 
 // Offered returns the names of the tools that an agent gets if nobody chose any:
-// all, but without a computer none that needs one.
+// all but those that must be named, and without a computer none that needs one.
 func Offered(s Set, computers bool) []string {
 	return slices.DeleteFunc(s.Names(), func(name string) bool {
 		t, _ := s.Lookup(name)
-		return t.Computer && !computers
+		return t.Named || t.Computer && !computers
 	})
 }
 

@@ -30,6 +30,8 @@ type Tool struct {
 	Writes bool
 	// Computer says that the tool needs one.
 	Computer bool
+	// Named says that only those have the tool for whom somebody names it.
+	Named bool
 	// Paths are the arguments that are paths of the workspace, or lists of some: what
 	// policies look at. A tool of Lyceum's own names them all. Of another, nil means that
 	// nobody has said; those are then taken for paths that are called as paths are.

@@ -35,16 +35,22 @@ import (
 // Role is the argument by which this program is the bridge.
 const Role = "bridge"
 
-// The variables by which it is told where the tools are, and whose they are.
+// The variables by which it is told where the tools are, and whose they are; and at which of
+// several servers, if there are some.
 const (
 	AddressVariable = "LYCEUM_PORT_TOOLS"
 	TokenVariable   = "LYCEUM_TOOLS_TOKEN"
+	ServerVariable  = "LYCEUM_TOOLS_SERVER"
 )
 
-// Command is what a client is to start, and its variables, for a port at an address and a
-// token: clients pass few of their own on.
-func Command(address, token string) (args, env []string) {
-	return []string{computer.Program, Role}, []string{AddressVariable + "=" + address, TokenVariable + "=" + token}
+// Command is what a client is to start, and its variables, for a port at an address, a token,
+// and one of several servers, empty for the only one: clients pass few of their own on.
+func Command(address, token, server string) (args, env []string) {
+	env = []string{AddressVariable + "=" + address, TokenVariable + "=" + token}
+	if server != "" {
+		env = append(env, ServerVariable+"="+server)
+	}
+	return []string{computer.Program, Role}, env
 }
 
 const (
@@ -66,7 +72,7 @@ func Main(ctx context.Context, _ []string, in io.Reader, out, errOut io.Writer) 
 		fmt.Fprintf(errOut, "lyceum bridge: %s and %s must say where the tools are, and with which token\n", AddressVariable, TokenVariable)
 		return 2
 	}
-	if err := Run(ctx, address, token, in, out); err != nil {
+	if err := Run(ctx, address, token, os.Getenv(ServerVariable), in, out); err != nil {
 		fmt.Fprintln(errOut, "lyceum bridge:", err)
 		return 1
 	}
@@ -74,10 +80,10 @@ func Main(ctx context.Context, _ []string, in io.Reader, out, errOut io.Writer) 
 }
 
 // Run passes messages until in ends.
-func Run(ctx context.Context, address, token string, in io.Reader, out io.Writer) error {
+func Run(ctx context.Context, address, token, server string, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	b := &bridge{
-		url: "http://" + address + scoped.Path, token: token, session: rand.Text(), out: out, under: map[string]context.CancelFunc{},
+		url: "http://" + address + scoped.PathOf(server), token: token, session: rand.Text(), out: out, under: map[string]context.CancelFunc{},
 		// The proxy of a filtered network is no way to the loopback.
 		client: &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: maxOpen}},
 	}

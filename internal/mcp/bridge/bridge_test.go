@@ -119,7 +119,7 @@ func connect(t *testing.T, address, token, revision string, opts *mcp.ClientOpti
 	fromBridge, out := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		done <- bridge.Run(context.WithoutCancel(t.Context()), address, token, in, out)
+		done <- bridge.Run(context.WithoutCancel(t.Context()), address, token, "", in, out)
 		out.Close()
 	}()
 	t.Cleanup(func() {
@@ -245,13 +245,13 @@ func TestWhatIsRefusedIsTold(t *testing.T) {
 	}
 	in := strings.NewReader("no message\n" + `{"jsonrpc":"2.0","id":"a","method":"quests/delete"}` + "\n\n")
 	var out strings.Builder
-	if err := bridge.Run(t.Context(), p.address, "right", in, &out); err != nil {
+	if err := bridge.Run(t.Context(), p.address, "right", "", in, &out); err != nil {
 		t.Errorf("the bridge: %v", err)
 	}
 	if got := out.String(); !strings.Contains(got, `"id":null,"error":{"code":-32700`) || !strings.Contains(got, `"id":"a","error":{"code":-32051`) {
 		t.Errorf("answers to what makes no sense: %s", got)
 	}
-	if err := bridge.Run(t.Context(), p.address, "right", io.LimitReader(endless{}, 20<<20), io.Discard); err == nil || !strings.Contains(err.Error(), "MiB") {
+	if err := bridge.Run(t.Context(), p.address, "right", "", io.LimitReader(endless{}, 20<<20), io.Discard); err == nil || !strings.Contains(err.Error(), "MiB") {
 		t.Errorf("a line without an end: %v", err)
 	}
 }
@@ -284,7 +284,7 @@ func TestInAComputer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args, env := bridge.Command(c.Address("tools"), token)
+	args, env := bridge.Command(c.Address("tools"), token, "")
 	r, err := c.Run(t.Context(), computer.Command{
 		ID: "bridge", Args: []string{"sh", "-c", `echo "$0" | ` + strings.Join(args, " "), `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"publish","arguments":{"n":2}}}`},
 		Env: env, Timeout: time.Minute,
@@ -312,7 +312,7 @@ func TestAnAnswerThatEndsTooEarlyIsAskedForAgain(t *testing.T) {
 	}))
 	var out strings.Builder
 	in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"publish","arguments":{"n":1}}}` + "\n")
-	if err := bridge.Run(t.Context(), p.address, "right", in, &out); err != nil || n != 2 || !strings.Contains(out.String(), "is call 1") {
+	if err := bridge.Run(t.Context(), p.address, "right", "", in, &out); err != nil || n != 2 || !strings.Contains(out.String(), "is call 1") {
 		t.Errorf("after %d requests: %v, %s, want the answer to the second", n, err, out.String())
 	}
 }
@@ -330,7 +330,7 @@ func TestAWordThatLyceumGoesIsNoAnswer(t *testing.T) {
 	}}, scoped.Options{}))
 	var out strings.Builder
 	in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"publish","arguments":{"n":1}}}` + "\n")
-	err := bridge.Run(t.Context(), p.address, "right", in, &out)
+	err := bridge.Run(t.Context(), p.address, "right", "", in, &out)
 	if err != nil || len(calls) != 2 || calls[0] != calls[1] || strings.Count(out.String(), "\n") != 1 || !strings.Contains(out.String(), "it was made") {
 		t.Errorf("the calls %v: %v, %s, want the same call twice and one answer", calls, err, out.String())
 	}

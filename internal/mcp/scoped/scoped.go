@@ -19,8 +19,10 @@
 package scoped
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,6 +72,9 @@ type File struct {
 type Options struct {
 	// Version is Lyceum's.
 	Version string
+	// Server is the name of the server where the agent has several, each with a part of its
+	// tools; empty if this is the only one.
+	Server string
 	// Most is how many requests may be under way, 32 if zero.
 	Most int64
 	// Patience is how long a program may take to send a request, and to take a piece of an
@@ -90,8 +95,16 @@ const (
 	maxError   = 4000
 )
 
-// Path is where the endpoint is at its port.
+// Path is where the endpoint is at its port, if it is the only one.
 const Path = "/mcp"
+
+// PathOf is where the endpoint of a server is.
+func PathOf(server string) string {
+	if server == "" {
+		return Path
+	}
+	return Path + "/" + server
+}
 
 // Handler answers one agent.
 type Handler struct {
@@ -128,7 +141,7 @@ func New(agent string, box Toolbox, opts Options) *Handler {
 		opts.Sign = 15 * time.Second
 	}
 	h := &Handler{agent: agent, box: box, opts: opts, under: map[[2]string]*exchange{}, news: make(chan struct{}), over: make(chan struct{})}
-	h.sdk = mcp.NewServer(&mcp.Implementation{Name: "lyceum", Title: "Lyceum", Version: opts.Version}, &mcp.ServerOptions{
+	h.sdk = mcp.NewServer(&mcp.Implementation{Name: cmp.Or(opts.Server, "lyceum"), Title: strings.TrimSpace("Lyceum " + opts.Server), Version: opts.Version}, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
 	})
 	h.sdk.AddReceivingMiddleware(h.receive)

@@ -69,8 +69,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// What was written counts: no path is cleaned, and no other host is meant.
-	if raw, _, _ := strings.Cut(r.RequestURI, "?"); raw != Path {
-		http.Error(w, "there is nothing here: the tools are at "+Path, http.StatusNotFound)
+	if raw, _, _ := strings.Cut(r.RequestURI, "?"); raw != PathOf(h.opts.Server) {
+		http.Error(w, "there is nothing here: the tools are at "+PathOf(h.opts.Server), http.StatusNotFound)
 		return
 	}
 	switch session := r.Header.Get(sessionHeader); {

@@ -37,7 +37,7 @@ func (p *Stages) Make(w *World, b *event.QuestCreated) {
 		set.Mode = study.Autonomous
 	}
 	if w.Chance(200) {
-		set.Ask = []string{"finish"}
+		set.Ask = []string{"finish", []string{"idea", "result", "baseline", "cost"}[w.IntN(4)]}
 	}
 	if w.Chance(200) {
 		set.Materials = []string{"old"}
@@ -60,7 +60,7 @@ func (p *Stages) Make(w *World, b *event.QuestCreated) {
 
 // Rows implements Caller.
 func (p *Stages) Rows() map[event.Type]Row {
-	return map[event.Type]Row{"model.call": p.answer, "card.call": cardResult, "folder.call": folderResult, "checkpoint.call": checkpointResult, "baseline.call": baselineResult}
+	return map[event.Type]Row{"model.call": p.answer, "card.call": cardResult, "folder.call": folderResult, "checkpoint.call": checkpointResult, "baseline.call": baselineResult, "reproduction.call": reproductionResult}
 }
 
 // answer is the row of model.call: a turn that was cut short has no answer, or one that came
@@ -115,18 +115,12 @@ func checkpointResult(w *World, call event.Event) event.Body {
 	return r
 }
 
-// baselineResult is the row of baseline.call.
-func baselineResult(w *World, call event.Event) event.Body {
-	r := &event.BaselineResult{Call: call.Seq}
-	if w.Chance(200) {
-		r.Error = "there is none"
-	}
-	return r
-}
-
 // Call implements Part: sensible, or not.
 func (p *Stages) Call(w *World, _ string) (string, any) {
 	s := w.State()
+	if w.Chance(350) {
+		return resultCall(w, stages.Of(s).Study)
+	}
 	card := "0123456789abcdef0123456789abcdef"
 	if list := stages.Of(s).Study.Cards; len(list) > 0 && w.Chance(900) {
 		card = list[w.IntN(len(list))].ID

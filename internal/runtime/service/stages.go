@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"path/filepath"
 
 	"lyceum/internal/event"
 	"lyceum/internal/memory"
@@ -28,6 +29,23 @@ func (Stages) Open(ctx context.Context, q *runtime.Quest) (runtime.Bench, error)
 		b.archive = startArchive(ctx, q, m.Study)
 	}
 	return b, nil
+}
+
+// Make implements runtime.Maker: it pins the corpus in which papers are looked for.
+func (Stages) Make(ctx context.Context, c *runtime.Creation, b *event.QuestCreated) error {
+	name := stages.Corpus(c.Spec())
+	if name == "" {
+		return nil
+	}
+	tree, skipped, err := c.Folder(ctx, "corpus", name)
+	if err != nil {
+		return err
+	}
+	for _, s := range skipped {
+		c.Say("corpus: %s is left out: %s", filepath.Join(name, s.Path), s.Reason)
+	}
+	b.Corpus = tree
+	return nil
 }
 
 type stagesBench struct {

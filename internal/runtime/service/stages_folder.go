@@ -1,149 +1,69 @@
 package service
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 
+	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/audit"
+	"lyceum/internal/scratch"
 	"lyceum/internal/society/stages"
-	"lyceum/internal/society/stages/study"
 )
 
-// pages are the files of a study's folder: its plan, how it stands, its cards and its artifacts.
-// They follow from the ledger and are written again where they are missing or changed. All of
-// it belongs to the goroutine that owns the quest.
-type pages struct {
-	q *runtime.Quest
-	// seq is the last event that is known to be durable.
-	seq uint64
-	// written are the keys of pages as this process has seen them on disk, by path.
-	written map[string]string
-}
-
-func newPages(q *runtime.Quest) *pages {
-	return &pages{q: q, seq: q.State.Seq, written: map[string]string{}}
-}
-
-// printed is told of each event. The folder is brought up to date when a sitting has ended; what
-// comes between is written when the run ends, or by the next.
-func (p *pages) printed(ctx context.Context, e event.Event) error {
-	p.seq = e.Seq
-	if _, over := e.Body.(*event.SittingEnded); !over || p.q.State.Seq != e.Seq {
-		return nil
-	}
-	return p.write(ctx)
-}
-
-// close writes the rest. A state that is ahead of the ledger is of a quest that never was.
-func (p *pages) close(ctx context.Context) error {
-	if p.q.State.Seq != p.seq {
-		return nil
-	}
-	return p.write(ctx)
-}
-
-// stated are the files that tell how the study stands, with the event that they are as of.
-func stated(q *runtime.Quest, s *study.Study) []study.Page {
-	as := fmt.Sprintf(study.AsOf+"\n\n", q.State.Seq)
-	status := "# Status\n\n" + strings.Join(stages.Standing(q.State), "\n") + "\n\n" + s.Account() + "\n"
-	return []study.Page{{Path: "plan.md", Head: as + s.Track()}, {Path: "status.md", Head: as + status}}
-}
-
-// write writes what is missing or another.
-func (p *pages) write(ctx context.Context) error {
-	s := stages.Of(p.q.State).Study
-	for _, x := range append(s.Pages(p.q.State.Name), stated(p.q, s)...) {
-		if x.Key != "" && p.written[x.Path] == x.Key {
-			continue
-		}
-		data, err := p.data(ctx, x)
-		if err != nil {
-			return err
-		}
-		path := filepath.Join(p.q.QuestDir(p.q.Key), filepath.FromSlash(x.Path))
-		if have, err := os.ReadFile(path); err != nil || !bytes.Equal(have, data) {
-			if err := errors.Join(outdated(path, x), runtime.ReplaceFile(path, data)); err != nil {
-				return fmt.Errorf("write %s of quest %s: %w", x.Path, p.q.Key, err)
-			}
-		}
-		p.written[x.Path] = x.Key
-	}
-	return nil
-}
-
-// data is what a page should hold.
-func (p *pages) data(ctx context.Context, x study.Page) ([]byte, error) {
-	if x.Text.Len() == 0 {
-		return []byte(x.Head), nil
-	}
-	text, err := p.q.Joined(ctx, []event.Text{x.Text})
-	return []byte(x.Head + text + "\n"), err
-}
-
-// outdated removes the files of a card that had another title.
-func outdated(path string, x study.Page) error {
-	if !strings.HasPrefix(x.Path, "memory/") {
-		return nil
-	}
-	id := path[max(0, len(path)-len(".md")-32):]
-	old, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*"+id))
-	for _, name := range old {
-		if name != path {
-			err = errors.Join(err, os.Remove(name))
-		}
-	}
-	return err
-}
-
-// Write implements runtime.Folder.
+// Write implements runtime.Folder. The history of a quest is written by whoever runs it.
 func (Stages) Write(ctx context.Context, q *runtime.Quest) error { return newPages(q).write(ctx) }
 
-// Finish implements runtime.Folder.
+// Changed implements runtime.Folder: pages and commits that do not follow from the ledger.
+func (Stages) Changed(ctx context.Context, q *runtime.Quest) (out []string, err error) {
+	running, err := q.Ledger.Claimed(q.Key)
+	if err != nil || running {
+		return nil, err // whoever runs the quest may be writing now
+	}
+	f, err := scratch.New("", "lyceum-git-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if out, err = newPages(q).changed(ctx); err != nil {
+		return nil, err
+	}
+	commits, err := changedCommits(ctx, q, stages.Of(q.State).Study, f.Path)
+	return append(out, commits...), err
+}
+
+// Finish implements runtime.Folder: it writes and commits what the last process did not come to.
 func (Stages) Finish(ctx context.Context, q *runtime.Quest) error {
 	return errors.Join(newPages(q).write(ctx), commitAll(ctx, q, stages.Of(q.State).Study))
 }
 
-// Changed implements runtime.Folder. A page of an earlier time is no lie: whoever was killed did
-// not come to write the new one. Such a page says which event, or revision, it is as of.
-func (Stages) Changed(ctx context.Context, q *runtime.Quest) (out []string, err error) {
-	if running, err := q.Ledger.Claimed(q.Key); running || err != nil {
-		return nil, err
+// holds finds what is not so of a folder that was recorded: it has as many files and bytes as is
+// said, and none that could not have been taken.
+func (w *resultWitness) holds(ctx context.Context, e event.Event, b *event.CheckpointResult) (*audit.Difference, error) {
+	if b.Tree == nil {
+		return nil, nil
 	}
-	p, s := newPages(q), stages.Of(q.State).Study
-	for _, x := range append(s.Pages(q.State.Name), stated(q, s)...) {
-		path := filepath.Join(q.QuestDir(q.Key), filepath.FromSlash(x.Path))
-		have, err := os.ReadFile(path)
-		if errors.Is(err, os.ErrNotExist) || err == nil && len(have) == 0 {
-			continue
+	var files, size int64
+	large := ""
+	err := blob.Files(ctx, w.rt.Blobs, *b.Tree, func(path string, ref event.Ref) error {
+		files, size = files+1, size+ref.Size
+		if ref.Size > maxKept {
+			large = path
 		}
-		want, failed := p.data(ctx, x)
-		if err := errors.Join(err, failed); err != nil {
-			return nil, err
-		}
-		// It may be from before the card was offered to others.
-		own := bytes.Replace(want, []byte("\nscope: global\n"), []byte("\nscope: quest\n"), 1)
-		if !bytes.Equal(have, want) && !bytes.Equal(have, own) && asOf(have) >= asOf(want) {
-			out = append(out, path)
-		}
+		return nil
+	})
+	differs := func(format string, args ...any) (*audit.Difference, error) {
+		return &audit.Difference{Seq: e.Seq, What: fmt.Sprintf(format, args...)}, nil
 	}
-	return out, nil
-}
-
-// asOf is the event or the revision that a page says it is as of, 0 if it says none.
-func asOf(data []byte) (n uint64) {
-	for line := range strings.Lines(string(data[:min(len(data), 4096)])) {
-		if _, err := fmt.Sscanf(line, study.AsOf, &n); err == nil {
-			return n
-		}
-		if _, err := fmt.Sscanf(line, "revision: %d", &n); err == nil {
-			return n
-		}
+	switch {
+	case err != nil:
+		return differs("the tree that was recorded cannot be read: %v", err)
+	case files != b.Files || size != b.Size:
+		return differs("the tree that was recorded has %d files with %d bytes, and it says %d with %d", files, size, b.Files, b.Size)
+	case large != "":
+		return differs("the tree that was recorded has the file %q, which is larger than any that is taken", runtime.AtMost(large, 200))
 	}
-	return 0
+	return nil, nil
 }

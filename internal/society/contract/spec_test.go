@@ -43,7 +43,7 @@ func TestAFaultOfAContractNetIsNamedWithItsLine(t *testing.T) {
 		"time":      {"society: contract\ntask: x\nwait_until: soon", `quest.yaml:3:1: wait_until "soon"`},
 		"two tasks": {"society: contract\nproblem: x\ntask: y", "quest.yaml:3:1: task and problem are both given"},
 		"agents":    {"society: contract\ntask: x\nagents: 3", "quest.yaml:3:1: the society contract has its own agents: leave agents out"},
-		"elsewhere": {"problem: x\ncorpus: texts", "quest.yaml:2:1: corpus is a key of contract: say society: contract, or leave it out"},
+		"elsewhere": {"problem: x\ncorpus: texts", "quest.yaml:2:1: corpus is a key of contract and stages: say society: contract or stages, or leave it out"},
 		"lab words": {"society: contract\ntask: x\ndecision: majority", "quest.yaml:3:1: decision is a key of lab: say society: lab, or leave it out"},
 		"no task":   {"society: contract\ncorpus: x", "no question"},
 		"in a lab":  {"society: lab\nagents: 2\nproblem: x\naudit: lite", "quest.yaml:4:1: audit is a key of contract"},

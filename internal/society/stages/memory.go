@@ -17,6 +17,8 @@ import (
 type Memory struct {
 	Settings Settings
 	Study    *study.Study
+	// Corpus is the folder in which papers are looked for, nil if there is none.
+	Corpus *event.TreeRef `json:",omitzero"`
 	// Orders are those of people that nothing was done about yet.
 	Orders []Order `json:",omitempty"`
 	// Failed says that the last sitting did, for Reason, and that it is waited for the next;
@@ -42,7 +44,7 @@ const maxOrders = 64
 
 // Begin implements quest.Knower.
 func (Society) Begin(_ *quest.State, b *event.QuestCreated) quest.Memory {
-	m := &Memory{Settings: settingsOf(nil)}
+	m := &Memory{Settings: settingsOf(nil), Corpus: b.Corpus}
 	if err := quest.Recorded(b, &m.Settings); err != nil {
 		panic(err)
 	}
@@ -89,7 +91,7 @@ func (m *Memory) Apply(e event.Event) {
 		m.Failed, m.Retry, m.Reason, m.Exited = false, 0, "", false
 		m.done(isNow)
 	case *event.SittingEnded:
-		m.Failed, m.Retry, m.Reason = b.Outcome == event.SittingFailed, 0, b.Reason
+		m.Failed, m.Retry, m.Reason = b.Outcome == event.SittingFailed || b.Outcome == event.SittingInterrupted, 0, b.Reason
 		m.done(isNow)
 	case *event.TimerSet:
 		if b.Purpose == retryTimer {
@@ -100,7 +102,8 @@ func (m *Memory) Apply(e event.Event) {
 			m.Failed, m.Retry = false, 0
 		}
 	case *event.CliExit:
-		m.Exited = m.Exited || !m.Study.Under()
+		// What an executor runs itself ends with its prompt.
+		m.Exited = m.Exited || !m.Study.Under() && b.Call != 0
 	}
 }
 

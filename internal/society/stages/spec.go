@@ -35,6 +35,7 @@ const (
 	keyMode       = "mode"
 	keyAnchor     = "anchor"
 	keyAsk        = "ask"
+	keyCorpus     = "corpus"
 	keyLiterature = "literature"
 	keyMaterials  = "materials"
 	keySkills     = quest.KeySkills
@@ -55,6 +56,7 @@ var keys = []quest.Key{
 	quest.TextKey(keyMode, "copilot: the researcher waits for people after each sitting (default); autonomous: it goes on", study.Copilot, study.Autonomous),
 	quest.TextKey(keyAnchor, "the stage that a study begins with; default scout", study.Anchors...),
 	listKey(keyAsk, "what the rules ask people about: baseline, idea, result, cost, finish; default nothing", asks...),
+	quest.TextKey(keyCorpus, "a folder beside quest.yaml whose texts a study looks for papers in"),
 	quest.TextKey(keyLiterature, "online: papers may be looked for outside; offline: only what is here (default)", "online", "offline"),
 	listKey(keyMaterials, "files and folders of the quest that were there before, which are looked through first"),
 	listKey(keySkills, "folders of skills that add to ours or replace them"),

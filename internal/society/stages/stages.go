@@ -8,6 +8,8 @@
 package stages
 
 import (
+	"strings"
+
 	"lyceum/internal/agent"
 	"lyceum/internal/behavior"
 	"lyceum/internal/event"
@@ -28,6 +30,7 @@ var (
 	_ quest.Prompter  = Society{}
 	_ quest.Deliverer = Society{}
 	_ quest.Skilled   = Society{}
+	_ quest.Served    = Society{}
 	_ quest.Rester    = (*Memory)(nil)
 	_ quest.Steered   = (*Memory)(nil)
 	_ quest.Replied   = (*Memory)(nil)
@@ -40,7 +43,12 @@ func (Society) Rules() string { return "stages/1" }
 
 // Traits implements quest.Society: what people say is mail, and a model that failed is tried
 // again after a time.
-func (Society) Traits() quest.Traits { return quest.Traits{Mail: true, Wakes: true, Couples: true} }
+func (Society) Traits() quest.Traits {
+	return quest.Traits{Mail: true, Wakes: true, Couples: true, Silence: silence}
+}
+
+// silence is how long a runner may say nothing and wait for nothing before its sitting ends.
+const silence = 30 * 60 * 1_000_000
 
 // About implements quest.Described.
 func (Society) About() string {
@@ -62,7 +70,7 @@ const Researcher = "researcher"
 // Roles implements quest.Cast: one researcher, which thinks with the quest's model or is an
 // executor.
 func (Society) Roles(s *quest.Spec, thinks, _ bool) []quest.Role {
-	r := quest.Role{Name: Researcher, Thinks: thinks, Text: "system", World: true}
+	r := quest.Role{Name: Researcher, Thinks: thinks, Text: "system", World: true, Uses: commandTools()}
 	for _, t := range tools {
 		r.Own = append(r.Own, t.Name)
 	}
@@ -97,7 +105,16 @@ func (Society) Failed(s *quest.State, a *agent.Agent, e event.Event) []event.Dra
 	if a.Failed != nil {
 		reason = event.Shorten(a.Failed.Text, 2000)
 	}
+	if lost(a) {
+		return end(s, e, event.SittingInterrupted, reason)
+	}
 	return end(s, e, event.SittingFailed, reason)
+}
+
+// lost reports whether the researcher is an executor whose process is gone, and that no way led to
+// again.
+func lost(a *agent.Agent) bool {
+	return a.Session != nil && a.Failed != nil && (a.Session.Cut > 0 || strings.HasPrefix(a.Failed.Text, "interrupted"))
 }
 
 // Parked implements quest.Society: a policy has taken the turn away, and a person has to speak.
@@ -116,6 +133,8 @@ func (Society) Before(s *quest.State, a *agent.Agent, e event.Event) []event.Dra
 		return nil
 	case Of(s).Study.Concluded != 0:
 		return end(s, e, event.SittingRested, "")
+	case a.Session != nil && a.Empty > 0 && a.Session.Used > 0:
+		return end(s, e, event.SittingRested, "") // it has acted, and had nothing to say
 	case len(s.Mail) == 0 || !s.Sitting.Came:
 		return nil // nobody said anything, or there was no room for it in the prompt
 	}

@@ -30,7 +30,7 @@ const (
 
 // tools are the society's own, subject by subject. Their texts are part of the rules: a quest
 // pins them.
-var tools = slices.Concat(talkTools, branchTools, resultTools)
+var tools = slices.Concat(talkTools, literatureTools, branchTools, resultTools)
 
 // uses are what each of them does; what is not here, the world answers.
 var uses = joined(talkUses, branchUses, resultUses)

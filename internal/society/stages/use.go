@@ -146,10 +146,47 @@ func (c *using) interact() []event.Draft {
 	if step, done := c.keep(&w); !done {
 		return step
 	}
-	if len(c.s.Mail) > 0 {
-		return deliver(c.s, c.e, event.WithInteract)
+	if n := c.fits(at); n > 0 {
+		return one(c.e, "core", &event.MailDelivered{Messages: c.s.Waits()[:n], To: Researcher, With: event.WithInteract})
 	}
 	return c.say("%s", c.came(at))
+}
+
+// maxHeard is how many bytes of mail the answer to an executor has room for.
+const maxHeard = 8 << 10
+
+// fits is how many messages are handed over with the answer. Our own model hears all of them
+// beside it; an executor hears what the answer has room for, and the others with its next sitting.
+func (c *using) fits(at uint64) (n int) {
+	if c.a.Session == nil {
+		return min(len(c.s.Mail), maxMail)
+	}
+	room := maxHeard
+	for _, l := range c.heard(at) {
+		room -= event.Weight(l)
+	}
+	for i := range c.s.Mail {
+		l := &c.s.Mail[i]
+		if !l.Short(room) {
+			break
+		}
+		room -= event.Weight(l.Said())
+		n++
+	}
+	return min(n, maxMail)
+}
+
+// heard are the messages that this call has brought an executor.
+func (c *using) heard(at uint64) (out []string) {
+	if c.a.Session == nil {
+		return nil
+	}
+	for _, h := range c.a.Session.Brought {
+		if h.Seq > at {
+			out = append(out, h.Text.Text)
+		}
+	}
+	return out
 }
 
 // maxShown is how many exchanges an answer shows.
@@ -159,9 +196,14 @@ const maxShown = 4
 func (c *using) came(at uint64) string {
 	var b strings.Builder
 	b.WriteString("Said to: local.")
-	if c.study.Handed > at {
+	switch heard := c.heard(at); {
+	case len(heard) > 0:
+		b.WriteString(" Messages came, the oldest first:\n" + strings.Join(heard, "\n") + "\n")
+	case c.a.Session != nil && len(c.s.Mail) > 0:
+		b.WriteString(" Messages came that are too long for here: you get them when this sitting is over.")
+	case c.study.Handed > at:
 		b.WriteString(" Messages came: they follow, the oldest first.")
-	} else {
+	default:
 		b.WriteString(" Nothing came. Go on.")
 	}
 	if t := c.study.Waits(); t != nil && t.Seq == at {

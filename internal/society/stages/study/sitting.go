@@ -121,7 +121,7 @@ func (s *Study) ended(b *event.SittingEnded) {
 		s.Empty++
 		s.Failures = 0
 	}
-	if b.Outcome == event.SittingFailed {
+	if b.Outcome == event.SittingFailed || b.Outcome == event.SittingInterrupted {
 		s.Failures++
 	}
 }
