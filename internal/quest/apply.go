@@ -88,12 +88,17 @@ func (s *State) Apply(e event.Event) {
 	default:
 		s.applyCall(e)
 	}
+	s.remember(e)
+	s.Seq, s.Hash, s.Time = e.Seq, e.Hash, e.Time
+}
+
+// remember has the society take an event in, and then what depends on that.
+func (s *State) remember(e event.Event) {
 	if s.memory != nil {
 		s.memory.Apply(e)
 	}
 	s.settled(e)
 	s.hush()
-	s.Seq, s.Hash, s.Time = e.Seq, e.Hash, e.Time
 }
 
 // dropped takes in that artifacts are no longer kept.
