@@ -22,7 +22,7 @@ func (r *Runtime) prepare(ctx context.Context, name string, s *quest.State) erro
 		}
 	}
 	if len(missing) == 0 && !s.Unprepared() {
-		return nil
+		return r.restoreFiles(ctx, name, s)
 	}
 	if err := r.WriteFolder(ctx, name, s); err != nil {
 		return err

@@ -106,6 +106,16 @@ func (r *Runtime) writeFiles(ctx context.Context, name string, s *quest.State) e
 	return nil
 }
 
+// restoreFiles writes those files of the folder that somebody has removed.
+func (r *Runtime) restoreFiles(ctx context.Context, name string, s *quest.State) error {
+	for _, file := range []string{"quest.yaml", "brief.md"} {
+		if _, err := os.Lstat(filepath.Join(r.QuestDir(name), file)); errors.Is(err, os.ErrNotExist) {
+			return r.writeFiles(ctx, name, s)
+		}
+	}
+	return nil
+}
+
 // writeSummary writes what a run has changed in the folder.
 func (r *Runtime) writeSummary(ctx context.Context, name string, s *quest.State) error {
 	f, err := r.summary(ctx, s)

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"path/filepath"
 
@@ -21,6 +22,10 @@ func (Stages) Open(ctx context.Context, q *runtime.Quest) (runtime.Bench, error)
 	maps.Copy(b.services, branchServices(q))
 	b.services["card.call"] = &cards{q, memory.Open(q.Home)}
 	if m := stages.Of(q.State); m != nil {
+		b.ctx, b.pages = context.WithoutCancel(ctx), newPages(q)
+		if err := b.pages.write(ctx); err != nil {
+			return nil, err
+		}
 		b.archive = startArchive(ctx, q, m.Study)
 	}
 	return b, nil
@@ -47,17 +52,24 @@ type stagesBench struct {
 	q        *runtime.Quest
 	services map[event.Type]runtime.Service
 	archive  *archive
+	pages    *pages
+	ctx      context.Context // what was begun is written, also when the run is ended
 }
 
 func (b *stagesBench) Services() map[event.Type]runtime.Service { return b.services }
 
 // Printed implements runtime.Bench.
-func (b *stagesBench) Printed(e event.Event) { b.archive.printed(e, stages.Of(b.q.State).Study) }
+func (b *stagesBench) Printed(e event.Event) {
+	b.archive.printed(e, stages.Of(b.q.State).Study)
+	if err := b.pages.printed(b.ctx, e); err != nil {
+		b.q.Fail(err)
+	}
+}
 
 // Close implements runtime.Bench.
 func (b *stagesBench) Close() error {
 	if b.archive == nil {
 		return nil
 	}
-	return b.archive.close()
+	return errors.Join(b.pages.close(b.ctx), b.archive.close())
 }

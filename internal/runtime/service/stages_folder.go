@@ -14,9 +14,9 @@ import (
 )
 
 // Write implements runtime.Folder. The history of a quest is written by whoever runs it.
-func (Stages) Write(context.Context, *runtime.Quest) error { return nil }
+func (Stages) Write(ctx context.Context, q *runtime.Quest) error { return newPages(q).write(ctx) }
 
-// Changed implements runtime.Folder: commits that do not follow from the ledger.
+// Changed implements runtime.Folder: pages and commits that do not follow from the ledger.
 func (Stages) Changed(ctx context.Context, q *runtime.Quest) (out []string, err error) {
 	running, err := q.Ledger.Claimed(q.Key)
 	if err != nil || running {
@@ -27,12 +27,16 @@ func (Stages) Changed(ctx context.Context, q *runtime.Quest) (out []string, err 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	return changedCommits(ctx, q, stages.Of(q.State).Study, f.Path)
+	if out, err = newPages(q).changed(ctx); err != nil {
+		return nil, err
+	}
+	commits, err := changedCommits(ctx, q, stages.Of(q.State).Study, f.Path)
+	return append(out, commits...), err
 }
 
-// Finish implements runtime.Folder: it commits what the last process did not come to.
+// Finish implements runtime.Folder: it writes and commits what the last process did not come to.
 func (Stages) Finish(ctx context.Context, q *runtime.Quest) error {
-	return commitAll(ctx, q, stages.Of(q.State).Study)
+	return errors.Join(newPages(q).write(ctx), commitAll(ctx, q, stages.Of(q.State).Study))
 }
 
 // holds finds what is not so of a folder that was recorded: it has as many files and bytes as is

@@ -93,8 +93,8 @@ func moveLine(v *study.Move) string {
 	return fmt.Sprintf("event %d: %s moved the study from %s to %s: %s", v.Seq, v.By, v.From, v.To, study.Quoted(v.Reason))
 }
 
-// standing says where the study stands, in lines, the most important first.
-func standing(s *quest.State) (out []string) {
+// Standing says where the study stands, in lines, the most important first.
+func Standing(s *quest.State) (out []string) {
 	m := Of(s)
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	add("The study is at %s, sitting %d, %s.", m.Study.Anchor, m.Study.Next()-1, m.Settings.Mode)

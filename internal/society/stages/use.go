@@ -325,7 +325,7 @@ func (c *using) state() []event.Draft {
 	if bad := c.read(&struct{}{}); bad != "" {
 		return c.wrong("%s", bad)
 	}
-	return c.say("%s", strings.Join(standing(c.s), "\n"))
+	return c.say("%s", strings.Join(Standing(c.s), "\n"))
 }
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

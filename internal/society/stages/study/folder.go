@@ -1,0 +1,78 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lyceum/internal/event"
+	"lyceum/internal/society/lab/paper"
+)
+
+// Page is a file of the quest's folder that follows from the study: its path, what it is at its
+// head, and a text. Key is another when the page is.
+type Page struct {
+	Path, Head, Key string
+	Text            event.Text
+}
+
+// Pages are the files of cards and artifacts, in their order.
+func (s *Study) Pages(quest string) (out []Page) {
+	for _, c := range s.Cards {
+		out = append(out, Page{Path: "memory/" + c.File(), Head: c.Header(quest), Key: fmt.Sprint(c.Seq, c.Promoted), Text: c.Text})
+	}
+	for _, a := range s.Artifacts {
+		out = append(out, Page{Path: "artifacts/" + a.ID + ".md", Head: s.page(a), Key: fmt.Sprint(a.Seq, a.Replaced)})
+	}
+	return out
+}
+
+// AsOf is how a page begins that changes: with the last event that it tells of.
+const AsOf = "<!-- as of event %d -->"
+
+// page is an artifact for people. What its author wrote stands in quotes.
+func (s *Study) page(a *Artifact) string {
+	var b strings.Builder
+	last := a.Seq
+	if by := s.Artifact(a.Replaced); by != nil {
+		last = by.Seq
+	}
+	fmt.Fprintf(&b, AsOf+"\n\n", last)
+	fmt.Fprintf(&b, "# %s\n\n- id: %s\n- kind: %s\n- stage: %s\n- recorded: %s, event %d\n", paper.Quote(a.Title), a.ID, a.Kind, a.Stage, a.Time, a.Seq)
+	for _, p := range []Pair{
+		{"branch", a.Branch}, {"verdict", a.Verdict}, {"action", a.Action}, {"because", strings.Join(a.Because, ", ")}, {"replaced by", a.Replaced},
+		{"summary", a.Summary},
+	} {
+		if p.Value != "" {
+			fmt.Fprintf(&b, "- %s: %s\n", p.Name, paper.Quote(p.Value))
+		}
+	}
+	return b.String()
+}
+
+// Track is the way of the study through its stages, in Markdown: where it is, what the next ones
+// need, and how it came there.
+func (s *Study) Track() string {
+	var b strings.Builder
+	b.WriteString("# Plan\n")
+	for _, to := range Anchors {
+		mark := " "
+		switch {
+		case to == s.Anchor:
+			mark = ">"
+		case !Forward(s.Anchor, to):
+			mark = "x"
+		}
+		fmt.Fprintf(&b, "\n- [%s] %s", mark, to)
+		if lacks := s.Lacks(to); Forward(s.Anchor, to) && len(lacks) > 0 {
+			fmt.Fprintf(&b, ": needs %s (%s)", lacks[len(lacks)-1].Needs, lacks[len(lacks)-1].Name)
+		}
+	}
+	if len(s.Moves) > 0 {
+		b.WriteString("\n\n## Moves\n")
+	}
+	for _, m := range slices.Backward(s.Moves) {
+		fmt.Fprintf(&b, "\n- %s, event %d, by %s: from %s to %s, %s", m.Time, m.Seq, m.Actor, m.From, m.To, paper.Quote(m.Reason))
+	}
+	return b.String() + "\n"
+}
