@@ -13,7 +13,7 @@ import (
 // Apply takes the next event of the ledger in. It trusts it: an input that does
 // not fit is kept out by Check, before it becomes an event, and a derived event
 // comes from Decide. It panics on a ledger that was forged to say otherwise;
-// Fold does not.
+// Fold does not. It is long because it is a table of events.
 func (s *State) Apply(e event.Event) {
 	s.attend(e)
 	if s.still() { // nobody worked since the last event
