@@ -185,7 +185,7 @@ func (h *handovers) diff(int) (time.Duration, error) {
 		return 0, err
 	}
 	return took(func() error {
-		home, _, _, err := runtime.SnapshotHome(h.ctx, h.store, root, index, &event.RepoSpec{})
+		home, _, _, err := runtime.SnapshotHome(h.ctx, h.store, root, index, []string{repo.Dir})
 		if err != nil {
 			return err
 		}

@@ -28,6 +28,11 @@ const waitingScript = `rules:
 // a user runs it: lyceum serve, which made and ran them all, and one that was started
 // when they waited already.
 func (b *bench) waiting() error {
+	return b.atWait("quests that wait for a person", `{"name":%q,"problem":"Which?","model":"script:plan.yaml","may_ask":true,"tools":["calculate"]}`, waitingScript, (*served).answer)
+}
+
+// atWait measures quests of a spec, which has a place for their name, and then has one go on.
+func (b *bench) atWait(what, spec, script string, then func(*served) error) error {
 	quests, still := 1000, time.Minute
 	if b.quick {
 		quests, still = 50, 5*time.Second
@@ -37,7 +42,7 @@ func (b *bench) waiting() error {
 		return err
 	}
 	program := filepath.Join(dir, "lyceum")
-	fmt.Printf("\n%d quests that wait for a person, in lyceum serve\n", quests)
+	fmt.Printf("\n%d %s, in lyceum serve\n", quests, what)
 	begun := time.Now()
 	// As make build does, so that what it is made of is compiled already; else it takes minutes.
 	build := exec.Command("go", "build", "-trimpath", "-o", program, "./cmd/lyceum")
@@ -52,10 +57,10 @@ func (b *bench) waiting() error {
 	}
 	defer func() { s.stop() }()
 	begun = time.Now()
-	if err := s.ask(quests); err != nil {
+	if err := s.ask(quests, spec, script); err != nil {
 		return err
 	}
-	fmt.Printf("  all of them asked after %.1f s\n", time.Since(begun).Seconds())
+	fmt.Printf("  all of them wait after %.1f s\n", time.Since(begun).Seconds())
 	if err := b.atRest(s, "the server that ran them", still); err != nil {
 		return err
 	}
@@ -67,7 +72,7 @@ func (b *bench) waiting() error {
 	if err := b.atRest(s, "the next server", still); err != nil {
 		return err
 	}
-	return s.answer()
+	return then(s)
 }
 
 // atRest measures a server that has nothing to do.
@@ -125,12 +130,11 @@ func (s *served) stop() {
 }
 
 // ask makes quests and runs them until all of them wait.
-func (s *served) ask(n int) error {
+func (s *served) ask(n int, spec, script string) error {
 	ctx := context.Background()
 	for i := range n {
 		name := "q" + strconv.Itoa(i)
-		spec := fmt.Sprintf(`{"name":%q,"problem":"Which?","model":"script:plan.yaml","may_ask":true,"tools":["calculate"]}`, name)
-		_, err := s.client.Create(ctx, api.NewQuest{Spec: []byte(spec), Start: true, Files: []api.NewFile{{Path: "plan.yaml", Text: new(waitingScript)}}})
+		_, err := s.client.Create(ctx, api.NewQuest{Spec: fmt.Appendf(nil, spec, name), Start: true, Files: []api.NewFile{{Path: "plan.yaml", Text: &script}}})
 		if err != nil {
 			return fmt.Errorf("quest %d: %w", i, err)
 		}

@@ -9,8 +9,6 @@ import (
 
 	"lyceum/internal/api"
 	"lyceum/internal/model"
-	"lyceum/internal/quest"
-	"lyceum/internal/society/stages"
 )
 
 // conversation is what the server says of one.
@@ -35,7 +33,6 @@ type conversation struct {
 // elsewhere, goes to another stage and rests. Two more messages wait, and one is taken back.
 func (s *server) researched(g *gate, name string) (last uint64) {
 	s.t.Helper()
-	s.rt.Societies = append(slices.Clone(s.rt.Societies), quest.Society(stages.Society{}))
 	g.says = func(r *model.Request) *model.Answer {
 		switch r.Turn {
 		case 1:

@@ -144,11 +144,12 @@ func (w *wait) wake() {
 }
 
 // rouses reports whether a quest that nobody runs goes on because of what was said to it: it
-// waits for words, or has its answer and is asked something more.
+// waits for words, was left in the middle by whoever ran it, or has its answer and is asked
+// something more.
 func rouses(s *quest.State, said event.Body) bool {
 	switch said.(type) {
 	case *event.UserMessage, *event.InteractionAnswered:
-		return s.HasMail() && (s.Waiting() || s.Wakes())
+		return s.HasMail() && (s.Status == quest.Running || s.Wakes())
 	}
 	return false
 }

@@ -61,6 +61,15 @@ func TestTheReceiptOfAMessage(t *testing.T) {
 			t.Errorf("%v: the fault is of %q, want %q", body, e.Error.Field, field)
 		}
 	}
+	// One whose answer was lost is sent again, and is the same message.
+	var once, twice posted
+	keyed := map[string]any{"text": "Hear me.", "key": "k-1"}
+	s.do("POST", "/api/quests/q/messages", keyed).want(t, 202).into(t, &once)
+	s.do("POST", "/api/quests/q/messages", map[string]any{"text": "Between."}).want(t, 202)
+	s.do("POST", "/api/quests/q/messages", keyed).want(t, 202).into(t, &twice)
+	if once.ID != twice.ID || once.Message == 0 || once.Message != twice.Message {
+		t.Errorf("a message that was sent twice with one key: got %+v and %+v, want the same", once, twice)
+	}
 	s.do("DELETE", "/api/quests/q/messages/"+"2", nil).want(t, 409)
 }
 

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	acp "github.com/coder/acp-go-sdk"
 )
 
 // studied is a home with a study that asks, moves and waits, by a script.
@@ -100,4 +102,38 @@ func TestAStudyInATerminal(t *testing.T) {
 	p.shows(`left with 0`)
 	p.restored()
 	h.ok("replay", "series")
+}
+
+// TestAStudyInAnEditor: a prompt is a message, which begins the next sitting; what begins with a
+// slash is a command, answered without a model, and an unknown one is refused.
+func TestAStudyInAnEditor(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, map[string]string{"plan.yaml": "rules:\n  - on: {turn: 1}\n    say: I look at it.\n  - say: I heard you.\n"})
+	e := h.edit("--model", "script:plan.yaml", "--society", "stages")
+	id := e.begin(h.work)
+	e.says(id, "/status", acp.StopReasonEndTurn)
+	e.says(id, "Which forecast is best?", acp.StopReasonEndTurn)
+	e.says(id, "And the mean?", acp.StopReasonEndTurn)
+	turns := h.count(string(id), "model.call")
+	e.says(id, "/status", acp.StopReasonEndTurn)
+	e.says(id, "/stage idea", acp.StopReasonEndTurn)
+	e.says(id, "/nonsense", acp.StopReasonEndTurn)
+	var b strings.Builder
+	e.mu.Lock()
+	for _, n := range e.updates {
+		if c := n.Update.AgentMessageChunk; c != nil && c.Content.Text != nil {
+			b.WriteString(c.Content.Text.Text)
+		}
+	}
+	e.mu.Unlock()
+	for _, want := range []string{"There is no quest yet", "I look at it.", "I heard you.", "Stage: scout.", "/waive baseline-first <why>", "there is no command /nonsense"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("there is no %q in what the editor shows:\n%s", want, b.String())
+		}
+	}
+	if n := h.count(string(id), "model.call"); n != turns || turns != 2 {
+		t.Errorf("%d turns, %d after commands: want 2 and no more", turns, n)
+	}
+	e.end()
+	h.ok("replay", string(id))
 }

@@ -13,7 +13,7 @@ import (
 // Apply takes the next event of the ledger in. It trusts it: an input that does
 // not fit is kept out by Check, before it becomes an event, and a derived event
 // comes from Decide. It panics on a ledger that was forged to say otherwise;
-// Fold does not. It is long because it is a table of events.
+// Fold does not. It is long because each type of event has its line.
 func (s *State) Apply(e event.Event) {
 	s.attend(e)
 	if s.still() { // nobody worked since the last event
@@ -88,12 +88,17 @@ func (s *State) Apply(e event.Event) {
 	default:
 		s.applyCall(e)
 	}
+	s.remember(e)
+	s.Seq, s.Hash, s.Time = e.Seq, e.Hash, e.Time
+}
+
+// remember has the society take an event in, and then what depends on that.
+func (s *State) remember(e event.Event) {
 	if s.memory != nil {
 		s.memory.Apply(e)
 	}
 	s.settled(e)
 	s.hush()
-	s.Seq, s.Hash, s.Time = e.Seq, e.Hash, e.Time
 }
 
 // dropped takes in that artifacts are no longer kept.

@@ -158,11 +158,26 @@ func (p *Stages) Call(w *World, _ string) (string, any) {
 		return []string{"state", "memory_list_recent"}[w.IntN(2)], object{}
 	case n < 79:
 		return "complete", object{"answer": w.Word()}
-	case n < 90:
+	case n < 87:
 		return []string{Safe, Unsafe}[w.IntN(2)], object{"path": "a/x"}
+	}
+	if w.Chance(500) {
+		return p.work(w)
 	}
 	own := stages.Society{}.Own()
 	return own[w.IntN(len(own))].Name, object{"id": card, "name": "main", "kind": "idea", "message": w.Word(), "title": w.Word(), "text": w.Word()}
+}
+
+// work is a call that is about lines of work.
+func (*Stages) work(w *World) (string, any) {
+	names := []string{"main", "idea/a", "idea/b", "run/a", "paper/p"}
+	switch w.IntN(3) {
+	case 0:
+		return "prepare_branch", object{"kind": []string{"idea", "run", "paper"}[w.IntN(3)], "id": []string{"a", "b", "p"}[w.IntN(3)]}
+	case 1:
+		return "activate_branch", object{"name": names[w.IntN(len(names))]}
+	}
+	return "checkpoint", object{"message": w.Word()}
 }
 
 // Says implements Speaker.

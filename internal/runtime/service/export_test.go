@@ -2,6 +2,8 @@ package service
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"lyceum/internal/event"
 	"lyceum/internal/runtime"
@@ -20,6 +22,15 @@ func SearchOf(docs []search.Document, e search.Embedder) func(context.Context, *
 // AcceptOf runs acceptance commands on a tree as the workshop of an architect does.
 func AcceptOf(ctx context.Context, q *runtime.Quest, seq uint64, b *event.AcceptanceCall) (*event.TestReport, error) {
 	return accept(ctx, q, seq, b, q.Restored(ctx, &b.Tree))
+}
+
+// OpenGit opens a repository in a folder with a git that may take so long.
+func OpenGit(ctx context.Context, dir string, patience time.Duration) error {
+	was := gitPatience
+	gitPatience = patience
+	defer func() { gitPatience = was }()
+	r, err := openRepository(ctx, dir, true)
+	return errors.Join(err, r.close())
 }
 
 // ReproduceOf runs an entry point as the workshops of labs and studies do.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"lyceum/internal/runtime"
+	"lyceum/internal/scratch"
 )
 
 // repository is the git repository of a quest's folder. Agents' files are in it, so
@@ -29,6 +30,19 @@ type repository struct {
 
 // gitPatience is how long one git may take: one that hangs must not hold up a quest for ever.
 var gitPatience = 10 * time.Minute
+
+// errHangs says that a git took longer.
+var errHangs = errors.New("it took too long")
+
+// works reports whether git can make a repository at all.
+func works(ctx context.Context) bool {
+	f, err := scratch.New("", "lyceum-git-")
+	if err != nil {
+		return false
+	}
+	r, err := openRepository(ctx, f.Path, true)
+	return errors.Join(err, r.close(), f.Close()) == nil
+}
 
 // openRepository opens the repository of a quest's folder, and makes it if there is none. It
 // is nil where there is no git: the folder is what counts, its history is a convenience.
@@ -132,7 +146,7 @@ func (r *repository) run(ctx context.Context, env []string, args ...string) (str
 
 // once runs git, which may read in.
 func (r *repository) once(ctx context.Context, env []string, in io.Reader, args ...string) (out, errText string, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, gitPatience, fmt.Errorf("it took longer than %s", gitPatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, gitPatience, errHangs)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, r.program, append([]string{
 		"-c", "core.hooksPath=/dev/null", "-c", "commit.gpgSign=false", "-c", "core.fsmonitor=false", "-c", "core.autocrlf=false",

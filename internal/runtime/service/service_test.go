@@ -2,8 +2,12 @@ package service_test
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"lyceum/internal/event"
 	"lyceum/internal/quest/questtest"
@@ -44,5 +48,17 @@ func TestEveryCallHasAService(t *testing.T) {
 	}
 	if want := 6; len(answered) < want {
 		t.Errorf("got services for %v, want at least %d", slices.Sorted(maps.Keys(answered)), want)
+	}
+}
+
+// A git that hangs is no success, and holds up nobody for ever.
+func TestAGitThatHangs(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "git"), []byte("#!/bin/sh\nexec sleep 1000\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if err := service.OpenGit(t.Context(), t.TempDir(), 50*time.Millisecond); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("a git that hangs: got %v, want that it took too long", err)
 	}
 }

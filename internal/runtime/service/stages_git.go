@@ -152,19 +152,22 @@ func (a *archive) commit(ctx context.Context, want *history) (err error) {
 	return nil
 }
 
-// damaged reports whether an error of git is due to the repository. One that git can go through
-// is kept: the disk may be full, or the program hang.
+// damaged reports whether an error is due to the repository. One that git can go through is kept,
+// and so is one where git itself does not work: the disk may be full, or the program hang.
 func (a *archive) damaged(ctx context.Context, err error) bool {
-	if a.git == nil || errors.Is(err, errNoGit) || errors.Is(err, errLedger) {
-		return a.git == nil && !errors.Is(err, errNoGit)
+	if errors.Is(err, errNoGit) || errors.Is(err, errLedger) || errors.Is(err, errHangs) {
+		return false
+	}
+	if a.git == nil {
+		return works(ctx)
 	}
 	_, sick := a.git.run(ctx, nil, "rev-list", "--objects", "--branches", "--quiet")
-	return sick != nil
+	return sick != nil && works(ctx)
 }
 
 func (a *archive) setAside() error {
 	err := a.git.close()
-	a.git, a.ids = nil, nil
+	a.git, a.ids, a.refs = nil, nil, nil
 	return errors.Join(err, aside(a.q.QuestDir(a.q.Key)))
 }
 

@@ -79,6 +79,8 @@ func (w *resultWitness) Look(ctx context.Context, call, result event.Event) (*au
 		}
 	case *event.BaselineResult:
 		return w.brought(ctx, call, result, b)
+	case *event.CheckpointResult:
+		return w.holds(ctx, result, b)
 	}
 	return nil, nil
 }

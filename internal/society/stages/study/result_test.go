@@ -282,6 +282,11 @@ func TestBeatsNeedsBothVerified(t *testing.T) {
 	if lines := s.CompareBranches("run/better", "run/wrong"); !strings.Contains(lines[0], "does not beat") {
 		t.Errorf("branches compare as %q", lines)
 	}
+	low := s.result(ResultMain, "low", mae("0.4", ""))
+	s.ran("0.4")
+	if yes, why := Beats(low, wrong); yes || !strings.Contains(why, "result-2 is differs") {
+		t.Errorf("it beats a figure that did not come out again: %v, %q", yes, why)
+	}
 	account := s.Account()
 	for _, want := range []string{"## Baseline", "result-2, main, differs", "claimed to be 0.5", "result-4, main, verified"} {
 		if !strings.Contains(account, want) {

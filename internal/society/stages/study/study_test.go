@@ -177,6 +177,10 @@ func TestThreads(t *testing.T) {
 			t.Error("the answer was withdrawn, and people are not asked again")
 		}
 		asked = s.take("researcher", &event.InteractionOpened{Answer: first, Question: event.Text{Text: "a?"}})
+		if s.Abandon(); s.Unasked() == nil {
+			t.Error("a fork does not ask what its origin asked")
+		}
+		asked = s.take("researcher", &event.InteractionOpened{Answer: first, Question: event.Text{Text: "a?"}})
 		second := s.say(Request, ReplyBlocking, "b?")
 		if got := s.Superseded(); got != asked {
 			t.Errorf("%d is superseded, want %d", got, asked)
