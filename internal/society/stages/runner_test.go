@@ -136,6 +136,9 @@ func TestMailOfARunner(t *testing.T) {
 		if got := kinds(r.ends(event.StopEnd, "So.")); got != "sitting.ended" || !r.State.Waiting() {
 			t.Errorf("the end leads to %q: it has heard all", got)
 		}
+		if !strings.Contains(r.window(), "alpha") {
+			t.Error("what it has heard is not in the transcript, for a session that takes the place of this one")
+		}
 		r.message("last")
 		if got := r.prompt(); strings.Contains(got, "]\nalpha") || !strings.Contains(got, "]\nlast") {
 			t.Errorf("the next prompt is %q, want the last message alone", got)
