@@ -14,7 +14,7 @@ import (
 func (h *home) kept(of event.Hash) []string {
 	h.t.Helper()
 	name := of.String()
-	files, err := filepath.Glob(filepath.Join(h.dir, "blobs", name[:2], name[2:4], name+"*"))
+	files, err := filepath.Glob(filepath.Join(h.dir, "blobs", name[:2], name+"*"))
 	must(h.t, err)
 	return files
 }
