@@ -124,7 +124,7 @@ func (a *Agent) Prompted(seq uint64, c *event.PromptCall) {
 // begins its output anew.
 func (a *Agent) Opened(b *event.SessionOpened) {
 	x := a.Session
-	if b.ID != x.ID {
+	if b.ID != x.ID || b.How == event.SessionNew {
 		x.Told = 0
 	}
 	if b.Process != x.Process {
