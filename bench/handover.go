@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"lyceum/internal/blob"
@@ -39,6 +40,8 @@ func (b *bench) handover() error {
 	var r [6][]time.Duration
 	for i := range rounds {
 		for k, step := range []func(int) (time.Duration, error){h.copied, h.base, h.home, h.status, h.diff, h.patch} {
+			// What a step before has only written, this one is not to flush.
+			syscall.Sync()
 			d, err := step(i)
 			if err != nil {
 				return err

@@ -164,7 +164,7 @@ func (a *Agent) noteBrought() {
 // begins its output anew.
 func (a *Agent) Opened(b *event.SessionOpened) {
 	x := a.Session
-	if b.ID != x.ID {
+	if b.ID != x.ID || b.How == event.SessionNew {
 		x.Told = 0
 		a.unheard()
 	}

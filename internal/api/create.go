@@ -17,6 +17,7 @@ import (
 	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/scratch"
 
 	"github.com/goccy/go-yaml"
 )
@@ -154,12 +155,12 @@ func (d *draft) add(files []NewFile) error {
 // needs of them goes into its ledger. What use says is wrong with the plan becomes a problem
 // with all its fields.
 func (s *Server) laidOut(d *draft, use func() error) error {
-	dir, err := os.MkdirTemp("", "lyceum-new-")
+	dir, err := scratch.New("", "lyceum-new-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	root, err := os.OpenRoot(dir)
+	defer dir.Close()
+	root, err := os.OpenRoot(dir.Path)
 	if err != nil {
 		return err
 	}
@@ -174,7 +175,7 @@ func (s *Server) laidOut(d *draft, use func() error) error {
 			return badParameter("files.path", "%.80q cannot be written: %v", name, errors.Unwrap(err))
 		}
 	}
-	d.plan.Dir = dir
+	d.plan.Dir = dir.Path
 	if err = use(); err == nil || !isPlanFault(err) {
 		return err
 	}
@@ -183,7 +184,7 @@ func (s *Server) laidOut(d *draft, use func() error) error {
 		for key, elsewhere := range d.plan.Folders {
 			text = strings.ReplaceAll(text, elsewhere, "the folder for "+key)
 		}
-		return s.discreet(text, dir)
+		return s.discreet(text, dir.Path)
 	}
 	p.text = say(p.text)
 	for i := range p.fields {

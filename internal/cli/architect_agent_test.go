@@ -33,7 +33,8 @@ while IFS= read -r line; do
   *'"method":"session/new"'*) echo '{"jsonrpc":"2.0","id":"new-1","result":{"sessionId":"s"}}' ;;
   *'"method":"session/prompt"'*)
     prompt=$(printf '%s' "$line" | sed 's/.*"id":"\(p[0-9]*\)".*/\1/')
-    case "$line" in *environment_fingerprint*) printf '%s' "$line" | sed 's/.*environment_fingerprint: [\\"]*\([0-9a-f]*\).*/\1/' > .executor/print ;; esac
+    print=$(printf '%s' "$line" | sed -n 's/.*environment_fingerprint: [\\"]*\([0-9a-f]\{64\}\).*/\1/p')
+    [ -z "$print" ] || printf '%s' "$print" > .executor/print
 ` + does + `
     printf '{"jsonrpc":"2.0","id":"%s","result":{"stopReason":"end_turn"}}\n' "$prompt" ;;
   esac

@@ -1,20 +1,25 @@
 package cli_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"lyceum/internal/event"
+
+	"golang.org/x/sys/unix"
 )
 
 // kept are the files of a home's store that hold a blob, packed or not.
 func (h *home) kept(of event.Hash) []string {
 	h.t.Helper()
 	name := of.String()
-	files, err := filepath.Glob(filepath.Join(h.dir, "blobs", name[:2], name[2:4], name+"*"))
+	files, err := filepath.Glob(filepath.Join(h.dir, "blobs", name[:2], name+"*"))
 	must(h.t, err)
 	return files
 }
@@ -100,6 +105,86 @@ func TestCleanArtifacts(t *testing.T) {
 		must(t, os.Remove(f))
 	}
 	h.run("verify", "q").want(t, 1, "differs", accepted.String())
+}
+
+// mute starts lyceum with nobody to read what it says: it stops at the first line, until it is
+// killed.
+func (h *home) mute(args ...string) (kill func()) {
+	h.t.Helper()
+	r, w, err := os.Pipe()
+	must(h.t, err)
+	size, err := unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, 4096)
+	must(h.t, err)
+	_, err = w.Write(make([]byte, size)) // as much as it holds
+	must(h.t, err)
+	cmd := command(h.t.Context(), h.dir, h.work, args...)
+	cmd.Env = append(cmd.Env, h.env...)
+	cmd.Stdout = w
+	must(h.t, cmd.Start())
+	return func() {
+		h.t.Helper()
+		must(h.t, cmd.Process.Kill())
+		_ = cmd.Wait() // that it was killed
+		if state := cmd.ProcessState.Sys().(syscall.WaitStatus); !state.Signaled() {
+			h.t.Fatalf("lyceum ended by itself, with %d", state.ExitStatus())
+		}
+		must(h.t, errors.Join(r.Close(), w.Close()))
+	}
+}
+
+// until waits for something that must come.
+func (h *home) until(what string, is func() bool) {
+	h.t.Helper()
+	for deadline := time.Now().Add(patience); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			h.t.Fatalf("waited for nothing: %s", what)
+		}
+	}
+}
+
+// TestCleanArtifactsIsKilled kills clean when its event is there and nothing is collected, and
+// when all is collected: verify holds each time, and the next clean does what is left.
+func TestCleanArtifactsIsKilled(t *testing.T) {
+	t.Parallel()
+	files, refused, accepted := twoLogs()
+	h := newHome(t, files)
+	h.ok("run", "quest.yaml")
+	garbage := filepath.Join(h.dir, "cache", "garbage")
+	marked := func() bool {
+		_, err := os.Lstat(garbage)
+		return err == nil
+	}
+	sound := func(when string) {
+		t.Helper()
+		if n := h.count("q", "artifacts.dropped"); n != 1 {
+			t.Errorf("%s the ledger says %d times that artifacts were dropped, want once", when, n)
+		}
+		if len(h.kept(accepted)) == 0 {
+			t.Errorf("%s what an accepted manifest names is gone", when)
+		}
+		h.run("verify", "q").want(t, 0, "1 artifacts of runs that were not accepted have expired", "unchanged")
+		h.run("replay", "q").want(t, 0, "identical")
+	}
+
+	// It says what it has dropped before it collects.
+	kill := h.mute("clean", "q", "--artifacts")
+	h.until("the event is there", func() bool { return h.count("q", "artifacts.dropped") > 0 })
+	kill()
+	if len(h.kept(refused)) == 0 || !marked() {
+		t.Fatalf("killed before the collection: %d files of the artifact are there, and it is known that some are to go: %t", len(h.kept(refused)), marked())
+	}
+	sound("killed before the collection,")
+
+	// The next has nothing to drop; it collects, and says so.
+	kill = h.mute("clean", "q", "--artifacts")
+	h.until("all is collected", func() bool { return !marked() })
+	kill()
+	if left := h.kept(refused); len(left) > 0 {
+		t.Errorf("killed after the collection: what a refused run made is still there: %v", left)
+	}
+	sound("killed after the collection,")
+	h.run("clean", "q", "--artifacts").want(t, 0, "There are no artifacts to drop.")
+	sound("in the end,")
 }
 
 // TestCleanArtifactsOfAFailedTask drops what the executor of a task made that failed, and the

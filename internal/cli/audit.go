@@ -16,6 +16,7 @@ import (
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/audit"
+	"lyceum/internal/scratch"
 
 	"github.com/spf13/cobra"
 )
@@ -159,15 +160,15 @@ func (a *app) subject(ctx context.Context, arg string) (*runtime.Runtime, string
 		}
 		return a.rt, arg, func() {}, nil
 	}
-	dir, err := os.MkdirTemp("", "lyceum-")
+	temp, err := scratch.New("", "lyceum-zip-")
 	if err != nil {
 		return nil, "", nil, err
 	}
-	rt, closeAll, err := openRuntime(dir, nil, nil)
+	rt, closeAll, err := openRuntime(temp.Path, nil, nil)
 	if err != nil {
-		return nil, "", nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, "", nil, errors.Join(err, temp.Close())
 	}
-	done := func() { _ = closeAll(); _ = os.RemoveAll(dir) }
+	done := func() { _ = closeAll(); _ = temp.Close() }
 	s, err := importFile(ctx, rt, arg, "")
 	if err != nil {
 		done()

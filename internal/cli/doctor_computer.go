@@ -16,6 +16,7 @@ import (
 	"lyceum/internal/computer/namespaces"
 	"lyceum/internal/config"
 	"lyceum/internal/quest"
+	"lyceum/internal/scratch"
 )
 
 // trial is how long a sandbox may take to show that it works.
@@ -228,16 +229,16 @@ func (d *doctor) lookAtProgram(name, install, path string) {
 // visitComputer boots a computer, asks where the programs are in it, and how it is
 // confined.
 func visitComputer(ctx context.Context, driver computer.Driver) (paths, confinement []string, err error) {
-	dir, err := os.MkdirTemp("", "lyceum-doctor-")
+	temp, err := scratch.New("", "lyceum-doctor-")
 	if err != nil {
 		return nil, nil, err
 	}
-	defer os.RemoveAll(dir)
-	home := filepath.Join(dir, "home")
+	defer temp.Close()
+	home := filepath.Join(temp.Path, "home")
 	if err := os.Mkdir(home, 0o700); err != nil {
 		return nil, nil, err
 	}
-	c, err := computer.Open(ctx, driver, computer.Place{Home: home, Dir: filepath.Join(dir, "computer")}, computer.Spec{}, computer.Options{})
+	c, err := computer.Open(ctx, driver, computer.Place{Home: home, Dir: filepath.Join(temp.Path, "computer")}, computer.Spec{}, computer.Options{})
 	if err != nil {
 		return nil, nil, err
 	}

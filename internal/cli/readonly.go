@@ -16,6 +16,7 @@ import (
 	"lyceum/internal/ledger"
 	"lyceum/internal/ledger/sqlite"
 	"lyceum/internal/runtime"
+	"lyceum/internal/scratch"
 )
 
 // A home that cannot be written to, somebody else's or one on a read-only file system, can
@@ -44,19 +45,19 @@ func unwritable(err error) bool {
 
 // openReadOnly opens the parts that quests in a home are read with.
 func openReadOnly(home string, conf *config.Config) (_ *runtime.Runtime, _ func() error, err error) {
-	dir, err := os.MkdirTemp("", "lyceum-read-")
+	temp, err := scratch.New("", "lyceum-read-")
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("read the home %s: %w", home, err), os.RemoveAll(dir))
+			err = errors.Join(fmt.Errorf("read the home %s: %w", home, err), temp.Close())
 		}
 	}()
-	if err := copyLedger(home, dir); err != nil {
+	if err := copyLedger(home, temp.Path); err != nil {
 		return nil, nil, err
 	}
-	store, err := sqlite.Open(filepath.Join(dir, ledgerName), nil)
+	store, err := sqlite.Open(filepath.Join(temp.Path, ledgerName), nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,7 +65,7 @@ func openReadOnly(home string, conf *config.Config) (_ *runtime.Runtime, _ func(
 	if err != nil {
 		return nil, nil, errors.Join(err, store.Close())
 	}
-	return rt, func() error { return errors.Join(closeAll(), store.Close(), os.RemoveAll(dir)) }, nil
+	return rt, func() error { return errors.Join(closeAll(), store.Close(), temp.Close()) }, nil
 }
 
 const ledgerName = "lyceum.db"

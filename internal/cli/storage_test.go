@@ -360,7 +360,7 @@ func TestLargeBlobsOfAHomeArePacked(t *testing.T) {
 	h.ok("run", "quest.yaml", "--name", "other")
 	hash := event.HashOf([]byte(long))
 	name := hash.String()
-	plain := filepath.Join(h.dir, "blobs", name[:2], name[2:4], name)
+	plain := filepath.Join(h.dir, "blobs", name[:2], name)
 	if _, err := os.Stat(plain + ".zst"); err != nil {
 		t.Errorf("after the run: %v, want the file packed", err)
 	}

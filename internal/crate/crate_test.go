@@ -186,7 +186,7 @@ func TestExport(t *testing.T) {
 		content := []byte("a file of some length")
 		runQuest(t, rt, "honest", map[string][]byte{"file": content})
 		name := event.HashOf(content).String()
-		path := filepath.Join(rt.Home, "blobs", name[:2], name[2:4], name)
+		path := filepath.Join(rt.Home, "blobs", name[:2], name)
 		if err := os.Chmod(path, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -334,7 +334,8 @@ func (s *State) checkExecutor(actor string, b event.Body) error {
 			return fmt.Errorf("the session of %s has the id %.80q and the process %.80q: want both, of at most %d and %d bytes", a.Name, b.ID, b.Process, maxID, maxCommand)
 		case b.How != event.SessionNew && b.How != event.SessionLoaded && b.How != event.SessionResumed:
 			return fmt.Errorf("the session of %s is %.40q: want new, loaded or resumed", a.Name, b.How)
-		case (b.How == event.SessionNew) == (b.ID == x.ID):
+		// Some count their sessions: a new one in another process may have the name of the last.
+		case (b.How == event.SessionNew) == (b.ID == x.ID) && (b.How != event.SessionNew || b.Process == x.Process):
 			return fmt.Errorf("the session %.80q of %s is %s, and the one before was %.80q", b.ID, a.Name, b.How, x.ID)
 		}
 	case *event.PromptBegun:

@@ -307,25 +307,27 @@ func TestAnInterruptedPromptGoesOn(t *testing.T) {
 	}
 }
 
-// A session that was lost is told all there is.
+// A session that was lost is told all there is, also by an agent that gives each the same name.
 func TestANewSessionIsToldEverything(t *testing.T) {
-	s := host(t, "", event.Limits{})
-	begin(s, "p1")
-	s.Take("person", &event.UserMessage{Text: event.Text{Text: "And then?"}})
-	ends(s, event.StopEnd, "First.")
-	s.Take("agent-0", &event.SessionOpened{How: event.SessionNew, ID: "s2", Process: "p2"})
-	if _, err := s.Try("agent-0", &event.PromptBegun{Call: prompt(s), Process: "p2", Session: "s2"}); err == nil {
-		t.Error("a session that knows nothing is told the end of a conversation")
+	for _, id := range []string{"s2", "s1"} {
+		s := host(t, "", event.Limits{})
+		begin(s, "p1")
+		s.Take("person", &event.UserMessage{Text: event.Text{Text: "And then?"}})
+		ends(s, event.StopEnd, "First.")
+		s.Take("agent-0", &event.SessionOpened{How: event.SessionNew, ID: id, Process: "p2"})
+		if _, err := s.Try("agent-0", &event.PromptBegun{Call: prompt(s), Process: "p2", Session: id}); err == nil {
+			t.Errorf("the new session %s, which knows nothing, is told the end of a conversation", id)
+		}
+		s.Sound()
+		if got := kinds(ends(s, event.StopInterrupted, "")); got != "prompt.call" {
+			t.Fatalf("the prompt that cannot be told leads to %s", got)
+		}
+		if got, want := tells(t, s), "SYSTEM\n\n?\n\n[What you said then:]\nFirst.\n\nAnd then?"; got != want {
+			t.Errorf("the new session %s is told %q, want %q", id, got, want)
+		}
+		begin(s, "p2")
+		s.Sound()
 	}
-	s.Sound()
-	if got := kinds(ends(s, event.StopInterrupted, "")); got != "prompt.call" {
-		t.Fatalf("the prompt that cannot be told leads to %s", got)
-	}
-	if got, want := tells(t, s), "SYSTEM\n\n?\n\n[What you said then:]\nFirst.\n\nAnd then?"; got != want {
-		t.Errorf("it is told %q, want %q", got, want)
-	}
-	begin(s, "p2")
-	s.Sound()
 }
 
 // The executor of another process, or a fork, shares nothing with the one before.

@@ -288,7 +288,7 @@ func TestForgedWordsOfAnExecutor(t *testing.T) {
 		"a session of no process":     &event.SessionOpened{How: event.SessionLoaded, ID: "s1"},
 		"a session that came somehow": &event.SessionOpened{How: "found", ID: "s1", Process: "p2"},
 		"another session loaded":      &event.SessionOpened{How: event.SessionLoaded, ID: "s2", Process: "p2"},
-		"the same session anew":       &event.SessionOpened{How: event.SessionNew, ID: "s1", Process: "p2"},
+		"the same session anew":       &event.SessionOpened{How: event.SessionNew, ID: "s1", Process: "p1"},
 	} {
 		refused(what, "agent-0", b)
 	}

@@ -212,6 +212,11 @@ func shown(p string) string { return plain.Bare(strings.ToValidUTF8(p, "\uFFFD")
 // count takes a file into account.
 func (r *reading) count(size int64) error {
 	r.files++
+	return r.weigh(size)
+}
+
+// weigh takes bytes of a file into account that was counted without any.
+func (r *reading) weigh(size int64) error {
 	r.bytes += size
 	if r.files > MaxFiles || r.bytes > MaxBytes {
 		return fmt.Errorf("there are more than %d files or %d MiB: each agent's home would hold all of it; give a smaller folder", MaxFiles, MaxBytes>>20)
@@ -222,7 +227,7 @@ func (r *reading) count(size int64) error {
 // listed is a file as git lists it.
 type listed struct {
 	mode, id, path string
-	size           int64
+	size           int64 // known once its content is read
 }
 
 // mode is what git says of an entry.
@@ -236,10 +241,11 @@ const (
 // maxList is how many bytes a list of files may have.
 const maxList = 256 << 20
 
-// tracked reads the files of a commit.
+// tracked reads the files of a commit. How long each is comes with its content: to ask for that
+// first, git would have to open every file twice.
 func (r *reading) tracked(ctx context.Context, commit string) error {
 	g := r.place.through(r.bench)
-	out, err := g.run(ctx, maxList, nil, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+	out, err := g.run(ctx, maxList, nil, "ls-tree", "-r", "-z", "--full-tree", commit)
 	if err != nil {
 		return fmt.Errorf("list the files of the commit: %w", err)
 	}
@@ -248,25 +254,22 @@ func (r *reading) tracked(ctx context.Context, commit string) error {
 		if len(line) == 0 {
 			continue
 		}
-		// mode, type, id and size, a tab, the path
+		// mode, type and id, a tab, the path
 		about, name, _ := strings.Cut(string(line), "\t")
 		f := strings.Fields(about)
-		if len(f) != 4 || !isID(f[2]) {
+		if len(f) != 3 || !isID(f[2]) {
 			return errors.New("git ls-tree wrote something else than a list of files")
 		}
 		file := listed{mode: f[0], id: f[2], path: name}
 		if !r.wanted(file) {
 			continue
 		}
-		if file.size, err = strconv.ParseInt(f[3], 10, 64); err != nil {
-			return fmt.Errorf("git does not have the file %s: the repository is no full clone; run git fetch --refetch --no-filter", shown(name))
-		}
-		if err := r.count(file.size); err != nil {
+		if err := r.count(0); err != nil {
 			return err
 		}
 		files = append(files, file)
 	}
-	return r.fetch(ctx, files, r.take)
+	return r.fetch(ctx, files, r.weigh, r.take)
 }
 
 // wanted leaves out what is no file of the repository, or has a name that cannot be.
@@ -291,9 +294,9 @@ const (
 	readers  = 32
 )
 
-// fetch reads the content of files, in their order, and hands each to take, several at the same
-// time if they are small. take must read all of it.
-func (r *reading) fetch(ctx context.Context, files []listed, take func(context.Context, listed, io.Reader) error) error {
+// fetch reads the content of files, in their order, tells weigh how long each is, and hands it to
+// take, several at the same time if they are small. take must read all of it.
+func (r *reading) fetch(ctx context.Context, files []listed, weigh func(int64) error, take func(context.Context, listed, io.Reader) error) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -315,7 +318,7 @@ func (r *reading) fetch(ctx context.Context, files []listed, take func(context.C
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	err = batch(ctx, bufio.NewReaderSize(out, 256<<10), files, take)
+	err = batch(ctx, bufio.NewReaderSize(out, 256<<10), files, weigh, take)
 	if err != nil {
 		cancel()
 	}
@@ -327,7 +330,7 @@ func (r *reading) fetch(ctx context.Context, files []listed, take func(context.C
 }
 
 // batch reads what cat-file --batch writes.
-func batch(ctx context.Context, in *bufio.Reader, files []listed, take func(context.Context, listed, io.Reader) error) error {
+func batch(ctx context.Context, in *bufio.Reader, files []listed, weigh func(int64) error, take func(context.Context, listed, io.Reader) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var storing sync.WaitGroup
@@ -341,8 +344,12 @@ func batch(ctx context.Context, in *bufio.Reader, files []listed, take func(cont
 		if err != nil {
 			return fmt.Errorf("read the files of the commit: %w", err)
 		}
-		if want := fmt.Sprintf("%s blob %d\n", f.id, f.size); head != want {
-			return fmt.Errorf("git does not have the file %s as the commit says: the repository is damaged or no full clone; clone it anew", shown(f.path))
+		size, ok := strings.CutPrefix(strings.TrimSuffix(head, "\n"), f.id+" blob ")
+		if f.size, err = strconv.ParseInt(size, 10, 64); !ok || err != nil || f.size < 0 {
+			return fmt.Errorf("git does not have the file %s as the commit says: the repository is damaged or no full clone; run git fetch --refetch --no-filter, or clone it anew", shown(f.path))
+		}
+		if err := weigh(f.size); err != nil {
+			return err
 		}
 		if f.size > inMemory {
 			content := io.LimitReader(in, f.size)

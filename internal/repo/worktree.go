@@ -99,9 +99,7 @@ func (r *reading) index(ctx context.Context) ([]listed, error) {
 	for i, line := range strings.Split(strings.TrimSuffix(string(sizes), "\n"), "\n") {
 		n, err := strconv.ParseInt(line, 10, 64)
 		if err == nil && n <= maxPointer && n > int64(len(lfs)) && i < len(files) {
-			f := files[i]
-			f.size = n
-			short = append(short, f)
+			short = append(short, files[i])
 		}
 	}
 	return r.withoutPointers(ctx, files, short)
@@ -111,7 +109,8 @@ func (r *reading) index(ctx context.Context) ([]listed, error) {
 func (r *reading) withoutPointers(ctx context.Context, files, short []listed) ([]listed, error) {
 	var mu sync.Mutex
 	pointers := map[string]bool{}
-	err := r.fetch(ctx, short, func(_ context.Context, f listed, content io.Reader) error {
+	weightless := func(int64) error { return nil } // those of the work tree count
+	err := r.fetch(ctx, short, weightless, func(_ context.Context, f listed, content io.Reader) error {
 		data, err := io.ReadAll(content)
 		if bytes.HasPrefix(data, []byte(lfs)) {
 			mu.Lock()

@@ -11,6 +11,7 @@ import (
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
 	"lyceum/internal/executor"
+	"lyceum/internal/scratch"
 )
 
 // CheckExecutor starts an executor in a computer of its own, which is gone afterwards, and asks
@@ -35,15 +36,15 @@ func (r *Runtime) CheckExecutor(ctx context.Context, name, driver string, progre
 	if err := os.MkdirAll(cache, 0o700); err != nil {
 		return info, err
 	}
-	scratch, err := os.MkdirTemp(cache, "executor-")
+	temp, err := scratch.New(cache, "executor-")
 	if err != nil {
 		return info, err
 	}
-	place := computer.Place{Home: filepath.Join(scratch, "home"), Dir: filepath.Join(scratch, "computer")}
+	place := computer.Place{Home: filepath.Join(temp.Path, "home"), Dir: filepath.Join(temp.Path, "computer")}
 	defer func() {
 		ended, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 		defer cancel()
-		err = errors.Join(err, clearPlace(ended, place, made), os.RemoveAll(scratch))
+		err = errors.Join(err, clearPlace(ended, place, made), temp.Close())
 	}()
 	if err := furnish(place.Home, nil); err != nil {
 		return info, err

@@ -42,24 +42,42 @@ func (s *Store) Batch() (blob.Batch, error) {
 }
 
 // Put implements blob.Store, but for that the blob can be found and is on disk only after
-// Flush.
+// Flush. It does not write what is there already: the last flush is for that, too.
 func (b *batch) Put(ctx context.Context, data []byte) (event.Ref, error) {
 	ref := event.RefOf(data)
 	b.mu.Lock()
-	known := b.have[ref.Hash]
+	known, over := b.have[ref.Hash], b.over
 	b.mu.Unlock()
-	if known {
-		return ref, nil
+	if over {
+		return event.Ref{}, fmt.Errorf("put blob: %w", ErrClosed)
 	}
-	return b.draft(ctx, func(d *draft) (event.Ref, error) { return ref, d.whole(data) })
+	if !known {
+		at, err := b.holds(ref)
+		if err != nil {
+			return event.Ref{}, fmt.Errorf("put blob: %w", err)
+		}
+		known = at != ""
+	}
+	if known {
+		return ref, ctx.Err()
+	}
+	return b.draft(ctx, func(d *draft) (event.Ref, bool, error) { return ref, false, d.whole(data) })
 }
 
 // Create implements blob.Store as Put does.
 func (b *batch) Create(ctx context.Context, r io.Reader) (event.Ref, error) {
-	return b.draft(ctx, func(d *draft) (event.Ref, error) { return d.stream(blob.Interruptible(ctx, r)) })
+	return b.draft(ctx, func(d *draft) (event.Ref, bool, error) {
+		ref, err := d.stream(blob.Interruptible(ctx, r))
+		if err != nil {
+			return ref, false, err
+		}
+		at, err := b.holds(ref)
+		return ref, at != "", err
+	})
 }
 
-func (b *batch) draft(ctx context.Context, fill func(*draft) (event.Ref, error)) (event.Ref, error) {
+// draft keeps what fill writes until Flush, unless fill says that the store has it.
+func (b *batch) draft(ctx context.Context, fill func(*draft) (ref event.Ref, held bool, err error)) (event.Ref, error) {
 	if err := ctx.Err(); err != nil {
 		return event.Ref{}, err
 	}
@@ -71,14 +89,14 @@ func (b *batch) draft(ctx context.Context, fill func(*draft) (event.Ref, error))
 	if err != nil {
 		return event.Ref{}, fmt.Errorf("put blob: %w", err)
 	}
-	ref, err := fill(d)
+	ref, held, err := fill(d)
 	err = errors.Join(err, d.f.Close())
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err == nil && b.over {
 		err = ErrClosed
 	}
-	if err != nil || b.have[ref.Hash] {
+	if err != nil || held || b.have[ref.Hash] {
 		d.giveBack()
 		if err = errors.Join(err, removeIfThere(d.f.Name())); err != nil {
 			err = fmt.Errorf("put blob: %w", err)
@@ -100,7 +118,7 @@ func (b *batch) Flush() error {
 	if b.over {
 		return ErrClosed
 	}
-	err := b.flushAll()
+	all, err := b.drafts, b.flushAll()
 	for err == nil && len(b.drafts) > 0 {
 		p := b.drafts[0]
 		if err = p.d.place(p.ref); err == nil {
@@ -109,6 +127,11 @@ func (b *batch) Flush() error {
 	}
 	if err == nil {
 		err = b.flushAll()
+	}
+	for _, p := range all {
+		if err == nil && p.d.tight {
+			err = b.removePlain(p.ref.Hash)
+		}
 	}
 	if err = errors.Join(err, b.end()); err != nil {
 		return fmt.Errorf("put blobs: %w", err)

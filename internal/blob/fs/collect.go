@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"lyceum/internal/event"
@@ -72,8 +73,8 @@ func (s *Store) sweep(ctx context.Context, marked map[event.Hash]bool) (removed 
 			continue
 		}
 		// A crash may have left one in both forms.
-		for _, name := range []string{s.path(held.Hash), s.path(held.Hash) + packed} {
-			if err := removeIfThere(name); err != nil {
+		for _, path := range s.paths(held.Hash) {
+			if err := errors.Join(removeIfThere(path), removeIfThere(path+packed)); err != nil {
 				return removed, bytes, err
 			}
 		}
@@ -95,7 +96,7 @@ type Held struct {
 func (s *Store) List(ctx context.Context) iter.Seq2[Held, error] {
 	return func(yield func(Held, error) bool) {
 		l := lister{ctx: ctx, yield: yield}
-		if err := l.folder(s.dir, 0); err != nil && !errors.Is(err, errEnough) {
+		if err := l.store(s.dir); err != nil && !errors.Is(err, errEnough) {
 			yield(Held{}, fmt.Errorf("list blobs of %s: %w", s.dir, err))
 		}
 	}
@@ -109,35 +110,75 @@ type lister struct {
 	yield func(Held, error) bool
 }
 
-// folder lists the blobs below dir, which is depth levels below the store.
-func (l lister) folder(dir string, depth int) error {
-	if err := l.ctx.Err(); err != nil {
-		return err
-	}
+// store lists the blobs of a store: those of one folder in it after the other.
+func (l lister) store(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
-	last := "" // the name before: of a blob in both forms, the plain one comes first
 	for _, e := range entries {
-		switch {
-		case depth == 2 && e.Name() == last+packed:
-		case depth == 2:
-			last = e.Name()
-			err = l.blob(dir, e)
-		case e.IsDir() && len(e.Name()) == 2:
-			err = l.folder(filepath.Join(dir, e.Name()), depth+1)
+		if e.IsDir() && len(e.Name()) == 2 {
+			if err := l.folder(dir, e.Name()); err != nil {
+				return err
+			}
 		}
+	}
+	return nil
+}
+
+// folder lists the blobs whose hashes begin with ab.
+func (l lister) folder(dir, ab string) error {
+	found, deeper, err := l.files(filepath.Join(dir, ab), ab)
+	if err != nil {
+		return err
+	}
+	for _, cd := range deeper {
+		more, _, err := l.files(filepath.Join(dir, ab, cd), ab+cd)
 		if err != nil {
+			return err
+		}
+		found = append(found, more...)
+	}
+	// Of a blob in several places or both forms, the one comes first that is found first.
+	slices.SortStableFunc(found, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	last := ""
+	for _, e := range found {
+		name := strings.TrimSuffix(e.Name(), packed)
+		if name == last {
+			continue
+		}
+		last = name
+		if err := l.blob(name, e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l lister) blob(dir string, e os.DirEntry) error {
-	h, err := event.ParseHash(strings.TrimSuffix(e.Name(), packed))
-	if err != nil || !e.Type().IsRegular() || !inPlace(dir, e.Name()) {
+// files are the files of a folder that are named like blobs which begin with prefix, and the
+// folders in it that can be those of an older store.
+func (l lister) files(dir, prefix string) (found []os.DirEntry, deeper []string, err error) {
+	if err := l.ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range entries {
+		switch {
+		case e.IsDir() && len(e.Name()) == 2:
+			deeper = append(deeper, e.Name())
+		case e.Type().IsRegular() && strings.HasPrefix(e.Name(), prefix):
+			found = append(found, e)
+		}
+	}
+	return found, deeper, nil
+}
+
+func (l lister) blob(name string, e os.DirEntry) error {
+	h, err := event.ParseHash(name)
+	if err != nil {
 		return nil
 	}
 	info, err := e.Info()
@@ -151,8 +192,4 @@ func (l lister) blob(dir string, e os.DirEntry) error {
 		return errEnough
 	}
 	return nil
-}
-
-func inPlace(dir, name string) bool {
-	return filepath.Base(dir) == name[2:4] && filepath.Base(filepath.Dir(dir)) == name[:2]
 }

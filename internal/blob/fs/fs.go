@@ -1,6 +1,7 @@
-// Package fs keeps blobs as files: ab/cd/abcd… below one folder, each named by
+// Package fs keeps blobs as files: ab/abcd… below one folder, each named by
 // the SHA-256 of its content, and packed where that takes less room (form.go), the larger
-// ones later, beside whoever writes (pack.go).
+// ones later, beside whoever writes (pack.go). Stores that are older have blobs in ab/cd/abcd…,
+// nearly each in a folder of its own, which took most of the time; they stay where they are.
 //
 // A blob is written under a temporary name, flushed, renamed and its folder
 // flushed, in that order. So a file under a final name is whole, and when Put
@@ -178,23 +179,37 @@ func (s *Store) room(n int64) error {
 	return nil
 }
 
-// path is where the blob h is or would be as a plain file; the packed form has packed
-// behind that name.
+// path is where the blob h is written as a plain file; the packed form has packed behind
+// that name.
 func (s *Store) path(h event.Hash) string {
 	name := h.String()
-	return filepath.Join(s.dir, name[:2], name[2:4], name)
+	return filepath.Join(s.dir, name[:2], name)
+}
+
+// paths are where the blob h may be as a plain file, the place for new ones first. The other is
+// in a folder that only an older store has: nobody makes or removes such folders any more.
+func (s *Store) paths(h event.Hash) []string {
+	name := h.String()
+	now, once := s.path(h), filepath.Join(s.dir, name[:2], name[2:4])
+	if info, err := os.Lstat(once); err != nil || !info.IsDir() {
+		return []string{now}
+	}
+	return []string{now, filepath.Join(once, name)}
 }
 
 // find opens the file of a blob, the plain one if there are both, and says which it is. The
 // plain one goes only after the packed one has come, so whoever looks for them in this order
 // finds one.
 func (s *Store) find(h event.Hash) (f *os.File, tight bool, err error) {
-	f, err = os.Open(s.path(h))
-	if errors.Is(err, iofs.ErrNotExist) {
-		f, err = os.Open(s.path(h) + packed)
-		return f, true, err
+	paths := s.paths(h)
+	for _, form := range []string{"", packed} {
+		for _, path := range paths {
+			if f, err = os.Open(path + form); !errors.Is(err, iofs.ErrNotExist) {
+				return f, form == packed, err
+			}
+		}
 	}
-	return f, false, err
+	return nil, false, err
 }
 
 // Get implements blob.Store.
@@ -212,7 +227,7 @@ func (s *Store) Get(ctx context.Context, h event.Hash) ([]byte, error) {
 		return nil, readError(h, err)
 	}
 	if event.HashOf(data) != h {
-		return nil, s.damaged(h, in)
+		return nil, damaged(h, in)
 	}
 	return data, nil
 }
@@ -238,7 +253,7 @@ func (s *Store) Open(ctx context.Context, h event.Hash) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return blob.Verify(in, h, s.damaged(h, in).Where), nil
+	return blob.Verify(in, h, damaged(h, in).Where), nil
 }
 
 // OpenAt implements blob.Ranger.
@@ -260,11 +275,12 @@ func (s *Store) OpenAt(ctx context.Context, h event.Hash, from int64) (io.ReadCl
 }
 
 // damaged says where damage is: in the file that was read.
-func (s *Store) damaged(h event.Hash, in io.Reader) *blob.DamageError {
-	if _, tight := in.(*unpacker); tight {
-		return &blob.DamageError{Hash: h, Where: s.path(h) + packed}
+func damaged(h event.Hash, in io.Reader) *blob.DamageError {
+	f, plain := in.(*os.File)
+	if !plain {
+		f = in.(*unpacker).f
 	}
-	return &blob.DamageError{Hash: h, Where: s.path(h)}
+	return &blob.DamageError{Hash: h, Where: f.Name()}
 }
 
 // tenure is a time in which nothing is collected.
@@ -288,17 +304,19 @@ func (s *Store) Has(ctx context.Context, h event.Hash) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	_, err := os.Lstat(s.path(h))
-	if errors.Is(err, iofs.ErrNotExist) {
-		_, err = os.Lstat(s.path(h) + packed)
+	paths := s.paths(h)
+	for _, form := range []string{"", packed} {
+		for _, path := range paths {
+			_, err := os.Lstat(path + form)
+			if err == nil {
+				return true, nil
+			}
+			if !errors.Is(err, iofs.ErrNotExist) {
+				return false, fmt.Errorf("look for blob %s: %w", h, err)
+			}
+		}
 	}
-	if errors.Is(err, iofs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("look for blob %s: %w", h, err)
-	}
-	return true, nil
+	return false, nil
 }
 
 func readError(h event.Hash, err error) error {

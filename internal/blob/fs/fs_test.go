@@ -84,7 +84,7 @@ func TestLayout(t *testing.T) {
 	s := open(t, dir)
 	ref := put(t, s, "hello")
 	name := ref.Hash.String()
-	if diff := cmp.Diff([]string{filepath.Join(name[:2], name[2:4], name)}, files(t, dir)); diff != "" {
+	if diff := cmp.Diff([]string{filepath.Join(name[:2], name)}, files(t, dir)); diff != "" {
 		t.Errorf("the files of the store differ (-want +got):\n%s", diff)
 	}
 	must(t, filepath.WalkDir(dir, func(path string, e iofs.DirEntry, err error) error {
@@ -185,8 +185,8 @@ func TestPut(t *testing.T) {
 		h := event.HashOf([]byte("x"))
 		log := flushes(s, h)
 		put(t, s, "x")
-		ab, cd := h.String()[:2], h.String()[2:4]
-		want := []string{"content", ab + "/" + cd + " after rename", ab + " after rename", ". after rename"}
+		ab := h.String()[:2]
+		want := []string{"content", ab + " after rename", ". after rename"}
 		if diff := cmp.Diff(want, *log); diff != "" {
 			t.Errorf("the flushes differ (-want +got):\n%s", diff)
 		}
@@ -199,13 +199,13 @@ func TestPut(t *testing.T) {
 		h := event.HashOf([]byte("x"))
 		log := flushes(s, h)
 		put(t, s, "x")
-		ab, cd := h.String()[:2], h.String()[2:4]
-		if diff := cmp.Diff([]string{ab + "/" + cd + " after rename", ab + " after rename", ". after rename"}, *log); diff != "" {
+		ab := h.String()[:2]
+		if diff := cmp.Diff([]string{ab + " after rename", ". after rename"}, *log); diff != "" {
 			t.Errorf("the flushes of new folders differ (-want +got):\n%s", diff)
 		}
 		*log = nil
 		put(t, s, "x")
-		if diff := cmp.Diff([]string{ab + "/" + cd + " after rename"}, *log); diff != "" {
+		if diff := cmp.Diff([]string{ab + " after rename"}, *log); diff != "" {
 			t.Errorf("the flushes of a folder that is there differ (-want +got):\n%s", diff)
 		}
 	})
@@ -337,7 +337,7 @@ func TestList(t *testing.T) {
 		t.Parallel()
 		s := open(t, t.TempDir())
 		name := event.HashOf(nil).String()
-		for _, path := range []string{"ab/cd/notes.txt", "ab/cd/" + name, "README", "zz/zz/" + name[:10]} {
+		for _, path := range []string{"ab/cd/notes.txt", "ab/cd/" + name, "README", "zz/zz/" + name[:10], "ab/" + name, name[:2] + "/" + name[:10]} {
 			must(t, os.MkdirAll(filepath.Dir(filepath.Join(s.dir, path)), 0o700))
 			must(t, os.WriteFile(filepath.Join(s.dir, path), nil, 0o600))
 		}

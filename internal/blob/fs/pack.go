@@ -152,14 +152,17 @@ func (s *Store) packMark(ctx context.Context, h event.Hash, calm wait) error {
 
 // packOne puts a packed blob in the place of a plain one.
 func (s *Store) packOne(ctx context.Context, h event.Hash, calm wait) error {
-	f, err := os.Open(s.path(h))
+	f, tight, err := s.find(h)
 	if errors.Is(err, iofs.ErrNotExist) {
-		return nil // packed by another, or collected
+		return nil // collected
 	}
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	if tight {
+		return nil // by another
+	}
 	info, err := f.Stat()
 	if err != nil {
 		return err

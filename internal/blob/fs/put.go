@@ -11,18 +11,20 @@ import (
 
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
+
+	"golang.org/x/sys/unix"
 )
 
 // Put implements blob.Store. It does not write what is there already.
 func (s *Store) Put(ctx context.Context, data []byte) (event.Ref, error) {
 	ref := event.RefOf(data)
 	err := s.writing(ctx, func() error {
-		held, err := s.holds(ref)
+		at, err := s.holds(ref)
 		if err != nil {
 			return err
 		}
-		if held {
-			return s.settle(ref.Hash)
+		if at != "" {
+			return s.settle(filepath.Dir(at))
 		}
 		return s.write(ctx, func(d *draft) (event.Ref, error) { return ref, d.whole(data) })
 	})
@@ -60,26 +62,29 @@ func (s *Store) writing(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// holds reports whether a blob is there in its full size, in either form. One of another
-// size is damaged, and being written anew is the best that can happen to it.
-func (s *Store) holds(ref event.Ref) (bool, error) {
+// holds returns the file of a blob that is there in its full size, in either form, or "". One
+// of another size is damaged, and being written anew is the best that can happen to it.
+func (s *Store) holds(ref event.Ref) (at string, err error) {
 	f, tight, err := s.find(ref.Hash)
 	if errors.Is(err, iofs.ErrNotExist) {
-		return false, nil
+		return "", nil
 	}
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	defer f.Close()
 	if tight {
 		_, plain, err := readTable(f)
-		if errors.Is(err, errForm) {
-			return false, nil
+		if errors.Is(err, errForm) || err == nil && plain != ref.Size {
+			return "", nil
 		}
-		return err == nil && plain == ref.Size, err
+		return f.Name(), err
 	}
 	info, err := f.Stat()
-	return err == nil && info.Mode().IsRegular() && info.Size() == ref.Size, err
+	if err != nil || !info.Mode().IsRegular() || info.Size() != ref.Size {
+		return "", err
+	}
+	return f.Name(), nil
 }
 
 // write stores what fill writes. The temporary file is gone afterwards in any case,
@@ -98,6 +103,10 @@ func (s *Store) write(ctx context.Context, fill func(*draft) (event.Ref, error))
 		err = s.flush(d.f)
 	}
 	err = errors.Join(err, d.f.Close())
+	held := ""
+	if err == nil {
+		held, err = s.holds(ref)
+	}
 	if err == nil {
 		err = d.place(ref)
 	}
@@ -105,34 +114,45 @@ func (s *Store) write(ctx context.Context, fill func(*draft) (event.Ref, error))
 		d.giveBack()
 		return errors.Join(err, removeIfThere(d.f.Name()))
 	}
-	if err := s.settle(ref.Hash); err != nil || !d.tight {
+	if held != "" {
+		d.giveBack() // a whole blob that was there is worth what it was before
+	}
+	if err := s.settle(filepath.Dir(s.path(ref.Hash))); err != nil || !d.tight {
 		return err
 	}
 	// Only now, for until the folder was flushed the plain file was the one that is safe.
-	return removeIfThere(s.path(ref.Hash))
+	return s.removePlain(ref.Hash)
 }
 
-// place gives a draft its name. A whole blob that was there is worth what it was before,
-// so nothing is charged for it. A packed file beside a plain one stays until the plain one
+// removePlain removes the plain file of a blob whose packed one is on disk, name and all.
+func (s *Store) removePlain(h event.Hash) (err error) {
+	for _, path := range s.paths(h) {
+		err = errors.Join(err, removeIfThere(path))
+	}
+	return err
+}
+
+// place gives a draft its name. A packed file beside a plain one stays until the plain one
 // is packed anew: who took it away could take away what another process has just written.
 func (d *draft) place(ref event.Ref) error {
-	held, err := d.s.holds(ref)
-	if err != nil {
-		return err
-	}
 	final := d.s.path(ref.Hash)
 	if d.tight {
 		final += packed
-	}
-	if err := os.MkdirAll(filepath.Dir(final), 0o700); err != nil {
-		return err
 	}
 	later := !d.tight && d.s.when == Later && ref.Size > promptly
 	if later {
 		d.s.mark(ref.Hash)
 	}
-	if err := os.Rename(d.f.Name(), final); err != nil {
-		return err
+	// The call itself: os.Rename looks at what it replaces first.
+	err := unix.Rename(d.f.Name(), final)
+	if errors.Is(err, iofs.ErrNotExist) { // the first in its folder, of which there are 256
+		if err := os.MkdirAll(filepath.Dir(final), 0o700); err != nil {
+			return err
+		}
+		err = unix.Rename(d.f.Name(), final)
+	}
+	if err != nil {
+		return &os.LinkError{Op: "rename", Old: d.f.Name(), New: final, Err: err}
 	}
 	if later {
 		// The first mark is for a process that dies here. Another packer may have taken it
@@ -141,16 +161,12 @@ func (d *draft) place(ref event.Ref) error {
 		d.s.press.used.Store(true)
 		d.s.press.nudge(d.s)
 	}
-	if held {
-		d.giveBack()
-	}
 	return nil
 }
 
-// settle sees to it that the name of a blob is on disk, whoever made it: another
-// process may have renamed the file a moment ago and not flushed the folder yet.
-func (s *Store) settle(h event.Hash) error {
-	leaf := filepath.Dir(s.path(h))
+// settle sees to it that the names of a blobs' folder are on disk, whoever made them: another
+// process may have renamed a file a moment ago and not flushed the folder yet.
+func (s *Store) settle(leaf string) error {
 	if err := s.flushFolder(leaf); err != nil {
 		return err
 	}

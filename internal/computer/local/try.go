@@ -8,20 +8,21 @@ import (
 	"strings"
 
 	"lyceum/internal/computer"
+	"lyceum/internal/scratch"
 )
 
 // Try starts a computer with a driver and runs a program in it.
 func Try(ctx context.Context, d computer.Driver) error {
-	dir, err := os.MkdirTemp("", "lyceum-check-")
+	temp, err := scratch.New("", "lyceum-check-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	home := filepath.Join(dir, "home")
+	defer temp.Close()
+	home := filepath.Join(temp.Path, "home")
 	if err := os.Mkdir(home, 0o700); err != nil {
 		return err
 	}
-	c, err := computer.Open(ctx, d, computer.Place{Home: home, Dir: filepath.Join(dir, "computer")}, computer.Spec{}, computer.Options{})
+	c, err := computer.Open(ctx, d, computer.Place{Home: home, Dir: filepath.Join(temp.Path, "computer")}, computer.Spec{}, computer.Options{})
 	if err != nil {
 		return err
 	}

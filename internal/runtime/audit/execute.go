@@ -16,6 +16,7 @@ import (
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
 	"lyceum/internal/runtime"
+	"lyceum/internal/scratch"
 
 	"github.com/go-json-experiment/json"
 )
@@ -65,11 +66,12 @@ func Execute(ctx context.Context, r *runtime.Runtime, name string, opts ExecuteO
 	if err != nil {
 		return nil, fmt.Errorf("execute quest %s: %w", name, err)
 	}
-	dir, err := os.MkdirTemp("", "lyceum-execute-")
+	temp, err := scratch.New("", "lyceum-execute-")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, runtime.RemoveTree(dir)) }()
+	dir := temp.Path
+	defer func() { err = errors.Join(err, runtime.RemoveTree(dir), temp.Close()) }()
 	x := &executor{Quest: &runtime.Quest{Runtime: shadow(r, dir), Key: name, State: s, Progress: func(string) {}, Fail: func(error) {}}}
 	if s.Computer != nil {
 		if x.Driver, x.Spec, err = x.Machine(ctx, s); err == nil {
@@ -152,7 +154,7 @@ func (p *Place) NoComputer() string {
 
 // shadow is what calls are run again on: the home is dir, and blobs are not kept.
 func shadow(r *runtime.Runtime, dir string) *runtime.Runtime {
-	return r.Shadow(dir, &scratch{Store: r.Blobs})
+	return r.Shadow(dir, &passing{Store: r.Blobs})
 }
 
 // executor runs calls again.
@@ -350,7 +352,7 @@ func (x *executor) sameFiles(ctx context.Context, c *recordedCall, place compute
 		return "", err
 	}
 	defer root.Close()
-	kept := &scratch{Store: x.Blobs}
+	kept := &passing{Store: x.Blobs}
 	tree, _, _, err := runtime.SnapshotHome(ctx, kept, root, nil, runtime.Lent(x.State))
 	if err != nil {
 		return "", err

@@ -285,15 +285,15 @@ func commandWords(args string) string {
 	return strings.Join(list, " ")
 }
 
-// scratch is a store whose new blobs are not kept: of what is put whole, such as trees,
+// passing is a store whose new blobs are not kept: of what is put whole, such as trees,
 // it remembers the bytes, of streams the hash.
-type scratch struct {
+type passing struct {
 	blob.Store
 	mu  sync.Mutex
 	put map[event.Hash][]byte
 }
 
-func (s *scratch) Put(_ context.Context, data []byte) (event.Ref, error) {
+func (s *passing) Put(_ context.Context, data []byte) (event.Ref, error) {
 	ref := event.RefOf(data)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -304,34 +304,34 @@ func (s *scratch) Put(_ context.Context, data []byte) (event.Ref, error) {
 	return ref, nil
 }
 
-func (s *scratch) Create(_ context.Context, in io.Reader) (event.Ref, error) {
+func (s *passing) Create(_ context.Context, in io.Reader) (event.Ref, error) {
 	h := sha256.New()
 	n, err := io.Copy(h, in)
 	return event.Ref{Hash: event.Hash(h.Sum(nil)), Size: n}, err
 }
 
-func (s *scratch) has(h event.Hash) ([]byte, bool) {
+func (s *passing) has(h event.Hash) ([]byte, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	data, ok := s.put[h]
 	return data, ok
 }
 
-func (s *scratch) Get(ctx context.Context, h event.Hash) ([]byte, error) {
+func (s *passing) Get(ctx context.Context, h event.Hash) ([]byte, error) {
 	if data, ok := s.has(h); ok {
 		return data, nil
 	}
 	return s.Store.Get(ctx, h)
 }
 
-func (s *scratch) Open(ctx context.Context, h event.Hash) (io.ReadCloser, error) {
+func (s *passing) Open(ctx context.Context, h event.Hash) (io.ReadCloser, error) {
 	if data, ok := s.has(h); ok {
 		return io.NopCloser(bytes.NewReader(data)), nil
 	}
 	return s.Store.Open(ctx, h)
 }
 
-func (s *scratch) Has(ctx context.Context, h event.Hash) (bool, error) {
+func (s *passing) Has(ctx context.Context, h event.Hash) (bool, error) {
 	if _, ok := s.has(h); ok {
 		return true, nil
 	}

@@ -127,7 +127,7 @@ func TestAScratchStoreWritesNothing(t *testing.T) {
 	}
 	defer root.Close()
 	// It is what everything that is run again stores into.
-	s, ok := shadow(&runtime.Runtime{Blobs: lean{}}, dir).Blobs.(*scratch)
+	s, ok := shadow(&runtime.Runtime{Blobs: lean{}}, dir).Blobs.(*passing)
 	if !ok {
 		t.Fatal("what is run again stores into the quest's own blobs")
 	}

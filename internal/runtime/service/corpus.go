@@ -12,6 +12,7 @@ import (
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
 	"lyceum/internal/runtime"
+	"lyceum/internal/scratch"
 	"lyceum/internal/search"
 	"lyceum/internal/society/contract"
 )
@@ -42,12 +43,12 @@ func (c *corpus) documents(ctx context.Context) ([]search.Document, error) {
 	if c.read {
 		return c.docs, nil
 	}
-	dir, err := os.MkdirTemp("", "lyceum-corpus-")
+	dir, err := scratch.New("", "lyceum-corpus-")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	root, err := os.OpenRoot(dir)
+	defer dir.Close()
+	root, err := os.OpenRoot(dir.Path)
 	if err != nil {
 		return nil, err
 	}
