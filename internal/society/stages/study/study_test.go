@@ -176,7 +176,7 @@ func TestThreads(t *testing.T) {
 		if s.take("core", &event.MailWithdrawn{Message: answer}); s.Unasked() == nil {
 			t.Error("the answer was withdrawn, and people are not asked again")
 		}
-		asked = s.take("researcher", &event.InteractionOpened{Answer: first, Question: event.Text{Text: "a?"}})
+		s.take("researcher", &event.InteractionOpened{Answer: first, Question: event.Text{Text: "a?"}})
 		if s.Abandon(); s.Unasked() == nil {
 			t.Error("a fork does not ask what its origin asked")
 		}
