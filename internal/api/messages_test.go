@@ -6,15 +6,7 @@ import (
 
 	"lyceum/internal/api"
 	"lyceum/internal/event"
-	"lyceum/internal/quest"
-	"lyceum/internal/society/solo"
 )
-
-// talkers are rules by which an agent answers, and to which commands can be given: the test is
-// about what the server makes of messages.
-type talkers struct{ solo.Society }
-
-func (talkers) Rules() string { return "stages/1" }
 
 type posted struct {
 	ID              int64
@@ -23,9 +15,9 @@ type posted struct {
 	Delivery, Reply string
 }
 
+// talker makes a quest to which commands can be given.
 func (s *server) talker(name string) {
 	s.t.Helper()
-	s.rt.Societies = []quest.Society{talkers{}}
 	s.create(name, map[string]any{"society": "stages"})
 }
 
