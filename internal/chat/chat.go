@@ -92,52 +92,9 @@ func unknown(name string) error {
 		names = append(names, c.Name)
 	}
 	mean := "."
-	if near := Nearest(name, names); near != "" {
-		mean = "; did you mean /" + near + "?"
+	if near := plain.Near(name, names); len(near) > 0 {
+		mean = "; did you mean /" + strings.Join(near, " or /") + "?"
 	}
 	return fmt.Errorf("there is no command /%s%s The commands are /%s. To say it in words, begin with two slashes",
 		plain.Brief(name, 40), mean, strings.Join(names, " /"))
-}
-
-// Nearest is the name that somebody may have meant, empty if none is near.
-func Nearest(given string, names []string) string {
-	given = strings.ToLower(given)
-	best, least := "", 3
-	for _, name := range names {
-		d := distance(given, name)
-		if given != "" && strings.HasPrefix(name, given) {
-			d = min(d, 1)
-		}
-		if d < least && d < len(name) {
-			best, least = name, d
-		}
-	}
-	return best
-}
-
-// distance is how many letters must be added, left out or changed, or neighbours swapped.
-func distance(a, b string) int {
-	if len(a) > 40 {
-		return len(a)
-	}
-	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			changed := 1
-			if a[i-1] == b[j-1] {
-				changed = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+changed)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last = last, row
-	}
-	return last[len(b)]
 }

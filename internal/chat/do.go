@@ -121,8 +121,8 @@ func Withdrawal(number string) (*event.StudyOrder, error) {
 
 func noSuch(what, given string, known []string) error {
 	mean := ""
-	if near := Nearest(given, known); near != "" {
-		mean = " Did you mean " + near + "?"
+	if near := plain.Near(given, known); len(near) > 0 {
+		mean = " Did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return fmt.Errorf("there is no %s %s: there are %s.%s", what, plain.Quoted(given, 40), strings.Join(known, ", "), mean)
 }

@@ -11,6 +11,11 @@ func Near(name string, names []string) []string {
 		return nil
 	}
 	var close []string
+	for _, n := range names {
+		if swapped(strings.ToLower(name), strings.ToLower(n)) {
+			close = append(close, n)
+		}
+	}
 	for limit := 1; limit <= 3 && len(close) == 0; limit++ {
 		for _, n := range names {
 			if distance(strings.ToLower(name), strings.ToLower(n)) <= min(limit, (len(n)+1)/3) {
@@ -24,6 +29,16 @@ func Near(name string, names []string) []string {
 		}
 	}
 	return close[:min(len(close), 3)]
+}
+
+// swapped reports whether a is b with two neighbours the wrong way round.
+func swapped(a, b string) bool {
+	for i := 1; i < len(a) && len(a) == len(b); i++ {
+		if a[i-1] != b[i-1] {
+			return a[i-1] == b[i] && a[i] == b[i-1] && a[i+1:] == b[i+1:]
+		}
+	}
+	return false
 }
 
 // distance is how many letters must change to make a into b (Levenshtein).
