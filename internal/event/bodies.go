@@ -59,25 +59,6 @@ type QuestCreated struct {
 	Tools []ToolTraits `json:"tools,omitempty"`
 }
 
-// SkillSet are the skills of a quest, as they were when it was made.
-type SkillSet struct {
-	// List says of each what it is for, sorted by name.
-	List []SkillPin `json:"list"`
-	// Tree is a folder with the folder of each.
-	Tree TreeRef `json:"tree"`
-}
-
-// SkillPin is what a prompt says of a skill. The rest is in its files.
-type SkillPin struct {
-	// Description may be shortened, as there is not room for everything.
-	Description string `json:"description"`
-	// From says whose it is: quest, home or ours.
-	From string `json:"from"`
-	Name string `json:"name"`
-	// Role is stage or cross-cutting, if it is one of these.
-	Role string `json:"role,omitzero"`
-}
-
 // ToolTraits is what the rules know of a tool of the world besides its name: what it says
 // of itself.
 type ToolTraits struct {

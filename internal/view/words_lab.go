@@ -15,10 +15,10 @@ func (laboratory) words() dictionary {
 			return Words{By: e.Actor, Text: "hands in " + t.titled(flat(b.Ref, 64), b.Title), Weight: News}
 		}),
 		word(KindReproduction, func(t *Teller, _ event.Event, b *event.ReproductionCall) Words {
-			return Words{Text: "the lab runs " + t.cut(b.Entrypoint) + " of " + t.thing(b.Ref), Weight: News, concerns: b.Ref}
+			return Words{Text: "runs " + t.cut(b.Entrypoint) + " of " + t.thing(b.Ref) + " twice", Weight: News, concerns: b.Ref}
 		}),
 		word("", func(t *Teller, _ event.Event, b *event.ReproductionResult) Words {
-			text := because("a paper's program: "+t.cut(b.Status), t.cut(b.Reason))
+			text := because("the program: "+t.cut(b.Status), t.cut(b.Reason))
 			if len(b.Missing) > 0 {
 				text += "; claims that are not in its output: " + t.cut(strings.Join(b.Missing, ", "))
 			}

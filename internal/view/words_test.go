@@ -168,7 +168,7 @@ func TestEventsInWords(t *testing.T) {
 		{&event.VoteCast{Ref: ref}, "agent-1 votes for 01234567 “On six”", "", News},
 		{&event.VoteCast{}, "agent-1 takes its vote back", "", News},
 		{&event.AdvisorySent{Kind: event.AdviseAnnounced, Except: "agent-2", Text: text("news")}, "the lab tells all but agent-2: news", "announced", Aside},
-		{&event.ReproductionResult{Status: event.NotRun, Reason: "exit code 3", Output: &event.Ref{Hash: hash}}, "a paper's program: failed: exit code 3", "failed, 0.0 ms, output e3b0c44298fc", News},
+		{&event.ReproductionResult{Status: event.NotRun, Reason: "exit code 3", Output: &event.Ref{Hash: hash}}, "the program: failed: exit code 3", "failed, 0.0 ms, output e3b0c44298fc", News},
 
 		{&event.IntentionFormed{Intention: "research", Reason: "words"}, "agent-1 intends research: words", "", News},
 		{&event.IntentionFormed{Intention: "wait", Reason: "no need", Dropped: true}, "agent-1 leaves out wait: no need", "", News},

@@ -213,17 +213,6 @@ func (s *Study) unsaid(seq uint64) {
 	s.Words = slices.DeleteFunc(s.Words, func(x Exchange) bool { return x.Seq == seq })
 }
 
-// Superseded is the question that is open beside the one that is waited for: it is withdrawn.
-// It is an interaction; 0 if there is none.
-func (s *Study) Superseded() uint64 {
-	for i := range s.Threads {
-		if t := &s.Threads[i]; t.Blocking && t.Interaction != 0 && !t.Closed && t.Seq != s.Question {
-			return t.Interaction
-		}
-	}
-	return 0
-}
-
 // said takes in what the researcher says.
 func (s *Study) said(e event.Event, b *event.InteractSaid) {
 	if !slices.Contains(Kinds, b.Kind) || !slices.Contains(Replies, b.Reply) {
