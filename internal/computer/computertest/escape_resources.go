@@ -172,6 +172,7 @@ func openNetwork(t *testing.T, r *shootingRange) string {
 const hostFile = "/usr/bin/env"
 
 func locks(t *testing.T, r *shootingRange) string {
+	oneAtATime(t)
 	s := r.station(t, computer.Spec{}, computer.Options{})
 	c := s.command("lock", "lock", hostFile)
 	if err := s.Start(t.Context(), c); err != nil {
@@ -187,6 +188,21 @@ func locks(t *testing.T, r *shootingRange) string {
 		return "the host cannot lock a file: " + err.Error()
 	}
 	return ""
+}
+
+// oneAtATime waits until no other test on this machine plays with what is the same for all of
+// them, and lets go when the test and its computers have ended. Drivers are tested at the same
+// time, and where one of them is known to be open, its program has the file that another
+// looks at.
+func oneAtATime(t *testing.T) {
+	f, err := os.Open(os.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func watches(t *testing.T, r *shootingRange) string {
