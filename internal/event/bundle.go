@@ -82,7 +82,7 @@ type BundleResult struct {
 	// Sections are the headings that have words below them.
 	Sections []string `json:"sections,omitempty"`
 	Stored   int64    `json:"stored,omitzero"`
-	// Text is the bundle as a reviewer reads it: the text, captions, claims and references.
+	// Text is what a reviewer reads of the bundle: the text of the paper, at least.
 	Text    *Text    `json:"text,omitzero"`
 	Tree    *TreeRef `json:"tree,omitzero"`
 	Unknown []string `json:"unknown,omitempty"`
