@@ -22,6 +22,7 @@ func keys(t *testing.T, st ledger.Store, kind string, due event.Time, most int) 
 	return strings.Join(out, " ")
 }
 
+// testNotes is long because each of its parts goes on with what the one before has left.
 func testNotes(t *testing.T, s *suite) {
 	dir := t.TempDir()
 	first, second := s.store(t, dir), s.store(t, dir)
