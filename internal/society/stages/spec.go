@@ -24,9 +24,9 @@ type Settings struct {
 	Mode      string   `json:"mode"`
 	Paper     string   `json:"paper,omitzero"`
 	// Routing is which conversations elsewhere hear what is said.
-	Routing string `json:"routing,omitzero"`
-	Runner    string   `json:"runner"`
-	Skills    []string `json:"skills,omitempty"`
+	Routing string   `json:"routing,omitzero"`
+	Runner  string   `json:"runner"`
+	Skills  []string `json:"skills,omitempty"`
 }
 
 // Native is the runner that is the quest's own model.
