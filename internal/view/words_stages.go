@@ -39,6 +39,22 @@ func studyTalk() dictionary {
 			}
 			return Words{By: e.Actor, Text: because(text, t.cut(b.Reason)), Weight: News}
 		}),
+		word("order", func(t *Teller, e event.Event, b *event.ConversationBound) Words {
+			how := "is bound to it"
+			if b.Gone {
+				how = "is bound to it no more"
+			}
+			return Words{By: e.Actor, Text: fmt.Sprintf("the conversation %s of %s %s", t.cut(b.Conversation), t.cut(b.Connector), how), Weight: News}
+		}),
+		word("delivery", func(t *Teller, _ event.Event, b *event.DeliveryCall) Words {
+			return Words{Text: fmt.Sprintf("what was said at %d goes to %s by %s", b.Said, t.cut(b.Conversation), t.cut(b.Connector)), Weight: Detail}
+		}),
+		word("delivery", func(t *Teller, _ event.Event, b *event.DeliveryResult) Words {
+			if b.Error != "" {
+				return Words{Text: "the outbox: " + t.cut(b.Error), Notes: []string{"failed"}, Weight: News}
+			}
+			return Words{Text: "the outbox has it", Weight: Detail}
+		}),
 		word("sitting", func(t *Teller, e event.Event, b *event.SittingBegun) Words {
 			w := Words{By: e.Actor, Text: fmt.Sprintf("begins sitting %d at %s, by the skill %s", b.Number, t.cut(b.Anchor), t.cut(b.Skill)), Weight: Detail}
 			if n := len(b.Mail); n > 0 {
@@ -69,6 +85,12 @@ func studyTalk() dictionary {
 				w.Notes = append(w.Notes, Several(int64(len(b.Files)), "file"))
 			}
 			return w
+		}),
+		word(KindMessage, func(t *Teller, e event.Event, b *event.FilesCall) Words {
+			return Words{Text: fmt.Sprintf("%s of message %d are copied to %s in the home of %s", Several(int64(len(b.Files)), "file"), b.Message, t.cut(b.Folder), t.cut(e.Actor))}
+		}),
+		word(KindMessage, func(t *Teller, _ event.Event, b *event.FilesResult) Words {
+			return came(t, "the files are in the home", "the files are not in the home", b.Error)
 		}),
 		word("memory", func(t *Teller, e event.Event, b *event.CardWritten) Words {
 			how := "writes a card"

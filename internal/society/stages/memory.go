@@ -55,6 +55,7 @@ func (Society) Begin(s *quest.State, b *event.QuestCreated) quest.Memory {
 	m.Study.Paperless = m.Settings.Paper == noPaper
 	r := s.Agent(Reviewer)
 	m.Study.Reviewer = r != nil && r.Mind() == agent.ByModel
+	m.Study.Routing = m.Settings.Routing
 	return m
 }
 
@@ -169,7 +170,7 @@ func (m *Memory) Idle(purpose string) bool { return purpose == retryTimer && !m.
 func (m *Memory) Resting(s *quest.State) bool {
 	a := s.Agent(Researcher)
 	switch {
-	case a == nil || m.Failed || len(m.Orders) > 0:
+	case a == nil || m.Failed || len(m.Orders) > 0 || len(m.Study.Unsent) > 0:
 		return false
 	case a.Parked != "":
 		return true

@@ -77,7 +77,7 @@ const (
 	MaxCaption      = 200
 	MaxFigureData   = 4
 	// MaxPaper is how many bytes the text of a paper has: a reviewer reads all of it at once.
-	MaxPaper   = 96 << 10
+	MaxPaper   = 128 << 10
 	maxOutputs = 24
 )
 
