@@ -98,7 +98,7 @@ var layers = []layer{
 	{"mcp/bridge", "the way there for agents that start their MCP servers: passes lines to the port and back", []string{"computer", "mcp/scoped"}},
 	{"runtime", "the loop that owns quests: live, resume, fork; desks, where agents work; models, tools and timers", []string{"agent", "blob", "computer", "computer/proxy", "computer/tree", "event", "executor", "gateway", "ledger", "mcp", "mcp/bridge", "mcp/login", "mcp/scoped", "mcp/setting", "media", "model", "policy", "profile", "quest", "repo", "scratch", "search", "skill", "tool", "workspace"}},
 	{"executor/executortest", "one suite for executors, and an agent that does what prompts say", []string{"acp/wire", "computer", "computer/helper", "event", "executor", "need"}},
-	{"view", "what an event says in a line; projections: steps, how two quests compare, canvas, timeline, transcripts, papers, workspaces, cost", []string{"event", "media", "policy", "quest", "society/contract", "society/lab", "society/lab/paper"}},
+	{"view", "what an event says in a line; projections: steps, how two quests compare, canvas, timeline, transcripts, papers, workspaces, cost", []string{"event", "media", "policy", "quest", "society/contract", "society/lab", "society/lab/paper", "society/stages", "society/stages/study"}},
 	{"chat", "commands to a quest that begin with a slash: telling them from words, carrying them out", []string{"event", "quest", "view"}},
 	{"tui", "the live view in a terminal, and the conversation", []string{"agent", "chat", "event", "quest", "society/lab", "society/lab/paper", "view"}},
 	{"notify", "a command of a person's that is told when a quest asks or has ended", []string{"event", "quest"}},
