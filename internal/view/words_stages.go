@@ -15,7 +15,9 @@ type studies struct{ agents }
 const KindMove = "stage"
 
 // words implements Society.
-func (studies) words() dictionary { return slices.Concat(studyTalk(), studyWork(), studyResults()) }
+func (studies) words() dictionary {
+	return slices.Concat(studyTalk(), studyWork(), studyResults(), studyPaper())
+}
 
 // studyTalk is the words for the conversation, the stages and the memory. It is long because
 // each type of event has its entry.
@@ -67,6 +69,12 @@ func studyTalk() dictionary {
 				w.Notes = append(w.Notes, Several(int64(len(b.Files)), "file"))
 			}
 			return w
+		}),
+		word(KindMessage, func(t *Teller, e event.Event, b *event.FilesCall) Words {
+			return Words{Text: fmt.Sprintf("%s of message %d are copied to %s in the home of %s", Several(int64(len(b.Files)), "file"), b.Message, t.cut(b.Folder), t.cut(e.Actor))}
+		}),
+		word(KindMessage, func(t *Teller, _ event.Event, b *event.FilesResult) Words {
+			return came(t, "the files are in the home", "the files are not in the home", b.Error)
 		}),
 		word("memory", func(t *Teller, e event.Event, b *event.CardWritten) Words {
 			how := "writes a card"
