@@ -260,6 +260,14 @@ var catalogue = map[Type]entry{
 	"baseline.waived":   derived[BaselineWaived](),
 	"baseline.call":     derived[BaselineCall]().asks(),
 	"baseline.result":   input[BaselineResult]().answers("baseline.call"),
+
+	"outline.submitted": derived[OutlineSubmitted](),
+	"bundle.call":       derived[BundleCall]().asks(),
+	"bundle.result":     input[BundleResult]().answers("bundle.call"),
+	"paper.submitted":   derived[PaperSubmitted](),
+	"review.begun":      derived[ReviewBegun](),
+	"review.given":      derived[ReviewGiven](),
+	"point.answered":    derived[PointAnswered](),
 }
 
 // Types returns the names of the catalogue, sorted.

@@ -15,7 +15,9 @@ type study struct{ agents }
 const KindMove = "stage"
 
 // words implements Society.
-func (study) words() dictionary { return slices.Concat(studyTalk(), studyWork(), studyResults()) }
+func (study) words() dictionary {
+	return slices.Concat(studyTalk(), studyWork(), studyResults(), studyPaper())
+}
 
 // studyTalk is the words for the conversation, the stages and the memory. It is long because
 // each type of event has its entry.

@@ -60,7 +60,7 @@ func (p *Stages) Make(w *World, b *event.QuestCreated) {
 
 // Rows implements Caller.
 func (p *Stages) Rows() map[event.Type]Row {
-	return map[event.Type]Row{"model.call": p.answer, "card.call": cardResult, "folder.call": folderResult, "checkpoint.call": checkpointResult, "baseline.call": baselineResult, "reproduction.call": reproductionResult}
+	return map[event.Type]Row{"model.call": p.answer, "card.call": cardResult, "folder.call": folderResult, "checkpoint.call": checkpointResult, "baseline.call": baselineResult, "reproduction.call": reproductionResult, "bundle.call": bundleResult}
 }
 
 // answer is the row of model.call: a turn that was cut short has no answer, or one that came
