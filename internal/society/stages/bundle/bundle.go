@@ -10,13 +10,13 @@
 package bundle
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"lyceum/internal/event"
-	"lyceum/internal/markdown"
 	"lyceum/internal/media"
 	"lyceum/internal/plain"
 )
@@ -34,7 +34,7 @@ const (
 
 // Bounds of a paper.
 const (
-	MaxText         = markdown.MaxText
+	MaxText         = 96 << 10
 	MaxBibliography = 1 << 20
 	MaxFigures      = 32
 	MaxFigure       = 8 << 20
@@ -81,12 +81,20 @@ func Kind(output string, data []byte) (string, error) {
 		return "", fmt.Errorf("it has %d bytes, and a figure may have %d", len(data), MaxFigure)
 	case ext == "svg":
 		return SVG, harmless(data)
-	case ext == "png" && kind == media.PNG, ext == "pdf" && kind == media.PDF:
+	case ext == "png" && kind == media.PNG:
 		return kind, nil
+	case ext == "pdf" && WholePDF(data):
+		return media.PDF, nil
 	case ext == "png" || ext == "pdf":
 		return "", fmt.Errorf("it is no whole %s", strings.ToUpper(ext))
 	}
 	return "", errors.New("a figure is a file .svg, .png or .pdf")
+}
+
+// WholePDF reports whether bytes are a PDF from the first to the last.
+func WholePDF(data []byte) bool {
+	end := data[max(0, len(data)-1024):]
+	return bytes.HasPrefix(data, []byte("%PDF-")) && bytes.Contains(end, []byte("startxref")) && bytes.Contains(end, []byte("%%EOF"))
 }
 
 // SVG is the type of a drawing.
@@ -124,7 +132,8 @@ type Paper struct {
 	Numbers []event.NumberTraced
 	// References are the keys that are cited, Unknown those that nothing is known of.
 	References, Unknown []string
-	Sections            []string
+	// Sections are the headings that have words below them, Named the results that the text names.
+	Sections, Named []string
 	// Text is the paper as somebody reads it who has only that.
 	Text string
 }
@@ -144,8 +153,10 @@ func Make(s Source) (out *Paper, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Paper{Numbers: d.trace(), Sections: d.sections(), References: d.cited, Unknown: d.unknown()}
-	p.Text = d.told()
+	p := &Paper{Numbers: d.trace(), Sections: d.sections(), Named: d.named(), References: d.cited, Unknown: d.unknown()}
+	if p.Text = d.told(); len(p.Text) > MaxText {
+		return nil, fmt.Errorf("the paper has %d bytes with what belongs to it, and may have %d: a reviewer reads all of it at once", len(p.Text), MaxText)
+	}
 	claims, err := d.claims(p.Numbers)
 	if err != nil {
 		return nil, err

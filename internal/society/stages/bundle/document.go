@@ -378,13 +378,56 @@ func (d *document) place() {
 // number is that of a figure, from 1.
 func (d *document) number(figure int) int { return slices.Index(d.figures, figure) + 1 }
 
-// sections are the headings.
+// sections are the headings that have words below them, or below a heading of theirs.
 func (d *document) sections() (out []string) {
-	walk(d.blocks, func(b *block) {
-		if text := plain.Brief(said(b.spans), 100); b.kind == heading && text != "" {
-			out = append(out, text)
+	var open []int // headings that nothing stands below yet, as levels; names beside
+	var names []string
+	for i := range d.blocks {
+		b := &d.blocks[i]
+		if b.kind != heading {
+			if b.says() {
+				out, open, names = append(out, names...), nil, nil
+			}
+			continue
+		}
+		for len(open) > 0 && open[len(open)-1] >= b.level {
+			open, names = open[:len(open)-1], names[:len(names)-1]
+		}
+		if text := plain.Brief(said(b.spans), 100); text != "" {
+			open, names = append(open, b.level), append(names, text)
+		}
+	}
+	return out
+}
+
+// says reports whether a block has words in it.
+func (b *block) says() bool {
+	found := false
+	walk([]block{*b}, func(b *block) {
+		found = found || strings.TrimSpace(said(b.spans)) != "" || len(b.rows) > 1 || strings.TrimSpace(strings.Join(b.lines, "")) != ""
+	})
+	return found
+}
+
+// named are the results of the paper that its text names, as words of their own.
+func (d *document) named() (out []string) {
+	heard := map[string]bool{}
+	hear := func(s string) {
+		for _, word := range strings.FieldsFunc(s, func(r rune) bool { return !asciiLetter(r) && r != '-' && (r < '0' || r > '9') }) {
+			heard[word] = true
+		}
+	}
+	each(d.blocks, func(s *span) {
+		hear(s.text)
+		for _, c := range s.cites {
+			heard[c.key] = true
 		}
 	})
+	for i := range d.Outputs {
+		if id := d.Outputs[i].Result; heard[id] && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
 	return out
 }
 

@@ -257,7 +257,7 @@ func (p *page) cited(list []cite) {
 			fmt.Fprintf(p, "<a href=\"#f-%s\">Figure %d</a>", p.Figures[i].ID, p.number(i))
 		case p.result(c.key) != nil:
 			p.between(&others)
-			fmt.Fprintf(p, "<a class=\"result\" href=\"#%s\">%s</a>", c.key, c.key)
+			fmt.Fprintf(p, "[<a class=\"result\" href=\"#%s\">%s</a>]", c.key, c.key)
 		default:
 			refs = append(refs, p.reffed(c))
 		}
@@ -339,7 +339,7 @@ func (p *page) evidence() {
 		p.WriteString("</section>\n")
 		return
 	}
-	p.WriteString("<div class=\"wide\" tabindex=\"0\"><table>\n<tr><th>Result</th><th>Figure</th><th class=\"right\">Value</th><th>Run again</th></tr>\n")
+	p.WriteString("<div class=\"wide\" tabindex=\"0\"><table>\n<tr><th>Result</th><th>Measure</th><th class=\"right\">Value</th><th>Run again</th></tr>\n")
 	for i := range p.Outputs {
 		p.output(&p.Outputs[i])
 	}

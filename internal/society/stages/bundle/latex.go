@@ -233,7 +233,7 @@ func (t *tex) cited(list []cite) {
 		case figure && t.figure(id) >= 0:
 			fmt.Fprintf(t, "Figure~\\ref{fig:%s}", t.Figures[t.figure(id)].ID)
 		case t.result(c.key) != nil:
-			t.WriteString("\\texttt{" + escaped(c.key) + "}")
+			t.WriteString("[\\texttt{" + escaped(c.key) + "}]")
 		case n >= 0 && t.reference(c.key) != "":
 			t.WriteString(escaped(strings.TrimSpace(c.before + " ")))
 			if c.before != "" {

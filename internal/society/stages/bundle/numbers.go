@@ -145,17 +145,28 @@ func (d *document) trace() (out []event.NumberTraced) {
 	return out
 }
 
-// order is that in which outputs are looked through: those that are cited first.
-func (d *document) order(citing []string) (out []int) {
-	for _, cited := range []bool{true, false} {
-		for i := range d.Outputs {
-			if slices.Contains(citing, d.Outputs[i].Result) == cited {
-				out = append(out, i)
-			}
+// order is that in which outputs are looked through: those that are cited first, then those that
+// were verified.
+func (d *document) order(citing []string) []int {
+	rank := func(i int) int {
+		switch o := &d.Outputs[i]; {
+		case slices.Contains(citing, o.Result):
+			return 0
+		case o.Verdict == verified:
+			return 1
 		}
+		return 2
 	}
+	out := make([]int, len(d.Outputs))
+	for i := range out {
+		out[i] = i
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return rank(a) - rank(b) })
 	return out
 }
+
+// verified is the verdict on a result that two runs have printed.
+const verified = "verified"
 
 // ends are the beginning and the end of what is too long to be looked through.
 func ends(s string) string {
