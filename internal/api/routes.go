@@ -33,7 +33,7 @@ func (s *Server) routes() []route {
 		{"GET /api/quests/{quest}", read, s.quest},
 		{"DELETE /api/quests/{quest}", admin, s.deleteQuest},
 		{"POST /api/quests/{quest}/control", steer, s.control},
-		{"POST /api/quests/{quest}/messages", steer, s.say},
+		{sayRoute, steer, s.say},
 		{"DELETE /api/quests/{quest}/messages/{message}", steer, s.withdraw},
 		{"GET /api/quests/{quest}/conversation", read, s.conversation},
 		{"POST /api/quests/{quest}/answers", steer, s.reply},

@@ -75,7 +75,7 @@ var layers = []layer{
 	{"model/anthropic", "a provider's format, one attempt each", []string{"event", "model", "model/wire"}},
 	{"model/gemini", "a provider's format, one attempt each", []string{"event", "model", "model/wire"}},
 	{"model/openai", "a provider's two formats, one attempt each", []string{"event", "model", "model/wire"}},
-	{"quest", "`State`, `Apply`, `Decide`, the spec, the `Society` interface", []string{"agent", "behavior", "event", "mcp/setting", "model", "policy", "strictyaml"}},
+	{"quest", "`State`, `Apply`, `Decide`, the spec, the `Society` interface", []string{"agent", "behavior", "event", "mcp/setting", "media", "model", "policy", "strictyaml", "workspace"}},
 	{"society/architect/task", "what an architect and executors hand each other: scopes, packages, manifests, plans; what outputs of commands say", []string{"event", "strictyaml", "workspace"}},
 	{"society/contract/tender", "a contract net's plan, bids, sources, claims and minds, as a fold", []string{"agent", "behavior", "event", "policy"}},
 	{"society/lab/paper", "a lab's library: papers, reviews, citations, votes, as a fold", []string{"agent", "event", "evidence"}},

@@ -236,6 +236,8 @@ var catalogue = map[Type]entry{
 
 	"mail.delivered": derived[MailDelivered](),
 	"mail.withdrawn": derived[MailWithdrawn](),
+	"files.call":     derived[FilesCall]().asks(),
+	"files.result":   input[FilesResult]().answers("files.call"),
 	"study.order":    input[StudyOrder](),
 	"sitting.begun":  derived[SittingBegun](),
 	"sitting.ended":  derived[SittingEnded](),

@@ -171,7 +171,7 @@ func (s *State) applyCall(e event.Event) {
 		s.prepared(b)
 	case *event.TaskSummary:
 		s.Agent(e.Actor).Summarized(b)
-	case *event.SittingBegun, *event.SittingEnded, *event.MailDelivered, *event.MailWithdrawn, *event.StudyOrder:
+	case *event.SittingBegun, *event.SittingEnded, *event.MailDelivered, *event.MailWithdrawn, *event.StudyOrder, *event.FilesCall, *event.FilesResult:
 		s.applySitting(e)
 	case *event.HomeCall, *event.HomeRenewed, *event.ExecutorCall, *event.ExecutorReady, *event.SessionOpened, *event.PromptCall, *event.PromptBegun, *event.PromptResult,
 		*event.PromptStopped, *event.PermissionAsked, *event.PermissionDecided, *event.ToolReported, *event.PlanReported, *event.SaidReported:
@@ -320,6 +320,7 @@ func (s *State) fork(b *event.QuestForked) {
 	clear(s.Calls)
 	s.Questions = nil // whoever asked asks again
 	s.abandonServers()
+	s.abandonCopies()
 	if s.memory != nil {
 		s.memory.Abandon()
 	}

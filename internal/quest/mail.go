@@ -29,6 +29,7 @@ type Letter struct {
 	Reply        uint64             `json:",omitzero"`
 	Sender       string             `json:",omitzero"`
 	Source       string             `json:",omitzero"`
+	Copies
 }
 
 // Sitting is the one under way.
@@ -296,6 +297,10 @@ func (s *State) applySitting(e event.Event) {
 			panic(fmt.Errorf("message %d does not wait to be delivered", b.Message))
 		}
 		s.Mail = slices.Delete(s.Mail, i, i+1)
+	case *event.FilesCall:
+		s.copying(e, b)
+	case *event.FilesResult:
+		s.copied(b)
 	case *event.StudyOrder:
 		s.took(b.Inbox)
 	}
@@ -422,6 +427,9 @@ func (l *Letter) head() string {
 	}
 	if l.Reply != 0 {
 		words += fmt.Sprintf(", in reply to %d", l.Reply)
+	}
+	if l.Folder != "" {
+		words += "; copies of its files are in " + l.Folder + " of your home"
 	}
 	return words + ":]"
 }

@@ -70,6 +70,12 @@ func studyTalk() dictionary {
 			}
 			return w
 		}),
+		word(KindMessage, func(t *Teller, e event.Event, b *event.FilesCall) Words {
+			return Words{Text: fmt.Sprintf("%s of message %d are copied to %s in the home of %s", Several(int64(len(b.Files)), "file"), b.Message, t.cut(b.Folder), t.cut(e.Actor))}
+		}),
+		word(KindMessage, func(t *Teller, _ event.Event, b *event.FilesResult) Words {
+			return came(t, "the files are in the home", "the files are not in the home", b.Error)
+		}),
 		word("memory", func(t *Teller, e event.Event, b *event.CardWritten) Words {
 			how := "writes a card"
 			if b.Revision > 1 {

@@ -60,7 +60,10 @@ func (p *Stages) Make(w *World, b *event.QuestCreated) {
 
 // Rows implements Caller.
 func (p *Stages) Rows() map[event.Type]Row {
-	return map[event.Type]Row{"model.call": p.answer, "card.call": cardResult, "folder.call": folderResult, "checkpoint.call": checkpointResult, "baseline.call": baselineResult, "reproduction.call": reproductionResult, "bundle.call": bundleResult}
+	return map[event.Type]Row{
+		"model.call": p.answer, "card.call": cardResult, "files.call": filesResult, "folder.call": folderResult, "checkpoint.call": checkpointResult,
+		"baseline.call": baselineResult, "reproduction.call": reproductionResult, "bundle.call": bundleResult,
+	}
 }
 
 // answer is the row of model.call: a turn that was cut short has no answer, or one that came
@@ -89,6 +92,16 @@ func cardResult(w *World, call event.Event) event.Body {
 		}
 	}
 	w.Saw("cards of the home")
+	return r
+}
+
+// filesResult is the row of files.call.
+func filesResult(w *World, call event.Event) event.Body {
+	r := &event.FilesResult{Call: call.Seq}
+	if w.Chance(200) {
+		r.Error = "no room"
+	}
+	w.Saw("files copied")
 	return r
 }
 
@@ -191,6 +204,9 @@ func (p *Stages) Says(w *World) event.Body {
 		}
 		if w.Chance(100) {
 			m.Text = w.Text()
+		}
+		for range w.IntN(3) * w.IntN(2) {
+			m.Attachments = append(m.Attachments, event.Attachment{Media: "application/pdf", Name: w.Word(), Ref: event.RefOf([]byte(w.Word()))})
 		}
 		return m
 	case n < 13:

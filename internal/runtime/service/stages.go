@@ -21,6 +21,7 @@ func (Stages) Open(ctx context.Context, q *runtime.Quest) (runtime.Bench, error)
 	b := &stagesBench{q: q, services: resultServices(q)}
 	maps.Copy(b.services, branchServices(q))
 	b.services["card.call"] = &cards{q, memory.Open(q.Home)}
+	b.services["files.call"] = &copies{q}
 	if m := stages.Of(q.State); m != nil {
 		b.ctx, b.pages = context.WithoutCancel(ctx), newPages(q)
 		if err := b.pages.write(ctx); err != nil {

@@ -1022,7 +1022,7 @@ export type NewMessage = {
   text?: string
   /** an agent; absent means all */
   to?: string
-  /** pictures and other files, at most 7 MiB together; what each of them is, its bytes say */
+  /** pictures and other files of at most 25 MiB each, as many as the request has room for; what each of them is, its bytes say */
   attachments?: Array<NewAttachment>
   /** the way that it came, such as the name of a connector; absent for what was said here */
   source?: string
@@ -1032,6 +1032,8 @@ export type NewMessage = {
   conversation?: string
   /** what it answers: the event in which an agent said something */
   reply?: number
+  /** tells the message from every other to this quest: one that is sent again with the same key, since its answer was lost, is the same message */
+  key?: string
 }
 
 /** A file that goes with a message. */
