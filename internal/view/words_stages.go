@@ -39,6 +39,22 @@ func studyTalk() dictionary {
 			}
 			return Words{By: e.Actor, Text: because(text, t.cut(b.Reason)), Weight: News}
 		}),
+		word("order", func(t *Teller, e event.Event, b *event.ConversationBound) Words {
+			how := "is bound to it"
+			if b.Gone {
+				how = "is bound to it no more"
+			}
+			return Words{By: e.Actor, Text: fmt.Sprintf("the conversation %s of %s %s", t.cut(b.Conversation), t.cut(b.Connector), how), Weight: News}
+		}),
+		word("delivery", func(t *Teller, _ event.Event, b *event.DeliveryCall) Words {
+			return Words{Text: fmt.Sprintf("what was said at %d goes to %s by %s", b.Said, t.cut(b.Conversation), t.cut(b.Connector)), Weight: Detail}
+		}),
+		word("delivery", func(t *Teller, _ event.Event, b *event.DeliveryResult) Words {
+			if b.Error != "" {
+				return Words{Text: "the outbox: " + t.cut(b.Error), Notes: []string{"failed"}, Weight: News}
+			}
+			return Words{Text: "the outbox has it", Weight: Detail}
+		}),
 		word("sitting", func(t *Teller, e event.Event, b *event.SittingBegun) Words {
 			w := Words{By: e.Actor, Text: fmt.Sprintf("begins sitting %d at %s, by the skill %s", b.Number, t.cut(b.Anchor), t.cut(b.Skill)), Weight: Detail}
 			if n := len(b.Mail); n > 0 {
