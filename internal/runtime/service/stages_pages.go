@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"lyceum/internal/event"
@@ -25,6 +26,8 @@ type pages struct {
 	seq uint64
 	// written are the keys of pages as this process has seen them on disk, by path.
 	written map[string]string
+	// paper are the files of the paper as of its last revision that was looked at.
+	paper paperFiles
 }
 
 func newPages(q *runtime.Quest) *pages {
@@ -53,13 +56,27 @@ func (p *pages) close(ctx context.Context) error {
 func stated(state *quest.State, s *study.Study) []study.Page {
 	as := fmt.Sprintf(study.AsOf+"\n\n", state.Seq)
 	status := "# Status\n\n" + strings.Join(stages.Standing(state), "\n") + "\n\n" + s.Account() + "\n"
-	return []study.Page{{Path: "plan.md", Head: as + s.Track()}, {Path: "status.md", Head: as + status}}
+	out := []study.Page{{Path: "plan.md", Head: as + s.Track()}, {Path: "status.md", Head: as + status}}
+	if p := s.Paper(); p != nil {
+		out = append(out, study.Page{Path: study.PaperDir + "/checklist.md", Head: as + s.Paperwork(p)})
+	}
+	return out
+}
+
+// all are the pages that the folder should have.
+func (p *pages) all(ctx context.Context) ([]study.Page, error) {
+	s := stages.Of(p.q.State).Study
+	files, err := p.paper.of(ctx, p.q.Runtime, s)
+	return slices.Concat(s.Pages(p.q.State.Name), files, stated(p.q.State, s)), err
 }
 
 // write writes what is missing or another.
 func (p *pages) write(ctx context.Context) error {
-	s := stages.Of(p.q.State).Study
-	for _, x := range append(s.Pages(p.q.State.Name), stated(p.q.State, s)...) {
+	list, err := p.all(ctx)
+	if err != nil {
+		return err
+	}
+	for _, x := range list {
 		if x.Key != "" && p.written[x.Path] == x.Key {
 			continue
 		}
@@ -75,11 +92,14 @@ func (p *pages) write(ctx context.Context) error {
 		}
 		p.written[x.Path] = x.Key
 	}
-	return nil
+	return p.paper.tidy(p.q.QuestDir(p.q.Key))
 }
 
 // data is what a page should hold.
 func (p *pages) data(ctx context.Context, x study.Page) ([]byte, error) {
+	if x.File != nil {
+		return p.q.Blob(ctx, *x.File)
+	}
 	if x.Text.Len() == 0 {
 		return []byte(x.Head), nil
 	}
@@ -106,11 +126,17 @@ func outdated(path string, x study.Page) error {
 // was killed did not come to write the new one. Such a page says which event, or revision, it is
 // as of.
 func (p *pages) changed(ctx context.Context) (out []string, err error) {
-	q, s := p.q, stages.Of(p.q.State).Study
-	for _, x := range append(s.Pages(q.State.Name), stated(q.State, s)...) {
-		path := filepath.Join(q.QuestDir(q.Key), filepath.FromSlash(x.Path))
+	list, err := p.all(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range list {
+		path := filepath.Join(p.q.QuestDir(p.q.Key), filepath.FromSlash(x.Path))
 		have, err := os.ReadFile(path)
 		if errors.Is(err, os.ErrNotExist) || err == nil && len(have) == 0 {
+			continue
+		}
+		if x.File != nil && err == nil && p.paper.was(x.Path, have) {
 			continue
 		}
 		want, failed := p.data(ctx, x)

@@ -232,7 +232,7 @@ func TestLaTeXHasNoCommandsOfStrangers(t *testing.T) {
 	t.Parallel()
 	s := sample()
 	s.Title = `\write18{rm -rf /} $x$ 100% & #1 _a_ ^b ~c {d}`
-	s.Markdown = append(s.Markdown, []byte("\n\\input{/etc/passwd} `\\end{document}` 中 α ≤ µ “q” [l](https://x.example/%5C_a#b)\n\n```\n\\end{quote}\\immediate\\write18{id}\n```\n\n![\\input{x}](nowhere)\n")...)
+	s.Markdown = append(s.Markdown, []byte("\n\\input{/etc/passwd} `\\end{document}` 中 α ≤ µ “q” ą ö [l](https://x.example/%5C_a#b)\n\n```\n\\end{quote}\\immediate\\write18{id}\n```\n\n![\\input{x}](nowhere)\n")...)
 	s.Figures[0].Caption = `\include{y}`
 	_, file := made(t, s)
 	tex := file(bundle.FileLaTeX)
@@ -242,7 +242,7 @@ func TestLaTeXHasNoCommandsOfStrangers(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		`\textbackslash{}write18\{rm {-}rf /\} \$x\$ 100\% \& \#1 \_a\_ \textasciicircum{}b \textasciitilde{}c \{d\}`, `\textbackslash{}input\{/etc/passwd\}`, `\otherchar{4E2D}{中}`, `\ensuremath{\alpha}`,
+		`\textbackslash{}write18\{rm {-}rf /\} \$x\$ 100\% \& \#1 \_a\_ \textasciicircum{}b \textasciitilde{}c \{d\}`, `\textbackslash{}input\{/etc/passwd\}`, `\otherchar{4E2D}{中}`, `\latinchar{0105}{ą} ö`, `\ensuremath{\alpha}`,
 		`\href{https://x.example/\%5C\_a\#b}{l}`, `\IfFileExists{figures/errors.pdf}`, `\cite[{p. 3}]{r1}, \cite{r2}`, `Figure~\ref{fig:errors}`, `\bibitem{r2} G. E. P. Böx et al. Time Series /etc/passwd`,
 	} {
 		if !strings.Contains(tex, want) {
@@ -253,8 +253,8 @@ func TestLaTeXHasNoCommandsOfStrangers(t *testing.T) {
 		t.Error("the document ends more than once")
 	}
 	// Every command is one of ours.
-	ours := strings.Fields(`documentclass usepackage ifPDFTeX pdfinfoomitdate pdftrailerid else fi setcounter setlength emergencystretch newcommand otherchar title author date begin end maketitle
-		section subsection textbackslash textasciicircum textasciitilde textless textgreater textbar textquotedbl textasciigrave textquotesingle ensuremath alpha leq mu href texttt textbf emph cite ref caption label
+	ours := strings.Fields(`documentclass usepackage newif ifold oldtrue renewcommand labelitemi labelitemii labelitemiii labelitemiv bullet ast cdot latinchar ifPDFTeX pdfinfoomitdate pdftrailerid else fi setcounter setlength emergencystretch newcommand otherchar title author date begin end maketitle
+		section subsection textbackslash textasciicircum textasciitilde textless textgreater textbar ensuremath alpha leq mu href texttt textbf emph cite ref caption label
 		centering IfFileExists includegraphics linewidth textheight fbox parbox item small ttfamily raggedright mbox hline bibitem ldots`)
 	for rest := tex; ; {
 		i := strings.IndexByte(rest, '\\')

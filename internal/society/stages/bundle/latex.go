@@ -11,13 +11,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// preamble is how a paper begins in LaTeX. It takes what every TeX has, by any of its engines.
+// preamble is how a paper begins in LaTeX. It takes what every TeX has, by any of its engines. The
+// oldest one has all Latin letters only with a package of fonts; without it no font is made.
 const preamble = `\documentclass[11pt]{article}
 \usepackage{iftex}
+\newif\ifold
 \ifPDFTeX
-  \usepackage[T1]{fontenc}
   \usepackage[utf8]{inputenc}
-  \usepackage{textcomp}
+  \IfFileExists{lmodern.sty}{\usepackage[T1]{fontenc}\usepackage{lmodern}}{\oldtrue}
   \pdfinfoomitdate=1
   \pdftrailerid{}
 \else
@@ -28,6 +29,11 @@ const preamble = `\documentclass[11pt]{article}
 \usepackage[hidelinks]{hyperref}
 \setcounter{secnumdepth}{0}
 \setlength{\emergencystretch}{3em}
+\renewcommand{\labelitemi}{\ensuremath{\bullet}}
+\renewcommand{\labelitemii}{--}
+\renewcommand{\labelitemiii}{\ensuremath{\ast}}
+\renewcommand{\labelitemiv}{\ensuremath{\cdot}}
+\newcommand{\latinchar}[2]{\ifold[U+#1]\else#2\fi}
 \newcommand{\otherchar}[2]{\ifPDFTeX[U+#1]\else#2\fi}
 `
 
@@ -302,17 +308,20 @@ func (t *tex) evidence() {
 // another name.
 var signs = map[rune]string{
 	'\\': `\textbackslash{}`, '{': `\{`, '}': `\}`, '$': `\$`, '&': `\&`, '#': `\#`, '%': `\%`, '_': `\_`,
-	'^': `\textasciicircum{}`, '~': `\textasciitilde{}`, '<': `\textless{}`, '>': `\textgreater{}`, '|': `\textbar{}`, '"': `\textquotedbl{}`,
-	'`': `\textasciigrave{}`, '\'': `\textquotesingle{}`, '-': `{-}`,
-	'\u00a0': `~`, '\u2009': `\,`, '\u202f': `\,`, '–': `--`, '—': `---`, '‘': "`", '’': `'`, '“': "``", '”': `''`, '„': `\quotedblbase{}`, '…': `\ldots{}`,
-	'•': `\textbullet{}`, '−': `\ensuremath{-}`, '×': `\ensuremath{\times}`, '·': `\ensuremath{\cdot}`, '±': `\ensuremath{\pm}`, '≤': `\ensuremath{\leq}`, '≥': `\ensuremath{\geq}`,
+	'^': `\textasciicircum{}`, '~': `\textasciitilde{}`, '<': `\textless{}`, '>': `\textgreater{}`, '|': `\textbar{}`, '"': `''`,
+	'`': "\\`{}", '\'': `{'}`, '-': `{-}`,
+	'\u00a0': `~`, '\u2009': `\,`, '\u202f': `\,`, '–': `--`, '—': `---`, '‘': "`", '’': `'`, '“': "``", '”': `''`, '„': `,,`, '…': `\ldots{}`,
+	'•': `\ensuremath{\bullet}`, '−': `\ensuremath{-}`, '×': `\ensuremath{\times}`, '·': `\ensuremath{\cdot}`, '±': `\ensuremath{\pm}`, '≤': `\ensuremath{\leq}`, '≥': `\ensuremath{\geq}`,
 	'≠': `\ensuremath{\neq}`, '≈': `\ensuremath{\approx}`, '∞': `\ensuremath{\infty}`, '∑': `\ensuremath{\sum}`, '∏': `\ensuremath{\prod}`, '√': `\ensuremath{\surd}`, '∂': `\ensuremath{\partial}`,
-	'∈': `\ensuremath{\in}`, '→': `\ensuremath{\rightarrow}`, '←': `\ensuremath{\leftarrow}`, '⇒': `\ensuremath{\Rightarrow}`, '↔': `\ensuremath{\leftrightarrow}`, '°': `\textdegree{}`, 'µ': `\ensuremath{\mu}`,
-	'☐': `[~]`, '☑': `[x]`, '²': `\ensuremath{^2}`, '³': `\ensuremath{^3}`, '¹': `\ensuremath{^1}`, '€': `\texteuro{}`,
+	'∈': `\ensuremath{\in}`, '→': `\ensuremath{\rightarrow}`, '←': `\ensuremath{\leftarrow}`, '⇒': `\ensuremath{\Rightarrow}`, '↔': `\ensuremath{\leftrightarrow}`, '°': `\ensuremath{^\circ}`, 'µ': `\ensuremath{\mu}`,
+	'☐': `[~]`, '☑': `[x]`, '²': `\ensuremath{^2}`, '³': `\ensuremath{^3}`, '¹': `\ensuremath{^1}`, '§': `\S{}`, '¶': `\P{}`, '©': `\copyright{}`, '£': `\pounds{}`, '÷': `\ensuremath{\div}`, '½': `\ensuremath{\frac12}`, '¼': `\ensuremath{\frac14}`, '¾': `\ensuremath{\frac34}`, '¿': "?`", '¡': "!`",
 }
 
 // greek are the names of the letters from alpha on.
 var greek = strings.Fields("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi o pi rho varsigma sigma tau upsilon phi chi psi omega")
+
+// rare are Latin letters that the oldest fonts of TeX do not have.
+const rare = "ÐÞðþĄąĘęĮįŲųĐđŊŋĦħĸĿŀŉŦŧĲĳ"
 
 // escaped is a stranger's text in LaTeX.
 func escaped(s string) string {
@@ -324,8 +333,10 @@ func escaped(s string) string {
 			b.WriteString(sign)
 		case r == '\n' || r == '\t':
 			b.WriteByte(' ')
-		case r < 0x80 || r >= '¡' && r <= 'ſ':
+		case r < 0x80 || r >= 'À' && r <= 'ž' && !strings.ContainsRune(rare, r):
 			b.WriteRune(r)
+		case r >= '¡' && r <= 'ſ':
+			fmt.Fprintf(&b, `\latinchar{%04X}{%c}`, r, r)
 		case r >= 'α' && r <= 'ω':
 			b.WriteString(`\ensuremath{\` + greek[r-'α'] + `}`)
 		case r >= 'Α' && r <= 'Ω' && strings.ContainsRune("ΓΔΘΛΞΠΣΥΦΨΩ", r):

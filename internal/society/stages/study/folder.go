@@ -10,10 +10,44 @@ import (
 )
 
 // Page is a file of the quest's folder that follows from the study: its path, what it is at its
-// head, and a text. Key is another when the page is.
+// head, and a text; or it is a file as it was made. Key is another when the page is.
 type Page struct {
 	Path, Head, Key string
 	Text            event.Text
+	File            *event.Ref
+}
+
+// PaperDir is the folder of the paper in that of the quest.
+const PaperDir = "paper"
+
+// Paperwork is what is to be known of the last paper beside itself, in Markdown: its checklist, what
+// was waived, and what reviewers said.
+func (s *Study) Paperwork(p *Paper) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n- id: %s\n- revision: %d\n- made of: %s\n- submitted: %s, event %d\n\n## Checklist\n", paper.Quote(p.Title), p.ID, p.Revision, p.Branch, p.Time, p.Seq)
+	for _, r := range p.Checklist {
+		mark := "x"
+		if !r.Holds {
+			mark = " "
+		}
+		fmt.Fprintf(&b, "\n- [%s] %s", mark, r.Item)
+		if w := s.Waiver(r.Item); w != nil && !r.Holds {
+			fmt.Fprintf(&b, ": waived by %s, event %d: %s", w.Actor, w.Seq, paper.Quote(w.Reason))
+		}
+		for _, f := range r.Findings {
+			fmt.Fprintf(&b, "\n  - %s", paper.Quote(f))
+		}
+	}
+	if len(s.Points) > 0 {
+		b.WriteString("\n\n## Review\n")
+	}
+	for _, x := range s.Points {
+		fmt.Fprintf(&b, "\n%d. %s, round %d: %s", x.Number, x.Severity, x.Round, paper.Quote(x.Text))
+		if x.How != "" {
+			fmt.Fprintf(&b, "\n   - %s: %s", x.How, paper.Quote(x.Answer))
+		}
+	}
+	return b.String() + "\n"
 }
 
 // Pages are the files of cards and artifacts, in their order.
