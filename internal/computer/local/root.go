@@ -19,8 +19,12 @@ var folders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/li
 var settings = []string{
 	"ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "ssl/certs", "ssl/openssl.cnf", "ca-certificates",
 	"ca-certificates.conf", "pki/tls/certs", "pki/ca-trust", "localtime", "mime.types", "protocols", "services", "os-release",
-	"debian_version", "fonts", "python3*", "perl", "java*", "R",
+	"debian_version", "fonts", "python3*", "perl", "java*", "R", "texmf",
 }
+
+// made is what programs of the toolchain have made when they were installed, and do not run
+// without: the formats of TeX.
+var made = []string{"/var/lib/texmf"}
 
 // network are those that only a computer with an open network needs.
 var network = []string{"resolv.conf", "hosts", "gai.conf"}
@@ -94,6 +98,9 @@ func (l *Launch) Root() (parts []cell.Part) {
 	}
 	add(cell.Dir, "/var", "")
 	add(cell.Link, "/var/tmp", "/tmp")
+	for _, f := range made {
+		parts = append(parts, tool(f)...)
+	}
 	add(cell.Home, computer.HomeDir, home)
 	for _, name := range b.Spec.Fixed {
 		add(cell.Show, computer.HomeDir+"/"+name, filepath.Join(home, name))
