@@ -242,7 +242,7 @@ func TestLaTeXHasNoCommandsOfStrangers(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		`\textbackslash{}write18\{rm {-}rf /\} \$x\$ 100\% \& \#1 \_a\_ \textasciicircum{}b \textasciitilde{}c \{d\}`, `\textbackslash{}input\{/etc/passwd\}`, `\otherchar{4E2D}{中}`, `\latinchar{0105}{ą} ö`, `\ensuremath{\alpha}`,
+		`\textbackslash{}write18\{rm {-}rf /\} \dollar{}x\dollar{} 100\% \& \#1 \_a\_ \textasciicircum{}b \textasciitilde{}c \{d\}`, `\textbackslash{}input\{/etc/passwd\}`, `\otherchar{4E2D}{中}`, `\latinchar{0105}{ą} ö`, `\ensuremath{\alpha}`,
 		`\href{https://x.example/\%5C\_a\#b}{l}`, `\IfFileExists{figures/errors.pdf}`, `\cite[{p. 3}]{r1}, \cite{r2}`, `Figure~\ref{fig:errors}`, `\bibitem{r2} G. E. P. Böx et al. Time Series /etc/passwd`,
 	} {
 		if !strings.Contains(tex, want) {
@@ -253,7 +253,7 @@ func TestLaTeXHasNoCommandsOfStrangers(t *testing.T) {
 		t.Error("the document ends more than once")
 	}
 	// Every command is one of ours.
-	ours := strings.Fields(`documentclass usepackage newif ifold oldtrue renewcommand labelitemi labelitemii labelitemiii labelitemiv bullet ast cdot latinchar ifPDFTeX pdfinfoomitdate pdftrailerid else fi setcounter setlength emergencystretch newcommand otherchar title author date begin end maketitle
+	ours := strings.Fields(`documentclass usepackage newif ifold oldtrue dollar mathdollar renewcommand labelitemi labelitemii labelitemiii labelitemiv bullet ast cdot latinchar ifPDFTeX pdfinfoomitdate pdftrailerid else fi setcounter setlength emergencystretch newcommand otherchar title author date begin end maketitle
 		section subsection textbackslash textasciicircum textasciitilde textless textgreater textbar ensuremath alpha leq mu href texttt textbf emph cite ref caption label
 		centering IfFileExists includegraphics linewidth textheight fbox parbox item small ttfamily raggedright mbox hline bibitem ldots`)
 	for rest := tex; ; {

@@ -33,6 +33,7 @@ const preamble = `\documentclass[11pt]{article}
 \renewcommand{\labelitemii}{--}
 \renewcommand{\labelitemiii}{\ensuremath{\ast}}
 \renewcommand{\labelitemiv}{\ensuremath{\cdot}}
+\newcommand{\dollar}{\ifold\ensuremath{\mathdollar}\else\$\fi}
 \newcommand{\latinchar}[2]{\ifold[U+#1]\else#2\fi}
 \newcommand{\otherchar}[2]{\ifPDFTeX[U+#1]\else#2\fi}
 `
@@ -307,21 +308,25 @@ func (t *tex) evidence() {
 // signs are characters that TeX means something by, and others that its oldest engine has under
 // another name.
 var signs = map[rune]string{
-	'\\': `\textbackslash{}`, '{': `\{`, '}': `\}`, '$': `\$`, '&': `\&`, '#': `\#`, '%': `\%`, '_': `\_`,
+	'\\': `\textbackslash{}`, '{': `\{`, '}': `\}`, '$': `\dollar{}`, '&': `\&`, '#': `\#`, '%': `\%`, '_': `\_`,
 	'^': `\textasciicircum{}`, '~': `\textasciitilde{}`, '<': `\textless{}`, '>': `\textgreater{}`, '|': `\textbar{}`, '"': `''`,
 	'`': "\\`{}", '\'': `{'}`, '-': `{-}`,
 	'\u00a0': `~`, '\u2009': `\,`, '\u202f': `\,`, '–': `--`, '—': `---`, '‘': "`", '’': `'`, '“': "``", '”': `''`, '„': `,,`, '…': `\ldots{}`,
 	'•': `\ensuremath{\bullet}`, '−': `\ensuremath{-}`, '×': `\ensuremath{\times}`, '·': `\ensuremath{\cdot}`, '±': `\ensuremath{\pm}`, '≤': `\ensuremath{\leq}`, '≥': `\ensuremath{\geq}`,
 	'≠': `\ensuremath{\neq}`, '≈': `\ensuremath{\approx}`, '∞': `\ensuremath{\infty}`, '∑': `\ensuremath{\sum}`, '∏': `\ensuremath{\prod}`, '√': `\ensuremath{\surd}`, '∂': `\ensuremath{\partial}`,
 	'∈': `\ensuremath{\in}`, '→': `\ensuremath{\rightarrow}`, '←': `\ensuremath{\leftarrow}`, '⇒': `\ensuremath{\Rightarrow}`, '↔': `\ensuremath{\leftrightarrow}`, '°': `\ensuremath{^\circ}`, 'µ': `\ensuremath{\mu}`,
-	'☐': `[~]`, '☑': `[x]`, '²': `\ensuremath{^2}`, '³': `\ensuremath{^3}`, '¹': `\ensuremath{^1}`, '§': `\S{}`, '¶': `\P{}`, '©': `\copyright{}`, '£': `\pounds{}`, '÷': `\ensuremath{\div}`, '½': `\ensuremath{\frac12}`, '¼': `\ensuremath{\frac14}`, '¾': `\ensuremath{\frac34}`, '¿': "?`", '¡': "!`",
+	'☐': `[~]`, '☑': `[x]`, '²': `\ensuremath{^2}`, '³': `\ensuremath{^3}`, '¹': `\ensuremath{^1}`, '§': `\ensuremath{\mathsection}`, '¶': `\ensuremath{\mathparagraph}`, '÷': `\ensuremath{\div}`, '½': `\ensuremath{\frac12}`, '¼': `\ensuremath{\frac14}`, '¾': `\ensuremath{\frac34}`, '¿': "?`", '¡': "!`",
 }
 
 // greek are the names of the letters from alpha on.
 var greek = strings.Fields("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi o pi rho varsigma sigma tau upsilon phi chi psi omega")
 
-// rare are Latin letters that the oldest fonts of TeX do not have.
-const rare = "ÐÞðþĄąĘęĮįŲųĐđŊŋĦħĸĿŀŉŦŧĲĳ"
+// rare are Latin letters that the oldest fonts of TeX do not have, unset those that its oldest engine
+// has in no font.
+const (
+	rare  = "ÐÞðþĄąĘęĮįŲųĐđŊŋĲĳ"
+	unset = "ĦħĸĿŀŉŦŧſ"
+)
 
 // escaped is a stranger's text in LaTeX.
 func escaped(s string) string {
@@ -333,9 +338,9 @@ func escaped(s string) string {
 			b.WriteString(sign)
 		case r == '\n' || r == '\t':
 			b.WriteByte(' ')
-		case r < 0x80 || r >= 'À' && r <= 'ž' && !strings.ContainsRune(rare, r):
+		case r < 0x80 || r >= 'À' && r <= 'ž' && !strings.ContainsRune(rare+unset, r):
 			b.WriteRune(r)
-		case r >= '¡' && r <= 'ſ':
+		case r >= '¡' && r <= 'ž' && !strings.ContainsRune(unset, r):
 			fmt.Fprintf(&b, `\latinchar{%04X}{%c}`, r, r)
 		case r >= 'α' && r <= 'ω':
 			b.WriteString(`\ensuremath{\` + greek[r-'α'] + `}`)
