@@ -248,6 +248,9 @@ var catalogue = map[Type]entry{
 	"card.call":      derived[CardCall]().asks(),
 	"card.result":    input[CardResult]().answers("card.call"),
 
+	"literature.call":   derived[LiteratureCall]().asks(),
+	"literature.result": input[LiteratureResult]().answers("literature.call"),
+
 	"branch.prepared":   derived[BranchPrepared](),
 	"branch.activated":  derived[BranchActivated](),
 	"folder.call":       derived[FolderCall]().asks(),
