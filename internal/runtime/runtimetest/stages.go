@@ -41,6 +41,9 @@ func (p *Stages) Make(w *World, b *event.QuestCreated) {
 	if p.speaks = 350; set.Mode == study.Autonomous && w.Chance(200) {
 		p.speaks = 950 // it comes to nothing
 	}
+	if w.Chance(500) {
+		set.Routing = study.Routings[w.IntN(len(study.Routings))]
+	}
 	if w.Chance(200) {
 		set.Ask = []string{"finish", []string{"idea", "result", "baseline", "cost"}[w.IntN(4)]}
 	}
@@ -71,6 +74,7 @@ func (p *Stages) Rows() map[event.Type]Row {
 	return map[event.Type]Row{
 		"model.call": p.answer, "card.call": cardResult, "files.call": filesResult, "literature.call": literatureResult, "folder.call": folderResult, "checkpoint.call": checkpointResult,
 		"baseline.call": baselineResult, "reproduction.call": reproductionResult, "bundle.call": bundleResult,
+		"delivery.call": deliveryResult,
 	}
 }
 
@@ -222,7 +226,9 @@ func (*Stages) work(w *World) (string, any) {
 // Says implements Speaker.
 func (p *Stages) Says(w *World) event.Body {
 	some := func() uint64 { return 1 + w.Uint64N(w.Seq()+1) }
-	switch n := w.IntN(20); {
+	switch n := w.IntN(22); {
+	case n >= 20:
+		return &event.ConversationBound{Connector: "sim", Conversation: fmt.Sprint(w.IntN(3)), Gone: w.Chance(300), Primary: w.Chance(300)}
 	case n < 11:
 		m := &event.UserMessage{Text: event.Text{Text: w.Word()}, Sender: fmt.Sprint("person-", w.IntN(8)), Source: "sim"}
 		if w.Chance(200) {

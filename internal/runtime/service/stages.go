@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"lyceum/internal/arxiv"
+	"lyceum/internal/connector"
 	"lyceum/internal/event"
 	"lyceum/internal/memory"
 	"lyceum/internal/runtime"
@@ -36,6 +37,7 @@ func (s Stages) Open(ctx context.Context, q *runtime.Quest) (runtime.Bench, erro
 	if s.Papers == nil {
 		b.services["literature.call"] = &literature{q, &arxiv.Client{}}
 	}
+	b.services["delivery.call"] = &deliveries{q, connector.Box{Notes: q.Ledger, Clock: q.Clock}}
 	if m := stages.Of(q.State); m != nil {
 		b.ctx, b.pages = context.WithoutCancel(ctx), newPages(q)
 		if err := b.pages.write(ctx); err != nil {
