@@ -70,6 +70,8 @@ type Study struct {
 	Calls []Call `json:",omitempty"`
 	Found *Found `json:",omitzero"`
 
+	Literature
+
 	// Lines are the lines of work.
 	Lines
 
@@ -152,6 +154,7 @@ func (s *Study) Apply(e event.Event) {
 			s.durable()
 		}
 	default:
+		s.applyLiterature(e)
 		s.applyBranch(e)
 		s.applyResult(e)
 		s.applyPaper(e)
@@ -171,6 +174,7 @@ func (s *Study) Abandon() {
 	}
 	s.abandonPapers()
 	s.abandon()
+	s.abandonLookups()
 }
 
 // did notes that a tool call had its effect, once.
