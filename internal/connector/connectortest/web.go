@@ -1,6 +1,7 @@
 package connectortest
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -46,6 +47,8 @@ func (w *web) open(t *testing.T, serve http.HandlerFunc) {
 }
 
 func (w *web) play(rw http.ResponseWriter, r *http.Request, trick Trick) {
+	// Only when the body is read does the server notice that nobody waits any more.
+	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, 1<<20))
 	switch trick {
 	case Endless, Deep:
 		piece := strings.Repeat("a", 64<<10)

@@ -36,6 +36,7 @@ type Options struct {
 // The usual, and how many updates come at a time.
 const (
 	poll  = 50 * time.Second
+	rest  = 200 * time.Millisecond
 	batch = 20
 )
 
@@ -111,6 +112,12 @@ func (d *Driver) Run(ctx context.Context, take func(context.Context, connector.M
 		}
 		if len(updates) > batch {
 			return fmt.Errorf("Telegram has sent %d updates, and was asked for %d", len(updates), batch)
+		}
+		if len(updates) == 0 {
+			// One that does not wait, as it was asked to, is not asked all the time.
+			if err := wire.Pause(ctx, rest); err != nil {
+				return err
+			}
 		}
 		progress := false
 		for _, raw := range updates {

@@ -1,6 +1,10 @@
 package wire
 
-import "sync"
+import (
+	"context"
+	"sync"
+	"time"
+)
 
 // maxUnderWay is of how many deliveries Steps knows how far they came.
 const maxUnderWay = 256
@@ -49,5 +53,17 @@ func (s *Steps) keep(key string, n int) {
 	for len(s.order) > maxUnderWay {
 		delete(s.done, s.order[0])
 		s.order = s.order[1:]
+	}
+}
+
+// Pause waits, unless the context ends before.
+func Pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
 	}
 }
