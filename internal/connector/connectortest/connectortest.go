@@ -84,6 +84,8 @@ type Rig struct {
 	Conversation string
 	// Keyed says that the service knows keys of deliveries.
 	Keyed bool
+	// Silent says that the service does not say when to come again.
+	Silent bool
 	// Without are tricks that make no sense here.
 	Without []Trick
 	// Secrets must not be seen in any error.
@@ -333,8 +335,11 @@ func refusals(t *testing.T, r *Rig) {
 	}
 	r.Service.Answer(Busy)
 	err := send()
-	if later, ok := errors.AsType[*connector.Later](err); !ok || later.After != Wait {
+	if later, ok := errors.AsType[*connector.Later](err); !r.Silent && (!ok || later.After != Wait) || err == nil {
 		t.Errorf("a busy service: got %v, want a Later of %v", err, Wait)
+	}
+	if _, ok := errors.AsType[*connector.Refused](err); ok {
+		t.Errorf("a busy service: got %v, want an error that another try may mend", err)
 	}
 	r.quiet(t, err)
 	r.Service.Answer(No)

@@ -234,13 +234,14 @@ func (c *Client) broke(ctx context.Context, err error, patience time.Duration) e
 // Hide is a text without the secrets.
 func (c *Client) Hide(s string) string { return Hide(s, c.Secrets) }
 
-// Hide is a text without the secrets, however they are written in an address.
+// Hide is a text without the secrets, as they are, quoted, or written in an address.
 func Hide(s string, secrets []string) string {
 	for _, secret := range secrets {
 		if secret == "" {
 			continue
 		}
-		for _, form := range []string{secret, url.PathEscape(secret), url.QueryEscape(secret), strconv.Quote(secret)} {
+		quoted := strconv.Quote(secret)
+		for _, form := range []string{secret, url.PathEscape(secret), url.QueryEscape(secret), quoted[1 : len(quoted)-1]} {
 			s = strings.ReplaceAll(s, form, "[secret]")
 		}
 	}
