@@ -105,6 +105,7 @@ var layers = []layer{
 	{"connector/connectortest", "one suite for every driver of a service, and a server of each that can be told to lie", []string{"connector"}},
 	{"connector/mail", "e-mail by SMTP and IMAP; signatures of senders (DKIM)", []string{"connector", "connector/wire", "media"}},
 	{"connector/matrix", "Matrix, by sync", []string{"connector", "connector/wire", "media"}},
+	{"connector/slack", "Slack, by Socket Mode", []string{"connector", "connector/wire", "media"}},
 	{"connector/telegram", "Telegram, polled", []string{"connector", "connector/wire", "media"}},
 	{"tui", "the live view in a terminal, and the conversation", []string{"agent", "chat", "event", "quest", "society/lab", "society/lab/paper", "view"}},
 	{"notify", "a command of a person's that is told when a quest asks or has ended", []string{"event", "quest"}},

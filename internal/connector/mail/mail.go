@@ -142,7 +142,7 @@ func (d *Driver) fail(ctx context.Context, doing string, err error) error {
 }
 
 // maxSession is what a server may send in a connection besides mails.
-const maxSession = 16 << 20
+const maxSession = 4 << 20
 
 // dial opens a connection that ends with the context, or when the server is silent for longer
 // than allowed. The caller closes it.
