@@ -29,6 +29,8 @@ type Mail struct {
 	// once a driver is there.
 	Idle bool
 	TLS  *tls.Config
+	// Arrives is when mails come.
+	Arrives string
 
 	mu      sync.Mutex // guards the rest
 	mails   []*letter
@@ -52,7 +54,7 @@ type letter struct {
 // OpenMail starts one.
 func OpenMail(t *testing.T) *Mail {
 	s := &Mail{
-		Password: "very secret \"pass\\word", Signer: NewSigner(t, "ed25519", "example.org"), Address: "lab@lyceum.example",
+		Password: "very secret \"pass\\word", Signer: NewSigner(t, "ed25519", "example.org"), Address: "lab@lyceum.example", Arrives: "14-Nov-2023 22:13:20 +0000",
 		changed: make(chan struct{}), open: map[net.Conn]bool{}, Idle: true,
 	}
 	t.Cleanup(s.work.Wait)
@@ -151,7 +153,7 @@ func (s *Mail) Say(text string) {
 	s.mu.Lock()
 	n := len(s.mails)
 	s.mu.Unlock()
-	s.Post(s.Signer.Sign(fmt.Sprintf("From: Ann <ann@example.org>\r\nTo: %s\r\nSubject: Re: it\r\nMessage-ID: <%d@example.org>\r\n\r\n%s\r\n", s.Address, n, text), "c=relaxed/relaxed; d=example.org; h=from:to:subject:message-id"))
+	s.Post(s.Signer.Sign(fmt.Sprintf("From: Ann <ann@example.org>\r\nTo: %s\r\nSubject: Re: it\r\nMessage-ID: <%d@example.org>\r\n\r\n%s\r\n", s.Address, n, text), "c=relaxed/relaxed; d=example.org; h=from:to:subject:message-id; t=1700000000"))
 }
 
 // Post puts a mail into the mailbox.
@@ -309,7 +311,7 @@ func (s *Mail) uid(l *lines, command string) {
 	case words[0] == "STORE":
 		m.seen = strings.Contains(command, `+FLAGS.SILENT (\Seen)`)
 	case strings.Contains(command, "RFC822.SIZE"):
-		l.say(`* %d FETCH (UID %d RFC822.SIZE %d INTERNALDATE "14-Nov-2023 22:13:20 +0000")`, n, n, m.size)
+		l.say(`* %d FETCH (UID %d RFC822.SIZE %d INTERNALDATE "%s")`, n, n, m.size, s.Arrives)
 	case strings.Contains(command, "[HEADER]"):
 		l.say("* %d FETCH (UID %d BODY[HEADER] {%d}\r\n%s\r\n\r\n)", n, n, len(head)+4, head)
 	default:

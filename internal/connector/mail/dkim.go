@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net"
+	"net/mail"
 	"regexp"
 	"slices"
 	"strconv"
@@ -29,7 +30,7 @@ type signature struct {
 	headers                     []string
 	bodyHash, value             []byte
 	identity                    string // the domain of i=
-	expires                     int64
+	made, expires               int64
 	field                       field
 }
 
@@ -88,6 +89,7 @@ func readSignature(f field) (*signature, bool) {
 		}
 		s.expires = n
 	}
+	s.made, _ = strconv.ParseInt(t["t"], 10, 64) // without it the date of the mail counts
 	s.identity = s.domain
 	if i := strings.ToLower(t["i"]); i != "" {
 		_, s.identity, _ = strings.Cut(i, "@")
@@ -104,9 +106,21 @@ func relaxed(s string) (is, known bool) {
 
 func (s *signature) covers(name string) bool { return slices.Contains(s.headers, name) }
 
-// at tells whether it held when the mail came.
-func (s *signature) at(t time.Time) bool {
-	return s.expires == 0 || !t.IsZero() && t.Unix() <= s.expires
+// old is how long after it was signed a mail may come. Later it may be a copy of one that was
+// taken, and forgotten.
+const old = 3 * 24 * time.Hour
+
+// at tells whether it held when the mail came: it says when it was made, or signs a date, and
+// that was not long ago.
+func (s *signature) at(t time.Time, fields []field) bool {
+	made := time.Unix(s.made, 0)
+	if s.made <= 0 {
+		var err error
+		if made, err = mail.ParseDate(one(fields, "date")); err != nil || !s.covers("date") || len(all(fields, "date")) != 1 {
+			return false
+		}
+	}
+	return !t.IsZero() && t.Sub(made).Abs() <= old && (s.expires == 0 || t.Unix() <= s.expires)
 }
 
 // verify is the digest of what is signed, or "" if it is not. An error is one of the DNS.

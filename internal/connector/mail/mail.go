@@ -34,7 +34,7 @@ type Options struct {
 	// the beginning at 993 and 465, and by STARTTLS elsewhere. Without it nothing is done, unless
 	// the host is this machine.
 	Address, IMAP, SMTP string
-	// User and Password are for both.
+	// User and Password are for both; a user "" is the address.
 	User, Password string
 	// Secret is what secret addresses are made with; without it only signatures prove a sender.
 	Secret string
@@ -47,6 +47,21 @@ type Options struct {
 	Patience, Poll time.Duration
 	// TLS is nil but for tests.
 	TLS *tls.Config
+}
+
+// Kind is how such a connector is made. Nobody has control by e-mail: it is too easily forwarded.
+func Kind() connector.Kind {
+	return connector.Kind{
+		Settings: map[string]bool{"address": true, "imap": true, "smtp": true, "user": false, "folder": false},
+		Secrets:  map[string]bool{"key": true, "secret": false}, Most: connector.Talk,
+		Open: func(s connector.Settings) (connector.Driver, error) {
+			v := s.Values
+			return New(Options{
+				Address: v["address"], IMAP: v["imap"], SMTP: v["smtp"], User: v["user"], Folder: v["folder"],
+				Password: s.Secrets["key"], Secret: s.Secrets["secret"],
+			})
+		},
+	}
 }
 
 // Resolver finds texts in the DNS. A *net.Resolver does.
@@ -77,6 +92,9 @@ func New(o Options) (*Driver, error) {
 	}
 	if o.Secret != "" && len(o.Secret) < 16 {
 		return nil, errors.New("the secret for addresses of replies has less than 16 characters")
+	}
+	if o.User == "" {
+		o.User = o.Address
 	}
 	if o.Keys == nil {
 		o.Keys = net.DefaultResolver

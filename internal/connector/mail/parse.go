@@ -180,7 +180,7 @@ func (d *Driver) signed(ctx context.Context, fields []field, body []byte, sender
 			break
 		}
 		s, ok := readSignature(f)
-		if !ok || s.domain != domain && !strings.HasSuffix(domain, "."+s.domain) || !s.at(at) {
+		if !ok || s.domain != domain && !strings.HasSuffix(domain, "."+s.domain) || !s.at(at, fields) {
 			continue
 		}
 		if !(s.covers("to") && toUs("to") || s.covers("cc") && toUs("cc")) {

@@ -40,7 +40,7 @@ func received(t *testing.T, s *connectortest.Mail, raw string) (m connector.Mess
 
 const letter = "From: Ann <ann@example.org>\r\nTo: The Lab <lab@lyceum.example>\r\nSubject:  Re:  a\r\n folded   one\r\nMessage-ID: <1@example.org>\r\n\r\nyes,  please \t\r\n\r\nAnn\r\n\r\n\r\n"
 
-const fine = "c=relaxed/relaxed; d=example.org; h=from:to:subject:message-id"
+const fine = "c=relaxed/relaxed; d=example.org; h=from:to:subject:message-id; t=1700000000"
 
 func TestSignaturesProveTheSender(t *testing.T) {
 	t.Parallel()
@@ -90,11 +90,16 @@ func TestWhatIsNoProof(t *testing.T) {
 		"OfAnotherDomain":      {mail: strings.Replace(letter, "ann@example.org", "ann@example.com", 1)},
 		"OfADomainThatEndsSo":  {mail: strings.Replace(letter, "ann@example.org", "ann@badexample.org", 1)},
 		"ForSomebodyElse":      {mail: strings.Replace(letter, "lab@lyceum.example", "eve@example.com", 1)},
-		"WhomItIsForNotSigned": {tags: "c=relaxed/relaxed; d=example.org; h=from:subject"},
-		"WhoWroteItNotSigned":  {tags: "c=relaxed/relaxed; d=example.org; h=to:subject"},
+		"WhomItIsForNotSigned": {tags: "c=relaxed/relaxed; d=example.org; h=from:subject; t=1700000000"},
+		"WhoWroteItNotSigned":  {tags: "c=relaxed/relaxed; d=example.org; h=to:subject; t=1700000000"},
 		"OfAPartOfTheBody":     {tags: fine + "; l=3"},
 		"Expired":              {tags: fine + "; x=1699999999"},
 		"NotYetExpired":        {tags: fine + "; x=1700000001", proven: true},
+		"OfLongAgo":            {tags: strings.Replace(fine, "t=17", "t=16", 1)},
+		"OfNoTime":             {tags: strings.Replace(fine, "; t=1700000000", "", 1)},
+		"OfADateThatIsSigned":  {mail: "Date: Tue, 14 Nov 2023 23:00:00 +0100\r\n" + letter, tags: "c=relaxed/relaxed; d=example.org; h=from:to:date", proven: true},
+		"OfADateThatIsNot":     {mail: "Date: Tue, 14 Nov 2023 23:00:00 +0100\r\n" + letter, tags: "c=relaxed/relaxed; d=example.org; h=from:to"},
+		"OfADateLongAgo":       {mail: "Date: Tue, 7 Nov 2023 23:00:00 +0100\r\n" + letter, tags: "c=relaxed/relaxed; d=example.org; h=from:to:date"},
 		"OfAnotherIdentity":    {tags: fine + "; i=@example.com"},
 		"WithTwoSubjects":      {change: func(s string) string { return "Subject: other\r\n" + s }},
 		"WithTwoSenders":       {change: func(s string) string { return "From: ann@example.org\r\n" + s }},
@@ -107,9 +112,9 @@ func TestWhatIsNoProof(t *testing.T) {
 		}},
 		"KeyThatIsNone":  {do: func(s *connectortest.Signer) { s.Publish("sel", "example.org", "hello = world = ; ;p") }},
 		"NoDNS":          {do: func(s *connectortest.Signer) { s.Trouble = errors.New("the DNS does not answer") }},
-		"NoKey":          {tags: "c=relaxed/relaxed; d=org.example.org; h=from:to", mail: strings.Replace(letter, "ann@example.org", "ann@org.example.org", 1)},
+		"NoKey":          {tags: "c=relaxed/relaxed; d=org.example.org; h=from:to; t=1700000000", mail: strings.Replace(letter, "ann@example.org", "ann@org.example.org", 1)},
 		"NoSignature":    {change: func(s string) string { return s[strings.Index(s, "From:"):] }},
-		"OfATopDomain":   {tags: "c=relaxed/relaxed; d=org; h=from:to", do: func(s *connectortest.Signer) { s.Publish("sel", "org", s.Key("example.org")) }},
+		"OfATopDomain":   {tags: "c=relaxed/relaxed; d=org; h=from:to; t=1700000000", do: func(s *connectortest.Signer) { s.Publish("sel", "org", s.Key("example.org")) }},
 		"VersionUnknown": {change: func(s string) string { return strings.Replace(s, "v=1;", "v=2;", 1) }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -143,6 +148,7 @@ func TestTheExampleOfTheStandard(t *testing.T) {
 	t.Parallel()
 	s := connectortest.OpenMail(t)
 	s.Address = "suzie@shopping.example.net"
+	s.Arrives = "10-Jun-2018 13:38:29 +0000"
 	s.Signer.Publish("brisbane", "football.example.com", "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=")
 	m, _ := received(t, s, standard)
 	if !m.Proven || !strings.Contains(m.Text, "We lost the game.") {

@@ -32,6 +32,16 @@ type Options struct {
 	Patience, Poll time.Duration
 }
 
+// Kind is how such a connector is made.
+func Kind() connector.Kind {
+	return connector.Kind{
+		Settings: map[string]bool{"url": true}, Secrets: map[string]bool{"key": true}, Most: connector.Control,
+		Open: func(s connector.Settings) (connector.Driver, error) {
+			return New(Options{Base: s.Values["url"], Token: s.Secrets["key"]})
+		},
+	}
+}
+
 // Driver is one account.
 type Driver struct {
 	client *wire.Client
@@ -45,8 +55,7 @@ type Driver struct {
 
 // New makes a driver. It asks nothing of the homeserver yet.
 func New(o Options) (*Driver, error) {
-	u, err := url.Parse(o.Base)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.User != nil {
+	if !wire.Safe(o.Base) {
 		return nil, errors.New("a homeserver of Matrix is an address like https://matrix.example.org")
 	}
 	if o.Token == "" || strings.ContainsAny(o.Token, " \r\n") {

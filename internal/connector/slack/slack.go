@@ -34,6 +34,16 @@ type Options struct {
 	Patience, Quiet time.Duration
 }
 
+// Kind is how such a connector is made.
+func Kind() connector.Kind {
+	return connector.Kind{
+		Settings: map[string]bool{"url": false}, Secrets: map[string]bool{"app": true, "bot": true}, Most: connector.Control,
+		Open: func(s connector.Settings) (connector.Driver, error) {
+			return New(Options{App: s.Secrets["app"], Bot: s.Secrets["bot"], Base: s.Values["url"]})
+		},
+	}
+}
+
 // Driver is one app in one workspace.
 type Driver struct {
 	app, bot *wire.Client
@@ -54,8 +64,8 @@ func New(o Options) (*Driver, error) {
 		o.Base = "https://slack.com/api"
 	}
 	u, err := url.Parse(o.Base)
-	if err != nil || u.Host == "" {
-		return nil, errors.New("the address of Slack's API is none")
+	if err != nil || !wire.Safe(o.Base) {
+		return nil, errors.New("the address of Slack's API begins with https")
 	}
 	if o.Quiet == 0 {
 		o.Quiet = 2 * time.Minute // it pings far more often

@@ -33,6 +33,16 @@ type Options struct {
 	Patience, Poll time.Duration
 }
 
+// Kind is how such a connector is made.
+func Kind() connector.Kind {
+	return connector.Kind{
+		Settings: map[string]bool{"url": false}, Secrets: map[string]bool{"key": true}, Most: connector.Control,
+		Open: func(s connector.Settings) (connector.Driver, error) {
+			return New(Options{Token: s.Secrets["key"], Base: s.Values["url"]})
+		},
+	}
+}
+
 // The usual, and how many updates come at a time.
 const (
 	poll  = 50 * time.Second
@@ -57,6 +67,9 @@ func New(o Options) (*Driver, error) {
 	}
 	if o.Base == "" {
 		o.Base = "https://api.telegram.org"
+	}
+	if !wire.Safe(o.Base) {
+		return nil, errors.New("the address of Telegram's API begins with https")
 	}
 	if o.Poll == 0 {
 		o.Poll = poll

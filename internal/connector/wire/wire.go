@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -258,3 +259,13 @@ func decode(data []byte, out any) error {
 
 // Decode reads JSON of a service into out.
 func Decode(data []byte, out any) error { return decode(data, out) }
+
+// Safe tells whether a token may go to an address: by TLS, or to this machine.
+func Safe(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
+}
