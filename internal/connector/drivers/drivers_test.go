@@ -25,7 +25,7 @@ func TestKindsAreMadeOfTheirSettings(t *testing.T) {
 		s.Name = "mine"
 		kind := kinds[name]
 		if d, err := kind.Make(s); err != nil || d == nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("make %s of its settings: %v", name, err)
 		}
 		if want := connector.Control; name != "mail" && kind.Most != want || name == "mail" && kind.Most != connector.Talk {
 			t.Errorf("%s gives the right to %s at most", name, kind.Most)

@@ -16,8 +16,8 @@ import (
 	"lyceum/internal/connector/connectortest"
 )
 
-// enough ends Run when a message has come.
-var enough = errors.New("enough")
+// errEnough ends Run when a message has come.
+var errEnough = errors.New("errEnough")
 
 // received is what comes of a mail, and whether anything does.
 func received(t *testing.T, s *connectortest.Mail, raw string) (m connector.Message, ok bool) {
@@ -209,8 +209,8 @@ func TestALargeMailIsALine(t *testing.T) {
 	s.Post("From: ann@example.org\r\nTo: " + to + "\r\n\r\nyes\r\n")
 	s.Lie(1 << 40)
 	var got connector.Message
-	err := open(t, options(s, time.Minute)).Run(t.Context(), func(_ context.Context, m connector.Message) error { got = m; return enough })
-	if !errors.Is(err, enough) || !got.Proven || !strings.Contains(got.Text, "25 MiB") {
+	err := open(t, options(s, time.Minute)).Run(t.Context(), func(_ context.Context, m connector.Message) error { got = m; return errEnough })
+	if !errors.Is(err, errEnough) || !got.Proven || !strings.Contains(got.Text, "25 MiB") {
 		t.Errorf("a mail that is too large: got %+v, %v, want a line about it", got, err)
 	}
 }
@@ -229,7 +229,7 @@ func TestThePasswordGoesOverTLS(t *testing.T) {
 	roots.AddCert(web.Certificate())
 	o.TLS = &tls.Config{RootCAs: roots, ServerName: "example.com"}
 	var text string
-	if err := open(t, o).Run(t.Context(), func(_ context.Context, m connector.Message) error { text = m.Text; return enough }); !errors.Is(err, enough) || text != "hello" {
+	if err := open(t, o).Run(t.Context(), func(_ context.Context, m connector.Message) error { text = m.Text; return errEnough }); !errors.Is(err, errEnough) || text != "hello" {
 		t.Errorf("receiving over TLS: got %q, %v", text, err)
 	}
 	out := connector.Outgoing{Conversation: "ann@example.org", Key: "k", Text: "x"}

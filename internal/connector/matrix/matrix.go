@@ -133,7 +133,7 @@ func (d *Driver) put(ctx context.Context, o connector.Outgoing, n int, content m
 	}
 	err := d.client.Call(ctx, http.MethodPut, api+"/rooms/"+url.PathEscape(o.Conversation)+"/send/m.room.message/"+txn, content, &sent, 0)
 	if err == nil && sent.ID == "" {
-		return errors.New("Matrix does not say that it has taken the message")
+		return errors.New("the service does not say that it has taken the message")
 	}
 	return err
 }
@@ -148,7 +148,7 @@ func (d *Driver) file(ctx context.Context, o connector.Outgoing, n int, f connec
 		return err
 	}
 	if _, ok := stored(up.URI); !ok {
-		return errors.New("Matrix does not say where it has put a file")
+		return errors.New("the service does not say where it has put a file")
 	}
 	return d.put(ctx, o, n, map[string]any{
 		"msgtype": "m.file", "body": name, "filename": name, "url": up.URI, "info": map[string]any{"size": len(f.Data)}, "m.mentions": map[string]any{},

@@ -37,15 +37,15 @@ func TestTheDriver(t *testing.T) {
 	})
 }
 
-// enough ends Run when a message has come.
-var enough = errors.New("enough")
+// errEnough ends Run when a message has come.
+var errEnough = errors.New("errEnough")
 
 func first(t *testing.T, s *connectortest.Matrix) (m connector.Message) {
 	t.Helper()
 	d := open(t, s, time.Minute)
 	for range 5 {
-		err := d.Run(t.Context(), func(_ context.Context, got connector.Message) error { m = got; return enough })
-		if errors.Is(err, enough) {
+		err := d.Run(t.Context(), func(_ context.Context, got connector.Message) error { m = got; return errEnough })
+		if errors.Is(err, errEnough) {
 			break
 		}
 	}
@@ -110,12 +110,12 @@ func TestTheFirstTimeBeginsNow(t *testing.T) {
 	go func() {
 		ended <- open(t, s, time.Minute).Run(ctx, func(_ context.Context, m connector.Message) error {
 			texts = append(texts, m.Text)
-			return enough
+			return errEnough
 		})
 	}()
 	connectortest.Until(t, "the place is stored", func() bool { return s.Unread() == 0 })
 	s.Say("now")
-	if err := <-ended; !errors.Is(err, enough) || len(texts) != 1 || texts[0] != "now" {
+	if err := <-ended; !errors.Is(err, errEnough) || len(texts) != 1 || texts[0] != "now" {
 		t.Errorf("the first time: got %q, %v, want only what was said since", texts, err)
 	}
 	if got := s.Joins(); len(got) != 1 || !strings.Contains(got[0], "other") {

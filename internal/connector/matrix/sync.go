@@ -97,7 +97,7 @@ func (d *Driver) Run(ctx context.Context, take func(context.Context, connector.M
 			return err
 		}
 		if s.Next == "" || len(s.Next) > 4096 {
-			return errors.New("Matrix does not say how far it has told")
+			return errors.New("the service does not say how far it has told")
 		}
 		came, err := d.batch(ctx, &s, since, take)
 		if err != nil {
@@ -124,7 +124,7 @@ func (d *Driver) begin(ctx context.Context) (place, since string, err error) {
 		return "", "", err
 	}
 	if !strings.HasPrefix(who.ID, "@") {
-		return "", "", errors.New("Matrix does not say who the account is")
+		return "", "", errors.New("the service does not say who the account is")
 	}
 	d.me, d.groups, d.joined = who.ID, map[string]bool{}, 0
 	var profile struct {

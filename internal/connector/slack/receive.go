@@ -74,7 +74,7 @@ func (d *Driver) Run(ctx context.Context, take func(context.Context, connector.M
 		return err
 	}
 	if who.ID == "" {
-		return errors.New("Slack does not say who the bot is")
+		return errors.New("the service does not say who the bot is")
 	}
 	d.me = who.ID
 	for {
@@ -96,7 +96,7 @@ func (d *Driver) connection(ctx context.Context, take func(context.Context, conn
 		return err
 	}
 	if u, err := url.Parse(at.URL); err != nil || u.Scheme != "wss" && (u.Scheme != "ws" || u.Host != d.host) {
-		return errors.New("Slack names no address for a connection")
+		return errors.New("the service names no address for a connection")
 	}
 	patience := d.quiet
 	if d.app.Patience > 0 {
@@ -114,7 +114,7 @@ func (d *Driver) connection(ctx context.Context, take func(context.Context, conn
 		}
 		var e envelope
 		if err := wire.Decode(data, &e); err != nil {
-			return errors.New("Slack has sent what cannot be read")
+			return errors.New("the service has sent what cannot be read")
 		}
 		switch e.Type {
 		case "hello":

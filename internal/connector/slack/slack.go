@@ -57,7 +57,7 @@ type Driver struct {
 func New(o Options) (*Driver, error) {
 	for name, token := range map[string]string{"xapp-": o.App, "xoxb-": o.Bot} {
 		if !strings.HasPrefix(token, name) || strings.ContainsAny(token, " \r\n") {
-			return nil, fmt.Errorf("Slack needs a token that begins with %s", name)
+			return nil, fmt.Errorf("the service needs a token that begins with %s", name)
 		}
 	}
 	if o.Base == "" {
@@ -110,7 +110,7 @@ func call(ctx context.Context, c *wire.Client, method string, body, out any) err
 	}
 	err := c.Call(ctx, http.MethodPost, "/"+method, body, out, 0)
 	if err == nil && !ok.OK {
-		return errors.New("Slack does not say that it has done it")
+		return errors.New("the service does not say that it has done it")
 	}
 	return err
 }
@@ -196,7 +196,7 @@ func (d *Driver) file(ctx context.Context, to string, f connector.File) error {
 		return err
 	}
 	if place.ID == "" || !d.own(place.URL) {
-		return errors.New("Slack does not say where a file is to go")
+		return errors.New("the service does not say where a file is to go")
 	}
 	plainly := &wire.Client{Service: "Slack", Secrets: d.bot.Secrets, Patience: d.bot.Patience}
 	if err := plainly.Put(ctx, place.URL, wire.Raw{Type: "application/octet-stream", Data: f.Data}); err != nil {

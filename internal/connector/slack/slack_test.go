@@ -124,13 +124,13 @@ func TestAnotherConnectionIsOpened(t *testing.T) {
 	}
 }
 
-// enough ends Run when a message has come.
-var enough = errors.New("enough")
+// errEnough ends Run when a message has come.
+var errEnough = errors.New("errEnough")
 
 func first(t *testing.T, s *connectortest.Slack) (m connector.Message) {
 	t.Helper()
-	err := open(t, s, time.Minute).Run(t.Context(), func(_ context.Context, got connector.Message) error { m = got; return enough })
-	if !errors.Is(err, enough) {
+	err := open(t, s, time.Minute).Run(t.Context(), func(_ context.Context, got connector.Message) error { m = got; return errEnough })
+	if !errors.Is(err, errEnough) {
 		t.Errorf("receiving: %v", err)
 	}
 	return m

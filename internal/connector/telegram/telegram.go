@@ -113,7 +113,7 @@ func (d *Driver) Run(ctx context.Context, take func(context.Context, connector.M
 		return err
 	}
 	if me.ID == 0 {
-		return errors.New("Telegram does not say who the bot is")
+		return errors.New("the service does not say who the bot is")
 	}
 	next := int64(0)
 	for {
@@ -124,7 +124,7 @@ func (d *Driver) Run(ctx context.Context, take func(context.Context, connector.M
 			return err
 		}
 		if len(updates) > batch {
-			return fmt.Errorf("Telegram has sent %d updates, and was asked for %d", len(updates), batch)
+			return fmt.Errorf("the service has sent %d updates, and was asked for %d", len(updates), batch)
 		}
 		if len(updates) == 0 {
 			// One that does not wait, as it was asked to, is not asked all the time.
@@ -138,7 +138,7 @@ func (d *Driver) Run(ctx context.Context, take func(context.Context, connector.M
 			if err := wire.Decode(raw, &u); err != nil {
 				// One that cannot be read must not stand before all others for ever.
 				if err := wire.Decode(raw, &u.updateID); err != nil {
-					return errors.New("Telegram has sent an update without a number")
+					return errors.New("the service has sent an update without a number")
 				}
 			}
 			if u.ID < next && next > 0 {
@@ -150,7 +150,7 @@ func (d *Driver) Run(ctx context.Context, take func(context.Context, connector.M
 			next, progress = u.ID+1, true
 		}
 		if len(updates) > 0 && !progress {
-			return errors.New("Telegram tells of the same updates again")
+			return errors.New("the service tells of the same updates again")
 		}
 	}
 }

@@ -37,8 +37,8 @@ func TestTheDriver(t *testing.T) {
 	})
 }
 
-// enough ends Run when a message has come.
-var enough = errors.New("enough")
+// errEnough ends Run when a message has come.
+var errEnough = errors.New("errEnough")
 
 // first is the first message that comes of an update.
 func first(t *testing.T, s *connectortest.Telegram, update string) (m connector.Message) {
@@ -49,8 +49,8 @@ func first(t *testing.T, s *connectortest.Telegram, update string) (m connector.
 	})
 	d := open(t, s, time.Minute)
 	for range 5 {
-		err := d.Run(t.Context(), func(_ context.Context, got connector.Message) error { m = got; return enough })
-		if errors.Is(err, enough) {
+		err := d.Run(t.Context(), func(_ context.Context, got connector.Message) error { m = got; return errEnough })
+		if errors.Is(err, errEnough) {
 			break
 		}
 	}
