@@ -131,13 +131,12 @@ func TestAKilledRunner(t *testing.T) {
 				seen[e.Type]++
 			}
 		}
-		for what, n := range seen {
-			if n != 1 {
-				t.Errorf("killed at %s: %s came %d times, want once", moment, what, n)
-			}
+		once := len(seen) == 7
+		for _, n := range seen {
+			once = once && n == 1
 		}
-		if len(seen) != 7 {
-			t.Errorf("killed at %s: there is %v\n%s", moment, seen, h.ok("trace", name))
+		if !once {
+			t.Errorf("killed at %s: there is %v, want all seven once\n%s", moment, seen, h.ok("trace", name))
 		}
 		log, err := os.ReadFile(filepath.Join(h.dir, "quests", name, "agents", "researcher", "log"))
 		if err != nil || string(log) != "used\n" {
@@ -398,11 +397,11 @@ func TestTheKeyOfARunnersModel(t *testing.T) {
 			look := `{"command":"(env; cat /proc/*/environ; find / -xdev -type f -size -200k -readable -not -path '/usr/*' -not -path '/proc/*' -exec cat {} +) 2>/dev/null >seen.txt; echo looked"}`
 			return modeltest.Reply{Usage: usage, Stop: model.StopTools, Parts: []model.Part{{Kind: event.PartToolCall, ID: "call_1", Name: "bash_exec__await", Args: look}}}, ""
 		}
-		return modeltest.Reply{Usage: usage, Stop: model.StopEnd, Parts: []model.Part{{Kind: event.PartText, Text: "My key is " + seen.Key + "."}}}, ""
+		return modeltest.Reply{Usage: usage, Stop: model.StopEnd, Parts: []model.Part{{Kind: event.PartText, Text: "I have looked."}}}, ""
 	}))
 	must(t, os.WriteFile(filepath.Join(h.work, "quest.yaml"), []byte("name: q\nsociety: stages\nproblem: Begin.\nrunner: builtin\nmodel: "+wires["chat"].model+"\ncomputer: auto\n"), 0o644))
 	run := h.run("run", "quest.yaml")
-	run.want(t, restCode, "My key is")
+	run.want(t, restCode, "I have looked.")
 	if keyed.Load() != requests.Load() || requests.Load() < 2 {
 		t.Errorf("%d of %d requests had the key, want all: the gateway adds it", keyed.Load(), requests.Load())
 	}
