@@ -248,6 +248,10 @@ var catalogue = map[Type]entry{
 	"card.call":      derived[CardCall]().asks(),
 	"card.result":    input[CardResult]().answers("card.call"),
 
+	"conversation.bound": input[ConversationBound](),
+	"delivery.call":      derived[DeliveryCall]().asks(),
+	"delivery.result":    input[DeliveryResult]().answers("delivery.call"),
+
 	"branch.prepared":   derived[BranchPrepared](),
 	"branch.activated":  derived[BranchActivated](),
 	"folder.call":       derived[FolderCall]().asks(),

@@ -79,7 +79,7 @@ func (s *State) Apply(e event.Event) {
 		s.blocked(e, b)
 	case *event.ToolSkipped:
 		s.Agent(e.Actor).Blocked(e.Seq, b.Answer, b.Part, notRun(b))
-	case *event.TaskOrder, *event.ModeSet:
+	case *event.TaskOrder, *event.ModeSet, *event.ConversationBound:
 		s.took(e.Body.(event.Order).Number())
 	case *event.ArtifactsDropped:
 		s.dropped(b)
@@ -483,6 +483,8 @@ func (s *State) Check(actor string, b event.Body) error {
 		return cmp.Or(s.fresh(b.Inbox), s.checkMode(b))
 	case *event.StudyOrder:
 		return cmp.Or(s.fresh(b.Inbox), s.checkSteer(b))
+	case *event.ConversationBound:
+		return cmp.Or(s.fresh(b.Inbox), s.checkBound(b))
 	case event.Order:
 		return s.fresh(b.Number())
 	case *event.ToolPrepared:

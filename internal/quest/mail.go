@@ -95,6 +95,21 @@ type Replied interface {
 	MayReply(seq uint64) error
 }
 
+// Bindable is a memory of a society whose words are delivered to conversations elsewhere.
+type Bindable interface {
+	// MayBind says why a conversation cannot be bound, or let go, in words for the person.
+	MayBind(b *event.ConversationBound) error
+}
+
+// checkBound tells whether a conversation may be bound now.
+func (s *State) checkBound(b *event.ConversationBound) error {
+	m, ok := s.memory.(Bindable)
+	if !ok {
+		return fmt.Errorf("quest %s says nothing to people elsewhere: its society is %s", s.Name, s.Society())
+	}
+	return m.MayBind(b)
+}
+
 // MayReply says why nothing can be said in reply to an event. It is for whoever posts a message:
 // one that is posted is heard, also if the question was closed meanwhile.
 func (s *State) MayReply(seq uint64) error {

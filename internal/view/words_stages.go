@@ -8,14 +8,14 @@ import (
 	"lyceum/internal/event"
 )
 
-// study is what the views know of a researcher that people talk with.
-type study struct{ agents }
+// studies is what the views know of a researcher that people talk with.
+type studies struct{ agents }
 
 // KindMove is a step from one stage of a study to another.
 const KindMove = "stage"
 
 // words implements Society.
-func (study) words() dictionary {
+func (studies) words() dictionary {
 	return slices.Concat(studyTalk(), studyWork(), studyResults(), studyPaper())
 }
 
@@ -38,6 +38,22 @@ func studyTalk() dictionary {
 				text += fmt.Sprintf(" message %d", b.Message)
 			}
 			return Words{By: e.Actor, Text: because(text, t.cut(b.Reason)), Weight: News}
+		}),
+		word("order", func(t *Teller, e event.Event, b *event.ConversationBound) Words {
+			how := "is bound to it"
+			if b.Gone {
+				how = "is bound to it no more"
+			}
+			return Words{By: e.Actor, Text: fmt.Sprintf("the conversation %s of %s %s", t.cut(b.Conversation), t.cut(b.Connector), how), Weight: News}
+		}),
+		word("delivery", func(t *Teller, _ event.Event, b *event.DeliveryCall) Words {
+			return Words{Text: fmt.Sprintf("what was said at %d goes to %s by %s", b.Said, t.cut(b.Conversation), t.cut(b.Connector)), Weight: Detail}
+		}),
+		word("delivery", func(t *Teller, _ event.Event, b *event.DeliveryResult) Words {
+			if b.Error != "" {
+				return Words{Text: "the outbox: " + t.cut(b.Error), Notes: []string{"failed"}, Weight: News}
+			}
+			return Words{Text: "the outbox has it", Weight: Detail}
 		}),
 		word("sitting", func(t *Teller, e event.Event, b *event.SittingBegun) Words {
 			w := Words{By: e.Actor, Text: fmt.Sprintf("begins sitting %d at %s, by the skill %s", b.Number, t.cut(b.Anchor), t.cut(b.Skill)), Weight: Detail}

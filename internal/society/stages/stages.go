@@ -34,6 +34,7 @@ var (
 	_ quest.Rester    = (*Memory)(nil)
 	_ quest.Steered   = (*Memory)(nil)
 	_ quest.Replied   = (*Memory)(nil)
+	_ quest.Bindable  = (*Memory)(nil)
 	_ quest.Idler     = (*Memory)(nil)
 	_ quest.Checker   = (*Memory)(nil)
 )

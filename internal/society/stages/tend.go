@@ -18,9 +18,9 @@ const maxMail = agent.MaxLong
 // retryTimer is the purpose of the timer that ends the wait for a model that failed.
 const retryTimer = "sitting/retry"
 
-// Tend implements quest.Host: orders first, then the question that is to be asked and those that
-// nobody waits for any more, then results that are to be run and files that are to be copied, then
-// what comes after a sitting.
+// Tend implements quest.Host: orders first, then the question that is to be asked, what is to be said
+// elsewhere, and questions that nobody waits for any more, then results that are to be run and files that
+// are to be copied, then what comes after a sitting.
 func (Society) Tend(s *quest.State, e event.Event) []event.Draft {
 	m, a := Of(s), s.Agent(Researcher)
 	if a == nil {
@@ -31,6 +31,9 @@ func (Society) Tend(s *quest.State, e event.Event) []event.Draft {
 	}
 	if q := m.Study.Unasked(); q != nil {
 		return one(e, Researcher, &event.InteractionOpened{Answer: q.Answer, Part: q.Part, Blocking: true, Options: q.Options, Question: event.Text{Text: q.Text}})
+	}
+	if step := send(s, m, e); step != nil {
+		return step
 	}
 	if step := withdraw(s, m, e); step != nil {
 		return step

@@ -196,7 +196,7 @@ const maxShown = 4
 // came tells whether something came of what was said.
 func (c *using) came(at uint64) string {
 	var b strings.Builder
-	b.WriteString("Said to: local.")
+	b.WriteString("Said to: " + audience(c.m) + ".")
 	switch heard := c.heard(at); {
 	case len(heard) > 0:
 		b.WriteString(" Messages came, the oldest first:\n" + strings.Join(heard, "\n") + "\n")
