@@ -211,10 +211,11 @@ func (c *using) came(at uint64) string {
 		b.WriteString(" The question is open: once you rest, the study waits for its answer.")
 	}
 	b.WriteString(c.noted())
-	b.WriteString("\nThe last exchanges:")
+	head := "\nThe last exchanges:"
 	for _, x := range c.study.Words[max(0, len(c.study.Words)-maxShown):] {
 		if x.Seq != at { // it knows what it has just said
-			b.WriteString("\n" + x.Line())
+			b.WriteString(head + "\n" + x.Line())
+			head = ""
 		}
 	}
 	return b.String()
