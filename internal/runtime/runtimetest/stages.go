@@ -55,7 +55,7 @@ func (p *Stages) Make(w *World, b *event.QuestCreated) {
 	if w.Chance(200) {
 		set.Paper = "none"
 	}
-	if p.writes = w.Chance(300); p.writes {
+	if p.writes = p.speaks < 900 && w.Chance(300); p.writes {
 		set.Anchor, set.Mode, set.Paper, set.Ask = study.Write, study.Autonomous, "", nil
 	}
 	if w.Chance(500) {

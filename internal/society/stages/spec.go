@@ -51,7 +51,10 @@ const (
 )
 
 // asks are what people can be asked about by the rules.
-var asks = []string{"baseline", "idea", "result", "cost", "finish"}
+var asks = []string{"baseline", "idea", "result", cost, "finish"}
+
+// cost is what people are asked about before something is run that was not before.
+const cost = "cost"
 
 const (
 	maxList = 64
