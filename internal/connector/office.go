@@ -272,6 +272,9 @@ func (o *Office) tend(ctx context.Context) {
 			o.trouble(err.Error())
 		}
 		if err = nil; !pause(ctx, tending) {
+			if err := o.count(context.WithoutCancel(ctx)); err != nil {
+				o.trouble(err.Error())
+			}
 			return
 		}
 	}
