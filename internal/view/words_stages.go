@@ -8,14 +8,14 @@ import (
 	"lyceum/internal/event"
 )
 
-// study is what the views know of a researcher that people talk with.
-type study struct{ agents }
+// studies is what the views know of a researcher that people talk with.
+type studies struct{ agents }
 
 // KindMove is a step from one stage of a study to another.
 const KindMove = "stage"
 
 // words implements Society.
-func (study) words() dictionary {
+func (studies) words() dictionary {
 	return slices.Concat(studyTalk(), studyWork(), studyResults(), studyPaper())
 }
 
