@@ -29,6 +29,9 @@ type Settings struct {
 	Skills  []string `json:"skills,omitempty"`
 }
 
+// noPaper is what paper says where a study ends in a report.
+const noPaper = "none"
+
 // Native is the runner that is the quest's own model.
 const Native = "native"
 
