@@ -99,6 +99,14 @@ type Replied interface {
 type Bindable interface {
 	// MayBind says why a conversation cannot be bound, or let go, in words for the person.
 	MayBind(b *event.ConversationBound) error
+	// Bound reports whether a conversation is bound already, in that way.
+	Bound(b *event.ConversationBound) bool
+}
+
+// Bound reports whether a conversation is bound already, in that way.
+func (s *State) Bound(b *event.ConversationBound) bool {
+	m, ok := s.memory.(Bindable)
+	return ok && m.Bound(b)
 }
 
 // checkBound tells whether a conversation may be bound now.

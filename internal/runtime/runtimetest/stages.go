@@ -245,8 +245,8 @@ func (*Stages) work(w *World) (string, any) {
 // Says implements Speaker.
 func (p *Stages) Says(w *World) event.Body {
 	some := func() uint64 { return 1 + w.Uint64N(w.Seq()+1) }
-	switch n := w.IntN(22); {
-	case n >= 20:
+	switch n := w.IntN(20); {
+	case n == 18:
 		return &event.ConversationBound{Connector: "sim", Conversation: fmt.Sprint(w.IntN(3)), Gone: w.Chance(300), Primary: w.Chance(300)}
 	case n < 11:
 		m := &event.UserMessage{Text: event.Text{Text: w.Word()}, Sender: fmt.Sprint("person-", w.IntN(8)), Source: "sim"}
