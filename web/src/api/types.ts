@@ -878,6 +878,8 @@ export type Artifacts = {
     /** a folder: GET /api/trees/{hash} */
     tree: boolean
   }>
+  /** what a study has recorded, the oldest first; empty where there is no study */
+  recorded: Array<Recorded>
 }
 
 /** A folder. */
@@ -1032,6 +1034,8 @@ export type NewMessage = {
   conversation?: string
   /** what it answers: the event in which an agent said something */
   reply?: number
+  /** tells the message from every other to this quest: one that is sent again with the same key, since its answer was lost, is the same message */
+  key?: string
 }
 
 /** A file that goes with a message. */
@@ -1699,4 +1703,538 @@ export type TaskDetail = {
     patch?: Ref
     tree?: Hash
   }
+}
+
+/** A figure and what it means. */
+export type Metric = {
+  name: string
+  /** a decimal: digits, never a float */
+  value: string
+  unit?: string
+  direction: 'higher' | 'lower'
+  /** how far two values may be apart and still be the same; absent for 0 */
+  tolerance?: string
+  /** of what it was measured on */
+  data: Hash
+}
+
+/** Joins two nodes of a study. */
+export type StudyEdge = {
+  id: string
+  from: string
+  to: string
+  /** branch, sequence and stage say what came after what; evidence goes from what something rests on to it, decision from a decision to what rests on it, compares from a result to its baseline, supersedes from the new to the old */
+  kind: 'branch' | 'sequence' | 'stage' | 'evidence' | 'decision' | 'compares' | 'supersedes'
+  seq: SeqOrNone
+}
+
+/** The first figure of a branch's result, and how it stands. */
+export type BranchMetric = {
+  name: string
+  /** a decimal: digits, never a float */
+  value: string
+  unit?: string
+  direction: 'higher' | 'lower'
+  /** how far two values may be apart and still be the same; absent for 0 */
+  tolerance?: string
+  /** of what it was measured on */
+  data: Hash
+  /** id of the result */
+  result: string
+  /** absent until it was run again */
+  verdict?: 'verified' | 'differs' | 'failed' | 'unchecked'
+  /** against the baseline; absent without one */
+  outcome?: 'better' | 'worse' | 'tie' | 'not comparable'
+}
+
+/** A line of work of a study. */
+export type BranchNode = {
+  /** its name */
+  ref: string
+  label: string
+  branch_kind: 'main' | 'idea' | 'run' | 'analysis' | 'paper'
+  /** 0 for main, 1 for ideas, runs and papers, 2 for analyses */
+  tier: number
+  mode: 'idea' | 'analysis'
+  parent_ref?: string
+  /** what ahead and behind are against */
+  compare_base?: string
+  /** the researcher is there */
+  current: boolean
+  /** event that began it; absent of main */
+  seq?: Seq
+  /** its last checkpoint */
+  head?: Seq
+  /** the result that closed it */
+  closed?: Seq
+  updated_at?: Time
+  /** first line of what its last checkpoint says */
+  subject?: string
+  commit_count: number
+  ahead: number
+  behind: number
+  /** id of its result */
+  run_id?: string
+  run_kind?: 'baseline' | 'main' | 'slice'
+  /** the idea that it came of */
+  idea_id?: string
+  /** its folder in the researcher's home */
+  worktree_root: string
+  latest_metric?: BranchMetric
+  latest_summary?: string
+  /** ids, the newest first */
+  recent_artifacts: Array<string>
+}
+
+/** The lines of work of a study as a graph. A quest without any has none. */
+export type Branches = {
+  head: SeqOrNone
+  current: string
+  nodes: Array<BranchNode>
+  edges: Array<StudyEdge>
+  views: {
+    /** branches of ideas and what came of them */
+    ideas: Array<string>
+    /** branches that analyse results, with those that they analyse */
+    analysis: Array<string>
+  }
+}
+
+/** How much was done on the way to something. */
+export type Deeds = {
+  /** calls of tools */
+  actions: number
+  /** files that changed */
+  files: number
+  commands: number
+}
+
+/** Something that a study has come to, or a run that is open. */
+export type EventNode = {
+  selection_ref: string
+  title: string
+  /** what it is */
+  kind: 'baseline' | 'idea' | 'decision' | 'progress' | 'answer' | 'milestone' | 'run' | 'report' | 'approval' | 'graph' | 'campaign' | 'question' | 'outline' | 'paper' | 'review'
+  branch: string
+  /** where the study was */
+  stage: string
+  /** the folder of its branch in the researcher's home */
+  path: string
+  /** what it is of; absent of an open run */
+  artifact?: {
+    id: string
+    kind: string
+    /** of a decision, or of a result that was run again */
+    verdict?: string
+  }
+  /** the last calls of tools before it, since the thing before */
+  actions: Array<{
+    seq: Seq
+    tool: string
+  }>
+  summary?: string
+  counts: Deeds
+  seq: SeqOrNone
+  /** event that last changed it */
+  last: SeqOrNone
+  updated_at: Time
+  /** the last checkpoint of its branch */
+  head?: Seq
+  changed_files: Array<string>
+  /** a run without a result */
+  open: boolean
+  /** the body of its event, where one node is asked for */
+  payload?: Record<string, unknown>
+}
+
+/** What was made at one stage in one branch. */
+export type StageNode = {
+  selection_ref: string
+  title: string
+  branch: string
+  stage: string
+  first: SeqOrNone
+  last: SeqOrNone
+  updated_at: Time
+  /** selection_refs */
+  events: Array<string>
+  /** selection_refs of those that fell there */
+  decisions: Array<string>
+  summary?: string
+  counts: Deeds
+  changed_files: Array<string>
+  current: boolean
+}
+
+/** What a study has come to as a graph, by event and by stage. */
+export type NodeTraces = {
+  head: SeqOrNone
+  events: Array<EventNode>
+  stages: Array<StageNode>
+  edges: Array<StudyEdge>
+  /** there are more events than are sent */
+  truncated: boolean
+}
+
+/** A file that changed. */
+export type ChangedFile = {
+  path: string
+  /** a file of the researcher's home, or a document of the quest's folder */
+  kind: 'file' | 'document'
+  seq?: Seq
+  time?: Time
+}
+
+/** A step of a study's work. */
+export type WorkflowEntry = {
+  id: string
+  kind: 'sitting' | 'tool' | 'artifact' | 'branch' | 'checkpoint' | 'stage' | 'baseline' | 'memory'
+  seq: Seq
+  time: Time
+  by: string
+  text: string
+  /** id of what was made */
+  artifact?: string
+}
+
+/** A page of a study's work, in order, and the files that changed last. */
+export type Workflow = {
+  entries: Array<WorkflowEntry>
+  /** the newest first */
+  changed_files: Array<ChangedFile>
+  total: number
+  /** after for the next page; absent at the end */
+  next?: number
+  /** before for the page before; absent at the beginning */
+  previous?: number
+}
+
+/** Something that a study has recorded. */
+export type Recorded = {
+  id: string
+  /** what it is */
+  kind: 'baseline' | 'idea' | 'decision' | 'progress' | 'answer' | 'milestone' | 'run' | 'report' | 'approval' | 'graph' | 'campaign' | 'question' | 'outline' | 'paper' | 'review'
+  title: string
+  stage: string
+  branch: string
+  seq: Seq
+  last: Seq
+  time: Time
+  summary?: string
+  /** of a decision: good, bad, neutral, open; of a result: verified, differs, failed, unchecked */
+  verdict?: string
+  /** what follows from a decision */
+  action?: string
+  /** the reason of a result's verdict */
+  why?: string
+  /** ids and events that it rests on */
+  because: Array<string>
+  supersedes?: string
+  replaced_by?: string
+  /** of a result */
+  metrics?: Array<Metric>
+  entrypoint?: string
+  campaign?: string
+  slice?: string
+  /** event of the last run of a result */
+  run?: Seq
+  /** event that made it a baseline */
+  accepted?: Seq
+}
+
+/** Something that a study has recorded, whole. */
+export type RecordedDetail = {
+  id: string
+  /** what it is */
+  kind: 'baseline' | 'idea' | 'decision' | 'progress' | 'answer' | 'milestone' | 'run' | 'report' | 'approval' | 'graph' | 'campaign' | 'question' | 'outline' | 'paper' | 'review'
+  title: string
+  stage: string
+  branch: string
+  seq: Seq
+  last: Seq
+  time: Time
+  summary?: string
+  /** of a decision: good, bad, neutral, open; of a result: verified, differs, failed, unchecked */
+  verdict?: string
+  /** what follows from a decision */
+  action?: string
+  /** the reason of a result's verdict */
+  why?: string
+  /** ids and events that it rests on */
+  because: Array<string>
+  supersedes?: string
+  replaced_by?: string
+  /** of a result */
+  metrics?: Array<Metric>
+  entrypoint?: string
+  campaign?: string
+  slice?: string
+  /** event of the last run of a result */
+  run?: Seq
+  /** event that made it a baseline */
+  accepted?: Seq
+  /** what its author wrote */
+  text: string
+  ref?: Ref
+  /** files of the branch that it is about */
+  files: Array<string>
+  /** how a result stands to the baseline and to the best */
+  against: Array<string>
+  /** what the program of a result printed */
+  output?: Ref
+  /** the folder of a result: GET /api/trees/{hash} */
+  tree?: Hash
+  /** of a campaign */
+  questions: Array<{
+    id: string
+    question: string
+    /** the result that answers it */
+    result?: string
+  }>
+}
+
+/** A card of a study's memory. */
+export type Card = {
+  id: string
+  kind: 'papers' | 'ideas' | 'decisions' | 'episodes' | 'knowledge' | 'templates'
+  title: string
+  stage: string
+  tags: Array<string>
+  summary: string
+  revision: number
+  made: Time
+  changed: Time
+  seq: Seq
+  /** the revision that other studies are offered */
+  offered?: number
+  /** a person lets it into their prompts */
+  approved: boolean
+}
+
+/** A card, whole. */
+export type CardDetail = {
+  id: string
+  kind: 'papers' | 'ideas' | 'decisions' | 'episodes' | 'knowledge' | 'templates'
+  title: string
+  stage: string
+  tags: Array<string>
+  summary: string
+  revision: number
+  made: Time
+  changed: Time
+  seq: Seq
+  /** the revision that other studies are offered */
+  offered?: number
+  /** a person lets it into their prompts */
+  approved: boolean
+  text: string
+  ref?: Ref
+  revisions: Array<{
+    revision: number
+    seq: Seq
+    time: Time
+    title: string
+  }>
+}
+
+/** The cards of a study. */
+export type Memory = {
+  kinds: Array<string>
+  /** the newest first */
+  cards: Array<Card>
+  total: number
+}
+
+/** A document of a quest. */
+export type DocumentInfo = {
+  name: string
+  title: string
+  /** of its text; a save names the one that was read */
+  revision: Hash
+  size: number
+  editable: boolean
+}
+
+export type Documents = {
+  documents: Array<DocumentInfo>
+}
+
+/** A document of a quest with its text. */
+export type Document = {
+  name: string
+  title: string
+  /** of its text; a save names the one that was read */
+  revision: Hash
+  size: number
+  editable: boolean
+  text: string
+  ref?: Ref
+}
+
+/** A person's text for a document. */
+export type SavedDocument = {
+  /** at most 8192 bytes */
+  text: string
+  /** the revision that was read */
+  revision: Hash
+}
+
+/** Something that people were told or asked, and what they said to it. */
+export type Thread = {
+  seq: Seq
+  time: Time
+  by: string
+  /** progress, milestone, decision_request, approval_result, answer, or question */
+  kind: string
+  text: string
+  ref?: Ref
+  options: Array<string>
+  /** said wants no answer */
+  status: 'open' | 'answered' | 'superseded' | 'expired' | 'withdrawn' | 'said'
+  /** the question that it is: POST answers takes it */
+  interaction?: Seq
+  replies: Array<{
+    seq: Seq
+    time: Time
+    by: string
+    text: string
+  }>
+}
+
+export type Interactions = {
+  /** the thread that waits for an answer; absent if none does */
+  open?: Seq
+  /** the newest first */
+  threads: Array<Thread>
+}
+
+/** A step of a line of work. */
+export type Checkpoint = {
+  seq: Seq
+  parent?: Seq
+  branch: string
+  by: string
+  time: Time
+  subject: string
+  message: string
+  /** GET /api/trees/{hash} */
+  tree: Hash
+}
+
+export type Log = {
+  /** the oldest first */
+  checkpoints: Array<Checkpoint>
+  total: number
+  /** after for the next page; absent at the end */
+  next?: number
+  /** before for the page before; absent at the beginning */
+  previous?: number
+}
+
+/** A file in which two lines of work differ. */
+export type ComparedFile = {
+  path: string
+  kind: 'added' | 'changed' | 'removed'
+  added: number
+  removed: number
+  /** it was not compared by lines */
+  binary: boolean
+}
+
+/** Two lines of work side by side. */
+export type Comparison = {
+  base: {
+    name: string
+    /** its last checkpoint */
+    head?: Seq
+    result?: string
+  }
+  head: {
+    name: string
+    /** its last checkpoint */
+    head?: Seq
+    result?: string
+  }
+  ahead: number
+  behind: number
+  files: Array<ComparedFile>
+  /** files that are not listed */
+  more: number
+  added: number
+  removed: number
+  metrics: Array<{
+    metric: string
+    outcome: 'better' | 'worse' | 'tie' | 'not comparable'
+    value: string
+    to?: string
+    apart?: string
+    why?: string
+  }>
+  /** how the results stand to each other, in words */
+  lines: Array<string>
+}
+
+/** How a file differs between two lines of work. */
+export type FileDiff = {
+  path: string
+  kind: 'added' | 'changed' | 'removed' | 'same'
+  /** unified; empty if it was not compared by lines */
+  patch: string
+  binary: boolean
+  added: number
+  removed: number
+  truncated: boolean
+}
+
+/** A baseline of the home. */
+export type Baseline = {
+  name: string
+  title?: string
+  quest?: string
+  result?: string
+  entrypoint?: string
+  metrics: Array<Metric>
+  /** of the run that it rests on */
+  event?: Hash
+  /** why it cannot be used */
+  broken?: string
+}
+
+export type Baselines = {
+  baselines: Array<Baseline>
+}
+
+/** A key of the configuration. */
+export type Setting = {
+  key: string
+  /** absent of a secret */
+  value?: string
+  set: boolean
+  secret: boolean
+  source: 'file' | 'environment' | 'keyring' | 'default'
+  about: string
+  /** what goes by it */
+  reader: string
+}
+
+export type Settings = {
+  file: string
+  exists: boolean
+  settings: Array<Setting>
+}
+
+export type Finding = {
+  section: string
+  name: string
+  status: 'ok' | 'warning' | 'problem'
+  text: string
+  fix?: string
+}
+
+/** What works on this machine, what does not, and what would change that. */
+export type Doctor = {
+  healthy: boolean
+  home: string
+  driver: string
+  findings: Array<Finding>
 }

@@ -82,7 +82,8 @@ export function Plot({ label, unit, better, points, level, high = 220 }: Props) 
             {base && level && <Against base={base} name={level.name} y={y.at} wide={wide} hatch={`${id}-hatch`} />}
             {at >= 0 && <line className="rule" x1={places[at]} x2={places[at]} y1={top - 6} y2={high - bottom} />}
             {points.map((p, i) => (
-              <Spot key={i} point={p} n={i} x={places[i] ?? 0} y={y.at(values[i] ?? 0)} unit={unit} active={i === at} tab={i === focused} onFocus={() => setAt(i)} />
+              <Spot key={i} point={p} n={i} x={places[i] ?? 0} y={y.at(values[i] ?? 0)} unit={unit} active={i === at} tab={i === focused}
+                onFocus={() => setAt(i)} />
             ))}
             <Names points={points} x={places} wide={wide} high={high} />
           </svg>
@@ -110,12 +111,15 @@ function useWidth(box: React.RefObject<HTMLDivElement | null>): number {
 }
 
 // The level is a broken line, what is within its tolerance is hatched.
-function Against({ base, name, y, wide, hatch }: { base: { value: number; room: number }; name: string; y: (v: number) => number; wide: number; hatch: string }) {
+type Held = { base: { value: number; room: number }; name: string; y: (v: number) => number; wide: number; hatch: string }
+
+function Against({ base, name, y, wide, hatch }: Held) {
   const over = y(base.value + base.room)
   const under = y(base.value - base.room)
   return (
     <>
-      {base.room > 0 && <rect className="band" x={left} width={Math.max(0, wide - left - right)} y={over} height={Math.max(1, under - over)} fill={`url(#${hatch})`} />}
+      {base.room > 0 && <rect className="band" x={left} width={Math.max(0, wide - left - right)} y={over} height={Math.max(1, under - over)}
+        fill={`url(#${hatch})`} />}
       <line className="level" x1={left} x2={wide - right} y1={y(base.value)} y2={y(base.value)} />
       <text className="level-name" x={wide - right} y={over - 5} textAnchor="end">{flat(name)}</text>
     </>
@@ -183,7 +187,8 @@ function Table({ label, unit, points, level }: { label: string; unit?: string; p
   return (
     <table className="plot-table num" tabIndex={-1}>
       <caption className="hidden-label">{visible(label)} by run</caption>
-      <thead><tr><th scope="col">Run</th><th scope="col">{visible(label)}{unit && <> ({visible(unit)})</>}</th><th scope="col">What is known of it</th></tr></thead>
+      <thead><tr><th scope="col">Run</th><th scope="col">{visible(label)}{unit && <> ({visible(unit)})</>}</th>
+        <th scope="col">What is known of it</th></tr></thead>
       <tbody>
         {level && <tr><th scope="row">{visible(level.name)}</th><td>{visible(level.value)}</td>
           <td>{Number(level.tolerance ?? 0) > 0 ? `tolerance ${level.tolerance}` : 'what others are held against'}</td></tr>}

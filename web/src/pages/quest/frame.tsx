@@ -64,7 +64,7 @@ function Inner({ name, parts, query }: Place) {
       </div>
     </div>
   )
-  const own = <Suspense fallback={<Loading what="the page" />}><Page name={name} parts={parts} query={query} /></Suspense>
+  const own = <Suspense fallback={<Loading what="the page" />}><Page name={name} parts={parts} query={query} society={society} /></Suspense>
   if (!dock) return <><Lost />{bar}{own}</>
   return (
     <>
@@ -88,11 +88,11 @@ const Coming = ({ name, wide: broad }: { name: string; wide: boolean }) => (
   </>
 )
 
-function Page({ name, parts, query }: Place) {
+function Page({ name, parts, query, society }: Place & { society: string }) {
   const [page, id] = parts
   switch (page) {
     case undefined: return <Overview name={name} />
-    case 'canvas': return <Canvas name={name} selected={query.get('node') ?? ''} />
+    case 'canvas': return societyOf(society).canvas?.({ name, id, query }) ?? <Canvas name={name} selected={query.get('node') ?? ''} />
     case 'timeline': return <Timeline name={name} query={query} />
     case 'agents': return id ? <Agent key={id} name={name} agent={id} query={query} /> : <Agents name={name} />
     default: return tabAt(page)?.page({ name, id, query })

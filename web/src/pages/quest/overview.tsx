@@ -25,6 +25,7 @@ export default function Overview({ name }: { name: string }) {
       <Questions quest={q} />
       <Notices quest={q} />
       <Verdict quest={q} />
+      {societyOf(q.society).front?.(q)}
       <div className="split">
         <div className="stack loose">
           <section className="card" aria-labelledby="problem"><h2 id="problem">Question</h2><Markdown text={q.problem} /></section>

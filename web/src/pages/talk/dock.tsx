@@ -29,7 +29,8 @@ export default function Dock({ quest, asks }: { quest: Detail; asks: boolean }) 
         {open && <h2><a href={questLink(quest.name, 'talk')}>Conversation</a></h2>}
         <button className="button small quiet" aria-expanded={open} onClick={() => put(!open)}>{open ? 'Hide' : 'Talk'}</button>
       </div>
-      {open ? <Room quest={quest} asks={asks} /> : asks && quest.open_questions > 0 && <p className="badge asks" title="A question waits">{quest.open_questions}</p>}
+      {open && <Room quest={quest} asks={asks} />}
+      {!open && asks && quest.open_questions > 0 && <p className="badge asks" title="A question waits">{quest.open_questions}</p>}
     </aside>
   )
 }

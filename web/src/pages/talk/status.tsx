@@ -28,7 +28,8 @@ export function Status({ quest, talk }: { quest: Detail; talk: Conversation }) {
 }
 
 const Doer = ({ quest, name, kind, what }: { quest: string; name: string; kind: string; what: string }) => (
-  <><dt><a href={questLink(quest, `agents/${name}`)}>{visible(name)}</a></dt><dd>{kind}{what && <> <span className="mono">{visible(clip(what, 120))}</span></>}</dd></>
+  <><dt><a href={questLink(quest, `agents/${name}`)}>{visible(name)}</a></dt>
+    <dd>{kind}{what && <> <span className="mono">{visible(clip(what, 120))}</span></>}</dd></>
 )
 
 /** waitsFor says who has the next word. */
