@@ -53,7 +53,7 @@ function Top({ route }: { route: Route }) {
     <header className="top">
       <a className="brand" href="#/" aria-label="Lyceum, all quests">
         <svg viewBox="0 0 32 32" aria-hidden="true"><path d="M16 3 29 10v3H3v-3zM6 15h3v9H6zm8.500 0h3v9h-3zM23 15h3v9h-3zM3 26h26v3H3z" /></svg>
-        Lyceum
+        <span>Lyceum</span>
       </a>
       <nav aria-label="Main">
         <a href="#/" aria-current={at(undefined)}>Quests</a>

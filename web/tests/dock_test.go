@@ -63,7 +63,7 @@ func TestTheQuestionThatWaits(t *testing.T) {
 	}{{"wide", 1280, 800}, {"phone", 390, 844}} {
 		tab.Do(chromedp.EmulateViewport(size.w, size.h))
 		for _, page := range []string{"", "/talk", "/timeline", "/agents"} {
-			tab.Fresh("#/q/series" + page)
+			tab.Go("#/q/series" + page) // each page that is read anew keeps a stream of a quest that waits
 			tab.Until(questionCards + `.length === 1`)
 			if !tab.Is(first) {
 				t.Errorf("%s, page %q: the question is not the first thing one sees", size.name, page)
@@ -71,7 +71,7 @@ func TestTheQuestionThatWaits(t *testing.T) {
 		}
 	}
 	for _, page := range []string{"", "/talk", "/agents"} {
-		tab.Fresh("#/q/series" + page)
+		tab.Go("#/q/series" + page)
 		inEverySize(t, tab, page, axe)
 		pictures(tab, "dock"+strings.ReplaceAll(page, "/", "-"))
 	}
@@ -88,6 +88,8 @@ func TestTheDock(t *testing.T) {
 	tab.Click(".dock [role=tab]", "Status")
 	tab.Until(`document.querySelector('.dock .status-facts')`)
 	reads(t, tab, ".dock .status-facts", "waiting", "you: 1 question", "scout", "researcher")
+	tab.Click(".dock [role=tab]", "Plan")
+	tab.Until(`document.querySelector('.dock .room-part .prose')?.innerText.includes('baseline')`)
 	tab.Click(".dock [role=tab]", "Chat")
 	fill(tab, "Say something", "/status")
 	tab.Click(".say button", "Send")

@@ -1,8 +1,8 @@
 import { useMemo, type KeyboardEvent } from 'react'
 import type { EventNode, StudyEdge } from '../../api/types'
 import { flat, visible } from '../../text/plain'
-import { toneOf } from '../canvas/node'
 import type { Chip } from './lanes'
+import { toneOf } from './results'
 import type { View } from './sheet'
 
 export const eventHigh = 62

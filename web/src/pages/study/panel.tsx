@@ -7,7 +7,7 @@ import { visible } from '../../text/plain'
 import { DiffView } from '../../ui/diffview'
 import { Badge, moment, several } from '../../ui/show'
 import { Ready } from '../../ui/states'
-import { toneOf } from '../canvas/node'
+import { toneOf } from './results'
 
 type Props = { quest: string; branches: Branches; traces?: NodeTraces; chosen: string; onGo: (id: string) => void; onClose: () => void }
 
@@ -36,7 +36,7 @@ function OfBranch({ quest, branch: b }: { quest: string; branch: BranchNode }) {
     <>
       <h2 className="mono">{visible(b.ref)}</h2>
       <div className="row">{b.current && <Badge tone="live">here</Badge>}{b.closed && <Badge>closed</Badge>}
-        {m?.verdict && <Badge tone={toneOf(m.verdict) === 'open' ? 'warn' : toneOf(m.verdict)}>{visible(m.verdict)}</Badge>}
+        {m?.verdict && <Badge tone={toneOf(m.verdict)}>{visible(m.verdict)}</Badge>}
         {m?.outcome && <Badge tone={outcomes[m.outcome]}>{visible(m.outcome)}</Badge>}</div>
       {b.subject && <p>{visible(b.subject)}</p>}
       {b.latest_summary && b.latest_summary !== b.subject && <p className="small">{visible(b.latest_summary)}</p>}
@@ -101,7 +101,7 @@ function OfEvent({ quest, event: e, traces, onGo }: { quest: string; event: Even
     <>
       <h2>{visible(e.title)}</h2>
       <div className="row">{e.open && <Badge tone="live">under way</Badge>}
-        {verdict && <Badge tone={toneOf(verdict) === 'open' ? 'warn' : toneOf(verdict)}>{visible(verdict)}</Badge>}
+        {verdict && <Badge tone={toneOf(verdict)}>{visible(verdict)}</Badge>}
         <span className="small muted">{visible(e.stage)} on <span className="mono">{visible(e.branch)}</span></span></div>
       {e.summary && <p className="small">{visible(e.summary)}</p>}
       <div className="row">

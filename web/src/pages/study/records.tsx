@@ -9,9 +9,9 @@ import { visible } from '../../text/plain'
 import { CardGrid } from '../../ui/grid'
 import { Badge, bytes, moment, several, When } from '../../ui/show'
 import { Empty, Ready } from '../../ui/states'
-import { toneOf } from '../canvas/node'
 import { Papers } from './documents'
 import { matches } from './lanes'
+import { toneOf } from './results'
 import './study.css'
 
 const parts = [['artifacts', 'Artifacts'], ['memory', 'Memory'], ['documents', 'Documents']] as const
@@ -46,7 +46,6 @@ const Filter = ({ kinds, kind, onKind, asked, onAsked }: Picked) => (
 )
 
 const wordsOf = (r: Recorded) => [r.id, r.kind, r.title, r.summary, r.branch, r.stage, r.verdict].join(' ')
-const tone = (status: string | undefined) => (toneOf(status) === 'open' ? 'warn' : toneOf(status))
 
 function ArtifactCards({ name, chosen }: { name: string; chosen: string }) {
   const list = useQuestResource<Artifacts>(questPath(name, '/artifacts'))
@@ -74,7 +73,7 @@ function ArtifactCards({ name, chosen }: { name: string; chosen: string }) {
 
 const ArtifactCard = ({ name, record: r }: { name: string; record: Recorded }) => (
   <article className={`card stack tight record ${r.replaced_by ? 'old' : ''}`}>
-    <div className="row between"><span className="row"><Badge>{visible(r.kind)}</Badge>{r.verdict && <Badge tone={tone(r.verdict)}>{visible(r.verdict)}</Badge>}
+    <div className="row between"><span className="row"><Badge>{visible(r.kind)}</Badge>{r.verdict && <Badge tone={toneOf(r.verdict)}>{visible(r.verdict)}</Badge>}
       {r.replaced_by && <Badge>replaced</Badge>}</span><span className="small muted mono">{visible(r.id)}</span></div>
     <h3><a href={questLink(name, 'records', { artifact: r.id })}>{visible(r.title)}</a></h3>
     {(r.metrics ?? []).slice(0, 3).map((m) => <p key={m.name} className="small num">{visible(m.name)} <b>{visible(m.value)}</b> {visible(m.unit ?? '')}</p>)}
@@ -92,7 +91,7 @@ function OneArtifact({ name, id }: { name: string; id: string }) {
       {back(name, 'artifacts', 'All artifacts')}
       <Ready of={one} what="the artifact">{(r) => (
         <article className="card stack" aria-labelledby="record-title">
-          <div className="row"><Badge>{visible(r.kind)}</Badge>{r.verdict && <Badge tone={tone(r.verdict)}>{visible(r.verdict)}</Badge>}
+          <div className="row"><Badge>{visible(r.kind)}</Badge>{r.verdict && <Badge tone={toneOf(r.verdict)}>{visible(r.verdict)}</Badge>}
             <span className="small muted mono">{visible(r.id)}</span></div>
           <h2 id="record-title" className="paper-heading">{visible(r.title)}</h2>
           {r.replaced_by && <p className="note warn">Another took its place: <a href={questLink(name, 'records', { artifact: r.replaced_by })}>

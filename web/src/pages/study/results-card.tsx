@@ -7,6 +7,7 @@ import { flat } from '../../text/plain'
 import { Plot } from '../../ui/plot'
 import { several } from '../../ui/show'
 import { series } from './results'
+import './study.css'
 
 /** Results are the figures of a study against its baseline; nothing until there is one. */
 export default function Results({ quest }: { quest: string }) {

@@ -6,6 +6,12 @@ export type Series = { name: string; unit?: string; better: 'higher' | 'lower'; 
 
 const shapes: Record<string, Shape> = { verified: 'full', differs: 'cross', failed: 'square' }
 
+const good = new Set(['verified', 'good', 'accept', 'approved', 'better'])
+const bad = new Set(['differs', 'failed', 'bad', 'reject', 'worse'])
+
+/** toneOf is the tone of a verdict: of a result, a decision or a review. */
+export const toneOf = (verdict: string | undefined): string => (!verdict ? '' : good.has(verdict) ? 'good' : bad.has(verdict) ? 'bad' : 'warn')
+
 const said: Record<string, string> = {
   verified: 'verified: run twice, with the same figures', differs: 'differs: another run printed another figure',
   failed: 'failed: its program did not end well',

@@ -1,5 +1,9 @@
 import { useState, type ReactNode } from 'react'
-import type { Conversation, Detail } from '../../api/types'
+import { questPath } from '../../api/client'
+import type { Conversation, Detail, Document } from '../../api/types'
+import { useQuestResource } from '../../live/context'
+import { Markdown } from '../../text/markdown'
+import { withoutTitle } from '../../text/plain'
 import { Empty, Ready } from '../../ui/states'
 import { Questions } from '../quest/questions'
 import { Chat, useTalk } from './chat'
@@ -7,8 +11,8 @@ import { Say } from './say'
 import { Status } from './status'
 import { Track } from './track'
 
-type Part = 'chat' | 'status'
-const parts: [Part, string][] = [['chat', 'Chat'], ['status', 'Status']]
+type Part = 'chat' | 'plan' | 'status'
+const parts: [Part, string][] = [['chat', 'Chat'], ['plan', 'Plan'], ['status', 'Status']]
 
 /** Room is where one talks with a study: what it asks, where it stands, what was said, and a field for words. asks: it shows what is asked. */
 export function Room({ quest, asks }: { quest: Detail; asks: boolean }) {
@@ -39,5 +43,15 @@ const Panel = ({ part, children }: { part: Part; children: ReactNode }) => (
 )
 
 function content(part: Part, quest: Detail, talk: Conversation, again: () => void): ReactNode {
-  return part === 'chat' ? <Chat quest={quest.name} total={talk.total} again={again} /> : <Status quest={quest} talk={talk} />
+  switch (part) {
+    case 'chat': return <Chat quest={quest.name} total={talk.total} again={again} />
+    case 'plan': return <Plan quest={quest.name} />
+    default: return <Status quest={quest} talk={talk} />
+  }
+}
+
+// The plan is a document of the study: the stages, what each needs, and how it came where it is.
+function Plan({ quest }: { quest: string }) {
+  const plan = useQuestResource<Document>(questPath(quest, '/documents/plan.md'))
+  return <Ready of={plan} what="the plan">{(d) => <Markdown text={withoutTitle(d.text, d.title)} />}</Ready>
 }
