@@ -133,7 +133,7 @@ func attach(p *model.Part, files []event.Attachment, blobs Blobs) (rest []model.
 // quote puts the beginning of a text behind the line about it.
 func quote(line string, ref event.Ref, blobs Blobs) (string, error) {
 	if ref.Size > media.MaxBytes {
-		return line, nil // no message brings so much: the ledger was forged
+		return line, nil // it would be read whole for a few lines, with each request
 	}
 	data, err := blobs(ref)
 	if err != nil {

@@ -160,7 +160,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	headers(rec.Header())
-	r, err := s.guard.admit(rec, r, s.row(r))
+	row := s.row(r)
+	most := s.most(row)
+	r, err := s.guard.admit(rec, r, row)
 	if err != nil {
 		s.fail(rec, r, err)
 		return
@@ -168,14 +170,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if rec.code != 0 { // the guard has answered: a cookie was set
 		return
 	}
-	if r.ContentLength > s.body { // not a byte of it need be read
-		s.fail(rec, r, &http.MaxBytesError{Limit: s.body})
+	if r.ContentLength > most { // not a byte of it need be read
+		s.fail(rec, r, &http.MaxBytesError{Limit: most})
 		return
 	}
 	if who := callerOf(r); who.Scope != (Scope{}) {
 		proven(r, who)
 	}
-	r.Body = http.MaxBytesReader(rec, r.Body, s.body)
+	r.Body = http.MaxBytesReader(rec, r.Body, most)
 	s.mux.ServeHTTP(rec, r)
 }
 
@@ -230,3 +232,12 @@ func (s *Server) Close() {
 
 // maxBody is how many bytes a request may bring.
 const maxBody = 10 << 20
+
+// most is how many bytes a request to a row may bring. A message has room for the largest file
+// that it may have, as base64.
+func (s *Server) most(row *route) int64 {
+	if row != nil && row.pattern == sayRoute {
+		return 4 * s.body
+	}
+	return s.body
+}

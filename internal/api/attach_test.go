@@ -104,7 +104,7 @@ func TestFilesOfAMessageAreBounded(t *testing.T) {
 	s := h.serve(api.Options{})
 	s.create("q", nil)
 	one := map[string]any{"name": "dot.png", "data": dot}
-	large := map[string]any{"data": strings.Repeat("QUFB", media.MaxBytes/3+1)}
+	large := map[string]any{"name": "series.csv", "data": strings.Repeat("QUFB", media.MaxFile/3+1)}
 	for name, c := range map[string]struct {
 		body map[string]any
 		code int
@@ -112,7 +112,7 @@ func TestFilesOfAMessageAreBounded(t *testing.T) {
 	}{
 		"nothing":   {map[string]any{"text": " "}, 400, "a message has 1 to 8192 bytes"},
 		"too many":  {map[string]any{"attachments": []any{one, one, one, one, one, one, one, one, one}}, 400, "at most 8 files"},
-		"too large": {map[string]any{"attachments": []any{large}}, 400, "at most 7340032 bytes together"},
+		"too large": {map[string]any{"attachments": []any{large}}, 400, `a file of a message has at most 25 MiB; \"series.csv\" has 26214402 bytes`},
 		"huge":      {map[string]any{"attachments": []any{large, large}}, 413, ""},
 		"a member":  {map[string]any{"text": "x", "attachments": []any{map[string]any{"media": "image/png", "data": dot}}}, 400, "media"},
 		"a ref":     {map[string]any{"text": "x", "attachments": []any{map[string]any{"ref": map[string]any{"hash": strings.Repeat("0", 64)}}}}, 400, "ref"},

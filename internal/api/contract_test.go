@@ -186,7 +186,7 @@ func (w *world) askAll(t *testing.T, ask func(string, string, any, ...func(*http
 			ask(pattern, path, `{"nonsense": 1}`)
 			ask(pattern, path, `{`)
 			ask(pattern, path, []int{1})
-			ask(pattern, path, `{"text":"`+strings.Repeat("x", 11<<20)+`"}`)
+			ask(pattern, path, `{"text":"`+strings.Repeat("x", 41<<20)+`"}`)
 		}
 		if strings.Contains(pattern, "{quest}") {
 			var order any

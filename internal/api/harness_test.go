@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -56,6 +57,8 @@ type home struct {
 	gate *gate
 	// lag is how much later than it could a follower of a ledger sees each event.
 	lag time.Duration
+	// reads counts the events that are read, if it is not nil.
+	reads *atomic.Int64
 	// clock is the system's if nil.
 	clock runtime.Clock
 	// at is where it is served, any port if empty.
@@ -72,6 +75,23 @@ func (l lagging) Follow(ctx context.Context, name string, seq uint64) iter.Seq2[
 	return func(yield func(event.Event, error) bool) {
 		for e, err := range l.Store.Follow(ctx, name, seq) {
 			time.Sleep(l.by)
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// counting is a ledger that counts what is read of it.
+type counting struct {
+	ledger.Store
+	reads *atomic.Int64
+}
+
+func (c counting) Read(ctx context.Context, name string, seq uint64) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		for e, err := range c.Store.Read(ctx, name, seq) {
+			c.reads.Add(1)
 			if !yield(e, err) {
 				return
 			}
@@ -123,6 +143,9 @@ func (h *home) runtime() (*runtime.Runtime, func()) {
 	}
 	if h.lag > 0 {
 		rt.Ledger = lagging{store, h.lag}
+	}
+	if h.reads != nil {
+		rt.Ledger = counting{rt.Ledger, h.reads}
 	}
 	return rt, func() {
 		must(h.t, errors.Join(store.Close(), blobs.Close()))

@@ -55,6 +55,8 @@ type run struct {
 	began chan struct{}
 	ended chan struct{}
 	err   error
+	// others is what is done if somebody else has the quest; nil tells whoever asked for the run.
+	others func()
 
 	mu      sync.Mutex
 	status  quest.Status // the last that was seen, empty before the first
@@ -101,10 +103,16 @@ func (k *Keeper) Start(ctx context.Context, name string, limits event.Limits, no
 	} else if claimed {
 		return ledger.ErrClaimed
 	}
-	r, err := k.begin(name, runtime.RunOptions{Limits: limits, NoThinking: noThinking})
+	r, err := k.begin(name, runtime.RunOptions{Limits: limits, NoThinking: noThinking}, nil)
 	if err != nil {
 		return err
 	}
+	return r.heard(ctx)
+}
+
+// heard waits a moment for a run's first event, or for why there is none. By its first event
+// the next server knows of the quest, too.
+func (r *run) heard(ctx context.Context) error {
 	patience := time.NewTimer(promptly)
 	defer patience.Stop()
 	select {
@@ -119,7 +127,10 @@ func (k *Keeper) Start(ctx context.Context, name string, limits event.Limits, no
 	}
 }
 
-func (k *Keeper) begin(name string, opts runtime.RunOptions) (*run, error) {
+// begin runs a quest. If somebody else has it, that is an error of the run; with others it
+// is not: the run waits for its turn, since most have a quest for a moment only, to take what
+// was said to it, and calls others, with the keeper locked, if it does not come.
+func (k *Keeper) begin(name string, opts runtime.RunOptions, others func()) (*run, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.closing {
@@ -131,7 +142,7 @@ func (k *Keeper) begin(name string, opts runtime.RunOptions) (*run, error) {
 	if w := k.waits[name]; w != nil {
 		w.forget()
 	}
-	r := &run{name: name, interrupt: make(chan struct{}), began: make(chan struct{}), ended: make(chan struct{})}
+	r := &run{name: name, others: others, interrupt: make(chan struct{}), began: make(chan struct{}), ended: make(chan struct{})}
 	k.runs[name] = r
 	delete(k.trouble, name)
 	opts.Interrupt, opts.Leave = r.interrupt, true
@@ -145,7 +156,7 @@ func (k *Keeper) begin(name string, opts runtime.RunOptions) (*run, error) {
 
 // drive runs a quest to its end.
 func (k *Keeper) drive(r *run, opts runtime.RunOptions) {
-	s, err := k.rt.Run(k.ctx, r.name, opts)
+	s, err := k.inTurn(r, opts)
 	if errors.Is(err, runtime.ErrInterrupted) || k.ctx.Err() != nil {
 		err = nil
 	}
@@ -154,11 +165,11 @@ func (k *Keeper) drive(r *run, opts runtime.RunOptions) {
 	delete(k.runs, r.name)
 	switch {
 	case k.closing:
-	case opts.Woken && errors.Is(err, ledger.ErrClaimed): // somebody looks after it just now
+	case r.others != nil && errors.Is(err, ledger.ErrClaimed): // somebody looks after it
 		err = nil
-		k.await(r.name, nil)
+		r.others()
 	case err == nil && s.Waiting():
-		k.await(r.name, s)
+		k.await(r.name, runtime.RestOf(s))
 	case err == nil && k.more(r.name, s):
 		k.later(r.name)
 	case runtime.Passing(err) && k.rt.IsMarked(r.name):
@@ -173,6 +184,33 @@ func (k *Keeper) drive(r *run, opts runtime.RunOptions) {
 	close(r.ended)
 }
 
+// turns is how often a run tries to have a quest that somebody else has just now.
+const turns = 20
+
+// inTurn runs a quest, as soon as nobody else has it.
+func (k *Keeper) inTurn(r *run, opts runtime.RunOptions) (*quest.State, error) {
+	s, err := k.rt.Run(k.ctx, r.name, opts)
+	for n := 1; n < turns && r.others != nil && errors.Is(err, ledger.ErrClaimed) && k.pause(soonAgain); n++ {
+		s, err = k.rt.Run(k.ctx, r.name, opts)
+	}
+	return s, err
+}
+
+// pause waits, and reports whether the server is still there.
+func (k *Keeper) pause(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-k.quit:
+		return false
+	}
+}
+
+// leaveIt is for a quest that somebody else has, who goes on with it.
+func leaveIt() {}
+
 // passingPause is when a quest is run again that the machine could not go on with.
 const passingPause = 2 * time.Second
 
@@ -180,12 +218,8 @@ const passingPause = 2 * time.Second
 // then the mark has the next one go on.
 func (k *Keeper) later(name string) {
 	k.work.Go(func() {
-		timer := time.NewTimer(passingPause)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			_, _ = k.begin(name, runtime.RunOptions{}) // who is faster has it
-		case <-k.quit:
+		if k.pause(passingPause) {
+			_, _ = k.begin(name, runtime.RunOptions{}, leaveIt) // who is faster has it
 		}
 	})
 }
@@ -261,33 +295,66 @@ func (k *Keeper) GoOn(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var names []string
-	for _, name := range marked {
-		if k.Has(name) {
-			continue
-		}
-		if claimed, err := k.rt.Ledger.Claimed(name); err != nil || claimed {
-			continue // somebody was faster
-		}
-		s, err := k.rt.Load(ctx, name)
-		if runtime.Passing(err) {
-			k.later(name)
-			continue
-		}
-		if err != nil || s.Status != quest.Running && (s.Status != quest.Paused || s.Reason != shutdownReason) {
-			k.rt.Unmark(name)
-			continue
-		}
-		if s.Waiting() {
-			k.mu.Lock()
-			k.await(name, s)
-			k.mu.Unlock()
-			continue
-		}
-		if _, err := k.begin(name, runtime.RunOptions{}); err == nil {
-			names = append(names, name)
+	for _, m := range marked {
+		if k.goOn(ctx, m) {
+			names = append(names, m.Name)
 		}
 	}
 	return names, nil
+}
+
+// goOn goes on with a quest that has a mark, or waits for people with it. It reports whether
+// the quest is run now, and was not before.
+func (k *Keeper) goOn(ctx context.Context, m runtime.Mark) bool {
+	if k.Has(m.Name) {
+		return false
+	}
+	if m.Rest == nil {
+		s, err := k.rt.Load(ctx, m.Name)
+		if runtime.Passing(err) {
+			k.later(m.Name)
+			return false
+		}
+		if err != nil || !goesOn(s) {
+			k.rt.Unmark(m.Name)
+			return false
+		}
+		if !s.Waiting() {
+			_, err := k.begin(m.Name, runtime.RunOptions{Only: goesOn}, leaveIt)
+			return err == nil
+		}
+		m.Rest = runtime.RestOf(s)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.await(m.Name, m.Rest)
+	return false
+}
+
+// goesOn reports whether the next server goes on with a quest.
+func goesOn(s *quest.State) bool {
+	return s.Status == quest.Running || s.Status == quest.Paused && s.Reason == shutdownReason
+}
+
+// cares reports whether a quest is run or waited for here: it takes what was said to it. One
+// that the last server ran, and that GoOn has not come to yet, is gone on with now.
+func (k *Keeper) cares(ctx context.Context, name string) bool {
+	if k.holds(name) {
+		return true
+	}
+	if claimed, err := k.rt.Ledger.Claimed(name); err != nil || claimed {
+		return k.holds(name) // who has it takes it
+	}
+	if m := k.rt.MarkOf(ctx, name); m != nil {
+		k.goOn(ctx, *m)
+	}
+	return k.holds(name)
+}
+
+func (k *Keeper) holds(name string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.runs[name] != nil || k.waits[name] != nil
 }
 
 // keep reports whether this server or the next shall go on with a quest whose run here has

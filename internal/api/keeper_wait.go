@@ -16,11 +16,8 @@ type wait struct {
 	keeper *Keeper
 	name   string
 	gone   chan struct{} // closed when nobody need wake it any more
-	// inbox is the last command that it has taken, due when its first question expires, as
-	// far as is known: seen says whether it is.
-	inbox int64
-	due   event.Time
-	seen  bool
+	// rest is how it stands, as far as is known: nil if nobody knows.
+	rest *runtime.Rest
 }
 
 // forget ends a wait. The keeper is locked.
@@ -36,16 +33,13 @@ func (k *Keeper) Waits(name string) bool {
 	return k.waits[name] != nil
 }
 
-// await looks after a quest that waits for a person; s is how it stands, nil if nobody
+// await looks after a quest that waits for a person; rest is how it stands, nil if nobody
 // knows. The keeper is locked.
-func (k *Keeper) await(name string, s *quest.State) {
+func (k *Keeper) await(name string, rest *runtime.Rest) {
 	if k.waits[name] != nil || k.runs[name] != nil || k.closing {
 		return
 	}
-	w := &wait{keeper: k, name: name, gone: make(chan struct{})}
-	if s != nil {
-		w.inbox, w.due, w.seen = s.Inbox, s.Due(), true
-	}
+	w := &wait{keeper: k, name: name, gone: make(chan struct{}), rest: rest}
 	k.waits[name] = w
 	posted, stop := k.rt.Ledger.Posted(name)
 	k.work.Go(func() {
@@ -66,7 +60,6 @@ func (w *wait) watch(ctx context.Context, posted <-chan struct{}) {
 			w.wake()
 			return
 		}
-		w.seen = false // what wakes it may have changed it
 		timer := time.NewTimer(again)
 		select {
 		case <-posted:
@@ -100,28 +93,35 @@ func (w *wait) look(ctx context.Context) (due bool, again time.Duration, err err
 	if again, err := w.learn(ctx); again != 0 || err != nil {
 		return false, again, err
 	}
-	said, err := rt.Ledger.Commands(ctx, w.name, w.inbox)
+	said, err := rt.Ledger.Commands(ctx, w.name, w.rest.Inbox)
 	switch {
 	case err != nil || len(said) > 0:
 		return len(said) > 0, time.Minute, err
-	case w.due == 0:
+	case w.rest.Due == 0:
 		return false, rarely, nil
 	}
-	left := time.Duration(w.due-rt.Clock()) * time.Microsecond
+	left := time.Duration(w.rest.Due-rt.Clock()) * time.Microsecond
 	return left <= 0, min(left, rarely), nil
 }
 
-// learn finds out how the quest stands, if nobody knows. It says when to try again.
+// learn finds out how the quest stands, if nobody knows or its ledger has moved. It says when
+// to try again.
 func (w *wait) learn(ctx context.Context) (again time.Duration, err error) {
-	if w.seen {
-		return 0, nil
-	}
 	rt := w.keeper.rt
 	if claimed, err := rt.Ledger.Claimed(w.name); err != nil || claimed {
 		if !rt.IsMarked(w.name) {
 			return 0, errOver // it runs in a terminal now
 		}
 		return soonAgain, err
+	}
+	head, err := rt.Ledger.Head(ctx, w.name)
+	switch {
+	case errors.Is(err, ledger.ErrNoQuest):
+		return 0, errOver
+	case err != nil:
+		return time.Minute, err
+	case w.rest != nil && w.rest.At(head):
+		return 0, nil
 	}
 	s, err := rt.Load(ctx, w.name)
 	switch {
@@ -132,35 +132,65 @@ func (w *wait) learn(ctx context.Context) (again time.Duration, err error) {
 	case !s.Waiting():
 		return 0, errOver
 	}
-	w.inbox, w.due, w.seen = s.Inbox, s.Due(), true
+	w.rest = runtime.RestOf(s)
 	return 0, nil
 }
 
-// wake runs the quest.
+// wake runs the quest. If somebody has it just now, it is looked at again.
 func (w *wait) wake() {
-	if _, err := w.keeper.begin(w.name, runtime.RunOptions{Woken: true}); err != nil && !errors.Is(err, errClosing) {
-		w.keeper.log.Printf("quest %s has an answer and does not go on: %v", w.name, err)
+	k := w.keeper
+	_, err := k.begin(w.name, runtime.RunOptions{Only: (*quest.State).Waiting}, func() { k.await(w.name, nil) })
+	if err != nil && !errors.Is(err, errClosing) {
+		k.log.Printf("quest %s has an answer and does not go on: %v", w.name, err)
 	}
 }
 
-// rouses reports whether a quest that nobody runs goes on because of what was said to it: it
-// waits for words, was left in the middle by whoever ran it, or has its answer and is asked
-// something more.
-func rouses(s *quest.State, said event.Body) bool {
+// rouses reports whether a quest that nobody runs goes on because of what was said to it, with
+// a number in its inbox: it was left in the middle by whoever ran it, or it waits for words or
+// has its answer, and has not heard this.
+func rouses(s *quest.State, said event.Body, number int64) bool {
 	switch said.(type) {
 	case *event.UserMessage, *event.InteractionAnswered:
-		return s.HasMail() && (s.Status == quest.Running || s.Wakes())
+		if !s.HasMail() || s.Status != quest.Running && !s.Wakes() {
+			return false
+		}
+		return s.Inbox < number || len(s.Mail) > 0 || s.Status == quest.Running && !s.Waiting()
 	}
 	return false
 }
 
-// rouse runs a quest, and reports whether it does.
-func (k *Keeper) rouse(name string) bool {
-	_, err := k.begin(name, runtime.RunOptions{})
-	if err != nil && !errors.Is(err, ledger.ErrClaimed) {
+// rouse runs a quest because of what was said to it, if that still holds when its turn comes,
+// and reports whether it runs.
+func (k *Keeper) rouse(ctx context.Context, name string, only func(*quest.State) bool) bool {
+	r, err := k.begin(name, runtime.RunOptions{Only: only}, leaveIt)
+	if errors.Is(err, ledger.ErrClaimed) {
+		return true
+	}
+	if err == nil {
+		err = r.heard(ctx)
+	}
+	if err != nil {
 		k.log.Printf("quest %s was told something and does not go on: %v", name, err)
 	}
-	return err == nil || errors.Is(err, ledger.ErrClaimed)
+	return err == nil
+}
+
+// rouseAfter does so for a quest that somebody else has. Who runs it takes what was said; who
+// has it for a moment only does not, and then it is run here.
+func (k *Keeper) rouseAfter(name string, only func(*quest.State) bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closing {
+		return
+	}
+	k.work.Go(func() {
+		for n := 0; n < turns && k.pause(soonAgain); n++ {
+			if claimed, err := k.rt.Ledger.Claimed(name); err == nil && !claimed {
+				_, _ = k.begin(name, runtime.RunOptions{Only: only}, leaveIt) // who is faster has it
+				return
+			}
+		}
+	})
 }
 
 // more reports whether something was said to a quest while it came to its end.

@@ -17,6 +17,9 @@ import (
 	"lyceum/internal/view"
 )
 
+// sayRoute is where a person's word is brought.
+const sayRoute = "POST /api/quests/{quest}/messages"
+
 // maxMessage is what fits into an inbox.
 const maxMessage = 8 << 10
 

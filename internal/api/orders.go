@@ -180,6 +180,7 @@ func (s *Server) allow(ctx context.Context, name string, c *Control) error {
 type standingOf struct {
 	status  quest.Status
 	talked  bool // a person has said something since it ended
+	mail    bool // what is said to it waits until it is delivered
 	check   func(event.Body) error
 	claimed bool
 	models  []string
@@ -192,7 +193,7 @@ func (s *Server) stateOf(ctx context.Context, name string) (*standingOf, error) 
 	if err != nil {
 		return nil, err
 	}
-	out := &standingOf{status: b.state.Status, talked: b.state.Spoken > b.state.Ended, models: modelsOf(b.state)}
+	out := &standingOf{status: b.state.Status, talked: b.state.Spoken > b.state.Ended, mail: b.state.HasMail(), models: modelsOf(b.state)}
 	done()
 	out.over = func(l event.Limits) *policy.Over {
 		b, done, err := s.shelf.open(ctx, name)
@@ -281,15 +282,18 @@ func (s *Server) tellOnce(ctx context.Context, name string, st *standingOf, key 
 	if err != nil {
 		return 0, false, err
 	}
-	if s.keeper.Waits(name) { // it has been woken, and takes it
+	if s.keeper.cares(ctx, name) { // it takes it
 		s.taken(ctx, name, head.Seq, body.Type())
 		return id, true, nil
 	}
+	wanted := func(now *quest.State) bool { return rouses(now, body, id) }
 	rests, err := s.rt.Settle(ctx, name)
-	if err == nil && rouses(rests, body) {
-		told = s.keeper.rouse(name)
-	}
-	if !told && !errors.Is(err, ledger.ErrClaimed) {
+	switch {
+	case errors.Is(err, ledger.ErrClaimed):
+		if st.mail {
+			s.keeper.rouseAfter(name, wanted)
+		}
+	case err != nil || !wanted(rests) || !s.keeper.rouse(ctx, name, wanted):
 		return id, false, err
 	}
 	s.taken(ctx, name, head.Seq, body.Type())

@@ -137,5 +137,6 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) artifacts(r *http.Request, b *book) (any, error) {
 	return struct {
 		Artifacts []view.Artifact `json:"artifacts"`
-	}{append([]view.Artifact{}, b.Artifacts.List...)}, nil
+		Recorded  []view.Recorded `json:"recorded"`
+	}{append([]view.Artifact{}, b.Artifacts.List...), b.Recorded(b.state)}, nil
 }

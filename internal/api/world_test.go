@@ -76,7 +76,7 @@ func (s *server) doubted(name string) {
 // path puts values into a pattern's path.
 func (w *world) path(pattern, quest string) string {
 	p := strings.Fields(pattern)[1]
-	for name, value := range map[string]string{"quest": quest, "agent": "agent-0", "ref": w.paper, "hash": w.blob, "seq": "3", "task": "add", "message": "3"} {
+	for name, value := range map[string]string{"quest": quest, "agent": "agent-0", "ref": w.paper, "hash": w.blob, "seq": "3", "task": "add", "message": "3", "artifact": "idea-1", "card": strings.Repeat("0", 32), "document": "brief.md"} {
 		p = strings.ReplaceAll(p, "{"+name+"}", value)
 	}
 	return p

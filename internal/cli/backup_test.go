@@ -90,7 +90,7 @@ func TestAHomeOfTheBuildBefore(t *testing.T) {
 		t.Errorf("doctor says %s, want that the home is of format 1", doctor.out)
 	}
 	first := h.run("trace", "primes")
-	first.want(t, 0, "asks solo/3", "finished", "from format 1 to 2", "lyceum.db.before-2")
+	first.want(t, 0, "asks solo/3", "finished", "from format 1 to 3", "lyceum.db.before-2")
 	second := h.run("trace", "demo-number")
 	second.want(t, 0, "finished")
 	if second.errOut != "" {

@@ -264,15 +264,15 @@ func readAttached(path string) ([]byte, error) {
 	switch {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a file", path)
-	case info.Size() > media.MaxBytes:
-		return nil, fmt.Errorf("%s has %d bytes: the files of a message have at most %d MiB together; put it where the quest's data are, and say its name", path, info.Size(), media.MaxBytes>>20)
+	case info.Size() > media.MaxFile:
+		return nil, fmt.Errorf("%s has %d bytes: a file of a message has at most %d MiB; put it where the quest's data are, and say its name", path, info.Size(), media.MaxFile>>20)
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, media.MaxBytes+1))
+	return io.ReadAll(io.LimitReader(f, media.MaxFile+1))
 }
 
 // maxMessage is what fits into an inbox.

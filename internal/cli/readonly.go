@@ -139,4 +139,7 @@ func (readOnlyLedger) Sweep(context.Context, map[event.Hash]bool) (int, error) {
 }
 func (readOnlyLedger) PutToken(context.Context, ledger.Token) error { return errReadOnlyHome }
 func (readOnlyLedger) DropToken(context.Context, string) error      { return errReadOnlyHome }
-func (readOnlyLedger) Claim(string) (func(), error)                 { return nil, errReadOnlyHome }
+func (readOnlyLedger) SwapNote(context.Context, ledger.Note, []byte) (bool, error) {
+	return false, errReadOnlyHome
+}
+func (readOnlyLedger) Claim(string) (func(), error) { return nil, errReadOnlyHome }

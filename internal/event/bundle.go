@@ -54,7 +54,7 @@ type BundleFigure struct {
 	Program string `json:"program"`
 }
 
-// BundleOutput is what a result printed.
+// BundleOutput is what a result printed: one that claims rest on, a baseline, or one that lost.
 type BundleOutput struct {
 	Metrics []Metric `json:"metrics"`
 	Output  *Ref     `json:"output,omitzero"`
@@ -66,23 +66,29 @@ type BundleOutput struct {
 // BundleResult is what became of it. Tree is the bundle: paper.md, paper.html, paper.tex,
 // paper.pdf where there is TeX, figures/, references.bib, claims.json.
 type BundleResult struct {
-	Call    uint64         `json:"call"`
-	Error   string         `json:"error,omitzero"`
-	Figures []FigureMade   `json:"figures,omitempty"`
-	Files   []string       `json:"files,omitempty"`
-	Full    *Full          `json:"full,omitzero"`
+	Call    uint64       `json:"call"`
+	Error   string       `json:"error,omitzero"`
+	Figures []FigureMade `json:"figures,omitempty"`
+	Files   []string     `json:"files,omitempty"`
+	// Fingerprint is that of the computers that made the figures.
+	Fingerprint Hash  `json:"fingerprint,omitzero"`
+	Full        *Full `json:"full,omitzero"`
+	// Named are the ids of Outputs that stand in the text as words of their own.
+	Named   []string       `json:"named,omitempty"`
 	Numbers []NumberTraced `json:"numbers,omitempty"`
-	// PDF is made, missing or failed, and why.
+	// PDF is made, missing or failed; Why says why.
 	PDF string `json:"pdf,omitzero"`
-	Why string `json:"why,omitzero"`
 	// References are the keys that the text cites; Unknown those of them that the bibliography
 	// and the cards of papers do not have.
 	References []string `json:"references,omitempty"`
-	Sections   []string `json:"sections,omitempty"`
-	Stored     int64    `json:"stored,omitzero"`
-	Text       *Text    `json:"text,omitzero"`
-	Tree       *TreeRef `json:"tree,omitzero"`
-	Unknown    []string `json:"unknown,omitempty"`
+	// Sections are the headings that have words below them.
+	Sections []string `json:"sections,omitempty"`
+	Stored   int64    `json:"stored,omitzero"`
+	// Text is what a reviewer reads of the bundle: the text of the paper, at least.
+	Text    *Text    `json:"text,omitzero"`
+	Tree    *TreeRef `json:"tree,omitzero"`
+	Unknown []string `json:"unknown,omitempty"`
+	Why     string   `json:"why,omitzero"`
 }
 
 // FigureMade is how a figure was made: same, if twice to the byte the same; differs, failed or
@@ -108,7 +114,7 @@ type PaperSubmitted struct {
 	Checklist []ChecklistRow `json:"checklist"`
 	ID        string         `json:"id"`
 	Outline   string         `json:"outline"`
-	// Revision counts from 1.
+	// Revision counts from 1, of this paper.
 	Revision int64   `json:"revision"`
 	Title    string  `json:"title"`
 	Tree     TreeRef `json:"tree"`
@@ -122,18 +128,24 @@ type ChecklistRow struct {
 	Item     string   `json:"item"`
 }
 
-// ReviewBegun gives a paper to a second agent, the actor, who is told nothing but the bundle.
+// ReviewBegun gives a paper to a second agent, the actor, who is told nothing but the bundle, in
+// an empty window.
 type ReviewBegun struct {
 	Paper    string `json:"paper"`
 	Revision int64  `json:"revision"`
 	// Round counts from 1, to at most 2.
 	Round int64 `json:"round"`
+	// Text is the bundle's, and Words what is said before it.
+	Text  Text `json:"text"`
+	Words Text `json:"words"`
 }
 
-// ReviewGiven is what it says: numbered points. Reviews that were in materials have no answer.
+// ReviewGiven is what it says: numbered points. Answer and Part are the call that gave it. One
+// without is of a reviewer who came to no end, and says why in Error: it is no round.
 type ReviewGiven struct {
 	Answer uint64        `json:"answer,omitzero"`
-	Paper  string        `json:"paper"`
+	Error  string        `json:"error,omitzero"`
+	Paper  string        `json:"paper,omitzero"`
 	Part   int64         `json:"part,omitzero"`
 	Points []ReviewPoint `json:"points,omitempty"`
 	Round  int64         `json:"round"`

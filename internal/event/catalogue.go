@@ -236,6 +236,8 @@ var catalogue = map[Type]entry{
 
 	"mail.delivered": derived[MailDelivered](),
 	"mail.withdrawn": derived[MailWithdrawn](),
+	"files.call":     derived[FilesCall]().asks(),
+	"files.result":   input[FilesResult]().answers("files.call"),
 	"study.order":    input[StudyOrder](),
 	"sitting.begun":  derived[SittingBegun](),
 	"sitting.ended":  derived[SittingEnded](),
@@ -245,6 +247,10 @@ var catalogue = map[Type]entry{
 	"card.promoted":  derived[CardPromoted](),
 	"card.call":      derived[CardCall]().asks(),
 	"card.result":    input[CardResult]().answers("card.call"),
+
+	"conversation.bound": input[ConversationBound](),
+	"delivery.call":      derived[DeliveryCall]().asks(),
+	"delivery.result":    input[DeliveryResult]().answers("delivery.call"),
 
 	"branch.prepared":   derived[BranchPrepared](),
 	"branch.activated":  derived[BranchActivated](),
@@ -260,6 +266,14 @@ var catalogue = map[Type]entry{
 	"baseline.waived":   derived[BaselineWaived](),
 	"baseline.call":     derived[BaselineCall]().asks(),
 	"baseline.result":   input[BaselineResult]().answers("baseline.call"),
+
+	"outline.submitted": derived[OutlineSubmitted](),
+	"bundle.call":       derived[BundleCall]().asks(),
+	"bundle.result":     input[BundleResult]().answers("bundle.call"),
+	"paper.submitted":   derived[PaperSubmitted](),
+	"review.begun":      derived[ReviewBegun](),
+	"review.given":      derived[ReviewGiven](),
+	"point.answered":    derived[PointAnswered](),
 }
 
 // Types returns the names of the catalogue, sorted.

@@ -18,6 +18,27 @@ type MailWithdrawn struct {
 	Message uint64 `json:"message"`
 }
 
+// FilesCall has copies of a message's files put into the home of an agent, the actor, before it
+// hears the message. FilesResult answers it.
+type FilesCall struct {
+	Files []FileCopy `json:"files"`
+	// Folder is where they are put, below the home.
+	Folder  string `json:"folder"`
+	Message uint64 `json:"message"`
+}
+
+// FileCopy is a file of a message, and what its copy is called.
+type FileCopy struct {
+	Name string `json:"name"`
+	Ref  Ref    `json:"ref"`
+}
+
+// FilesResult says whether the copies are there.
+type FilesResult struct {
+	Call  uint64 `json:"call"`
+	Error string `json:"error,omitzero"`
+}
+
 // StudyOrder is a person's word about the course of a study, which no model reads: stage, now,
 // withdraw, waive, approve, use.
 type StudyOrder struct {
@@ -183,6 +204,8 @@ const (
 
 func (*MailDelivered) Type() Type { return "mail.delivered" }
 func (*MailWithdrawn) Type() Type { return "mail.withdrawn" }
+func (*FilesCall) Type() Type     { return "files.call" }
+func (*FilesResult) Type() Type   { return "files.result" }
 func (*StudyOrder) Type() Type    { return "study.order" }
 func (*SittingBegun) Type() Type  { return "sitting.begun" }
 func (*SittingEnded) Type() Type  { return "sitting.ended" }
@@ -192,6 +215,9 @@ func (*CardWritten) Type() Type   { return "card.written" }
 func (*CardPromoted) Type() Type  { return "card.promoted" }
 func (*CardCall) Type() Type      { return "card.call" }
 func (*CardResult) Type() Type    { return "card.result" }
+
+// Answers implements Result.
+func (b *FilesResult) Answers() uint64 { return b.Call }
 
 // Answers implements Result.
 func (b *CardResult) Answers() uint64 { return b.Call }

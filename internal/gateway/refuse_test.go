@@ -455,6 +455,7 @@ func TestBoundsOfRequests(t *testing.T) {
 	t.Parallel()
 	e := exchanges[event.WireChat].streamed(event.WireChat, false)
 	o := newOffice(t, e.own, plays(e, false))
+	o.Handler.Patience = time.Minute // so much is slow to come on a machine that has other work
 	big := `{"model":"x","messages":[{"role":"user","content":"` + strings.Repeat("x", 33<<20) + `"}]}`
 	if status, said, _ := o.post(e.path, big); status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a huge body: %d %s", status, said)

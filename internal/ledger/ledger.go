@@ -182,11 +182,40 @@ type Tokens interface {
 	DropToken(ctx context.Context, id string) error
 }
 
+// Note is something small that a home keeps and that is no event of a quest: what is yet to be
+// delivered to people elsewhere, say. The store looks at nothing in it.
+type Note struct {
+	// Number is the order in which notes were first put. The store sets it.
+	Number int64
+	// Kind and Key name the note. Notes of a kind that begins with Grant open something to
+	// somebody: they are in no copy of the home.
+	Kind, Key string
+	// Due is when somebody is to look at the note next.
+	Due  event.Time
+	Body []byte
+}
+
+// Grant begins the kinds of notes that are credentials.
+const Grant = "grant "
+
+// Notes keeps notes. All processes of the home see the same ones.
+type Notes interface {
+	// SwapNote puts a note where one of its kind and key has the body old, nil for where there
+	// is none, and reports whether it did. When it returns, the note is durable. A note without
+	// a body takes the old one away. A Number never changes.
+	SwapNote(ctx context.Context, n Note, old []byte) (bool, error)
+	// Note returns the note of a kind and key; without a body, if there is none.
+	Note(ctx context.Context, kind, key string) (Note, error)
+	// Notes returns those of a kind that are due at a time, the earliest first, at most so many.
+	Notes(ctx context.Context, kind string, due event.Time, most int) ([]Note, error)
+}
+
 // Store is all that a driver offers.
 type Store interface {
 	Log
 	Inbox
 	Tokens
+	Notes
 	// Blob returns a small blob that came with a batch, or ErrNoBlob.
 	Blob(ctx context.Context, h event.Hash) ([]byte, error)
 	// Claim makes the caller the quest's only owner until it releases the claim

@@ -23,9 +23,11 @@ import (
 
 // The bounds of what goes with one message or one result of a tool.
 const (
-	// MaxFiles is how many files there are, MaxBytes how large they are together.
-	// Written as base64 they still fit into a request to Lyceum's API.
+	// MaxFiles is how many files there are. Each file of a person's message may have MaxFile
+	// bytes, those of a tool's result MaxBytes together. A text that is larger than that is
+	// only told of, and not quoted.
 	MaxFiles = 8
+	MaxFile  = 25 << 20
 	MaxBytes = 7 << 20
 	// MaxPicture is how large a picture may be to be shown: 3.5 MiB, less than 5 MB
 	// once it is base64, which is the least that a provider takes.

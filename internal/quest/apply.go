@@ -79,7 +79,7 @@ func (s *State) Apply(e event.Event) {
 		s.blocked(e, b)
 	case *event.ToolSkipped:
 		s.Agent(e.Actor).Blocked(e.Seq, b.Answer, b.Part, notRun(b))
-	case *event.TaskOrder, *event.ModeSet:
+	case *event.TaskOrder, *event.ModeSet, *event.ConversationBound:
 		s.took(e.Body.(event.Order).Number())
 	case *event.ArtifactsDropped:
 		s.dropped(b)
@@ -171,7 +171,7 @@ func (s *State) applyCall(e event.Event) {
 		s.prepared(b)
 	case *event.TaskSummary:
 		s.Agent(e.Actor).Summarized(b)
-	case *event.SittingBegun, *event.SittingEnded, *event.MailDelivered, *event.MailWithdrawn, *event.StudyOrder:
+	case *event.SittingBegun, *event.SittingEnded, *event.MailDelivered, *event.MailWithdrawn, *event.StudyOrder, *event.FilesCall, *event.FilesResult:
 		s.applySitting(e)
 	case *event.HomeCall, *event.HomeRenewed, *event.ExecutorCall, *event.ExecutorReady, *event.SessionOpened, *event.PromptCall, *event.PromptBegun, *event.PromptResult,
 		*event.PromptStopped, *event.PermissionAsked, *event.PermissionDecided, *event.ToolReported, *event.PlanReported, *event.SaidReported:
@@ -320,6 +320,7 @@ func (s *State) fork(b *event.QuestForked) {
 	clear(s.Calls)
 	s.Questions = nil // whoever asked asks again
 	s.abandonServers()
+	s.abandonCopies()
 	if s.memory != nil {
 		s.memory.Abandon()
 	}
@@ -482,6 +483,8 @@ func (s *State) Check(actor string, b event.Body) error {
 		return cmp.Or(s.fresh(b.Inbox), s.checkMode(b))
 	case *event.StudyOrder:
 		return cmp.Or(s.fresh(b.Inbox), s.checkSteer(b))
+	case *event.ConversationBound:
+		return cmp.Or(s.fresh(b.Inbox), s.checkBound(b))
 	case event.Order:
 		return s.fresh(b.Number())
 	case *event.ToolPrepared:

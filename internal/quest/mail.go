@@ -29,6 +29,7 @@ type Letter struct {
 	Reply        uint64             `json:",omitzero"`
 	Sender       string             `json:",omitzero"`
 	Source       string             `json:",omitzero"`
+	Copies
 }
 
 // Sitting is the one under way.
@@ -86,6 +87,21 @@ type Steered interface {
 type Replied interface {
 	// MayReply says why nothing can be said in reply to that event, in words for the person.
 	MayReply(seq uint64) error
+}
+
+// Bindable is a memory of a society whose words are delivered to conversations elsewhere.
+type Bindable interface {
+	// MayBind says why a conversation cannot be bound, or let go, in words for the person.
+	MayBind(b *event.ConversationBound) error
+}
+
+// checkBound tells whether a conversation may be bound now.
+func (s *State) checkBound(b *event.ConversationBound) error {
+	m, ok := s.memory.(Bindable)
+	if !ok {
+		return fmt.Errorf("quest %s says nothing to people elsewhere: its society is %s", s.Name, s.Society())
+	}
+	return m.MayBind(b)
 }
 
 // MayReply says why nothing can be said in reply to an event. It is for whoever posts a message:
@@ -296,6 +312,10 @@ func (s *State) applySitting(e event.Event) {
 			panic(fmt.Errorf("message %d does not wait to be delivered", b.Message))
 		}
 		s.Mail = slices.Delete(s.Mail, i, i+1)
+	case *event.FilesCall:
+		s.copying(e, b)
+	case *event.FilesResult:
+		s.copied(b)
 	case *event.StudyOrder:
 		s.took(b.Inbox)
 	}
@@ -422,6 +442,9 @@ func (l *Letter) head() string {
 	}
 	if l.Reply != 0 {
 		words += fmt.Sprintf(", in reply to %d", l.Reply)
+	}
+	if l.Folder != "" {
+		words += "; copies of its files are in " + l.Folder + " of your home"
 	}
 	return words + ":]"
 }

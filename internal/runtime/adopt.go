@@ -227,8 +227,11 @@ func (r *Runtime) Settle(ctx context.Context, name string) (*quest.State, error)
 			inputs[i].Body = &event.QuestPaused{Inbox: b.Inbox, Reason: "nobody runs it"}
 		}
 	}
-	if s.Waiting() && !slices.ContainsFunc(inputs, ends) {
-		return s, nil // it rests already; whoever runs it takes what was said to it
+	goesOn := s.Waiting() || s.Status == quest.Running && (s.HasMail() || r.IsMarked(name))
+	if goesOn && !slices.ContainsFunc(inputs, ends) {
+		// It rests already, or was left in the middle and somebody goes on with it: whoever runs
+		// it takes what was said to it. A pause here would be one that nobody wanted.
+		return s, nil
 	}
 	if s.Status == quest.Running && len(inputs) > 0 && !(s.Waiting() && ends(inputs[0])) {
 		// Its owner died. Until somebody runs it, it rests.

@@ -17,12 +17,10 @@ func (r *Runtime) Attach(ctx context.Context, files []media.File) ([]event.Attac
 	if len(files) > media.MaxFiles {
 		return nil, BadPlan("a message has at most %d files; this one has %d", media.MaxFiles, len(files))
 	}
-	size := 0
 	for _, f := range files {
-		size += len(f.Data)
-	}
-	if size > media.MaxBytes {
-		return nil, BadPlan("the files of a message have at most %d bytes together; these have %d", media.MaxBytes, size)
+		if len(f.Data) > media.MaxFile {
+			return nil, BadPlan("a file of a message has at most %d MiB; %.80q has %d bytes", media.MaxFile>>20, media.Name(f.Name), len(f.Data))
+		}
 	}
 	var out []event.Attachment
 	for _, f := range files {

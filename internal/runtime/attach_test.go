@@ -149,8 +149,8 @@ func TestAttachRefusesWhatIsTooMuch(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	for words, files := range map[string][]media.File{
-		"at most 8 files; this one has 9":                make([]media.File, media.MaxFiles+1),
-		"at most 7340032 bytes together; these have 734": {{Data: make([]byte, media.MaxBytes)}, {Data: []byte("x")}},
+		"at most 8 files; this one has 9":                 make([]media.File, media.MaxFiles+1),
+		`at most 25 MiB; "series.csv" has 26214401 bytes`: {{Data: []byte("x")}, {Name: "/home/ann/series.csv", Data: make([]byte, media.MaxFile+1)}},
 	} {
 		if _, err := l.Attach(t.Context(), files); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("too much was refused with %v, want %q", err, words)

@@ -35,7 +35,7 @@ func (l *live) differ(ctx context.Context, d *quest.Delivery) (string, error) {
 	var added, removed int64
 	room := int64(maxAllDiffed)
 	for i, c := range changes {
-		text, plus, minus, err := l.lines(ctx, c, &room)
+		text, plus, minus, err := l.rt.lines(ctx, c, &room)
 		if err != nil {
 			return "", err
 		}
@@ -59,6 +59,49 @@ func (l *live) differ(ctx context.Context, d *quest.Delivery) (string, error) {
 	return l.rt.Redact(out + text), nil
 }
 
+// FileDiffers is a file in which two folders differ.
+type FileDiffers struct {
+	Path string
+	// Kind is added, changed or removed.
+	Kind string
+	// Text says that it was compared by lines: so many came and went, and Patch shows them.
+	Text           bool
+	Added, Removed int64
+	Patch          []byte
+}
+
+// Differences are the files in which two folders differ, by path: of one path alone, if it is not
+// empty, else the first max. More counts the others. A folder that is nil is empty.
+func (r *Runtime) Differences(ctx context.Context, before, after *event.TreeRef, path string, max int) (out []FileDiffers, more int64, err error) {
+	changes, err := repo.Changes(ctx, r.Blobs, before, after)
+	if err != nil {
+		return nil, 0, err
+	}
+	room := int64(maxAllDiffed)
+	for _, c := range changes {
+		switch {
+		case path != "" && c.Path != path:
+			continue
+		case len(out) == max:
+			more++
+			continue
+		}
+		d := FileDiffers{Path: c.Path, Kind: event.Changed}
+		switch {
+		case c.Old == nil:
+			d.Kind = event.Added
+		case c.New == nil:
+			d.Kind = event.Removed
+		}
+		if d.Patch, d.Added, d.Removed, err = r.lines(ctx, c, &room); err != nil {
+			return nil, 0, err
+		}
+		d.Text = d.Patch != nil
+		out = append(out, d)
+	}
+	return out, more, nil
+}
+
 func fileLine(c repo.Change, text bool, plus, minus int64) string {
 	how := "changed"
 	switch {
@@ -79,7 +122,7 @@ func fileLine(c repo.Change, text bool, plus, minus int64) string {
 }
 
 // lines compares a file by lines, if both of its sides are texts that are not too long.
-func (l *live) lines(ctx context.Context, c repo.Change, room *int64) (text []byte, plus, minus int64, err error) {
+func (r *Runtime) lines(ctx context.Context, c repo.Change, room *int64) (text []byte, plus, minus int64, err error) {
 	var sides [2][]byte
 	names := [2]string{"a/" + c.Path, "b/" + c.Path}
 	for i, e := range []*blob.Entry{c.Old, c.New} {
@@ -91,7 +134,7 @@ func (l *live) lines(ctx context.Context, c repo.Change, room *int64) (text []by
 			return nil, 0, 0, nil
 		}
 		*room -= e.Size
-		if sides[i], err = l.rt.Blobs.Get(ctx, e.Hash); err != nil {
+		if sides[i], err = r.Blobs.Get(ctx, e.Hash); err != nil {
 			return nil, 0, 0, err
 		}
 		if !utf8.Valid(sides[i]) || bytes.IndexByte(sides[i], 0) >= 0 {

@@ -27,8 +27,8 @@ type QuestFile struct {
 	Data []byte
 }
 
-// files returns what the folder of a quest should hold.
-func (r *Runtime) files(ctx context.Context, s *quest.State) ([]QuestFile, error) {
+// Files returns what the folder of a quest should hold, but for what its society writes there.
+func (r *Runtime) Files(ctx context.Context, s *quest.State) ([]QuestFile, error) {
 	spec, err := r.Blob(ctx, s.Spec)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (r *Runtime) textFile(ctx context.Context, name string, t event.Text) (Ques
 }
 
 func (r *Runtime) writeFiles(ctx context.Context, name string, s *quest.State) error {
-	files, err := r.files(ctx, s)
+	files, err := r.Files(ctx, s)
 	if err != nil {
 		return fmt.Errorf("write the files of quest %s: %w", name, err)
 	}
@@ -152,7 +152,7 @@ func updateFile(path string, data []byte) error {
 // that the quest had before, one of those given or none yet: a process that was killed
 // did not come to write the new one.
 func (r *Runtime) ChangedFiles(ctx context.Context, name string, s *quest.State, before []Summary) ([]string, error) {
-	files, err := r.files(ctx, s)
+	files, err := r.Files(ctx, s)
 	if err != nil {
 		return nil, err
 	}

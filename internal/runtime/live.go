@@ -47,9 +47,9 @@ type RunOptions struct {
 	// Leave has Run return when the quest waits for a person and nothing else is under
 	// way. It goes on with the next Run, once somebody has answered.
 	Leave bool
-	// Woken has Run do nothing unless the quest waits for a person: what it was woken for
-	// may be over.
-	Woken bool
+	// Only, if it is not nil, has Run do nothing unless that holds of the quest: what it is
+	// run for may be over.
+	Only func(*quest.State) bool
 	// Interrupt, once closed, pauses the quest: what is under way comes in, and
 	// nothing new begins.
 	Interrupt <-chan struct{}
@@ -82,8 +82,12 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 		return nil, fmt.Errorf("run quest %s: %w", name, err)
 	}
 	state, err := r.run(ctx, name, opts, before)
-	if opts.Served != nil && !opts.Served(state, err) {
+	switch {
+	case opts.Served == nil:
+	case !opts.Served(state, err):
 		_ = r.unmark(name) // if that fails it is looked at again, and left alone if it rests
+	case err == nil && state.Waiting():
+		_ = r.markRest(name, RestOf(state)) // the next server reads the ledger instead
 	}
 	return state, err
 }
@@ -94,7 +98,7 @@ func (r *Runtime) run(ctx context.Context, name string, opts RunOptions, before 
 	if err != nil {
 		return nil, err
 	}
-	if opts.Woken && !state.Waiting() {
+	if opts.Only != nil && !opts.Only(state) {
 		return state, nil
 	}
 	if err := r.prepare(ctx, name, state); err != nil {

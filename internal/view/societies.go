@@ -6,7 +6,7 @@ var societies = map[string]Society{
 	"lab":       laboratory{},
 	"contract":  contractNet{},
 	"architect": architects{},
-	"stages":    study{},
+	"stages":    studies{},
 }
 
 // Facts are how a quest's society works, under its name, and the best that has come of

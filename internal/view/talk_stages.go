@@ -20,12 +20,14 @@ type Conversation struct {
 type conversing struct {
 	agents
 	Conversation
+	Trail
 }
 
-func (study) begin() part { return &conversing{} }
+func (studies) begin() part { return &conversing{} }
 
 func (c *conversing) take(v *Views, e event.Event, s *quest.State) {
 	c.agents.take(v, e, s)
+	c.Trail.take(e, s)
 	switch b := e.Body.(type) {
 	case *event.StudyOrder:
 		if b.Action == event.SteerWithdraw {

@@ -8,14 +8,16 @@ import (
 	"lyceum/internal/event"
 )
 
-// study is what the views know of a researcher that people talk with.
-type study struct{ agents }
+// studies is what the views know of a researcher that people talk with.
+type studies struct{ agents }
 
 // KindMove is a step from one stage of a study to another.
 const KindMove = "stage"
 
 // words implements Society.
-func (study) words() dictionary { return slices.Concat(studyTalk(), studyWork(), studyResults()) }
+func (studies) words() dictionary {
+	return slices.Concat(studyTalk(), studyWork(), studyResults(), studyPaper())
+}
 
 // studyTalk is the words for the conversation, the stages and the memory. It is long because
 // each type of event has its entry.
@@ -36,6 +38,22 @@ func studyTalk() dictionary {
 				text += fmt.Sprintf(" message %d", b.Message)
 			}
 			return Words{By: e.Actor, Text: because(text, t.cut(b.Reason)), Weight: News}
+		}),
+		word("order", func(t *Teller, e event.Event, b *event.ConversationBound) Words {
+			how := "is bound to it"
+			if b.Gone {
+				how = "is bound to it no more"
+			}
+			return Words{By: e.Actor, Text: fmt.Sprintf("the conversation %s of %s %s", t.cut(b.Conversation), t.cut(b.Connector), how), Weight: News}
+		}),
+		word("delivery", func(t *Teller, _ event.Event, b *event.DeliveryCall) Words {
+			return Words{Text: fmt.Sprintf("what was said at %d goes to %s by %s", b.Said, t.cut(b.Conversation), t.cut(b.Connector)), Weight: Detail}
+		}),
+		word("delivery", func(t *Teller, _ event.Event, b *event.DeliveryResult) Words {
+			if b.Error != "" {
+				return Words{Text: "the outbox: " + t.cut(b.Error), Notes: []string{"failed"}, Weight: News}
+			}
+			return Words{Text: "the outbox has it", Weight: Detail}
 		}),
 		word("sitting", func(t *Teller, e event.Event, b *event.SittingBegun) Words {
 			w := Words{By: e.Actor, Text: fmt.Sprintf("begins sitting %d at %s, by the skill %s", b.Number, t.cut(b.Anchor), t.cut(b.Skill)), Weight: Detail}
@@ -67,6 +85,12 @@ func studyTalk() dictionary {
 				w.Notes = append(w.Notes, Several(int64(len(b.Files)), "file"))
 			}
 			return w
+		}),
+		word(KindMessage, func(t *Teller, e event.Event, b *event.FilesCall) Words {
+			return Words{Text: fmt.Sprintf("%s of message %d are copied to %s in the home of %s", Several(int64(len(b.Files)), "file"), b.Message, t.cut(b.Folder), t.cut(e.Actor))}
+		}),
+		word(KindMessage, func(t *Teller, _ event.Event, b *event.FilesResult) Words {
+			return came(t, "the files are in the home", "the files are not in the home", b.Error)
 		}),
 		word("memory", func(t *Teller, e event.Event, b *event.CardWritten) Words {
 			how := "writes a card"

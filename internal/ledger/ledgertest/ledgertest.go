@@ -54,6 +54,7 @@ func Exercise(t *testing.T, open Open) {
 		"Follow":    testFollow,
 		"Inbox":     testInbox,
 		"Tokens":    testTokens,
+		"Notes":     testNotes,
 		"Claim":     testClaim,
 		"Blobs":     testBlobs,
 		"Remove":    testRemove,

@@ -27,6 +27,9 @@ var migrations = []string{
 	// 2: the credentials of servers. They are asked for all at once, in the order of
 	// their making.
 	`CREATE TABLE tokens (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, hash BLOB NOT NULL, scope TEXT NOT NULL, note TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER NOT NULL);`,
+	// 3: notes. They are asked for by name, or all of a kind that are due.
+	`CREATE TABLE notes (number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, key TEXT NOT NULL, due INTEGER NOT NULL, body BLOB NOT NULL, UNIQUE (kind, key));
+	CREATE INDEX notes_due ON notes (kind, due);`,
 }
 
 // format is what this binary makes and knows.

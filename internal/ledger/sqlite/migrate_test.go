@@ -106,7 +106,7 @@ func TestALedgerOfFormat1IsBroughtUpToDate(t *testing.T) {
 		t.Errorf("what the new format has cannot be used: %v", err)
 	}
 	wantCopies(t, path, "lyceum.db.before-2")
-	if len(said) != 1 || !strings.Contains(said[0], "from format 1 to 2") || !strings.Contains(said[0], "lyceum.db.before-2") {
+	if len(said) != 1 || !strings.Contains(said[0], "from format 1 to 3") || !strings.Contains(said[0], "lyceum.db.before-2") {
 		t.Errorf("a person was told %q, want one line with both formats and the copy", said)
 	}
 	if info, err := os.Stat(path + ".before-2"); err != nil || info.Mode().Perm() != 0o600 {
@@ -123,13 +123,13 @@ func TestMigrationsRunInOrderAndOnce(t *testing.T) {
 		must(t, err)
 		must(t, st.Close())
 	}
-	if got, want := strings.Join(steps, " "), "copy rename change commit change commit change commit"; got != want {
+	if got, want := strings.Join(steps, " "), "copy rename change commit change commit change commit change commit"; got != want {
 		t.Errorf("opening twice took the steps %q, want %q", got, want)
 	}
 	var width int64
 	query(t, path, "SELECT width FROM pictures", func(stmt *sq.Stmt) { width = stmt.ColumnInt64(0) })
-	if f := format(t, path); f != 4 || width != 640 {
-		t.Errorf("the ledger has format %d and width %d, want 4 and 640", f, width)
+	if f := format(t, path); f != 5 || width != 640 {
+		t.Errorf("the ledger has format %d and width %d, want 5 and 640", f, width)
 	}
 	wantCopies(t, path, "lyceum.db.before-2")
 }
@@ -164,7 +164,7 @@ func TestANewerLedgerIsRefusedByItsNumber(t *testing.T) {
 	if !errors.Is(err, ledger.ErrNewer) {
 		t.Fatalf("opening a ledger of format 4: got %v, want ErrNewer", err)
 	}
-	for _, want := range []string{"format 4", "up to 2", "newer", "--home"} {
+	for _, want := range []string{"format 5", "up to 3", "newer", "--home"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error %q does not say %q", err, want)
 		}
@@ -353,8 +353,8 @@ func TestAProcessKilledInAMigrationLeavesALedgerThatOpens(t *testing.T) {
 			if n, err := count(t, st, "q"); err != nil || n != 40 {
 				t.Errorf("the quest has %d events, %v; want 40", n, err)
 			}
-			if n := format(t, path); n != 4 {
-				t.Errorf("opened again it has format %d, want 4", n)
+			if n := format(t, path); n != 5 {
+				t.Errorf("opened again it has format %d, want 5", n)
 			}
 			if at.format == 1 {
 				wantCopies(t, path, at.copies...)
@@ -394,6 +394,10 @@ func TestACopyIsOfOneMoment(t *testing.T) {
 		})
 	}
 	must(t, st.PutToken(t.Context(), ledger.Token{ID: "laptop", Hash: event.HashOf(nil)}))
+	for _, kind := range []string{"x", ledger.Grant + "x"} {
+		_, err := st.SwapNote(t.Context(), ledger.Note{Kind: kind, Key: "k", Body: []byte("b")}, nil)
+		must(t, err)
+	}
 	for round := range 5 {
 		to := filepath.Join(t.TempDir(), "lyceum.db")
 		told := int64(0)
@@ -429,5 +433,11 @@ func checkCopy(t *testing.T, path string) {
 	}
 	if tokens, err := c.Tokens(t.Context()); err != nil || len(tokens) != 0 {
 		t.Errorf("a backup has the tokens %v, %v; want none", tokens, err)
+	}
+	if granted, err := c.Notes(t.Context(), ledger.Grant+"x", 1, 9); err != nil || len(granted) != 0 {
+		t.Errorf("a backup has the notes %v, %v; want none that grants something", granted, err)
+	}
+	if notes, err := c.Notes(t.Context(), "x", 1, 9); err != nil || len(notes) != 1 {
+		t.Errorf("a backup has the notes %v, %v; want the one there is", notes, err)
 	}
 }

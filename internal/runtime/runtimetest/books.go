@@ -91,7 +91,7 @@ func (b *books) command(w *World, e event.Event) error {
 		switch w.inbox[n-1].Body.(type) {
 		case *event.QuestPaused, *event.QuestStopped: // it had ended
 			continue
-		case *event.StudyOrder: // there was nothing that it could be about
+		case *event.StudyOrder, *event.ConversationBound: // there was nothing that it could be about
 			continue
 		}
 		if _, message := w.inbox[n-1].Body.(*event.UserMessage); !message || b.thinks {

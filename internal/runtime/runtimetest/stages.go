@@ -36,6 +36,9 @@ func (p *Stages) Make(w *World, b *event.QuestCreated) {
 	if w.Chance(400) {
 		set.Mode = study.Autonomous
 	}
+	if w.Chance(500) {
+		set.Routing = study.Routings[w.IntN(len(study.Routings))]
+	}
 	if w.Chance(200) {
 		set.Ask = []string{"finish", []string{"idea", "result", "baseline", "cost"}[w.IntN(4)]}
 	}
@@ -60,7 +63,11 @@ func (p *Stages) Make(w *World, b *event.QuestCreated) {
 
 // Rows implements Caller.
 func (p *Stages) Rows() map[event.Type]Row {
-	return map[event.Type]Row{"model.call": p.answer, "card.call": cardResult, "folder.call": folderResult, "checkpoint.call": checkpointResult, "baseline.call": baselineResult, "reproduction.call": reproductionResult}
+	return map[event.Type]Row{
+		"model.call": p.answer, "card.call": cardResult, "files.call": filesResult, "folder.call": folderResult, "checkpoint.call": checkpointResult,
+		"baseline.call": baselineResult, "reproduction.call": reproductionResult, "bundle.call": bundleResult,
+		"delivery.call": deliveryResult,
+	}
 }
 
 // answer is the row of model.call: a turn that was cut short has no answer, or one that came
@@ -89,6 +96,16 @@ func cardResult(w *World, call event.Event) event.Body {
 		}
 	}
 	w.Saw("cards of the home")
+	return r
+}
+
+// filesResult is the row of files.call.
+func filesResult(w *World, call event.Event) event.Body {
+	r := &event.FilesResult{Call: call.Seq}
+	if w.Chance(200) {
+		r.Error = "no room"
+	}
+	w.Saw("files copied")
 	return r
 }
 
@@ -183,7 +200,9 @@ func (*Stages) work(w *World) (string, any) {
 // Says implements Speaker.
 func (p *Stages) Says(w *World) event.Body {
 	some := func() uint64 { return 1 + w.Uint64N(w.Seq()+1) }
-	switch n := w.IntN(20); {
+	switch n := w.IntN(22); {
+	case n >= 20:
+		return &event.ConversationBound{Connector: "sim", Conversation: fmt.Sprint(w.IntN(3)), Gone: w.Chance(300), Primary: w.Chance(300)}
 	case n < 11:
 		m := &event.UserMessage{Text: event.Text{Text: w.Word()}, Sender: fmt.Sprint("person-", w.IntN(8)), Source: "sim"}
 		if w.Chance(200) {
@@ -191,6 +210,9 @@ func (p *Stages) Says(w *World) event.Body {
 		}
 		if w.Chance(100) {
 			m.Text = w.Text()
+		}
+		for range w.IntN(3) * w.IntN(2) {
+			m.Attachments = append(m.Attachments, event.Attachment{Media: "application/pdf", Name: w.Word(), Ref: event.RefOf([]byte(w.Word()))})
 		}
 		return m
 	case n < 13:

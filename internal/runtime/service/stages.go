@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 
+	"lyceum/internal/connector"
 	"lyceum/internal/event"
 	"lyceum/internal/memory"
 	"lyceum/internal/runtime"
@@ -21,6 +22,8 @@ func (Stages) Open(ctx context.Context, q *runtime.Quest) (runtime.Bench, error)
 	b := &stagesBench{q: q, services: resultServices(q)}
 	maps.Copy(b.services, branchServices(q))
 	b.services["card.call"] = &cards{q, memory.Open(q.Home)}
+	b.services["files.call"] = &copies{q}
+	b.services["delivery.call"] = &deliveries{q, connector.Box{Notes: q.Ledger, Clock: q.Clock}}
 	if m := stages.Of(q.State); m != nil {
 		b.ctx, b.pages = context.WithoutCancel(ctx), newPages(q)
 		if err := b.pages.write(ctx); err != nil {

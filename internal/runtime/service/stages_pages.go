@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"lyceum/internal/event"
+	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/society/stages"
 	"lyceum/internal/society/stages/study"
@@ -49,16 +50,16 @@ func (p *pages) close(ctx context.Context) error {
 }
 
 // stated are the files that tell how the study stands, with the event that they are as of.
-func stated(q *runtime.Quest, s *study.Study) []study.Page {
-	as := fmt.Sprintf(study.AsOf+"\n\n", q.State.Seq)
-	status := "# Status\n\n" + strings.Join(stages.Standing(q.State), "\n") + "\n\n" + s.Account() + "\n"
+func stated(state *quest.State, s *study.Study) []study.Page {
+	as := fmt.Sprintf(study.AsOf+"\n\n", state.Seq)
+	status := "# Status\n\n" + strings.Join(stages.Standing(state), "\n") + "\n\n" + s.Account() + "\n"
 	return []study.Page{{Path: "plan.md", Head: as + s.Track()}, {Path: "status.md", Head: as + status}}
 }
 
 // write writes what is missing or another.
 func (p *pages) write(ctx context.Context) error {
 	s := stages.Of(p.q.State).Study
-	for _, x := range append(s.Pages(p.q.State.Name), stated(p.q, s)...) {
+	for _, x := range append(s.Pages(p.q.State.Name), stated(p.q.State, s)...) {
 		if x.Key != "" && p.written[x.Path] == x.Key {
 			continue
 		}
@@ -106,7 +107,7 @@ func outdated(path string, x study.Page) error {
 // as of.
 func (p *pages) changed(ctx context.Context) (out []string, err error) {
 	q, s := p.q, stages.Of(p.q.State).Study
-	for _, x := range append(s.Pages(q.State.Name), stated(q, s)...) {
+	for _, x := range append(s.Pages(q.State.Name), stated(q.State, s)...) {
 		path := filepath.Join(q.QuestDir(q.Key), filepath.FromSlash(x.Path))
 		have, err := os.ReadFile(path)
 		if errors.Is(err, os.ErrNotExist) || err == nil && len(have) == 0 {

@@ -53,6 +53,7 @@ func (Society) Begin(_ *quest.State, b *event.QuestCreated) quest.Memory {
 	}
 	m.Study = study.New(m.Settings.Mode, m.Settings.Anchor, len(m.Settings.Materials) > 0)
 	m.Study.Paperless = m.Settings.Paper == "none"
+	m.Study.Routing = m.Settings.Routing
 	return m
 }
 
@@ -163,7 +164,7 @@ func (m *Memory) Idle(purpose string) bool { return purpose == retryTimer && !m.
 func (m *Memory) Resting(s *quest.State) bool {
 	a := s.Agent(Researcher)
 	switch {
-	case a == nil || m.Failed || len(m.Orders) > 0:
+	case a == nil || m.Failed || len(m.Orders) > 0 || len(m.Study.Unsent) > 0:
 		return false
 	case a.Parked != "":
 		return true

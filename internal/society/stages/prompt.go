@@ -43,7 +43,7 @@ func facts(s *quest.State, a *agent.Agent, b *event.SittingBegun) *study.Facts {
 	f := &study.Facts{Skill: b.Skill, Style: s.Texts["style"], Files: files(s), Recent: recent(Of(s).Study)}
 	for i := range s.Mail[:min(len(b.Mail), len(s.Mail))] {
 		last = s.Mail[i]
-		f.Mail = append(f.Mail, study.Letter{Seq: last.Seq, Text: last.Text.Text, Attachments: last.Attachments})
+		f.Mail = append(f.Mail, letter(&last))
 	}
 	home := ""
 	if s.Houses(a) && s.Computer != nil {
@@ -66,6 +66,17 @@ func facts(s *quest.State, a *agent.Agent, b *event.SittingBegun) *study.Facts {
 		}
 	}
 	return f
+}
+
+// letter is a message as a prompt shows it, with where copies of its files are.
+func letter(l *quest.Letter) study.Letter {
+	out := study.Letter{Seq: l.Seq, Text: l.Text.Text, Attachments: l.Attachments, Uncopied: l.Uncopied}
+	if l.Folder != "" {
+		for _, name := range l.CopyNames() {
+			out.Copies = append(out.Copies, l.Folder+"/"+name)
+		}
+	}
+	return out
 }
 
 // files are the quest's own, in its folder.

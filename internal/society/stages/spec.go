@@ -23,8 +23,10 @@ type Settings struct {
 	Materials []string `json:"materials,omitempty"`
 	Mode      string   `json:"mode"`
 	Paper     string   `json:"paper,omitzero"`
-	Runner    string   `json:"runner"`
-	Skills    []string `json:"skills,omitempty"`
+	// Routing is which conversations elsewhere hear what is said.
+	Routing string   `json:"routing,omitzero"`
+	Runner  string   `json:"runner"`
+	Skills  []string `json:"skills,omitempty"`
 }
 
 // Native is the runner that is the quest's own model.
@@ -42,6 +44,7 @@ const (
 	keyLocale     = "locale"
 	keyRunner     = "runner"
 	keyPaper      = "paper"
+	keyRouting    = "routing"
 )
 
 // asks are what people can be asked about by the rules.
@@ -63,6 +66,7 @@ var keys = []quest.Key{
 	quest.TextKey(keyLocale, "the language that the researcher writes in, such as en or de-CH"),
 	quest.TextKey(keyRunner, "who the researcher is: native, the quest's model (default), or an executor"),
 	quest.TextKey(keyPaper, "none: the study ends in a report, and not in a paper", "none"),
+	quest.TextKey(keyRouting, "who hears the researcher besides the ledger: primary_plus_local, the first conversation that is bound (default); primary_only; fanout_all, all that are bound", study.Routings...),
 }
 
 func listKey(name, about string, choices ...string) quest.Key {
@@ -103,7 +107,7 @@ func (Society) Check(s *quest.Spec) error {
 
 // check finds what only a forged ledger has.
 func (s *Settings) check() error {
-	if !study.IsAnchor(s.Anchor) || s.Mode != study.Copilot && s.Mode != study.Autonomous || s.Runner == "" {
+	if !study.IsAnchor(s.Anchor) || s.Mode != study.Copilot && s.Mode != study.Autonomous || s.Runner == "" || s.Routing != "" && !slices.Contains(study.Routings, s.Routing) {
 		return fmt.Errorf("a study in the mode %.40q at %.40q by %.40q", s.Mode, s.Anchor, s.Runner)
 	}
 	return nil
@@ -132,6 +136,7 @@ func settingsOf(s *quest.Spec) Settings {
 	text(&set.Locale, keyLocale)
 	text(&set.Runner, keyRunner)
 	text(&set.Paper, keyPaper)
+	text(&set.Routing, keyRouting)
 	set.Ask, set.Materials, set.Skills = list(keyAsk), list(keyMaterials), list(keySkills)
 	return set
 }

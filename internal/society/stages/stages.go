@@ -34,6 +34,7 @@ var (
 	_ quest.Rester    = (*Memory)(nil)
 	_ quest.Steered   = (*Memory)(nil)
 	_ quest.Replied   = (*Memory)(nil)
+	_ quest.Bindable  = (*Memory)(nil)
 	_ quest.Idler     = (*Memory)(nil)
 	_ quest.Checker   = (*Memory)(nil)
 )
@@ -135,7 +136,7 @@ func (Society) Before(s *quest.State, a *agent.Agent, e event.Event) []event.Dra
 		return end(s, e, event.SittingRested, "")
 	case a.Session != nil && a.Empty > 0 && a.Session.Used > 0:
 		return end(s, e, event.SittingRested, "") // it has acted, and had nothing to say
-	case len(s.Mail) == 0 || !s.Sitting.Came:
+	case len(s.Ready()) == 0 || !s.Sitting.Came:
 		return nil // nobody said anything, or there was no room for it in the prompt
 	}
 	return deliver(s, e, event.WithResults)

@@ -18,8 +18,9 @@ const maxMail = agent.MaxLong
 // retryTimer is the purpose of the timer that ends the wait for a model that failed.
 const retryTimer = "sitting/retry"
 
-// Tend implements quest.Host: orders first, then the question that is to be asked and those that
-// nobody waits for any more, then results that are to be run, then what comes after a sitting.
+// Tend implements quest.Host: orders first, then the question that is to be asked, what is to be said
+// elsewhere, and questions that nobody waits for any more, then results that are to be run and files that
+// are to be copied, then what comes after a sitting.
 func (Society) Tend(s *quest.State, e event.Event) []event.Draft {
 	m, a := Of(s), s.Agent(Researcher)
 	if a == nil {
@@ -31,13 +32,19 @@ func (Society) Tend(s *quest.State, e event.Event) []event.Draft {
 	if q := m.Study.Unasked(); q != nil {
 		return one(e, Researcher, &event.InteractionOpened{Answer: q.Answer, Part: q.Part, Blocking: true, Options: q.Options, Question: event.Text{Text: q.Text}})
 	}
+	if step := send(s, m, e); step != nil {
+		return step
+	}
 	if step := withdraw(s, m, e); step != nil {
 		return step
 	}
 	if call := m.Study.Try(); call != nil {
 		return one(e, "core", call)
 	}
-	if s.Sitting != nil {
+	if step := s.CopyFiles(e, a); step != nil {
+		return step
+	}
+	if s.Sitting != nil || len(s.Ready()) < len(s.Mail) {
 		return nil
 	}
 	return next(s, m, a, e)
@@ -121,7 +128,7 @@ func end(s *quest.State, e event.Event, outcome, reason string) []event.Draft {
 
 // deliver hands over all mail that waits during a sitting.
 func deliver(s *quest.State, e event.Event, with string) []event.Draft {
-	mail := s.Waits()
+	mail := s.Ready()
 	return one(e, "core", &event.MailDelivered{Messages: mail[:min(len(mail), maxMail)], To: Researcher, With: with})
 }
 
@@ -149,7 +156,7 @@ func obey(s *quest.State, m *Memory, e event.Event) []event.Draft {
 		case event.SteerApprove:
 			return one(e, o.Actor, &event.CardCall{Action: study.CardApprove, ID: o.What, Revision: o.Revision})
 		case event.SteerNow:
-			now = s.Sitting != nil && len(s.Mail) > 0
+			now = s.Sitting != nil && len(s.Ready()) > 0
 		}
 	}
 	switch {

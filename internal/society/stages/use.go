@@ -147,7 +147,7 @@ func (c *using) interact() []event.Draft {
 		return step
 	}
 	if n := c.fits(at); n > 0 {
-		return one(c.e, "core", &event.MailDelivered{Messages: c.s.Waits()[:n], To: Researcher, With: event.WithInteract})
+		return one(c.e, "core", &event.MailDelivered{Messages: c.s.Ready()[:n], To: Researcher, With: event.WithInteract})
 	}
 	return c.say("%s", c.came(at))
 }
@@ -158,14 +158,15 @@ const maxHeard = 8 << 10
 // fits is how many messages are handed over with the answer. Our own model hears all of them
 // beside it; an executor hears what the answer has room for, and the others with its next sitting.
 func (c *using) fits(at uint64) (n int) {
+	ready := min(len(c.s.Ready()), maxMail)
 	if c.a.Session == nil {
-		return min(len(c.s.Mail), maxMail)
+		return ready
 	}
 	room := maxHeard
 	for _, l := range c.heard(at) {
 		room -= event.Weight(l)
 	}
-	for i := range c.s.Mail {
+	for i := range c.s.Mail[:ready] {
 		l := &c.s.Mail[i]
 		if !l.Short(room) {
 			break
@@ -173,7 +174,7 @@ func (c *using) fits(at uint64) (n int) {
 		room -= event.Weight(l.Said())
 		n++
 	}
-	return min(n, maxMail)
+	return n
 }
 
 // heard are the messages that this call has brought an executor.
@@ -195,7 +196,7 @@ const maxShown = 4
 // came tells whether something came of what was said.
 func (c *using) came(at uint64) string {
 	var b strings.Builder
-	b.WriteString("Said to: local.")
+	b.WriteString("Said to: " + audience(c.m) + ".")
 	switch heard := c.heard(at); {
 	case len(heard) > 0:
 		b.WriteString(" Messages came, the oldest first:\n" + strings.Join(heard, "\n") + "\n")

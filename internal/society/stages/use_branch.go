@@ -3,7 +3,6 @@ package stages
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"lyceum/internal/agent"
@@ -281,7 +280,7 @@ func compared(s *quest.State, u *agent.Use) (*quest.Delivery, error) {
 	m := Of(s).Study
 	var sides [2]*study.Branch
 	for i, name := range []string{args.A, args.B} {
-		if sides[i] = side(m, name); sides[i] == nil {
+		if sides[i] = m.Side(name); sides[i] == nil {
 			return nil, fmt.Errorf("there is no line of work and no checkpoint %.100q: render_git_graph shows those there are", name)
 		}
 	}
@@ -291,21 +290,6 @@ func compared(s *quest.State, u *agent.Use) (*quest.Delivery, error) {
 		Trees: &[2]*event.TreeRef{m.Tree(sides[1]), m.Tree(sides[0])},
 		Said:  said + "\n" + strings.Join(m.CompareBranches(sides[0].Name, sides[1].Name), "\n"),
 	}, nil
-}
-
-// side is a line of work, or one that would end with a checkpoint.
-func side(m *study.Study, name string) *study.Branch {
-	if b := m.Branch(name); b != nil {
-		return b
-	}
-	if r := m.Result(name); r != nil && r.Branch != "" {
-		return m.Branch(r.Branch)
-	}
-	n, err := strconv.ParseUint(name, 10, 64)
-	if c := m.Checkpoint(n); err == nil && c != nil {
-		return &study.Branch{Name: name, Head: c.Seq}
-	}
-	return nil
 }
 
 func head(b *study.Branch) string {

@@ -1024,7 +1024,7 @@ export type NewMessage = {
   text?: string
   /** an agent; absent means all */
   to?: string
-  /** pictures and other files, at most 7 MiB together; what each of them is, its bytes say */
+  /** pictures and other files of at most 25 MiB each, as many as the request has room for; what each of them is, its bytes say */
   attachments?: Array<NewAttachment>
   /** the way that it came, such as the name of a connector; absent for what was said here */
   source?: string

@@ -60,6 +60,9 @@ type Letter struct {
 	Seq         uint64
 	Text        string
 	Attachments []event.Attachment
+	// Copies are where each of them is in the home, empty if they are not there; Uncopied is why.
+	Copies   []string
+	Uncopied string
 }
 
 // Block is a part of a prompt. Cut says that something was left out of it or shortened; then
@@ -227,16 +230,29 @@ func (f *Facts) brings(seq uint64) bool {
 // attached are the files that come with the mail, and how they can be read.
 func attached(mail []Letter) (out []string) {
 	for _, l := range mail {
-		for _, a := range l.Attachments {
-			how := "only told of: it cannot be shown"
-			switch {
-			case media.Showable(a.Media, a.Ref.Size):
-				how = "shown with the message"
-			case a.Media == media.Text:
-				how = "its text is with the message, as far as there is room"
-			}
-			out = append(out, fmt.Sprintf("- %s (%s, %d bytes) with message %d: %s", quote(a.Name, 80), quote(a.Media, 60), a.Ref.Size, l.Seq, how))
+		for i, a := range l.Attachments {
+			out = append(out, fmt.Sprintf("- %s (%s, %d bytes) with message %d: %s", quote(a.Name, 80), quote(a.Media, 60), a.Ref.Size, l.Seq, readable(&l, i)))
 		}
 	}
 	return out
+}
+
+// readable says how a file of a letter can be read.
+func readable(l *Letter, i int) string {
+	var how []string
+	switch a := &l.Attachments[i]; {
+	case media.Showable(a.Media, a.Ref.Size):
+		how = append(how, "shown with the message")
+	case a.Media == media.Text && a.Ref.Size <= media.MaxBytes:
+		how = append(how, "its beginning is with the message")
+	}
+	switch {
+	case i < len(l.Copies):
+		how = append(how, "a copy is "+quote(l.Copies[i], 260)+" in your home")
+	case l.Uncopied != "":
+		how = append(how, "there is no copy in your home: "+quote(l.Uncopied, maxValue))
+	case len(how) == 0:
+		how = append(how, "only told of: it cannot be shown")
+	}
+	return strings.Join(how, "; ")
 }

@@ -65,7 +65,7 @@ func TestABlockSaysWhatIsThere(t *testing.T) {
 		t.Errorf("the skill of the sitting is not the first: %s", skills)
 	}
 	files := strings.Split(block(t, blocks, BlockAttachments).Text, "\n")
-	if len(files) != 4 || !strings.Contains(files[1], "image/png, 10 bytes") && !strings.Contains(files[1], "shown with") || !strings.Contains(files[2], "cannot be shown") || !strings.Contains(files[3], "its text") {
+	if len(files) != 4 || !strings.Contains(files[1], "image/png, 10 bytes") && !strings.Contains(files[1], "shown with") || !strings.Contains(files[2], "cannot be shown") || !strings.Contains(files[3], "its beginning") {
 		t.Errorf("the attachments are %q", files)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lyceum/internal/agent"
@@ -183,6 +184,22 @@ func (s *Study) Checkpoint(seq uint64) *Checkpoint {
 		return nil
 	}
 	return &s.Checkpoints[i]
+}
+
+// Side is what a comparison names: a line of work, by its name or the id of its result, or one that
+// would end with a checkpoint, by the number of that; nil if there is none.
+func (s *Study) Side(name string) *Branch {
+	if b := s.Branch(name); b != nil {
+		return b
+	}
+	if r := s.Result(name); r != nil && r.Branch != "" {
+		return s.Branch(r.Branch)
+	}
+	n, err := strconv.ParseUint(name, 10, 64)
+	if c := s.Checkpoint(n); err == nil && c != nil {
+		return &Branch{Name: name, Head: c.Seq}
+	}
+	return nil
 }
 
 // Tree is what a line of work was last recorded as, nil if nothing is.

@@ -78,6 +78,9 @@ type Study struct {
 
 	Made
 
+	// Outside are the conversations elsewhere.
+	Outside
+
 	index *index
 }
 
@@ -101,6 +104,7 @@ func New(mode, anchor string, materials bool) *Study {
 
 // Apply takes an event in. Those that are not about a study it passes over.
 func (s *Study) Apply(e event.Event) {
+	defer s.applyOutside(e)
 	switch b := e.Body.(type) {
 	case *event.UserMessage:
 		s.heard(e, b.Reply, b.Sender, b.Text)
@@ -153,9 +157,10 @@ func (s *Study) Apply(e event.Event) {
 }
 
 // Abandon forgets what was asked of the world and not answered, as a fork does. People are asked
-// again, and what was to be run is run again.
+// again, and what was to be run is run again. Nobody elsewhere hears a fork.
 func (s *Study) Abandon() {
 	s.Calls, s.HomeCalls, s.Sought = nil, nil, 0
+	s.Bound, s.Unsent = nil, nil // the origin's
 	if t := s.Waits(); t != nil {
 		t.Interaction = 0
 	}
