@@ -254,3 +254,40 @@ func search(tab *browsertest.Tab, text string) {
 	tab.Eval(`(() => { const e = document.querySelector('main input[type=search]'); Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(e, `+browsertest.Quote(text)+`);
 		e.dispatchEvent(new Event('input', { bubbles: true })); return true })()`, nil)
 }
+
+// TestTwoThousandArtifacts are drawn, and scrolled over, without a task that holds the page up.
+func TestTwoThousandArtifacts(t *testing.T) {
+	tab := chromium(t).Tab(t, readers(t))
+	grown(tab, 60, 2000)
+	before(tab, `window.tasks = []; new PerformanceObserver((l) => { for (const e of l.getEntries()) tasks.push(e.duration) }).observe({ type: 'longtask', buffered: true });`)
+	// The first view has the page's own parts loaded, which are not what is measured.
+	tab.Fresh("#/q/demo-number/canvas")
+	tab.Until(`document.querySelector('.lane-head')`)
+	tab.Click(".canvas-bar button", "Unfold")
+	tab.Do(browsertest.Settled())
+	tab.Eval(`tasks.length = 0, true`, nil)
+	tab.Click(".canvas-bar button", "Artifacts")
+	tab.Until(`document.querySelector('.chip') && document.querySelector('.trace')`)
+	tab.Do(browsertest.Settled())
+	var out struct {
+		Longest float64
+		Most    int
+		Wide    float64
+	}
+	tab.Eval(`(async () => {
+		const box = document.querySelector('.sheet'), frame = () => new Promise((done) => requestAnimationFrame(done)); let most = 0;
+		for (let i = 0; i <= 40; i++) { box.scrollTop = i / 40 * (box.scrollHeight - box.clientHeight); box.scrollLeft = i % 8 / 8 * (box.scrollWidth - box.clientWidth);
+			await frame(); await frame(); most = Math.max(most, document.querySelectorAll('.chip').length) }
+		await new Promise((done) => setTimeout(done, 100));
+		return { Longest: Math.max(0, ...tasks), Most: most, Wide: box.scrollWidth };
+	})()`, &out)
+	t.Logf("2,000 artifacts on 60 branches: the longest task took %.0f ms; at most %d of them exist at once", out.Longest, out.Most)
+	promise(t, "the longest task", out.Longest, 50)
+	if out.Most > 200 || out.Most < 20 {
+		t.Errorf("%d artifacts exist at once; want those near the window", out.Most)
+	}
+	if out.Wide < 3000 {
+		t.Errorf("the sheet is %v wide: not all are on it", out.Wide)
+	}
+	tab.Sound()
+}

@@ -73,7 +73,8 @@ function ArtifactCards({ name, chosen }: { name: string; chosen: string }) {
 
 const ArtifactCard = ({ name, record: r }: { name: string; record: Recorded }) => (
   <article className={`card stack tight record ${r.replaced_by ? 'old' : ''}`}>
-    <div className="row between"><span className="row"><Badge>{visible(r.kind)}</Badge>{r.verdict && <Badge tone={toneOf(r.verdict)}>{visible(r.verdict)}</Badge>}
+    <div className="row between"><span className="row"><Badge>{visible(r.kind)}</Badge>
+      {r.verdict && <Badge tone={toneOf(r.verdict)}>{visible(r.verdict)}</Badge>}
       {r.replaced_by && <Badge>replaced</Badge>}</span><span className="small muted mono">{visible(r.id)}</span></div>
     <h3><a href={questLink(name, 'records', { artifact: r.id })}>{visible(r.title)}</a></h3>
     {(r.metrics ?? []).slice(0, 3).map((m) => <p key={m.name} className="small num">{visible(m.name)} <b>{visible(m.value)}</b> {visible(m.unit ?? '')}</p>)}
