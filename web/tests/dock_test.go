@@ -54,7 +54,6 @@ const first = `(() => { const q = document.querySelector('.question .asked')?.ge
 // TestTheQuestionThatWaits: it is the first thing on every page of a study, wide or narrow, and the dock has the rest.
 func TestTheQuestionThatWaits(t *testing.T) {
 	t.Parallel()
-	axe := rules(t)
 	s := serve(t, study(t))
 	tab := chromium(t).Tab(t, s)
 	for _, size := range []struct {
@@ -70,10 +69,22 @@ func TestTheQuestionThatWaits(t *testing.T) {
 			}
 		}
 	}
+	tab.Sound()
+}
+
+func TestTheDockIsAccessible(t *testing.T) {
+	t.Parallel()
+	axe := rules(t)
+	s := serve(t, study(t))
 	for _, page := range []string{"", "/talk", "/agents"} {
-		tab.Go("#/q/series" + page)
-		inEverySize(t, tab, page, axe)
-		pictures(tab, "dock"+strings.ReplaceAll(page, "/", "-"))
+		t.Run("On"+page, func(t *testing.T) {
+			t.Parallel()
+			tab := chromium(t).Tab(t, s)
+			tab.Go("#/q/series" + page)
+			tab.Until(questionCards + `.length === 1`)
+			pictures(tab, "dock"+strings.ReplaceAll(page, "/", "-"))
+			inEverySize(t, tab, page, axe)
+		})
 	}
 }
 

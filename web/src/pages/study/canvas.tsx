@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState, type KeyboardEvent } from 'react'
+import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
 import { query as ask, questPath } from '../../api/client'
 import type { BranchNode, Branches, EventNode, NodeTraces, StageNode } from '../../api/types'
 import { useQuestResource } from '../../live/context'
@@ -73,11 +73,16 @@ function Drawn({ name, kind, branches, traces, chosen }: Props) {
   const head = narrow ? 150 : 290
   const high = kind === 'branches' ? 56 : kind === 'events' ? eventHigh : stageHigh
   const wide = kind === 'branches' ? branchWide : kind === 'events' ? Math.max(1, placed.columns) * eventWide + 20 : stages.length * stageWide
-  const select = (id: string) => {
-    go(questLink(name, 'canvas', { view: kind, node: id }), true)
-    const chip = placed.chips.find((c) => c.id === id)
+  const select = (id: string) => go(questLink(name, 'canvas', { view: kind, node: id }), true)
+  // What is chosen is in view, also once the panel has taken its room.
+  useEffect(() => {
+    const chip = placed.chips.find((c) => c.id === chosen)
+    const lane = rows.find((l) => l.ref === chosen)
     if (chip) sheet.current?.show(chip.column * eventWide, chip.row * eventHigh)
-  }
+    else if (lane) sheet.current?.show(0, lane.row * high)
+    // What grows meanwhile does not move the view again.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [chosen, kind])
   const branchOf = (id: string) => (branches.nodes.some((b) => b.ref === id) ? id
     : traces?.events.find((e) => e.selection_ref === id)?.branch ?? traces?.stages.find((s) => s.selection_ref === id)?.branch ?? '')
   const fold = (ref: string) => setFolded((now) => { const next = new Set(now); if (!next.delete(ref)) next.add(ref); return next })
@@ -86,9 +91,7 @@ function Drawn({ name, kind, branches, traces, chosen }: Props) {
     const at = ((turn + by) % hits.length + hits.length) % hits.length
     const hit = hits[at]
     setTurn(at)
-    if (!hit) return
-    if ('column' in hit) select(hit.id)
-    else { sheet.current?.show(0, hit.row * high); select(hit.ref) }
+    if (hit) select('column' in hit ? hit.id : hit.ref)
   }
   const key = (event: KeyboardEvent) => { if (event.key === 'Enter' && hits.length > 0) { event.preventDefault(); next(event.shiftKey ? -1 : 1) } }
   const faint = (ref: string) => found !== undefined && kind === 'branches' && !found.has(ref)

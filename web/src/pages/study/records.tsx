@@ -11,6 +11,7 @@ import { Badge, bytes, moment, several, When } from '../../ui/show'
 import { Empty, Ready } from '../../ui/states'
 import { Papers } from './documents'
 import { matches } from './lanes'
+import { Claims, Paper } from './paper'
 import { toneOf } from './results'
 import './study.css'
 
@@ -57,7 +58,7 @@ function ArtifactCards({ name, chosen }: { name: string; chosen: string }) {
     const found = matches(all, asked, wordsOf, (r) => r.id)
     return all.filter((r) => (!kind || r.kind === kind) && (!found || found.has(r.id)))
   }, [all, kind, asked])
-  if (chosen) return <OneArtifact key={chosen} name={name} id={chosen} />
+  if (chosen) return <OneArtifact key={chosen} name={name} id={chosen} all={all} />
   return (
     <Ready of={list} what="the artifacts">{() => (all.length === 0
       ? <Empty title="No artifacts yet">Ideas, decisions, results and reports are shown here as they are recorded.</Empty>
@@ -85,7 +86,7 @@ const ArtifactCard = ({ name, record: r }: { name: string; record: Recorded }) =
 
 const back = (name: string, part: Part, words: string) => <a className="small" href={questLink(name, 'records', { part })}>‹ {words}</a>
 
-function OneArtifact({ name, id }: { name: string; id: string }) {
+function OneArtifact({ name, id, all }: { name: string; id: string; all: Recorded[] }) {
   const one = useQuestResource<RecordedDetail>(questPath(name, `/artifacts/${encodeURIComponent(id)}`))
   return (
     <div className="stack">
@@ -100,6 +101,8 @@ function OneArtifact({ name, id }: { name: string; id: string }) {
           {r.why && <p className="note">{visible(r.why)}</p>}
           {r.text ? <Markdown text={r.text} /> : r.summary && <p>{visible(r.summary)}</p>}
           {r.ref && <a className="small" href={blobLink(r.ref.hash, 'text.txt')}>all of it, {bytes(r.ref.size)}</a>}
+          {r.kind === 'paper' && <Paper quest={name} paper={r} recorded={all} />}
+          {r.kind === 'outline' && <Claims quest={name} outline={r} recorded={all} />}
           {(r.metrics ?? []).length > 0 && <Figures record={r} />}
           {r.against.map((line, i) => <p key={i} className="small">{visible(line)}</p>)}
           <dl className="facts">
