@@ -149,7 +149,7 @@ func TestWhatCameOfAStudyAndWhy(t *testing.T) {
 	canvas := func(t *testing.T, at string) *browsertest.Tab {
 		t.Parallel()
 		tab := chromium(t).Tab(t, readers(t))
-		grown(tab, 21, 200)
+		grown(tab, 9, 60)
 		tab.Fresh("#/q/demo-number/canvas" + at)
 		tab.Until(`document.querySelector('.lane-head')`)
 		return tab

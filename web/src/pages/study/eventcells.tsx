@@ -1,6 +1,6 @@
 import { useMemo, type KeyboardEvent } from 'react'
 import type { EventNode, StudyEdge } from '../../api/types'
-import { flat, visible } from '../../text/plain'
+import { visible } from '../../text/plain'
 import type { Chip } from './lanes'
 import { toneOf } from './results'
 import type { View } from './sheet'
@@ -70,11 +70,10 @@ function One({ chip, chosen, faint, onChoose, onKey }: OneProps) {
   return (
     <button className={`chip ${toneOf(status)} ${e.open ? 'under-way' : ''} ${chosen ? 'chosen' : ''} ${faint ? 'faint' : ''}`} aria-pressed={chosen}
       style={{ left: x, top: y, width: chipWide }} onClick={() => onChoose(chosen ? '' : chip.id)} onKeyDown={(event) => onKey(event, chip)} data-id={chip.id}
-      ref={(b) => { if (b && chosen && document.activeElement?.classList.contains('chip')) b.focus({ preventScroll: true }) }}
-      aria-label={flat(`${e.kind} ${e.title}${status ? `, ${status}` : ''}, on ${e.branch}`)}>
+      ref={(b) => { if (b && chosen && document.activeElement?.classList.contains('chip')) b.focus({ preventScroll: true }) }}>
       <span className="mark" aria-hidden="true">{marks[e.kind] ?? '?'}</span>
       <span className="words"><span className="clip">{visible(e.title)}</span>
-        <span className="clip small muted">{e.kind}{status && `, ${status}`}</span></span>
+        <span className="clip small muted">{e.kind}{status && `, ${status}`}<span className="hidden-label"> on {visible(e.branch)}</span></span></span>
     </button>
   )
 }

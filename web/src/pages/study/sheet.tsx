@@ -103,7 +103,9 @@ function Head({ lane: l, high, chosen, faint, onFold, onChoose }: HeadProps) {
         <span className="clip small muted">{visible(node.subject || node.branch_kind)}</span>
       </button>
       {l.children > 0 && <button className="button small quiet fold" aria-expanded={!l.folded} onClick={() => onFold(l.ref)}
-        aria-label={`${l.folded ? 'Unfold' : 'Fold'} ${l.children} below ${l.ref}`}>{l.folded ? `+${count(l.children)}` : '−'}</button>}
+>
+        <span aria-hidden="true">{l.folded ? `+${count(l.children)}` : '−'}</span>
+        <span className="hidden-label">{`${l.folded ? 'Unfold' : 'Fold'} ${l.children} below `}{visible(l.ref)}</span></button>}
     </li>
   )
 }

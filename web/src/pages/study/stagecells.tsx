@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import type { StageNode } from '../../api/types'
-import { flat, visible } from '../../text/plain'
+import { visible } from '../../text/plain'
 import { several } from '../../ui/show'
 import type { Lane } from './lanes'
 import type { View } from './sheet'
@@ -29,7 +29,6 @@ export function StageCells({ nodes, stages, lanes, view, chosen, found, onChoose
           <button key={n.selection_ref} data-id={n.selection_ref} aria-pressed={isChosen}
             className={`chip stage ${n.current ? 'here' : ''} ${isChosen ? 'chosen' : ''} ${found && !found.has(n.selection_ref) ? 'faint' : ''}`}
             style={{ left: column * stageWide + 6, top: row * stageHigh + 7, width: stageWide - 14 }}
-            aria-label={flat(`${n.stage} on ${n.branch}: ${several(n.events.length, 'artifact')}`)}
             onClick={() => onChoose(isChosen ? '' : n.selection_ref)}>
             <Words node={n} />
           </button>
@@ -43,6 +42,7 @@ function Words({ node: n }: { node: StageNode }) {
   const made = several(n.events.length, 'artifact')
   return (
     <span className="words">
+      <span className="hidden-label">{visible(n.stage)} on {visible(n.branch)} </span>
       <span className="clip">{n.events.length + n.decisions.length === 0 ? 'nothing yet' : visible(n.summary || made)}</span>
       <span className="clip small muted num">{made}{n.decisions.length > 0 && `, ${several(n.decisions.length, 'decision')}`}</span>
     </span>
