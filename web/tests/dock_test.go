@@ -166,7 +166,7 @@ func TestALongConversation(t *testing.T) {
 					const now = [...box.querySelectorAll('.utterance')].map((e) => Number(/word-(\d+)/.exec(e.innerText)?.[1]));
 					now.forEach((n) => heard.add(n)); mostHeard = Math.max(mostHeard, now.length);
 					if (box.scrollTop < 1 && now.includes(0)) return true;
-					box.scrollTop -= box.clientHeight + 800; // what is drawn beyond the window
+					box.scrollTop -= box.clientHeight + 200; // less than what is drawn beyond the window
 				}
 				return false;
 			})()`, &done)
