@@ -42,7 +42,13 @@ type Sitting struct {
 	// that a word or a call has come of it.
 	Mail []Letter `json:",omitempty"`
 	Came bool     `json:",omitzero"`
+	// Cut is the call that was cut short, since something was to be heard at once.
+	Cut uint64 `json:",omitzero"`
 }
+
+// Cut reports whether a call was cut short by what its agent was to hear at once. Nobody waits
+// for its answer, also if the process has ended that was about to say so.
+func (s *State) Cut(call uint64) bool { return s.Sitting != nil && s.Sitting.Cut == call }
 
 // Prompter is a society whose agents are told in blocks what they need to know when a sitting
 // begins.
@@ -144,6 +150,34 @@ func (s *State) hush() {
 // sits reports whether an agent may be asked for something.
 func (s *State) sits(a *agent.Agent) bool {
 	return !s.HasMail() || s.Sitting != nil && s.Sitting.Agent == a.Name
+}
+
+// Beside is a society of whose agents some work beside the sittings: nobody talks to them, they
+// are given something to do and nothing else, and no server's tools.
+type Beside interface {
+	// Works reports whether an agent has something to do beside the sittings.
+	Works(s *State, a *agent.Agent) bool
+}
+
+// beside reports whether an agent works beside the sittings.
+func (s *State) beside(a *agent.Agent) bool {
+	b, ok := s.rules.Society.(Beside)
+	return ok && b.Works(s, a)
+}
+
+// reads gives an agent beside the sittings something to read, in an empty window.
+func (s *State) reads(e event.Event, b *event.ReviewBegun) {
+	a := s.Agent(e.Actor)
+	if a == nil || a.Asked != 0 || len(a.Open) > 0 || s.Sitting != nil && s.Sitting.Agent == a.Name {
+		panic(fmt.Errorf("%.40q is given something to read, and is busy or nobody", e.Actor))
+	}
+	a.Afresh()
+	if !a.Held {
+		a.Retry()
+		a.Heed()
+	}
+	a.Told(b.Words)
+	a.Told(b.Text)
 }
 
 // Sit drafts the beginning of a sitting: b says all but what the agent is told.
@@ -293,6 +327,9 @@ func (s *State) applySitting(e event.Event) {
 		a := s.Agent(b.To)
 		if a == nil || !s.sits(a) || len(b.Messages) == 0 {
 			panic(fmt.Errorf("mail is delivered to %.40q, who does not sit", b.To))
+		}
+		if b.With == event.WithNow {
+			s.Sitting.Cut = a.Asked
 		}
 		taken := s.takeMail(b.Messages)
 		if !s.Sitting.Came {
