@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -119,7 +121,7 @@ func (w *world) askRecords(ask func(string, string, any, ...func(*http.Request))
 	for ref, code := range map[string]int{"event:result-2": 200, "stage:run/holt:scout": 200, "open:run/open": 200, "event:nothing": 400} {
 		get("node-traces", "node-traces?selection="+ref, code)
 	}
-	for _, id := range []string{"idea-1", "decision-1", "result-2", "result-3", "campaign-1"} {
+	for _, id := range []string{"idea-1", "idea-2", "decision-1", "result-1", "result-2", "result-3", "campaign-1"} {
 		get("artifacts/{artifact}", "artifacts/"+id, 200)
 	}
 	get("artifacts/{artifact}", "artifacts/nothing", 404)
@@ -133,6 +135,9 @@ func (w *world) askRecords(ask func(string, string, any, ...func(*http.Request))
 		get("documents/{document}", "documents/"+name, 200)
 	}
 	get("documents/{document}", "documents/passwords", 404)
+	ask("GET /api/quests/{quest}/interactions", "/api/quests/talk/interactions", nil).want(w.t, 200)
+	must(w.t, os.MkdirAll(filepath.Join(w.rt.Home, "baselines", "naive"), 0o700))
+	ask("GET /api/baselines", "/api/baselines", nil).want(w.t, 200)
 }
 
 // TestWhatAStudyHasComeToByTheAPI: branches, nodes, records, cards, questions and differences are
