@@ -6,9 +6,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"lyceum/internal/event"
+	"lyceum/internal/model"
+	"lyceum/internal/model/modeltest"
 )
 
 // runner is a study whose researcher is an executor. It keeps a card, says something, starts a
@@ -126,25 +131,66 @@ func TestAKilledRunner(t *testing.T) {
 				seen[e.Type]++
 			}
 		}
-		for what, n := range seen {
-			if n != 1 {
-				t.Errorf("killed at %s: %s came %d times, want once", moment, what, n)
-			}
+		once := len(seen) == 7
+		for _, n := range seen {
+			once = once && n == 1
 		}
-		// Who loses the answer to a call may do something else than call for the next.
-		calls := slices.Contains([]string{"card.written", "interact.said", "cli.run"}, moment)
-		if len(seen) != 7 && !(calls && seen["sitting.ended"] == 1) {
-			t.Errorf("killed at %s: there is %v\n%s", moment, seen, h.ok("trace", name))
+		if !once {
+			t.Errorf("killed at %s: there is %v, want all seven once\n%s", moment, seen, h.ok("trace", name))
 		}
 		log, err := os.ReadFile(filepath.Join(h.dir, "quests", name, "agents", "researcher", "log"))
-		if (err != nil || string(log) != "used\n") && (len(log) > 0 || !calls) {
-			t.Errorf("killed at %s: its command left %q, %v, want to have run once", moment, log, err)
+		// A command is recorded before it runs. If neither it nor its log was found, the runner was
+		// told so.
+		unknown := moment == "cli.run" && len(log) == 0 && slices.ContainsFunc(h.study(name, "tool.result"), func(e sittingEvent) bool {
+			return strings.HasPrefix(e.Body.Output.Text, "Interrupted, outcome unknown")
+		})
+		if (err != nil || string(log) != "used\n") && !unknown {
+			t.Errorf("killed at %s: its command left %q, %v, want to have run once\n%s", moment, log, err, h.ok("trace", name))
 		}
 		h.sound(name)
 		if left := helpers(t, h.dir); len(left) > 0 {
 			t.Errorf("computers that are still up: %v", left)
 		}
 	}
+}
+
+// TestAnAwaitedCommandIsFoundAgain: lyceum is killed while a call waits for the end of a command.
+// The next one finds the command, and the call is answered with how it ended.
+func TestAnAwaitedCommandIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, map[string]string{
+		"quest.yaml": runner["quest.yaml"],
+		"plan.yaml": `rules:
+  - on: {tool: bash_exec__await, result: "has ended: exit code 0"}
+    say: "I saw its end."
+  - on: {tool: bash_exec__await}
+    say: "I lost it."
+  - on: {last: "Begin"}
+    call: [{tool: bash_exec__await, args: {command: "echo used >> log; while [ ! -e go ]; do sleep 0.05; done"}}]
+  - say: "Something else."
+`,
+	})
+	h.ok("create", "quest.yaml")
+	p := h.start("run", "q")
+	stop := h.killAt(p, "q", "cli.run", 0)
+	if l := p.wait(); l.code != -1 {
+		t.Fatalf("lyceum was to be killed and ended with %d\n%s%s", l.code, l.out, l.errOut)
+	}
+	stop()
+	p = h.start("run", "q")
+	h.await("q", "quest.resumed", 1)
+	must(t, os.WriteFile(filepath.Join(h.dir, "quests", "q", "agents", "researcher", "go"), nil, 0o644))
+	if l := p.wait(); l.code != restCode || !strings.Contains(l.errOut, "I saw its end.") {
+		t.Fatalf("it ended with %d\n%s%s", l.code, l.out, l.errOut)
+	}
+	events := h.study("q")
+	if n := len(of(events, "cli.run")); n != 1 || len(of(events, "cli.exit")) != 1 || len(of(events, "sitting.begun")) != 1 {
+		t.Errorf("%d commands ran, %d ended, in %d sittings: want one of each", n, len(of(events, "cli.exit")), len(of(events, "sitting.begun")))
+	}
+	if log := h.theirs("log"); log != "used\n" {
+		t.Errorf("the command left %q, want to have run once", log)
+	}
+	h.sound("q")
 }
 
 // TestAMessageToARunner comes while a prompt is open: with the answer of interact, and not again.
@@ -325,6 +371,111 @@ func TestARunnerThatIsGone(t *testing.T) {
 	events := h.study("q")
 	if b, e := of(events, "sitting.begun"), of(events, "sitting.ended"); len(b) != 1 || len(e) != 1 || e[0].Body.Outcome != "rested" {
 		t.Errorf("the sittings %+v ended %+v: want one, which rested", b, e)
+	}
+	h.sound("q")
+}
+
+// TestTheServersOfARunner: each server has its own tools at its name, for a runner that starts its
+// servers as programs, too. A tool of another server is none of them, and nothing comes of it.
+func TestTheServersOfARunner(t *testing.T) {
+	t.Parallel()
+	h := shellRunner(t, "", `    port=$(sed 's/.*"LYCEUM_PORT_TOOLS","value":"\([^"]*\)".*/\1/' .executor/new)
+    token=$(sed 's/.*"LYCEUM_TOOLS_TOKEN","value":"\([^"]*\)".*/\1/' .executor/new)
+    program=$(sed 's/.*"command":"\([^"]*\)".*/\1/' .executor/new)
+    # use SERVER WHAT asks a server something, once it has been greeted.
+    use() {
+      rm -f .executor/in .executor/out; mkfifo .executor/in .executor/out
+      LYCEUM_PORT_TOOLS=$port LYCEUM_TOOLS_TOKEN=$token LYCEUM_TOOLS_SERVER=$1 "$program" bridge <.executor/in >.executor/out 2>>.executor/errors &
+      exec 7>.executor/in 8<.executor/out
+      echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"sh","version":"1"}}}' >&7
+      IFS= read -r greeting <&8
+      echo '{"jsonrpc":"2.0","method":"notifications/initialized"}' >&7
+      printf '{"jsonrpc":"2.0","id":2,%s}\n' "$2" >&7
+      while IFS= read -r answer <&8; do case "$answer" in *'"id":2'*) break ;; esac; done
+      exec 7>&- 8<&-
+      wait $!
+      printf '%s %s\n' "$1" "$answer" >>.executor/answers
+    }
+    use memory '"method":"tools/list"'
+    use memory '"method":"tools/call","params":{"name":"write","arguments":{"kind":"knowledge","title":"A card","text":"Known."}}'
+    use memory '"method":"tools/call","params":{"name":"interact","arguments":{"kind":"progress","text":"Not here."}}'
+    use artifact '"method":"tools/call","params":{"name":"write","arguments":{"kind":"knowledge","title":"Another","text":"Not here."}}'
+    use artifact '"method":"tools/call","params":{"name":"memory_write","arguments":{"kind":"knowledge","title":"Another","text":"Not here."}}'
+    use artifact '"method":"tools/call","params":{"name":"interact","arguments":{"kind":"progress","text":"Here."}}'
+    say "Tried."`)
+	config := filepath.Join(h.dir, "config.yaml")
+	data, err := os.ReadFile(config)
+	must(t, err)
+	must(t, os.WriteFile(config, append(data, "    mcp: stdio\n"...), 0o600))
+	h.run("run", "quest.yaml").want(t, restCode, "Tried.")
+	answers := strings.Split(strings.TrimSpace(h.theirs(".executor/answers")), "\n")
+	if len(answers) != 6 {
+		t.Fatalf("%d answers came, want 6: %q\n%s", len(answers), answers, h.theirs(".executor/errors"))
+	}
+	if list := answers[0]; !strings.Contains(list, `"promote_to_global"`) || strings.Contains(list, `"interact"`) || strings.Contains(list, `"detach"`) {
+		t.Errorf("the server memory has %s, want its own tools alone", list)
+	}
+	for i, refused := range []bool{1: false, 2: true, 3: true, 4: true, 5: false} {
+		if got := strings.Contains(answers[i], `"isError":true`); i > 0 && got != refused {
+			t.Errorf("call %d: refused %v, want %v: %s", i, got, refused, answers[i])
+		}
+	}
+	events := h.study("q")
+	if cards, said := of(events, "card.written"), of(events, "interact.said"); len(cards) != 1 || len(said) != 1 || said[0].Body.Text.Text != "Here." {
+		t.Errorf("there are %d cards and %+v was said, want one of each: what is at another server is done by none", len(cards), said)
+	}
+	h.sound("q")
+}
+
+// TestTheKeyOfARunnersModel: a runner asks its model through the gateway. It finds the key neither
+// in its computer nor in what it is told, and Lyceum keeps it nowhere.
+func TestTheKeyOfARunnersModel(t *testing.T) {
+	t.Parallel()
+	var requests, keyed atomic.Int64
+	h := provided(t, "chat", modeltest.Handler(wires["chat"].wire, func(seen *modeltest.Seen) (modeltest.Reply, modeltest.Failure) {
+		if seen.Key == canaryKey {
+			keyed.Add(1)
+		}
+		usage := event.Usage{Input: 1000, Output: 100}
+		if requests.Add(1) == 1 {
+			look := `{"command":"(env; cat /proc/*/environ; find / -xdev -type f -size -200k -readable -not -path '/usr/*' -not -path '/proc/*' -exec cat {} +) 2>/dev/null >seen.txt; echo looked"}`
+			return modeltest.Reply{Usage: usage, Stop: model.StopTools, Parts: []model.Part{{Kind: event.PartToolCall, ID: "call_1", Name: "bash_exec__await", Args: look}}}, ""
+		}
+		return modeltest.Reply{Usage: usage, Stop: model.StopEnd, Parts: []model.Part{{Kind: event.PartText, Text: "I have looked."}}}, ""
+	}))
+	must(t, os.WriteFile(filepath.Join(h.work, "quest.yaml"), []byte("name: q\nsociety: stages\nproblem: Begin.\nrunner: builtin\nmodel: "+wires["chat"].model+"\ncomputer: auto\n"), 0o644))
+	run := h.run("run", "quest.yaml")
+	run.want(t, restCode, "I have looked.")
+	if keyed.Load() != requests.Load() || requests.Load() < 2 {
+		t.Errorf("%d of %d requests had the key, want all: the gateway adds it", keyed.Load(), requests.Load())
+	}
+	if seen := h.theirs("seen.txt"); !strings.Contains(seen, "LYCEUM_EXECUTOR_GATEWAY=") {
+		t.Errorf("it looked at no environment of its own: %.300q", seen)
+	}
+	h.hasNoKey(run, h.run("show", "q"), h.run("trace", "q", "--jsonl"))
+	h.sound("q")
+}
+
+// TestNowInterruptsARunnerThatIsFoundAgain: lyceum is killed when a message was delivered at once,
+// and before the prompt was interrupted. The next one does not wait for that prompt.
+func TestNowInterruptsARunnerThatIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	h := shellRunner(t, "", `    if grep -q alpha .executor/prompts; then say "I heard alpha."; else sleep 1000; fi`)
+	h.ok("create", "quest.yaml")
+	p := h.start("run", "q")
+	h.await("q", "prompt.begun", 1)
+	h.ok("message", "q", "alpha")
+	h.await("q", "user.message", 1)
+	stop := h.killAt(p, "q", "mail.delivered", 0)
+	h.ok("message", "q", "/now")
+	killed := p.wait().code == -1
+	stop()
+	if l := h.run("run", "q"); l.code != restCode || killed && !strings.Contains(l.errOut, "I heard alpha.") {
+		t.Fatalf("killed %v, it ended with %d\n%s%s", killed, l.code, l.out, l.errOut)
+	}
+	d := of(h.study("q"), "mail.delivered")
+	if len(d) != 1 || d[0].Body.With != "now" {
+		t.Errorf("delivered %+v, want once, at once", d)
 	}
 	h.sound("q")
 }

@@ -70,7 +70,9 @@ type BundleResult struct {
 	Error   string       `json:"error,omitzero"`
 	Figures []FigureMade `json:"figures,omitempty"`
 	Files   []string     `json:"files,omitempty"`
-	Full    *Full        `json:"full,omitzero"`
+	// Fingerprint is that of the computers that made the figures.
+	Fingerprint Hash  `json:"fingerprint,omitzero"`
+	Full        *Full `json:"full,omitzero"`
 	// Named are the ids of Outputs that stand in the text as words of their own.
 	Named   []string       `json:"named,omitempty"`
 	Numbers []NumberTraced `json:"numbers,omitempty"`

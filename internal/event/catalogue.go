@@ -248,6 +248,8 @@ var catalogue = map[Type]entry{
 	"card.call":      derived[CardCall]().asks(),
 	"card.result":    input[CardResult]().answers("card.call"),
 
+	"literature.call":    derived[LiteratureCall]().asks(),
+	"literature.result":  input[LiteratureResult]().answers("literature.call"),
 	"conversation.bound": input[ConversationBound](),
 	"delivery.call":      derived[DeliveryCall]().asks(),
 	"delivery.result":    input[DeliveryResult]().answers("delivery.call"),

@@ -176,6 +176,40 @@ type HomeCard struct {
 	Title string `json:"title"`
 }
 
+// LiteratureCall has papers looked for, for a tool call of the actor's: among what the study has,
+// and outside if it says so. LiteratureResult answers it.
+type LiteratureCall struct {
+	Answer uint64 `json:"answer"`
+	// Limit is how many are wanted from each place.
+	Limit int64 `json:"limit"`
+	// Outside says that arXiv is asked.
+	Outside bool   `json:"outside,omitzero"`
+	Part    int64  `json:"part,omitzero"`
+	Query   string `json:"query"`
+}
+
+// LiteratureResult is what was found.
+type LiteratureResult struct {
+	Call uint64 `json:"call"`
+	// Here is what was found among what the study has, in lines; Error is why that could not be
+	// looked through.
+	Error string `json:"error,omitzero"`
+	Here  string `json:"here,omitzero"`
+	// Papers are those that arXiv has; Unasked is why it did not tell.
+	Papers  []FoundPaper `json:"papers,omitempty"`
+	Unasked string       `json:"unasked,omitzero"`
+}
+
+// FoundPaper is a paper as arXiv tells of it.
+type FoundPaper struct {
+	// Authors are the first of them.
+	Authors   []string `json:"authors,omitempty"`
+	ID        string   `json:"id"`
+	Published string   `json:"published,omitzero"`
+	Summary   string   `json:"summary,omitzero"`
+	Title     string   `json:"title"`
+}
+
 // The words of a person about the course of a study.
 const (
 	SteerStage    = "stage"
@@ -218,6 +252,12 @@ func (*CardResult) Type() Type    { return "card.result" }
 
 // Answers implements Result.
 func (b *FilesResult) Answers() uint64 { return b.Call }
+
+func (*LiteratureCall) Type() Type   { return "literature.call" }
+func (*LiteratureResult) Type() Type { return "literature.result" }
+
+// Answers implements Result.
+func (b *LiteratureResult) Answers() uint64 { return b.Call }
 
 // Answers implements Result.
 func (b *CardResult) Answers() uint64 { return b.Call }

@@ -15,12 +15,20 @@ package evidence
 // from digits in names; see Numbers for what counts. 300,350 is read as one number
 // and, if that is not there, as two. What is not evaluated, such as ½, E99 or
 // ninety-nine, must occur as it is written.
-func Missing(claim string, sources []string) []string {
-	known := newSources(sources)
+func Missing(claim string, sources []string) []string { return Know(sources).Missing(claim) }
+
+// Known are the numbers of sources, which are read once for many claims.
+type Known struct{ sources }
+
+// Know reads sources.
+func Know(texts []string) *Known { return &Known{newSources(texts)} }
+
+// Missing is Missing of these sources.
+func (k *Known) Missing(claim string) []string {
 	var missing []string
 	said := map[string]bool{}
 	for _, f := range scan(claim).found {
-		if said[f.number.Text] || known.support(f) {
+		if said[f.number.Text] || k.support(f) {
 			continue
 		}
 		said[f.number.Text] = true

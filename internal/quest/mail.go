@@ -42,7 +42,13 @@ type Sitting struct {
 	// that a word or a call has come of it.
 	Mail []Letter `json:",omitempty"`
 	Came bool     `json:",omitzero"`
+	// Cut is the call that was cut short, since something was to be heard at once.
+	Cut uint64 `json:",omitzero"`
 }
+
+// Cut reports whether a call was cut short by what its agent was to hear at once. Nobody waits
+// for its answer, also if the process has ended that was about to say so.
+func (s *State) Cut(call uint64) bool { return s.Sitting != nil && s.Sitting.Cut == call }
 
 // Prompter is a society whose agents are told in blocks what they need to know when a sitting
 // begins.
@@ -293,6 +299,9 @@ func (s *State) applySitting(e event.Event) {
 		a := s.Agent(b.To)
 		if a == nil || !s.sits(a) || len(b.Messages) == 0 {
 			panic(fmt.Errorf("mail is delivered to %.40q, who does not sit", b.To))
+		}
+		if b.With == event.WithNow {
+			s.Sitting.Cut = a.Asked
 		}
 		taken := s.takeMail(b.Messages)
 		if !s.Sitting.Came {

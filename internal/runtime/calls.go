@@ -34,15 +34,18 @@ func (l *live) startModel(ctx context.Context, seq uint64, name string, c *event
 	empty, w := max(a.Empty, a.Broken), l.newWaiter(m, c.Model)
 	turn, cut := context.WithCancel(ctx)
 	l.turns[seq] = cut
+	if l.state.Cut(seq) {
+		cut() // as it was by the last owner, who did not come to say so
+	}
 	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
 		defer cut()
 		pauseAfter(turn, empty)
 		begun := l.rt.Clock()
 		answer, err := (*model.Answer)(nil), resolveErr
-		if err == nil {
+		if err == nil && turn.Err() == nil {
 			answer, err = w.ask(turn, m, req, says.emit())
 		}
-		if err != nil && turn.Err() != nil {
+		if answer == nil && turn.Err() != nil {
 			err = &model.Error{Kind: event.KindStopped, Text: "the turn was cut short"}
 		}
 		if ctx.Err() != nil {

@@ -95,7 +95,7 @@ func (l *live) mayRepeat(ctx context.Context, seq uint64, c quest.Call) bool {
 		return true // the world's part of it is reading, or writing the same again
 	}
 	t := l.tool(c.Tool)
-	if t.Repeatable || !t.Computer || t.Name != ExecTool || l.state.Computer == nil {
+	if t.Repeatable || !t.Computer || t.Name != ExecTool && !(t.Name == awaitTool && l.stillRuns(seq)) || l.state.Computer == nil {
 		return t.Repeatable
 	}
 	m, _, err := l.desks[c.Agent].computer(ctx, true)
@@ -104,6 +104,11 @@ func (l *live) mayRepeat(ctx context.Context, seq uint64, c quest.Call) bool {
 	}
 	known, err := m.Processes(ctx)
 	return err == nil && slices.ContainsFunc(known, func(p computer.Process) bool { return p.ID == commandID(seq) })
+}
+
+// stillRuns reports whether the command that a call has begun runs, as far as the ledger knows.
+func (l *live) stillRuns(call uint64) bool {
+	return slices.ContainsFunc(l.state.Processes(), func(p quest.Process) bool { return p.Call == call && p.Command == commandID(call) })
 }
 
 // takeUpCommands finds out what became of the commands that ran when the last owner
@@ -160,6 +165,10 @@ func (l *live) forget(e event.Event) {
 
 // ExecTool is the tool whose command is named after its call.
 const ExecTool = "exec"
+
+// awaitTool names its command after its call, too, and waits for its end. The command may outlive
+// the call.
+const awaitTool = "await"
 
 // begin counts a call, and done ends it. done reports whether the home is to be
 // looked at: once for all calls that ran together, by the last of them.

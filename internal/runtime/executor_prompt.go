@@ -33,7 +33,7 @@ func (promptService) start(ctx context.Context, l *live, e event.Event) error {
 	stop, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	o.mu.Lock()
 	o.cancel, o.told, o.halted = cancel, before.process, l.state.Agent(e.Actor).Session.Stopped != ""
-	if o.halted {
+	if o.halted || l.state.Cut(e.Seq) {
 		cancel() // as it was by the last owner
 	}
 	o.mu.Unlock()

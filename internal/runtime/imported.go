@@ -99,6 +99,13 @@ func (r *Runtime) bequeath(ctx context.Context, from, to string) error {
 	return r.keepImported(to, im)
 }
 
+// Reaches reports whether a quest that came from elsewhere may have a host of the public internet
+// asked that it names by itself.
+func (a Allowance) Reaches(host string) bool {
+	rules, err := proxy.Parse(a.Hosts)
+	return a.Network || err == nil && rules.Allows(host, 443) == nil
+}
+
 // restrict takes from the computers of an imported quest what nobody here has allowed.
 // own says that the quest brings a Dockerfile of its own.
 func (a Allowance) restrict(s *computer.Spec, name string, own bool) {

@@ -132,3 +132,37 @@ func TestNowCutsTheTurn(t *testing.T) {
 	}
 	l.sound(name)
 }
+
+// A process that ends between the delivery and the end of the turn leaves nothing to the next one
+// but to go on: the turn that was cut is not asked for again.
+func TestNowHoldsForTheNextProcess(t *testing.T) {
+	l, name := newStudy(t)
+	_, err := l.Run(t.Context(), name, runtime.RunOptions{Leave: true})
+	must(t, err)
+	l.says(name, "hang")
+	ctx, kill := context.WithCancel(t.Context())
+	defer kill()
+	_, _ = l.Run(ctx, name, runtime.RunOptions{Leave: true, OnEvent: func(e event.Event, s *quest.State) {
+		switch {
+		case e.Type == "model.call":
+			l.says(name, "cut me")
+		case e.Type == "user.message" && s.Sitting != nil:
+			l.post(name, &event.StudyOrder{Action: event.SteerNow})
+		case e.Type == "mail.delivered":
+			kill()
+		}
+	}})
+	if got := types(l.events(name)); !strings.HasSuffix(got, "model.call user.message study.order mail.delivered") {
+		t.Fatalf("it was to be killed as soon as the message was delivered, and left %s", got)
+	}
+	ctx, late := context.WithTimeout(t.Context(), time.Minute)
+	defer late()
+	s, err := l.Run(ctx, name, runtime.RunOptions{Leave: true})
+	if err != nil || !s.Waiting() || s.Agent("researcher").Said().Text != "I heard that at once." {
+		t.Fatalf("the next process asked for the turn again: %v, %s", err, types(l.events(name)))
+	}
+	if got := types(l.events(name)); !strings.HasSuffix(got, "mail.delivered quest.resumed model.result model.call model.result sitting.ended") {
+		t.Errorf("the next process leaves %s", got)
+	}
+	l.sound(name)
+}

@@ -337,6 +337,6 @@ func (l *live) quest() *Quest {
 	return &Quest{
 		Runtime: l.rt, Key: l.key, State: l.state, Driver: l.driver, Spec: l.spec, Progress: l.progress, Fail: func(err error) { l.failed(0, err) },
 		Extra: l.tools, use: l.propose, gateway: l.gateway, put: l.mail.put, stations: l.stations,
-		desks: l.desks,
+		desks: l.desks, find: l.find,
 	}
 }

@@ -41,7 +41,11 @@ type Quest struct {
 	stations *stations
 	// desks are those of the run, nil if there is none.
 	desks map[string]*desk
+	find  func(context.Context, *quest.Delivery) (string, error)
 }
+
+// Find looks through texts, and tells what it found. It may be called from the work of a service.
+func (q *Quest) Find(ctx context.Context, d *quest.Delivery) (string, error) { return q.find(ctx, d) }
 
 // NoRoom says why something was not stored, if that is for a limit on storage.
 func NoRoom(err error) (why string, ok bool) {

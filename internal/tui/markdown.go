@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"errors"
 	"fmt"
 	"html"
 	"regexp"
@@ -10,10 +9,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"lyceum/internal/markdown"
 	"lyceum/internal/plain"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/yuin/goldmark/ast"
 )
 
 // Look is what a terminal can show.
@@ -27,17 +26,6 @@ const (
 	Mono
 	// Colour is a terminal.
 	Colour
-)
-
-// A paper that is longer, nested deeper, or has more links, cells of tables or pairs
-// of marks in a paragraph is shown as it was written: what it costs to parse such a
-// text grows with its square.
-const (
-	maxTypeset = 256 << 10
-	maxNesting = 24
-	maxLinks   = 1000
-	maxCells   = 10_000
-	maxPairs   = 200_000_000
 )
 
 // minWidth is the narrowest column that text is set in. What is nested so deep that
@@ -62,8 +50,6 @@ func Markdown(s string, width int, look Look) string {
 	return strings.Trim(colourOnly(out), "\n")
 }
 
-var errMonster = errors.New("typeset Markdown: it is too long, too deep, or has too many links or cells")
-
 func typeset(s string, width int, look Look) (out string, err error) {
 	defer func() {
 		// A text that breaks the typesetter is still a text.
@@ -71,84 +57,13 @@ func typeset(s string, width int, look Look) (out string, err error) {
 			err = fmt.Errorf("typeset Markdown: %v", v)
 		}
 	}()
-	if len(s) > maxTypeset || strings.Count(s, "](") > maxLinks || tooDeep(s) || tooEmphatic(s) {
-		return "", errMonster
-	}
 	source := []byte(s)
-	root, err := parse(source)
+	root, err := markdown.Parse(source)
 	if err != nil {
 		return "", err
 	}
 	t := &typesetter{source: source, look: look}
 	return strings.Join(t.blocks(root, width), "\n"), nil
-}
-
-// tooDeep looks for a line that opens more lists and quotes than there may be. parse
-// would find it, too, but only after the parser has gone through all of them for
-// every line that follows.
-func tooDeep(s string) bool {
-	for l := range strings.SplitSeq(s, "\n") {
-		if strings.Trim(l, "- ") == "" || strings.Trim(l, "* ") == "" {
-			continue // a break is no list
-		}
-		for opened := 0; ; opened++ {
-			if opened > maxNesting {
-				return true
-			}
-			l = strings.TrimLeft(l, " ")
-			after := strings.TrimLeft(l, "0123456789")
-			switch {
-			case strings.HasPrefix(l, ">"):
-				l = l[1:]
-				continue
-			case len(after) > 1 && strings.IndexByte("-*+.)", after[0]) >= 0 && after[1] == ' ':
-				l = after[1:]
-				continue
-			}
-			break
-		}
-	}
-	return false
-}
-
-// tooEmphatic counts the marks that emphasis and links may be made of. The parser
-// compares each with all before it in the paragraph.
-func tooEmphatic(s string) bool {
-	pairs := 0
-	for paragraph := range strings.SplitSeq(s, "\n\n") {
-		marks := 0
-		for i := range len(paragraph) {
-			if strings.IndexByte("*_~[]", paragraph[i]) >= 0 && (i == 0 || paragraph[i] != paragraph[i-1]) {
-				marks++
-			}
-		}
-		pairs += marks * marks
-	}
-	return pairs > maxPairs
-}
-
-// weigh goes through a text and stops where it is too much.
-func weigh(root ast.Node) error {
-	depth, links, targets := 0, 0, 0
-	return ast.Walk(root, func(n ast.Node, in bool) (ast.WalkStatus, error) {
-		if !in {
-			depth--
-			return ast.WalkContinue, nil
-		}
-		depth++
-		switch n := n.(type) {
-		case *ast.Link:
-			links, targets = links+1, targets+len(n.Destination)
-		case *ast.Image:
-			links, targets = links+1, targets+len(n.Destination)
-		}
-		// A target is written once and may be referred to by many links, each of which
-		// shows it.
-		if depth > maxNesting+1 || links > maxLinks || targets > maxTypeset {
-			return ast.WalkStop, errMonster
-		}
-		return ast.WalkContinue, nil
-	})
 }
 
 // asWritten only breaks the lines of a text.

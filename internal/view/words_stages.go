@@ -92,6 +92,20 @@ func studyTalk() dictionary {
 		word(KindMessage, func(t *Teller, _ event.Event, b *event.FilesResult) Words {
 			return came(t, "the files are in the home", "the files are not in the home", b.Error)
 		}),
+		word("literature", func(t *Teller, e event.Event, b *event.LiteratureCall) Words {
+			where := "papers here"
+			if b.Outside {
+				where = "papers here and at arXiv"
+			}
+			return Words{By: e.Actor, Text: "looks for " + where + ": " + t.cut(b.Query), Weight: Detail}
+		}),
+		word("literature", func(t *Teller, _ event.Event, b *event.LiteratureResult) Words {
+			w := came(t, Several(int64(len(b.Papers)), "paper")+" of arXiv", "papers here", b.Error)
+			if b.Unasked != "" {
+				w.Notes = append(w.Notes, "arXiv: "+t.cut(b.Unasked))
+			}
+			return w
+		}),
 		word("memory", func(t *Teller, e event.Event, b *event.CardWritten) Words {
 			how := "writes a card"
 			if b.Revision > 1 {

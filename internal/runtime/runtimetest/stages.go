@@ -15,6 +15,8 @@ import (
 // and fails.
 type Stages struct {
 	books studyBooks
+	// speaks is how many of a thousand answers are words alone.
+	speaks int
 }
 
 // NewStages returns the part of one quest.
@@ -36,6 +38,9 @@ func (p *Stages) Make(w *World, b *event.QuestCreated) {
 	if w.Chance(400) {
 		set.Mode = study.Autonomous
 	}
+	if p.speaks = 350; set.Mode == study.Autonomous && w.Chance(200) {
+		p.speaks = 950 // it comes to nothing
+	}
 	if w.Chance(500) {
 		set.Routing = study.Routings[w.IntN(len(study.Routings))]
 	}
@@ -44,6 +49,9 @@ func (p *Stages) Make(w *World, b *event.QuestCreated) {
 	}
 	if w.Chance(200) {
 		set.Materials = []string{"old"}
+	}
+	if w.Chance(500) {
+		set.Literature = "online"
 	}
 	if err := quest.Record(b, set); err != nil {
 		panic(err)
@@ -64,7 +72,7 @@ func (p *Stages) Make(w *World, b *event.QuestCreated) {
 // Rows implements Caller.
 func (p *Stages) Rows() map[event.Type]Row {
 	return map[event.Type]Row{
-		"model.call": p.answer, "card.call": cardResult, "files.call": filesResult, "folder.call": folderResult, "checkpoint.call": checkpointResult,
+		"model.call": p.answer, "card.call": cardResult, "files.call": filesResult, "literature.call": literatureResult, "folder.call": folderResult, "checkpoint.call": checkpointResult,
 		"baseline.call": baselineResult, "reproduction.call": reproductionResult, "bundle.call": bundleResult,
 		"delivery.call": deliveryResult,
 	}
@@ -78,7 +86,7 @@ func (p *Stages) answer(w *World, call event.Event) event.Body {
 		return &event.ModelResult{Call: call.Seq, Error: &event.ModelError{Kind: event.KindStopped, Text: "the turn was cut short"}}
 	}
 	r := answer(w, call).(*event.ModelResult)
-	if r.Error == nil && len(r.Parts) > 1 && w.Chance(350) {
+	if r.Error == nil && len(r.Parts) > 1 && w.Chance(p.speaks) {
 		r.Stop, r.Parts = model.StopEnd, r.Parts[:1]
 	}
 	return r
@@ -106,6 +114,22 @@ func filesResult(w *World, call event.Event) event.Body {
 		r.Error = "no room"
 	}
 	w.Saw("files copied")
+	return r
+}
+
+// literatureResult is the row of literature.call.
+func literatureResult(w *World, call event.Event) event.Body {
+	r := &event.LiteratureResult{Call: call.Seq, Here: w.Word()}
+	switch {
+	case !call.Body.(*event.LiteratureCall).Outside:
+	case w.Chance(300):
+		r.Unasked = "nobody answers"
+	default:
+		for range w.IntN(3) {
+			r.Papers = append(r.Papers, event.FoundPaper{ID: fmt.Sprintf("2401.%05d", w.IntN(9)), Title: w.Word(), Summary: w.Word()})
+		}
+		w.Saw("papers outside")
+	}
 	return r
 }
 
@@ -171,6 +195,8 @@ func (p *Stages) Call(w *World, _ string) (string, any) {
 		return "memory_global", object{"query": w.Word()}
 	case n < 72:
 		return "memory_search", object{"query": w.Word()}
+	case n < 73:
+		return "arxiv", object{"query": []string{"tides", w.Word()}[w.IntN(2)]}
 	case n < 76:
 		return []string{"state", "memory_list_recent"}[w.IntN(2)], object{}
 	case n < 79:

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lyceum/internal/event"
+	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/audit"
 )
 
@@ -14,7 +15,20 @@ import (
 func (Lab) Recorded(call event.Event) (kind, what string) { return recordedRun(call) }
 
 // Recorded implements audit.Repeater.
-func (Stages) Recorded(call event.Event) (kind, what string) { return recordedRun(call) }
+func (Stages) Recorded(call event.Event) (kind, what string) {
+	b, ok := call.Body.(*event.BundleCall)
+	if !ok {
+		return recordedRun(call)
+	}
+	var programs []string
+	for _, f := range b.Figures {
+		programs = append(programs, strings.Join(runner(f.Program), " "))
+	}
+	if len(programs) == 0 {
+		return "", ""
+	}
+	return "figures", runtime.AtMost(strings.Join(programs, "; "), 400)
+}
 
 func recordedRun(call event.Event) (kind, what string) {
 	if b, ok := call.Body.(*event.ReproductionCall); ok {
@@ -29,8 +43,11 @@ func (Lab) Again(ctx context.Context, x *audit.Place, call, result event.Event, 
 	return runAgain(ctx, x, call, result, out)
 }
 
-// Again implements audit.Repeater: it runs a result as a lab does a paper.
+// Again implements audit.Repeater: it runs a result as a lab does a paper, and makes figures anew.
 func (Stages) Again(ctx context.Context, x *audit.Place, call, result event.Event, out audit.Executed) (audit.Executed, error) {
+	if b, ok := call.Body.(*event.BundleCall); ok {
+		return figuresAgain(ctx, x, call.Seq, b, result.Body.(*event.BundleResult), out)
+	}
 	return runAgain(ctx, x, call, result, out)
 }
 

@@ -37,3 +37,26 @@ func OpenGit(ctx context.Context, dir string, patience time.Duration) error {
 func ReproduceOf(ctx context.Context, q *runtime.Quest, seq uint64, b *event.ReproductionCall) (*event.ReproductionResult, error) {
 	return reproduce(ctx, q, seq, b)
 }
+
+// BundleOf makes a paper as the workshop of studies does, with such programs for TeX that may take so long.
+func BundleOf(ctx context.Context, q *runtime.Quest, seq uint64, b *event.BundleCall, tex [][]string, patience time.Duration) (*event.BundleResult, error) {
+	x := &bundling{q: q, seq: seq, patience: patience}
+	for _, e := range tex {
+		x.engines = append(x.engines, engine(e))
+	}
+	r, blobs, err := x.make(ctx, b)
+	for _, data := range blobs {
+		if _, err := q.Blobs.Put(ctx, data); err != nil {
+			return nil, err
+		}
+	}
+	return r, err
+}
+
+// Engines are the programs that set LaTeX.
+func Engines() (out [][]string) {
+	for _, e := range engines {
+		out = append(out, e)
+	}
+	return out
+}

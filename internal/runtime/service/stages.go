@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 
+	"lyceum/internal/arxiv"
 	"lyceum/internal/connector"
 	"lyceum/internal/event"
 	"lyceum/internal/memory"
@@ -15,14 +16,27 @@ import (
 
 // Stages is the workshop of a study: it keeps the home's cards and baselines, records lines of
 // work, runs results again, and writes the folder.
-type Stages struct{}
+type Stages struct {
+	// Papers is where papers are looked for outside; nil for arXiv.
+	Papers Library
+}
+
+// Library is a place outside that has papers.
+type Library interface {
+	// Search returns papers that fit words. An error is in words for an agent.
+	Search(ctx context.Context, words string, limit int) ([]arxiv.Paper, error)
+}
 
 // Open implements runtime.Workshop.
-func (Stages) Open(ctx context.Context, q *runtime.Quest) (runtime.Bench, error) {
+func (s Stages) Open(ctx context.Context, q *runtime.Quest) (runtime.Bench, error) {
 	b := &stagesBench{q: q, services: resultServices(q)}
 	maps.Copy(b.services, branchServices(q))
 	b.services["card.call"] = &cards{q, memory.Open(q.Home)}
 	b.services["files.call"] = &copies{q}
+	b.services["literature.call"] = &literature{q, s.Papers}
+	if s.Papers == nil {
+		b.services["literature.call"] = &literature{q, &arxiv.Client{}}
+	}
 	b.services["delivery.call"] = &deliveries{q, connector.Box{Notes: q.Ledger, Clock: q.Clock}}
 	if m := stages.Of(q.State); m != nil {
 		b.ctx, b.pages = context.WithoutCancel(ctx), newPages(q)

@@ -18,6 +18,7 @@ func resultServices(q *runtime.Quest) map[event.Type]runtime.Service {
 	return map[event.Type]runtime.Service{
 		"reproduction.call": &reproductions{q: q, author: func(*event.ReproductionCall) string { return stages.Researcher }},
 		"baseline.call":     &baselines{q: q},
+		"bundle.call":       &bundles{q: q, engines: engines},
 	}
 }
 
@@ -81,6 +82,8 @@ func (w *resultWitness) Look(ctx context.Context, call, result event.Event) (*au
 		return w.brought(ctx, call, result, b)
 	case *event.CheckpointResult:
 		return w.holds(ctx, result, b)
+	case *event.BundleResult:
+		return w.bundled(ctx, call, result, b)
 	}
 	return nil, nil
 }

@@ -33,7 +33,7 @@ const (
 var tools = slices.Concat(talkTools, literatureTools, branchTools, resultTools)
 
 // uses are what each of them does; what is not here, the world answers.
-var uses = joined(talkUses, branchUses, resultUses)
+var uses = joined(talkUses, literatureUses, branchUses, resultUses)
 
 var talkUses = map[string]func(*using) []event.Draft{
 	interact: (*using).interact, moveAnchor: (*using).move, stateTool: (*using).state, complete: (*using).complete,

@@ -231,8 +231,6 @@ func (Society) Deliver(s *quest.State, _ *agent.Agent, u *agent.Use) (*quest.Del
 	switch u.Name {
 	case memorySearch:
 		return searched(s, u)
-	case arxiv:
-		return papers(s, u)
 	case compareTool:
 		return compared(s, u)
 	case gitGraph:

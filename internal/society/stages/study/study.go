@@ -70,6 +70,8 @@ type Study struct {
 	Calls []Call `json:",omitempty"`
 	Found *Found `json:",omitzero"`
 
+	Literature
+
 	// Lines are the lines of work.
 	Lines
 
@@ -151,6 +153,7 @@ func (s *Study) Apply(e event.Event) {
 			s.durable()
 		}
 	default:
+		s.applyLiterature(e)
 		s.applyBranch(e)
 		s.applyResult(e)
 	}
@@ -168,6 +171,7 @@ func (s *Study) Abandon() {
 		s.Result(id).Call = 0
 	}
 	s.abandon()
+	s.abandonLookups()
 }
 
 // did notes that a tool call had its effect, once.
