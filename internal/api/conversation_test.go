@@ -92,6 +92,12 @@ func TestAConversationByTheAPI(t *testing.T) {
 	if m := c.Utterances[3]; m.Sender != "ann" || m.Reply != c.Utterances[1].Seq {
 		t.Errorf("the message is %+v, want its sender and what it answers", m)
 	}
+	// A question that was answered is closed: a reply to it is refused, and nothing is recorded.
+	before := lines(t, s.rt, "q")
+	late := s.do("POST", "/api/quests/q/messages", map[string]any{"text": "The root.", "reply": c.Utterances[1].Seq}).want(t, 400)
+	if !contains(late, "is closed: say it without the number") || !contains(late, `"reply"`) || !slices.Equal(lines(t, s.rt, "q"), before) {
+		t.Errorf("a reply to a closed question: %s", late.body)
+	}
 	if c.Stage != "scout" || len(c.Stages) != 7 || len(c.Moves) != 2 || c.Moves[0].Reason != "The error is chosen." || c.Moves[1].Reason != "we were hasty" {
 		t.Errorf("the study is at %s by %+v, want it back at scout, with both reasons", c.Stage, c.Moves)
 	}

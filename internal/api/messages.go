@@ -119,50 +119,59 @@ func (s *Server) say(w http.ResponseWriter, r *http.Request) error {
 	if err := decode(r, &m); err != nil {
 		return err
 	}
-	if err := m.check(); err != nil {
-		return err
-	}
-	ctx, name := r.Context(), r.PathValue("quest")
-	b, done, err := s.shelf.open(ctx, name)
+	out, err := s.Say(r.Context(), r.PathValue("quest"), m)
 	if err != nil {
 		return err
+	}
+	return s.send(w, http.StatusAccepted, out)
+}
+
+// Say puts a word of a person's into a quest's inbox, or does what a command says: once, if it has
+// a key. It is the way of connectors, which know who may say what.
+func (s *Server) Say(ctx context.Context, name string, m NewMessage) (out Posted, err error) {
+	if err := m.check(); err != nil {
+		return out, err
+	}
+	b, done, err := s.shelf.open(ctx, name)
+	if err != nil {
+		return out, err
 	}
 	unknown, commanded, latest, reply := m.To != "" && b.state.Agent(m.To) == nil, chat.Commanded(b.state), b.state.Seq, b.state.MayReply(m.Reply)
 	inbox := b.state.Inbox
 	done()
 	if unknown {
-		return badParameter("to", "quest %s has no agent %.80q", name, m.To)
+		return out, badParameter("to", "quest %s has no agent %.80q", name, m.To)
 	}
 	if m.Reply > latest {
-		return badParameter("reply", "quest %s has no event %d yet", name, m.Reply)
+		return out, badParameter("reply", "quest %s has no event %d yet", name, m.Reply)
 	}
 	if reply != nil {
-		return badParameter("reply", "%v", reply)
+		return out, badParameter("reply", "%v", reply)
 	}
 	st, err := s.stateOf(ctx, name)
 	if err != nil {
-		return err
+		return out, err
 	}
 	if commanded && len(m.Attachments) == 0 {
 		cmd, words, err := chat.Parse(m.Text)
 		if err != nil {
-			return badParameter("text", "%v", err)
+			return out, badParameter("text", "%v", err)
 		}
 		if cmd != nil {
-			return s.command(w, r, &ordered{s: s, name: name, st: st}, cmd)
+			return s.command(ctx, &ordered{s: s, name: name, st: st, key: m.Key}, cmd)
 		}
 		m.Text = words
 	}
 	said := &event.UserMessage{Text: event.Text{Text: m.Text}, To: m.To, Source: m.Source, Sender: m.Sender, Conversation: m.Conversation, Reply: m.Reply}
 	if err := st.check(said); err != nil {
-		return err // before anything is stored that nobody would refer to
+		return out, err // before anything is stored that nobody would refer to
 	}
 	if said.Attachments, err = s.attach(ctx, m.Attachments); err != nil {
-		return err
+		return out, err
 	}
 	head, err := s.rt.Ledger.Head(ctx, name)
 	if err != nil {
-		return err
+		return out, err
 	}
 	key := rand.Text()
 	if m.Key != "" {
@@ -170,16 +179,32 @@ func (s *Server) say(w http.ResponseWriter, r *http.Request) error {
 	}
 	id, told, err := s.tellOnce(ctx, name, st, key, said)
 	if err != nil {
-		return err
+		return out, err
 	}
 	if m.Key != "" && id <= inbox {
 		head.Seq = 0 // it was sent before, and has been taken
 	}
-	out := Posted{ID: id, Running: told}
-	if out.Message, out.Delivery, err = s.receipt(ctx, name, head.Seq, id); err != nil {
+	out = Posted{ID: id, Running: told}
+	out.Message, out.Delivery, err = s.receipt(ctx, name, head.Seq, id)
+	return out, err
+}
+
+// Bind tells a quest of a conversation elsewhere that is bound to it: once for each key.
+func (s *Server) Bind(ctx context.Context, name, key string, b *event.ConversationBound) error {
+	q, done, err := s.shelf.open(ctx, name)
+	if err != nil {
 		return err
 	}
-	return s.send(w, http.StatusAccepted, out)
+	known := q.state.Bound(b)
+	done()
+	if known {
+		return nil
+	}
+	st, err := s.stateOf(ctx, name)
+	if err == nil {
+		_, _, err = s.tellOnce(ctx, name, st, key, b)
+	}
+	return err
 }
 
 // receipt says what has become of the message of a number in the inbox by now; before is the
@@ -243,15 +268,15 @@ func (s *Server) withdraw(w http.ResponseWriter, r *http.Request) error {
 }
 
 // command carries out what begins with a slash.
-func (s *Server) command(w http.ResponseWriter, r *http.Request, q *ordered, c *chat.Command) error {
-	text, err := chat.Do(r.Context(), q, c)
-	if _, known := errors.AsType[*problem](err); err != nil && !known && r.Context().Err() == nil && !q.looked {
+func (s *Server) command(ctx context.Context, q *ordered, c *chat.Command) (Posted, error) {
+	text, err := chat.Do(ctx, q, c)
+	if _, known := errors.AsType[*problem](err); err != nil && !known && ctx.Err() == nil && !q.looked {
 		err = badParameter("text", "%v", err)
 	}
 	if err != nil {
-		return err
+		return Posted{}, err
 	}
-	return s.send(w, http.StatusAccepted, Posted{ID: q.id, Running: q.told, Reply: text})
+	return Posted{ID: q.id, Running: q.told, Reply: text}, nil
 }
 
 // ordered is a quest that is given a command.
@@ -259,6 +284,8 @@ type ordered struct {
 	s    *Server
 	name string
 	st   *standingOf
+	// key tells the command from others, if somebody may give it again.
+	key string
 	// id and told are what became of an order; looked says that the quest could not be read.
 	id     int64
 	told   bool
@@ -290,7 +317,11 @@ const maxReply = 64 << 10
 
 // Order implements chat.Quest.
 func (q *ordered) Order(ctx context.Context, order event.Body) (text string, err error) {
-	if q.id, q.told, err = q.s.tell(ctx, q.name, q.st, order); err != nil {
+	key := rand.Text()
+	if q.key != "" {
+		key = "ordered " + q.key
+	}
+	if q.id, q.told, err = q.s.tellOnce(ctx, q.name, q.st, key, order); err != nil {
 		return "", err
 	}
 	if !q.told {

@@ -35,6 +35,15 @@ type problem struct {
 
 func (p *problem) Error() string { return p.text }
 
+// Refusal is why something was refused that no other try would change, for whoever wanted it.
+func Refusal(err error) (reason string, ok bool) {
+	p, ok := errors.AsType[*problem](err)
+	if !ok || p.status >= 500 || p.status == http.StatusTooManyRequests {
+		return "", false
+	}
+	return p.text, true
+}
+
 func problemf(status int, field, format string, args ...any) *problem {
 	return &problem{status: status, field: field, text: fmt.Sprintf(format, args...)}
 }

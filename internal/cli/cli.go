@@ -253,7 +253,7 @@ it at any step, take it elsewhere.
 		a.controlCommand("stop", "Stop a quest; lyceum run goes on with it", func() event.Body { return &event.QuestStopped{Reason: "stopped by a person"} }),
 		a.shellCommand())
 	group("prove", "Prove and keep:", a.verifyCommand(), a.replayCommand(), a.exportCommand(), a.importCommand(), a.deliverCommand(), a.backupCommand(), a.cleanCommand())
-	group("set", "Set up:", a.serveCommand(), a.acpCommand(), a.mcpCommand(), a.tokenCommand(), a.modelsCommand(), a.executorsCommand(), a.configCommand(), a.profileCommand(), a.skillsCommand(), a.memoryCommand(), a.policyCommand(), a.schemaCommand(),
+	group("set", "Set up:", a.serveCommand(), a.acpCommand(), a.mcpCommand(), a.tokenCommand(), a.connectorCommand(), a.modelsCommand(), a.executorsCommand(), a.configCommand(), a.profileCommand(), a.skillsCommand(), a.memoryCommand(), a.policyCommand(), a.schemaCommand(),
 		a.doctorCommand(), a.versionCommand(), a.licensesCommand())
 	root.SetHelpCommandGroupID("set")
 	root.SetCompletionCommandGroupID("set")
@@ -382,7 +382,7 @@ func bareRuntime(home string, conf *config.Config, found *provider.Registry) *ru
 	}
 }
 
-// secrets are the keys of providers and of the embedder, the credentials of registries, and
+// secrets are the keys of providers, the embedder and connectors, the credentials of registries, and
 // what opens the server: none of them may get into a ledger, a blob, a prompt or a log.
 func secrets(home string, conf *config.Config, found *provider.Registry) func() []string {
 	var own api.TokenReader
@@ -394,6 +394,7 @@ func secrets(home string, conf *config.Config, found *provider.Registry) func() 
 		for _, r := range registries(conf) {
 			all = append(all, r.Secrets()...)
 		}
+		all = append(all, connectorSecrets(conf)...)
 		return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 	}
 }

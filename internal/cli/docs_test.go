@@ -10,6 +10,7 @@ import (
 	"lyceum/internal/backup"
 	"lyceum/internal/behavior"
 	"lyceum/internal/config"
+	"lyceum/internal/connector"
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime/audit"
@@ -28,7 +29,7 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 		"": questJSON{}, "a": agentJSON{}, "o": originJSON{}, "l": event.Limits{}, "s": event.Share{}, "r": audit.Report{}, "difference.": audit.Difference{},
 		"b": builtinJSON{}, "c": checkJSON{}, "x": quest.Explanation{}, "xa": quest.AgentExplanation{}, "p": quest.Proposal{}, "d": behavior.Description{}, "by": behavior.Blocker{},
 		"m": modelJSON{}, "mp": priceJSON{}, "doc": doctorJSON{}, "find": findingJSON{},
-		"pa": paperJSON{}, "ta": view.Tally{}, "pc": view.PaperCounts{}, "rv": reviewJSON{}, "rp": reproductionJSON{}, "pr": profileJSON{}, "bk": backup.Report{}, "t": tokenJSON{}, "ms": mcpServerJSON{},
+		"pa": paperJSON{}, "ta": view.Tally{}, "pc": view.PaperCounts{}, "rv": reviewJSON{}, "rp": reproductionJSON{}, "pr": profileJSON{}, "bk": backup.Report{}, "t": tokenJSON{}, "ms": mcpServerJSON{}, "cn": connectorJSON{}, "dl": connector.Delivery{},
 		"e": executorJSON{}, "ef": foundJSON{},
 	} {
 		typ := reflect.TypeOf(v)

@@ -19,6 +19,7 @@ import (
 	"lyceum/internal/api"
 	"lyceum/internal/api/client"
 	"lyceum/internal/config"
+	"lyceum/internal/connector"
 	"lyceum/internal/model"
 	"lyceum/internal/runtime"
 	"lyceum/web"
@@ -130,13 +131,17 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	if f.page != "" {
 		page = os.DirFS(f.page)
 	}
+	office := a.office(ctx)
 	server := api.New(a.rt, api.Options{
 		Token: token, Hosts: f.hosts, Secure: f.secure(), Page: page, Examples: examples.Files, Model: a.config.Model, Cost: outsideCost(a.config), Repos: a.config.Repos,
 		Log: log.New(logLines{a}, "", 0), Settings: a.settings, Doctor: a.examined,
 	})
 	defer server.Close()
+	if office != nil {
+		office.Quests = saying{server, a.rt}
+	}
 	server.Tidy(ctx)
-	return a.serveOn(ctx, place, on, server, f.open)
+	return a.serveOn(ctx, place, on, server, office, f.open)
 }
 
 // doors are what a server listens on: one for browsers and other programs, and one for the
@@ -237,7 +242,7 @@ func (l logLines) Write(p []byte) (int, error) {
 }
 
 // serveOn serves until it is interrupted.
-func (a *app) serveOn(ctx context.Context, place *client.Place, on *doors, server *api.Server, open bool) error {
+func (a *app) serveOn(ctx context.Context, place *client.Place, on *doors, server *api.Server, office *connector.Office, open bool) error {
 	interrupt := ctx.Done()
 	ctx, stop := a.patient(ctx)
 	defer stop()
@@ -259,6 +264,8 @@ func (a *app) serveOn(ctx context.Context, place *client.Place, on *doors, serve
 	for _, name := range going {
 		fmt.Fprintf(a.err, "Going on with quest %s.\n", name)
 	}
+	disconnect := a.connect(ctx, office)
+	defer disconnect()
 	a.links(on.note, server.Pass, open)
 	look := time.NewTicker(2 * time.Second)
 	defer look.Stop()
@@ -275,6 +282,7 @@ func (a *app) serveOn(ctx context.Context, place *client.Place, on *doors, serve
 			}
 		}
 	}
+	disconnect()
 	// First the quests, while readers still see them come to rest; then the readers.
 	server.Keeper().Shutdown(ctx)
 	server.EndStreams()

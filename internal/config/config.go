@@ -60,6 +60,8 @@ type Config struct {
 	// Notify is a line for the shell that is run when a quest asks a person something, and
 	// when it has ended.
 	Notify string
+	// Connectors are ways by which people elsewhere talk with quests, by name.
+	Connectors map[string]Connector
 	// WeakLimits lets computers start where what they hold of memory can be counted only
 	// in part, and nothing else limits it.
 	WeakLimits bool
@@ -149,6 +151,7 @@ func Parse(file string, data []byte) (*Config, error) {
 		},
 		"repos":       each("repos", &c.Repos, readRepo),
 		"notify":      strictyaml.Word(&c.Notify),
+		"connectors":  each("connectors", &c.Connectors, readConnector),
 		"weak_limits": strictyaml.Truth(&c.WeakLimits),
 		"embeddings": func(n ast.Node) (err error) {
 			c.Embeddings, err = readEmbeddings(n)
@@ -157,6 +160,9 @@ func Parse(file string, data []byte) (*Config, error) {
 	})
 	if err == nil && len(c.Executors) > maxExecutors {
 		err = strictyaml.At(root, "there are %d executors: want at most %d", len(c.Executors), maxExecutors)
+	}
+	if err == nil && len(c.Connectors) > maxConnectors {
+		err = strictyaml.At(root, "there are %d connectors: want at most %d", len(c.Connectors), maxConnectors)
 	}
 	if err != nil {
 		return nil, strictyaml.InFile(file, err)

@@ -152,20 +152,6 @@ func (b *Box) Retry(ctx context.Context, key string) (n int, err error) {
 	return n, nil
 }
 
-// Drop forgets a dead letter.
-func (b *Box) Drop(ctx context.Context, key string) error {
-	var d Delivery
-	body, err := b.get(ctx, kindOutbox, key, &d)
-	if err != nil {
-		return err
-	}
-	if body == nil || d.State != Dead {
-		return fmt.Errorf("%w %.80q that is dead", ErrNoEntry, key)
-	}
-	_, err = b.Notes.SwapNote(ctx, ledger.Note{Kind: kindOutbox, Key: key}, body)
-	return err
-}
-
 // Binding is a conversation that is bound to a quest.
 type Binding struct {
 	Connector    string     `json:"connector"`

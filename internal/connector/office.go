@@ -52,6 +52,8 @@ type Office struct {
 	// First is how long is waited after the first try that fails, and Look how often the outbox
 	// is looked at; 0 stands for the usual.
 	First, Look time.Duration
+	// Once has the office end when nothing is left that can be sent now.
+	Once bool
 
 	refusals refusals
 }
@@ -63,6 +65,8 @@ const (
 	maxSending = 8
 	// maxTry is how long a try may take.
 	maxTry = 2 * time.Minute
+	// grace is how long a try may take when the office ends.
+	grace = 5 * time.Second
 	// rerun is how long is waited at most before a driver that ended is run again.
 	rerun = 5 * time.Minute
 )
@@ -175,6 +179,9 @@ func (o *Office) send(ctx context.Context) {
 				done <- l
 			}()
 		}
+		if o.Once && len(busy) == 0 && err == nil {
+			return
+		}
 		select {
 		case <-ctx.Done():
 		case <-tick.C:
@@ -191,7 +198,7 @@ func (o *Office) send(ctx context.Context) {
 // again, with the same key.
 func (o *Office) try(ctx context.Context, e entry) {
 	err := o.deliver(ctx, e.Delivery)
-	if err != nil && ctx.Err() != nil {
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return // nobody knows, and the next one tries
 	}
 	d, due := settled(e.Delivery, err, o.Box.Clock(), o.first())
@@ -212,8 +219,11 @@ func (o *Office) deliver(ctx context.Context, d Delivery) error {
 	case c.Driver == nil:
 		return clean(c, c.Fault)
 	}
-	ctx, cancel := context.WithTimeout(ctx, maxTry)
+	// What is under way when the office ends has a moment more, so that it need not be sent twice.
+	stop := ctx
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxTry)
 	defer cancel()
+	defer context.AfterFunc(stop, func() { time.AfterFunc(grace, cancel) })()
 	return clean(c, c.Driver.Send(ctx, Outgoing{
 		Conversation: d.Conversation, Key: d.Key, Text: d.Text, Options: d.Options, Quest: d.Quest, Kind: d.Kind, Time: d.Time.Time(),
 	}))
@@ -232,6 +242,9 @@ func clean(c *Connector, err error) error {
 		return &Refused{Reason: text}
 	case errors.As(err, &later):
 		return &Later{After: later.After, Err: errors.New(hide(fmt.Sprint(later.Err), c.Secrets))}
+	}
+	if errors.Is(err, context.Canceled) {
+		return context.Canceled
 	}
 	return errors.New(text)
 }
@@ -259,6 +272,9 @@ func (o *Office) tend(ctx context.Context) {
 			o.trouble(err.Error())
 		}
 		if err = nil; !pause(ctx, tending) {
+			if err := o.count(context.WithoutCancel(ctx)); err != nil {
+				o.trouble(err.Error())
+			}
 			return
 		}
 	}

@@ -107,7 +107,7 @@ func (o *Office) answer(ctx context.Context, c *Connector, m Message, quest stri
 	case need > right:
 		return fmt.Sprintf("Not done: that takes the right to %s, and you may %s here.", need, right), nil
 	}
-	reply, err := o.Quests.Say(ctx, quest, "from "+name(c.Name, m.ID), c.Name, m)
+	reply, err := o.Quests.Say(ctx, quest, "from "+digest(c, m), c.Name, m)
 	var refused *Refused
 	switch {
 	case errors.As(err, &refused):
@@ -118,14 +118,19 @@ func (o *Office) answer(ctx context.Context, c *Connector, m Message, quest stri
 	return reply, err
 }
 
+// digest is what all that comes of a message is known by.
+func digest(c *Connector, m Message) string {
+	sum := sha256.Sum256([]byte("lyceum message\n" + name(c.Name, m.ID)))
+	return hex.EncodeToString(sum[:16])
+}
+
 // quoted is a word for a shell.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // reply puts an answer to a message into the outbox.
 func (o *Office) reply(ctx context.Context, c *Connector, m Message, quest, text string) error {
-	sum := sha256.Sum256([]byte("lyceum reply\n" + name(c.Name, m.ID)))
 	return o.Box.Put(ctx, Delivery{
-		Key: hex.EncodeToString(sum[:16]), Connector: c.Name, Conversation: m.Conversation, Quest: quest, Kind: "reply",
+		Key: "re-" + digest(c, m), Connector: c.Name, Conversation: m.Conversation, Quest: quest, Kind: "reply",
 		Text: event.Shorten(text, maxReply), Time: o.Box.Clock(),
 	})
 }

@@ -173,6 +173,8 @@ func (s *State) applyCall(e event.Event) {
 		s.Agent(e.Actor).Summarized(b)
 	case *event.SittingBegun, *event.SittingEnded, *event.MailDelivered, *event.MailWithdrawn, *event.StudyOrder, *event.FilesCall, *event.FilesResult:
 		s.applySitting(e)
+	case *event.ReviewBegun:
+		s.reads(e, b)
 	case *event.HomeCall, *event.HomeRenewed, *event.ExecutorCall, *event.ExecutorReady, *event.SessionOpened, *event.PromptCall, *event.PromptBegun, *event.PromptResult,
 		*event.PromptStopped, *event.PermissionAsked, *event.PermissionDecided, *event.ToolReported, *event.PlanReported, *event.SaidReported:
 		s.applyExecutor(e)

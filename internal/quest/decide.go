@@ -131,7 +131,8 @@ func (s *State) advance(a *agent.Agent, e event.Event) []event.Draft {
 	if a == nil || a.Mind() == agent.ByRules {
 		return nil
 	}
-	if step := s.settle(a, e); step != nil || !s.sits(a) {
+	beside := s.beside(a)
+	if step := s.settle(a, e); step != nil || !s.sits(a) && !beside {
 		return step
 	}
 	if a.Mind() != agent.ByOutside { // what servers ask while its tools are at work
@@ -148,7 +149,7 @@ func (s *State) advance(a *agent.Agent, e event.Event) []event.Draft {
 	if a.Parked != "" {
 		return nil
 	}
-	if phase == agent.Ready && len(s.Servers) > 0 {
+	if phase == agent.Ready && len(s.Servers) > 0 && !beside {
 		if step, waits := s.connect(a, e); waits {
 			return step
 		}

@@ -144,8 +144,8 @@ func (s *State) attend(e event.Event) {
 		return
 	case *event.ModelCall:
 		a := s.Agent(e.Actor)
-		if a != nil && !s.sits(a) {
-			panic(fmt.Errorf("%s is asked, and no sitting of it is under way", a.Name))
+		if a != nil && !s.sits(a) && !s.beside(a) {
+			panic(fmt.Errorf("%s is asked, and has no sitting and nothing to read", a.Name))
 		}
 		if o := s.lacks(a); o != nil {
 			panic(fmt.Errorf("a model is asked, and what is left of the %s does not suffice for it", o.Limit))

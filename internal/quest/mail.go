@@ -99,6 +99,14 @@ type Replied interface {
 type Bindable interface {
 	// MayBind says why a conversation cannot be bound, or let go, in words for the person.
 	MayBind(b *event.ConversationBound) error
+	// Bound reports whether a conversation is bound already, in that way.
+	Bound(b *event.ConversationBound) bool
+}
+
+// Bound reports whether a conversation is bound already, in that way.
+func (s *State) Bound(b *event.ConversationBound) bool {
+	m, ok := s.memory.(Bindable)
+	return ok && m.Bound(b)
 }
 
 // checkBound tells whether a conversation may be bound now.
@@ -150,6 +158,34 @@ func (s *State) hush() {
 // sits reports whether an agent may be asked for something.
 func (s *State) sits(a *agent.Agent) bool {
 	return !s.HasMail() || s.Sitting != nil && s.Sitting.Agent == a.Name
+}
+
+// Beside is a society of whose agents some work beside the sittings: nobody talks to them, they
+// are given something to do and nothing else, and no server's tools.
+type Beside interface {
+	// Works reports whether an agent has something to do beside the sittings.
+	Works(s *State, a *agent.Agent) bool
+}
+
+// beside reports whether an agent works beside the sittings.
+func (s *State) beside(a *agent.Agent) bool {
+	b, ok := s.rules.Society.(Beside)
+	return ok && b.Works(s, a)
+}
+
+// reads gives an agent beside the sittings something to read, in an empty window.
+func (s *State) reads(e event.Event, b *event.ReviewBegun) {
+	a := s.Agent(e.Actor)
+	if a == nil || a.Asked != 0 || len(a.Open) > 0 || s.Sitting != nil && s.Sitting.Agent == a.Name {
+		panic(fmt.Errorf("%.40q is given something to read, and is busy or nobody", e.Actor))
+	}
+	a.Afresh()
+	if !a.Held {
+		a.Retry()
+		a.Heed()
+	}
+	a.Told(b.Words)
+	a.Told(b.Text)
 }
 
 // Sit drafts the beginning of a sitting: b says all but what the agent is told.

@@ -25,6 +25,8 @@ rules:
       - {tool: write_file, args: {path: work/main/.gitignore, content: "*.log\n"}}
       - {tool: write_file, args: {path: work/main/x.log, content: "noise"}}
       - {tool: write_file, args: {path: work/main/__pycache__/m.txt, content: "cache"}}
+      - {tool: write_file, args: {path: work/main/models/CACHEDIR.TAG, content: "Signature: 8a477f597d28d172789f06886806bc55\n# of a program"}}
+      - {tool: write_file, args: {path: work/main/models/m.bin, content: "cache"}}
       - {tool: checkpoint, args: {message: "first\n\nLyceum-Event: 1"}}
       - {tool: checkpoint, args: {message: "nothing new"}}
       - {tool: prepare_branch, args: {kind: idea, id: a}}
@@ -86,7 +88,7 @@ func TestLinesOfWorkBecomeCommits(t *testing.T) {
 	if len(m.Checkpoints) != 2 || m.Current != "idea/a" || len(m.Branches) != 2 {
 		t.Fatalf("the study has\n%s%q", m.Graph(), l.outputs(name, "checkpoint"))
 	}
-	if got := l.outputs(name, "checkpoint"); !strings.Contains(got[0], "2 files") || !strings.Contains(got[0], "x.log") || !strings.Contains(got[0], "__pycache__") || !strings.Contains(got[1], "Nothing has changed") {
+	if got := l.outputs(name, "checkpoint"); !strings.Contains(got[0], "2 files") || !strings.Contains(got[0], "x.log") || !strings.Contains(got[0], "__pycache__") || !strings.Contains(got[0], "as its CACHEDIR.TAG says") || !strings.Contains(got[1], "Nothing has changed") {
 		t.Errorf("checkpoints are answered %q", got)
 	}
 	if got := l.outputs(name, "interact"); !strings.Contains(got[0], "Checkpoint") || strings.Contains(got[1], "Checkpoint") {

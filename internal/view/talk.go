@@ -21,6 +21,8 @@ type Talk struct {
 	Skill   string
 	// Last is what an agent said last.
 	Last *Saying
+	// sitter is who works in sittings. Whoever works beside them speaks to nobody.
+	sitter string
 }
 
 // Letter is a message that waits. To is the agent that it is for, empty for all.
@@ -69,6 +71,7 @@ func (t *Talk) Take(e event.Event) {
 		}
 	case *event.SittingBegun:
 		t.gone(b.Mail...)
+		t.sitter = e.Actor
 		t.Sitting, t.Sits, t.Skill, t.Anchor = b.Number, true, b.Skill, b.Anchor
 	case *event.SittingEnded:
 		t.Sits = false
@@ -79,7 +82,7 @@ func (t *Talk) Take(e event.Event) {
 		t.Last = &Saying{e.Seq, e.Actor, b.Kind, b.Text}
 	case *event.ModelResult:
 		for _, p := range b.Parts {
-			if p.Kind == event.PartText && p.Text != nil {
+			if (t.sitter == "" || t.sitter == e.Actor) && p.Kind == event.PartText && p.Text != nil {
 				t.Last = &Saying{Seq: e.Seq, By: e.Actor, Text: *p.Text}
 			}
 		}

@@ -43,7 +43,7 @@ func (c *conversing) take(v *Views, e event.Event, s *quest.State) {
 			return
 		}
 	case *event.ModelResult:
-		if !slices.ContainsFunc(b.Parts, func(p event.Part) bool { return p.Kind == event.PartText && p.Text != nil }) {
+		if aside(e, s) || !slices.ContainsFunc(b.Parts, func(p event.Part) bool { return p.Kind == event.PartText && p.Text != nil }) {
 			return
 		}
 	case *event.QuestCreated, *event.UserMessage, *event.InteractionAnswered, *event.AnchorMoved, *event.AgentParked, *event.QuestRested, *event.QuestFinished:
@@ -59,4 +59,10 @@ func (v *Views) Conversation() *Conversation {
 		return &c.Conversation
 	}
 	return &Conversation{}
+}
+
+// aside reports whether an agent speaks to nobody: it works beside the sittings, as who reviews a
+// paper does.
+func aside(e event.Event, s *quest.State) bool {
+	return s.HasMail() && (s.Sitting == nil || s.Sitting.Agent != e.Actor)
 }

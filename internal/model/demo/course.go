@@ -443,8 +443,11 @@ func (c *course) campaign(s aSeries) (string, error) {
 	return c.goOn("write", "Both questions are answered.", []string{won, id}, "It holds in the last months alone, and it is seen what the growth adds. Next it is written down.")
 }
 
-// write sums up.
-func (c *course) write(aSeries) (string, error) {
+// write writes the paper, or a report where there is to be none.
+func (c *course) write(s aSeries) (string, error) {
+	if c.offered[toolPaper] && !slices.ContainsFunc(c.told, func(t string) bool { return strings.Contains(t, noPaper) }) {
+		return c.paper(s)
+	}
 	account, err := c.account()
 	if err != nil {
 		return stuck(err)

@@ -9,8 +9,9 @@ import (
 	"lyceum/internal/need"
 )
 
-// A study from scouting to its answer, under the real rules and in real computers. What demo
-// claims comes out again; demo:2 writes a figure down wrongly, and is caught.
+// A study from scouting to its answer, under the real rules and in real computers, with a paper
+// that a second agent has read. What demo claims comes out again; demo:2 writes a figure down
+// wrongly, and is caught.
 func TestTheExampleOfAStudy(t *testing.T) {
 	t.Parallel()
 	need.Programs(t, "awk", "git")
@@ -43,7 +44,8 @@ func TestTheExampleOfAStudy(t *testing.T) {
 			trace := lyceum(t, home, "trace", "copilot", "--jsonl")
 			for what, want := range map[string]int{
 				`"type":"anchor.moved"`: 6, `"type":"result.recorded"`: c.closes, `"type":"baseline.accepted"`: 1, `"type":"campaign.created"`: 1,
-				`"type":"checkpoint.made"`: c.closes,
+				`"type":"checkpoint.made"`: c.closes + 2, `"type":"outline.submitted"`: 1, `"type":"paper.submitted"`: 2, `"type":"review.begun"`: 2, `"type":"review.given"`: 2,
+				`"type":"point.answered"`: 2, `"how":"mended"`: 1, `"how":"rebutted"`: 1, `"holds":false`: 0, `"holds":true`: 12, `"verdict":"same"`: 2,
 			} {
 				if got := strings.Count(trace, what); got != want {
 					t.Errorf("%d times %s in the ledger, want %d", got, what, want)

@@ -29,7 +29,9 @@
 //
 // Where move_anchor is among the tools, it is a researcher that goes from stage to stage. It
 // knows one question there, how a series is forecast, and tries one idea that loses and one
-// that wins. demo:2 writes a figure down wrongly, which is found out when it is run again.
+// that wins, and writes a paper about it. demo:2 writes a figure down wrongly, which is found out
+// when it is run again. Who has submit_review and no stages reads the paper, and says what it does
+// not say.
 package demo
 
 import (
@@ -78,6 +80,8 @@ func (m *Demo) Generate(ctx context.Context, r *model.Request, emit func(model.D
 		next = newLab(r, d, m.seed).next
 	case d.offered[toolMove]:
 		next = newCourse(r, d, m.seed).next
+	case d.offered[toolReview]:
+		next = (&referee{d, everything(r)}).next
 	}
 	say, calls := next()
 	a := answer(r, say, calls)

@@ -15,6 +15,8 @@ import (
 // and fails.
 type Stages struct {
 	books studyBooks
+	// writes says that the researcher is bent on its paper.
+	writes bool
 	// speaks is how many of a thousand answers are words alone.
 	speaks int
 }
@@ -50,6 +52,12 @@ func (p *Stages) Make(w *World, b *event.QuestCreated) {
 	if w.Chance(200) {
 		set.Materials = []string{"old"}
 	}
+	if w.Chance(200) {
+		set.Paper = "none"
+	}
+	if p.writes = p.speaks < 900 && w.Chance(300); p.writes {
+		set.Anchor, set.Mode, set.Paper, set.Ask = study.Write, study.Autonomous, "", nil
+	}
 	if w.Chance(500) {
 		set.Literature = "online"
 	}
@@ -61,10 +69,15 @@ func (p *Stages) Make(w *World, b *event.QuestCreated) {
 	for _, t := range (stages.Society{}).Own() {
 		a.ToolNames = append(a.ToolNames, t.Name)
 	}
-	if w.Chance(300) {
+	if set.Paper == "" && w.Chance(800) {
+		r := *a
+		r.Name, r.ToolNames = stages.Reviewer, []string{"submit_review"}
+		b.Agents = append(b.Agents, r)
+	}
+	if !p.writes && w.Chance(300) {
 		b.Limits.Turns = new(5 + w.Int64N(60))
 	}
-	if w.Chance(300) {
+	if !p.writes && w.Chance(300) {
 		b.Limits.Duration = new(1_000_000 + w.Int64N(60_000_000))
 	}
 }
@@ -73,7 +86,7 @@ func (p *Stages) Make(w *World, b *event.QuestCreated) {
 func (p *Stages) Rows() map[event.Type]Row {
 	return map[event.Type]Row{
 		"model.call": p.answer, "card.call": cardResult, "files.call": filesResult, "literature.call": literatureResult, "folder.call": folderResult, "checkpoint.call": checkpointResult,
-		"baseline.call": baselineResult, "reproduction.call": reproductionResult, "bundle.call": bundleResult,
+		"baseline.call": baselineResult, "reproduction.call": p.reproduced, "bundle.call": bundleResult,
 		"delivery.call": deliveryResult,
 	}
 }
@@ -86,7 +99,7 @@ func (p *Stages) answer(w *World, call event.Event) event.Body {
 		return &event.ModelResult{Call: call.Seq, Error: &event.ModelError{Kind: event.KindStopped, Text: "the turn was cut short"}}
 	}
 	r := answer(w, call).(*event.ModelResult)
-	if r.Error == nil && len(r.Parts) > 1 && w.Chance(p.speaks) {
+	if r.Error == nil && len(r.Parts) > 1 && (!p.writes && w.Chance(p.speaks) || w.Chance(50)) {
 		r.Stop, r.Parts = model.StopEnd, r.Parts[:1]
 	}
 	return r
@@ -157,8 +170,14 @@ func checkpointResult(w *World, call event.Event) event.Body {
 }
 
 // Call implements Part: sensible, or not.
-func (p *Stages) Call(w *World, _ string) (string, any) {
+func (p *Stages) Call(w *World, agent string) (string, any) {
 	s := w.State()
+	if agent == stages.Reviewer {
+		return "submit_review", reviewArgs(w)
+	}
+	if p.writes && w.Chance(900) {
+		return paperCall(w, stages.Of(s).Study)
+	}
 	if w.Chance(350) {
 		return resultCall(w, stages.Of(s).Study)
 	}
@@ -226,8 +245,8 @@ func (*Stages) work(w *World) (string, any) {
 // Says implements Speaker.
 func (p *Stages) Says(w *World) event.Body {
 	some := func() uint64 { return 1 + w.Uint64N(w.Seq()+1) }
-	switch n := w.IntN(22); {
-	case n >= 20:
+	switch n := w.IntN(20); {
+	case n == 18:
 		return &event.ConversationBound{Connector: "sim", Conversation: fmt.Sprint(w.IntN(3)), Gone: w.Chance(300), Primary: w.Chance(300)}
 	case n < 11:
 		m := &event.UserMessage{Text: event.Text{Text: w.Word()}, Sender: fmt.Sprint("person-", w.IntN(8)), Source: "sim"}
@@ -252,7 +271,11 @@ func (p *Stages) Says(w *World) event.Body {
 	case n < 17:
 		return &event.StudyOrder{Action: event.SteerStage, What: study.Anchors[w.IntN(len(study.Anchors))], Reason: w.Word()}
 	case n < 19:
-		return &event.StudyOrder{Action: event.SteerWaive, What: study.Gates[w.IntN(len(study.Gates))].Name, Reason: w.Word()}
+		what := study.Gates[w.IntN(len(study.Gates))].Name
+		if w.Chance(300) {
+			what = study.Items[w.IntN(len(study.Items))]
+		}
+		return &event.StudyOrder{Action: event.SteerWaive, What: what, Reason: w.Word()}
 	}
 	return &event.StudyOrder{Action: event.SteerUse, What: study.Skills[w.IntN(len(study.Skills))]}
 }

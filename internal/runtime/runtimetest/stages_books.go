@@ -38,6 +38,7 @@ type studyBooks struct {
 	exited          bool
 	// waits says that the quest waited for words when the last batch was done.
 	waits bool
+	paper paperBooks
 }
 
 func newStudyBooks() studyBooks {
@@ -56,6 +57,7 @@ func (b *studyBooks) count(w *World, e event.Event) error {
 	switch x := e.Body.(type) {
 	case *event.QuestCreated:
 		b.queue, b.autonomous = []uint64{1}, strings.Contains(x.Settings, `"`+study.Autonomous+`"`)
+		b.paper.paperless = strings.Contains(x.Settings, `"paper":"none"`)
 	case *event.UserMessage:
 		b.hears(e.Seq)
 	case *event.InteractionOpened:
@@ -80,8 +82,9 @@ func (b *studyBooks) count(w *World, e event.Event) error {
 		clear(b.questions) // they are the origin's; the fork asks anew
 	case *event.QuestResumed:
 		b.empty, b.failures = 0, 0
-	case *event.CliExit:
+	case *event.CliExit, *event.ReviewGiven:
 		b.exited = b.exited || !b.sits
+		return b.paper.count(w, e)
 	case *event.TimerSet:
 		return b.timer(w, e, x)
 	case *event.AgentParked:
@@ -107,6 +110,9 @@ func (b *studyBooks) hears(seq uint64) {
 
 // sitting takes in what is about sittings.
 func (b *studyBooks) sitting(w *World, e event.Event) error {
+	if err := b.paper.count(w, e); err != nil || e.Actor == stages.Reviewer {
+		return err
+	}
 	switch x := e.Body.(type) {
 	case *event.SittingBegun:
 		return b.begun(w, x)

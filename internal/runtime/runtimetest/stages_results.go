@@ -52,20 +52,10 @@ func baselineResult(w *World, call event.Event) event.Body {
 // or anything.
 func resultCall(w *World, s *study.Study) (string, any) {
 	result, campaign := fmt.Sprint("result-", 1+w.IntN(len(s.Results)+1)), fmt.Sprint("campaign-", 1+w.IntN(len(s.Campaigns)+1))
-	claim := object{"title": w.Word(), "entrypoint": "own.sh", "metrics": []object{{"name": "mae", "direction": "lower", "value": "1.5", "data": event.HashOf(nil).String()}}}
-	claim["kind"] = []string{study.ResultMain, study.ResultBaseline, study.ResultBaseline}[w.IntN(3)]
+	claim := figure(w, []string{study.ResultMain, study.ResultBaseline, study.ResultBaseline}[w.IntN(3)])
 	here := s.Here()
 	if w.Chance(600) {
-		last := s.Branches[len(s.Branches)-1]
-		switch {
-		case here.Kind == study.KindRun && here.Closed == 0 && here.Count > 0:
-			return "record_main_experiment", claim
-		case here.Kind == study.KindRun && here.Closed == 0:
-			return "checkpoint", object{"message": w.Word()}
-		case last.Kind == study.KindRun && last.Closed == 0 && last != here:
-			return "activate_branch", object{"name": last.Name}
-		}
-		return "prepare_branch", object{"kind": "run", "id": fmt.Sprint("r", len(s.Branches))}
+		return nextResult(w, s, claim)
 	}
 	switch n := w.IntN(20); {
 	case n < 3:
@@ -97,4 +87,23 @@ func resultCall(w *World, s *study.Study) (string, any) {
 		return "attach_baseline", object{"name": "naive"}
 	}
 	return "record", object{"kind": "decision", "title": w.Word(), "verdict": "good", "action": w.Word(), "reason": w.Word(), "because": []string{result}}
+}
+
+// nextResult is the next step to another result.
+func nextResult(w *World, s *study.Study, claim object) (string, any) {
+	here, last := s.Here(), s.Branches[len(s.Branches)-1]
+	switch {
+	case here.Kind == study.KindRun && here.Closed == 0 && here.Count > 0:
+		return "record_main_experiment", claim
+	case here.Kind == study.KindRun && here.Closed == 0:
+		return "checkpoint", object{"message": w.Word()}
+	case last.Kind == study.KindRun && last.Closed == 0 && last != here:
+		return "activate_branch", object{"name": last.Name}
+	}
+	return "prepare_branch", object{"kind": "run", "id": fmt.Sprint("r", len(s.Branches))}
+}
+
+// figure is a result as it is recorded, of a program that prints what it says.
+func figure(w *World, kind string) object {
+	return object{"kind": kind, "title": w.Word(), "entrypoint": "own.sh", "metrics": []object{{"name": "mae", "direction": "lower", "value": "1.5", "data": event.HashOf(nil).String()}}}
 }

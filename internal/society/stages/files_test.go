@@ -103,6 +103,20 @@ func TestFilesOfAMessageAreCopiedIntoTheHome(t *testing.T) {
 		}
 		k.Sound()
 	})
+	t.Run("AForkCopiesThemAnew", func(t *testing.T) {
+		k := begin(t, "")
+		k.Start()
+		k.says("So.")
+		k.brings("Read this.", "a.pdf")
+		f := talk{k.Fork(len(k.Events), nil)}
+		if got := kinds(f.Take("person", &event.QuestResumed{})); !strings.HasSuffix(got, "files.call") {
+			t.Fatalf("a fork goes on with %q", got)
+		}
+		if got := kinds(f.copied("")); got != "sitting.begun model.call" {
+			t.Errorf("copied files lead to %q in a fork", got)
+		}
+		f.Sound()
+	})
 	t.Run("LedAgainAfterAFailure", func(t *testing.T) {
 		k := begin(t, "")
 		k.Start()

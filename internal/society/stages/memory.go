@@ -26,7 +26,7 @@ type Memory struct {
 	Failed bool   `json:",omitzero"`
 	Reason string `json:",omitzero"`
 	Retry  uint64 `json:",omitzero"`
-	// Exited says that a command in the background has ended, and nobody was told.
+	// Exited says that a command in the background has ended, or a review, and nobody was told.
 	Exited bool `json:",omitzero"`
 }
 
@@ -43,7 +43,7 @@ type Order struct {
 const maxOrders = 64
 
 // Begin implements quest.Knower.
-func (Society) Begin(_ *quest.State, b *event.QuestCreated) quest.Memory {
+func (Society) Begin(s *quest.State, b *event.QuestCreated) quest.Memory {
 	m := &Memory{Settings: settingsOf(nil), Corpus: b.Corpus}
 	if err := quest.Recorded(b, &m.Settings); err != nil {
 		panic(err)
@@ -52,7 +52,9 @@ func (Society) Begin(_ *quest.State, b *event.QuestCreated) quest.Memory {
 		panic(err)
 	}
 	m.Study = study.New(m.Settings.Mode, m.Settings.Anchor, len(m.Settings.Materials) > 0)
-	m.Study.Paperless = m.Settings.Paper == "none"
+	m.Study.Paperless = m.Settings.Paper == noPaper
+	r := s.Agent(Reviewer)
+	m.Study.Reviewer = r != nil && r.Mind() == agent.ByModel
 	m.Study.Routing = m.Settings.Routing
 	return m
 }
@@ -105,6 +107,8 @@ func (m *Memory) Apply(e event.Event) {
 	case *event.CliExit:
 		// What an executor runs itself ends with its prompt.
 		m.Exited = m.Exited || !m.Study.Under() && b.Call != 0
+	case *event.ReviewGiven:
+		m.Exited = m.Exited || !m.Study.Under()
 	}
 }
 
@@ -150,6 +154,8 @@ func (m *Memory) Check(b event.Result) error {
 		return m.Study.CheckRun(b)
 	case *event.BaselineResult:
 		return m.Study.CheckBrought(b)
+	case *event.BundleResult:
+		return m.Study.CheckBundle(b)
 	}
 	return nil
 }
@@ -168,7 +174,7 @@ func (m *Memory) Resting(s *quest.State) bool {
 		return false
 	case a.Parked != "":
 		return true
-	case background(a) || m.Exited || m.Study.Recovers():
+	case background(a) || m.Exited || m.Study.Recovers() || m.Study.Reviewed != nil || m.Study.Due() != nil:
 		return false
 	}
 	return m.Study.Waits() != nil || m.Settings.Mode == study.Copilot

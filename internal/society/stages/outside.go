@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"lyceum/internal/event"
@@ -29,6 +30,11 @@ func deliveryKey(s *quest.State, u study.Unsent) string {
 
 // MayBind implements quest.Bindable.
 func (m *Memory) MayBind(b *event.ConversationBound) error { return m.Study.MayBind(b) }
+
+// Bound implements quest.Bindable.
+func (m *Memory) Bound(b *event.ConversationBound) bool {
+	return slices.Contains(m.Study.Bound, study.Bound{Connector: b.Connector, Conversation: b.Conversation, Primary: b.Primary})
+}
 
 // audience are those who hear what is said: here, and by connectors.
 func audience(m *Memory) string {

@@ -11,14 +11,14 @@ import (
 
 // movers are the tools that lead to a stage, each with the argument that decides to which.
 var movers = map[string][]string{
-	moveAnchor: {"args", "to"}, submitIdea: nil, recordMain: {"args", "kind"}, createCampaign: nil, recordSlice: nil,
+	moveAnchor: {"args", "to"}, submitIdea: nil, recordMain: {"args", "kind"}, createCampaign: nil, recordSlice: nil, submitOutline: nil, submitPaper: nil,
 }
 
 // policies are those of every study: what has to be there before it goes on, whichever tool
 // leads there. What they ask, the facts of the call tell. A person's order is held to the same
 // by MaySteer.
 func policies() (out []behavior.Thread) {
-	tools := []string{moveAnchor, submitIdea, recordMain, createCampaign, recordSlice}
+	tools := []string{moveAnchor, submitIdea, recordMain, createCampaign, recordSlice, submitOutline, submitPaper}
 	for _, g := range study.Gates {
 		judge := func(f *policy.Facts) behavior.Truth {
 			switch {
@@ -60,6 +60,8 @@ func leadsTo(tool, arg string) string {
 		return study.Experiment
 	case createCampaign, recordSlice:
 		return study.Campaign
+	case submitOutline, submitPaper:
+		return study.Write
 	}
 	return ""
 }

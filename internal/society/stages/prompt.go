@@ -53,7 +53,7 @@ func facts(s *quest.State, a *agent.Agent, b *event.SittingBegun) *study.Facts {
 		{Name: "home", Value: home}, {Name: "quest", Value: s.Name}, {Name: "folder", Value: "quests/" + s.Name}, {Name: "anchor", Value: b.Anchor},
 		{Name: "branch", Value: b.Branch}, {Name: "its folder", Value: study.WorkDir + "/" + b.Branch}, {Name: "skill", Value: b.Skill}, {Name: "runner", Value: b.Runner}, {Name: "model", Value: a.Model},
 		{Name: "mode", Value: set.Mode}, {Name: "literature", Value: cmp.Or(set.Literature, "offline")}, {Name: "locale", Value: set.Locale},
-		{Name: "materials", Value: strings.Join(set.Materials, ", ")},
+		{Name: "paper", Value: set.Paper}, {Name: "materials", Value: strings.Join(set.Materials, ", ")},
 	}
 	f.Context = append(f.Context, namespaces(a)...)
 	f.Surface = []study.Pair{

@@ -43,7 +43,7 @@ func (Society) Server(tool string) (server, name string) {
 // at the servers, some under other names than the texts use.
 func namespaces(a *agent.Agent) []study.Pair {
 	if a.Session == nil {
-		return []study.Pair{{Name: "tools", Value: "interact, move_anchor, state, complete; prepare_branch, activate_branch, checkpoint, compare, render_git_graph; memory_*"}}
+		return []study.Pair{{Name: "tools", Value: "interact, move_anchor, state, complete; prepare_branch, activate_branch, checkpoint, compare, render_git_graph; submit_outline, submit_paper, answer_point; memory_*"}}
 	}
 	var words []string
 	for _, c := range commands {

@@ -29,6 +29,9 @@ type Settings struct {
 	Skills  []string `json:"skills,omitempty"`
 }
 
+// noPaper is what paper says where a study ends in a report.
+const noPaper = "none"
+
 // Native is the runner that is the quest's own model.
 const Native = "native"
 
@@ -48,7 +51,10 @@ const (
 )
 
 // asks are what people can be asked about by the rules.
-var asks = []string{"baseline", "idea", "result", "cost", "finish"}
+var asks = []string{"baseline", "idea", "result", cost, "finish"}
+
+// cost is what people are asked about before something is run that was not before.
+const cost = "cost"
 
 const (
 	maxList = 64

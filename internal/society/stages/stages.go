@@ -1,5 +1,5 @@
 // Package stages is a society of one researcher whom people talk to for long, from scouting to
-// a paper. It works in sittings: what people say waits and begins the next one, or is handed to
+// a paper that somebody else has read. It works in sittings: what people say waits and begins the next one, or is handed to
 // it between two turns. Between sittings nothing happens, unless it works on its own.
 //
 // What is known is a fold of the ledger (package study); what follows next is one thing at a
@@ -31,6 +31,8 @@ var (
 	_ quest.Deliverer = Society{}
 	_ quest.Skilled   = Society{}
 	_ quest.Served    = Society{}
+	_ quest.Landlord  = Society{}
+	_ quest.Beside    = Society{}
 	_ quest.Rester    = (*Memory)(nil)
 	_ quest.Steered   = (*Memory)(nil)
 	_ quest.Replied   = (*Memory)(nil)
@@ -65,25 +67,44 @@ func (Society) Texts() []event.NamedText { return texts }
 // Own implements quest.Toolbox.
 func (Society) Own() []quest.OwnTool { return tools }
 
-// Researcher is the agent.
-const Researcher = "researcher"
+// Researcher is the agent that people talk to, Reviewer the one that reads its papers.
+const (
+	Researcher = "researcher"
+	Reviewer   = "reviewer"
+)
 
 // Roles implements quest.Cast: one researcher, which thinks with the quest's model or is an
-// executor.
+// executor, and a reviewer, where there are papers and a model to read them.
 func (Society) Roles(s *quest.Spec, thinks, _ bool) []quest.Role {
 	r := quest.Role{Name: Researcher, Thinks: thinks, Text: "system", World: true, Uses: commandTools()}
 	for _, t := range tools {
 		r.Own = append(r.Own, t.Name)
 	}
-	if set := settingsOf(s); set.Runner != Native {
+	set := settingsOf(s)
+	if set.Runner != Native {
 		r.Executor, r.Prompted, r.Thinks, r.World = set.Runner, true, false, false
 		r.Gateway = &event.GatewaySpec{Any: true}
 	}
-	return []quest.Role{r}
+	roles := []quest.Role{r}
+	if thinks && set.Paper != noPaper {
+		roles = append(roles, quest.Role{Name: Reviewer, Thinks: true, Text: "system-reviewer", Own: []string{submitReview}})
+	}
+	return roles
+}
+
+// Houses implements quest.Landlord: a reviewer has no home, and nothing to read but the paper.
+func (Society) Houses(a *agent.Agent) bool { return a.Name != Reviewer }
+
+// Works implements quest.Beside: the reviewer does, while there is a paper before it.
+func (Society) Works(s *quest.State, a *agent.Agent) bool {
+	return a.Name == Reviewer && (Of(s).Study.Reviewed != nil || len(a.Open) > 0)
 }
 
 // Answered implements quest.Society: who has spoken and calls for nothing rests.
 func (Society) Answered(s *quest.State, a *agent.Agent, e event.Event) []event.Draft {
+	if a.Name == Reviewer {
+		return remind(s, e)
+	}
 	if s.Sitting == nil {
 		return nil
 	}
@@ -99,12 +120,15 @@ func (Society) Answered(s *quest.State, a *agent.Agent, e event.Event) []event.D
 
 // Failed implements quest.Society: the sitting is over, and Tend says when the next is tried.
 func (Society) Failed(s *quest.State, a *agent.Agent, e event.Event) []event.Draft {
-	if s.Sitting == nil {
-		return nil
-	}
 	reason := "the model answered nothing, three times in a row"
 	if a.Failed != nil {
 		reason = event.Shorten(a.Failed.Text, 2000)
+	}
+	if a.Name == Reviewer {
+		return noReview(s, e, reason)
+	}
+	if s.Sitting == nil {
+		return nil
 	}
 	if lost(a) {
 		return end(s, e, event.SittingInterrupted, reason)
@@ -120,7 +144,7 @@ func lost(a *agent.Agent) bool {
 
 // Parked implements quest.Society: a policy has taken the turn away, and a person has to speak.
 func (Society) Parked(s *quest.State, a *agent.Agent, e event.Event) []event.Draft {
-	if s.Sitting == nil {
+	if s.Sitting == nil || a.Name == Reviewer { // of whom Tend says that there is no review
 		return nil
 	}
 	return end(s, e, event.SittingCut, event.Shorten(a.Parked, 2000))
@@ -130,7 +154,7 @@ func (Society) Parked(s *quest.State, a *agent.Agent, e event.Event) []event.Dra
 // concluded has none.
 func (Society) Before(s *quest.State, a *agent.Agent, e event.Event) []event.Draft {
 	switch {
-	case a.Parked != "" || a.Phase() != agent.Ready || s.Sitting == nil:
+	case a.Parked != "" || a.Phase() != agent.Ready || s.Sitting == nil || a.Name == Reviewer:
 		return nil
 	case Of(s).Study.Concluded != 0:
 		return end(s, e, event.SittingRested, "")

@@ -19,8 +19,8 @@ const maxMail = agent.MaxLong
 const retryTimer = "sitting/retry"
 
 // Tend implements quest.Host: orders first, then the question that is to be asked, what is to be said
-// elsewhere, and questions that nobody waits for any more, then results that are to be run and files that
-// are to be copied, then what comes after a sitting.
+// elsewhere, and questions that nobody waits for any more, then results that are to be run, papers that
+// are to be reviewed and files that are to be copied, then what comes after a sitting.
 func (Society) Tend(s *quest.State, e event.Event) []event.Draft {
 	m, a := Of(s), s.Agent(Researcher)
 	if a == nil {
@@ -41,6 +41,9 @@ func (Society) Tend(s *quest.State, e event.Event) []event.Draft {
 	if call := m.Study.Try(); call != nil {
 		return one(e, "core", call)
 	}
+	if step := review(s, m, e); step != nil {
+		return step
+	}
 	if step := s.CopyFiles(e, a); step != nil {
 		return step
 	}
@@ -58,12 +61,12 @@ func next(s *quest.State, m *Memory, a *agent.Agent, e event.Event) []event.Draf
 	case a.Parked != "" || a.Asked != 0 || len(a.Open) > 0:
 		return nil
 	case m.Study.Concluded != 0:
-		return one(e, a.Name, &event.QuestFinished{Answer: event.Text{Text: m.Study.Conclusion}})
+		return one(e, a.Name, &event.QuestFinished{Answer: event.Text{Text: m.Study.Conclusion}, Warnings: m.Study.Warnings()})
 	case m.Failed:
 		return again(m, e)
 	case len(s.Mail) > 0 || m.Study.Recovers():
 		return sit(s, m, a, e)
-	case m.Study.Waits() != nil || background(a):
+	case m.Study.Waits() != nil || background(a) || m.Study.Reviewed != nil:
 		return nil
 	case m.Exited:
 		return sit(s, m, a, e)

@@ -30,10 +30,10 @@ const (
 
 // tools are the society's own, subject by subject. Their texts are part of the rules: a quest
 // pins them.
-var tools = slices.Concat(talkTools, literatureTools, branchTools, resultTools)
+var tools = slices.Concat(talkTools, literatureTools, branchTools, resultTools, paperTools)
 
 // uses are what each of them does; what is not here, the world answers.
-var uses = joined(talkUses, literatureUses, branchUses, resultUses)
+var uses = joined(talkUses, literatureUses, branchUses, resultUses, paperUses)
 
 var talkUses = map[string]func(*using) []event.Draft{
 	interact: (*using).interact, moveAnchor: (*using).move, stateTool: (*using).state, complete: (*using).complete,

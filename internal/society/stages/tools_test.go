@@ -63,7 +63,7 @@ func TestInteract(t *testing.T) {
 		if kinds(got) != "model.result tool.call interact.said tool.answered model.call" && !strings.HasSuffix(kinds(got), "interact.said tool.answered model.call") {
 			t.Errorf("it leads to %q", kinds(got))
 		}
-		if text, wrong := told(t, got); wrong || !strings.Contains(text, "Nothing came. Go on.") || !strings.Contains(text, "half") || !strings.Contains(text, "local") {
+		if text, wrong := told(t, got); wrong || !strings.Contains(text, "Nothing came. Go on.") || strings.Contains(text, "half") || !strings.Contains(text, "local") {
 			t.Errorf("it is answered %q", text)
 		}
 		if b := all[*event.InteractSaid](got)[0]; b.Reply != study.ReplyThreaded {

@@ -211,9 +211,12 @@ func (c *using) came(at uint64) string {
 		b.WriteString(" The question is open: once you rest, the study waits for its answer.")
 	}
 	b.WriteString(c.noted())
-	b.WriteString("\nThe last exchanges:")
+	head := "\nThe last exchanges:"
 	for _, x := range c.study.Words[max(0, len(c.study.Words)-maxShown):] {
-		b.WriteString("\n" + x.Line())
+		if x.Seq != at { // it knows what it has just said
+			b.WriteString(head + "\n" + x.Line())
+			head = ""
+		}
 	}
 	return b.String()
 }
@@ -280,16 +283,16 @@ func (c *using) complete() []event.Draft {
 	case args.Answer == "" || event.Weight(args.Answer) > maxCard:
 		return c.wrong("The answer must have 1 to %d bytes.", maxCard)
 	}
-	if step, wait := c.asked("finish", "The researcher wants to end the study with this answer: "+args.Answer); wait {
+	if step, wait := c.asked("The researcher wants to end the study with this answer: "+args.Answer, "finish"); wait {
 		return step
 	}
 	return c.do(&event.InteractSaid{Answer: c.place.Answer, Part: c.place.Part, Kind: study.Answer, Reply: study.ReplyNone, Text: event.Text{Text: args.Answer}})
 }
 
-// asked puts a question that the rules ask people about, if the quest is to ask about that. wait
-// says that there is no yes yet, and step what follows then.
-func (c *using) asked(about, text string) (step []event.Draft, wait bool) {
-	if !slices.Contains(c.m.Settings.Ask, about) {
+// asked puts a question that the rules ask people about, if the quest is to ask about that, or about
+// cost where it costs something. wait says that there is no yes yet, and step what follows then.
+func (c *using) asked(text string, about ...string) (step []event.Draft, wait bool) {
+	if !slices.ContainsFunc(c.m.Settings.Ask, func(w string) bool { return slices.Contains(about, w) }) {
 		return nil, false
 	}
 	yes, step := c.consent(text)

@@ -74,7 +74,7 @@ func (c *using) result(x *outcome) []event.Draft {
 	if bad != "" {
 		return c.wrong("%s", bad)
 	}
-	if step, wait := c.asked("result", fmt.Sprintf("The researcher wants to record the result %s, which closes the branch %s: %s", paper.Quote(b.Title), b.Branch, figures(b.Metrics))); wait {
+	if step, wait := c.asked(fmt.Sprintf("The researcher wants to record the result %s, which closes the branch %s, and has %s run twice: %s", paper.Quote(b.Title), b.Branch, paper.Quote(b.Entrypoint), figures(b.Metrics)), "result", cost); wait {
 		return step
 	}
 	if step := c.arrive(leadsTo(c.u.Name, x.Kind), "the result "+paper.Quote(event.Shorten(b.Title, 100))+" is recorded"); step != nil {
@@ -179,7 +179,7 @@ func (c *using) campaign() []event.Draft {
 	if err := c.study.MayCampaign(x.Result, x.Slices); err != nil {
 		return c.wrong("%s.", capital(err.Error()))
 	}
-	if step, wait := c.asked("cost", fmt.Sprintf("The researcher wants to spend on %d slices about %s: %s", len(x.Slices), x.Result, x.Reason)); wait {
+	if step, wait := c.asked(fmt.Sprintf("The researcher wants to spend on %d slices about %s: %s", len(x.Slices), x.Result, x.Reason), cost); wait {
 		return step
 	}
 	if step := c.arrive(study.Campaign, "a campaign about "+x.Result+" begins"); step != nil {
@@ -284,6 +284,9 @@ func (c *using) attach() []event.Draft {
 	}
 	if !event.ValidName(x.Name) {
 		return c.wrong("%s is no name of a baseline: it has 1 to 63 letters a to z, digits and hyphens.", paper.Quote(event.Shorten(x.Name, 100)))
+	}
+	if step, wait := c.asked(fmt.Sprintf("The researcher wants to bring the baseline %s of this home here, and to have it run twice.", x.Name), cost); wait {
+		return step
 	}
 	return c.do(&event.BaselineCall{Action: study.Attach, Answer: c.place.Answer, Name: x.Name, Part: c.place.Part})
 }

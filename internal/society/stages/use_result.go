@@ -235,7 +235,7 @@ func (c *using) idea() []event.Draft {
 	case x.Text == "":
 		return c.wrong("An idea has a text: what is changed, why that should help, and what would be seen if it were wrong.")
 	}
-	if step, wait := c.asked("idea", fmt.Sprintf("The researcher wants to try this idea: %s\n\n%s", x.Title, x.Text)); wait {
+	if step, wait := c.asked(fmt.Sprintf("The researcher wants to try this idea: %s\n\n%s", x.Title, x.Text), "idea"); wait {
 		return step
 	}
 	if step := c.arrive(study.Idea, "the idea "+paper.Quote(event.Shorten(x.Title, 100))+" is submitted"); step != nil {

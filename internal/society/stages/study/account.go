@@ -149,7 +149,7 @@ func (s *Study) Latest() (out []string) {
 	for i, n := len(s.Campaigns)-1, 0; i >= 0 && n < 2; i, n = i-1, n+1 {
 		out = append(out, s.Campaigns[i].Line())
 	}
-	return out
+	return append(out, s.paperLines(false)...)
 }
 
 // maxAccount is how many lines each part of an account has.
@@ -195,6 +195,7 @@ func (s *Study) Account() string {
 	part("Slices", slices)
 	part("Decisions", s.lines(KindDecision))
 	part("Reports", s.lines(KindReport))
+	part("Paper", s.paperLines(true))
 	return b.String()
 }
 

@@ -57,7 +57,7 @@ type Move struct {
 	Because  []string `json:",omitempty"`
 }
 
-// Waiver is a forward policy that a person lets pass, with the reason.
+// Waiver is a forward policy, or an item of a paper, that a person lets pass, with the reason.
 type Waiver struct {
 	Policy, Reason string
 	Seq            uint64
@@ -93,14 +93,24 @@ func (s *Study) passes(policy string) bool {
 		return s.Counts[KindIdea] > 0 || s.isWaived(policy)
 	case ResultFirst:
 		return slices.ContainsFunc(s.Results, func(r *Result) bool { return r.Kind == ResultMain }) || s.isWaived(policy)
-	case CheckedPaper: // a checklist comes with the paper
-		return s.Paperless && s.Counts[KindReport] > 0 || s.isWaived(policy)
+	case CheckedPaper:
+		return s.Paperless && s.Counts[KindReport] > 0 || !s.Paperless && s.checked() || s.isWaived(policy)
 	}
 	return false
 }
 
 func (s *Study) isWaived(policy string) bool {
-	return slices.ContainsFunc(s.Waived, func(w Waiver) bool { return w.Policy == policy })
+	return s.Waiver(policy) != nil
+}
+
+// Waiver is how a policy or an item was waived, nil if it was not.
+func (s *Study) Waiver(policy string) *Waiver {
+	for i := range s.Waived {
+		if s.Waived[i].Policy == policy {
+			return &s.Waived[i]
+		}
+	}
+	return nil
 }
 
 // waive notes that a person lets a policy pass.
@@ -119,16 +129,20 @@ func (s *Study) MayMove(to string) error {
 		return fmt.Errorf("the study is at %s already", to)
 	case len(lacks) > 0:
 		g := lacks[0]
-		return fmt.Errorf("%s keeps the study from %s: it needs %s, or a person who waives it with a reason", g.Name, to, g.Needs)
+		why := ""
+		if lines := s.WhyNot(); g.Name == CheckedPaper && len(lines) > 0 {
+			why = " (" + event.Shorten(strings.Join(lines, "; "), maxWhy) + ")"
+		}
+		return fmt.Errorf("%s keeps the study from %s: it needs %s%s, or a person who waives it with a reason", g.Name, to, g.Needs, why)
 	}
 	return nil
 }
 
-// MayWaive says why a policy cannot be waived.
+// MayWaive says why a policy, or an item that a paper must have, cannot be waived.
 func (s *Study) MayWaive(policy, reason string) error {
 	switch {
-	case !slices.ContainsFunc(Gates, func(g Gate) bool { return g.Name == policy }):
-		return fmt.Errorf("there is no forward policy %.40q: there are %s, %s, %s and %s", policy, BaselineFirst, IdeaFirst, ResultFirst, CheckedPaper)
+	case !slices.ContainsFunc(Gates, func(g Gate) bool { return g.Name == policy }) && !slices.Contains(Items, policy):
+		return fmt.Errorf("there is no forward policy %.40q: there are %s, %s, %s and %s; and of a paper %s", policy, BaselineFirst, IdeaFirst, ResultFirst, CheckedPaper, strings.Join(Items, ", "))
 	case strings.TrimSpace(reason) == "":
 		return fmt.Errorf("%s is waived with a reason, or not at all", policy)
 	}

@@ -72,11 +72,16 @@ func byID[T any](list []*T, id string, of func(*T) string) *T {
 	return nil
 }
 
-// Exists reports whether there is something of that id: an artifact, a result, a campaign, a
-// card, or an event before seq.
+// Exists reports whether there is something of that id: an artifact, a result, a campaign, an
+// outline, a paper, a card, or an event before seq.
 func (s *Study) Exists(id string, seq uint64) bool {
 	n, err := strconv.ParseUint(id, 10, 64)
-	return s.Artifact(id) != nil || s.Result(id) != nil || s.Campaign(id) != nil || s.Card(id) != nil || err == nil && len(id) <= 15 && id[0] != '0' && n < seq
+	return s.Artifact(id) != nil || s.Result(id) != nil || s.Campaign(id) != nil || s.Card(id) != nil || s.isWritten(id) || err == nil && len(id) <= 15 && id[0] != '0' && n < seq
+}
+
+// isWritten reports whether an outline or a paper has that id.
+func (s *Study) isWritten(id string) bool {
+	return byID(s.Outlines, id, func(o *Outline) string { return o.ID }) != nil || byID(s.Papers, id, func(p *Paper) string { return p.ID }) != nil
 }
 
 // rests panics if something rests on what is not there.

@@ -30,7 +30,7 @@ type Study struct {
 	// Moves are the last of them, and Moved counts all.
 	Moves []Move `json:",omitempty"`
 	Moved int64  `json:",omitzero"`
-	// Waived are the forward policies that a person lets pass, each once.
+	// Waived are the forward policies and the items of papers that a person lets pass, each once.
 	Waived []Waiver `json:",omitempty"`
 	// Sitting is the one under way, or the last one; nil before the first.
 	Sitting *Sitting `json:",omitzero"`
@@ -79,6 +79,7 @@ type Study struct {
 	Effects []Effect `json:",omitempty"`
 
 	Made
+	Written
 
 	// Outside are the conversations elsewhere.
 	Outside
@@ -156,6 +157,7 @@ func (s *Study) Apply(e event.Event) {
 		s.applyLiterature(e)
 		s.applyBranch(e)
 		s.applyResult(e)
+		s.applyPaper(e)
 	}
 }
 
@@ -170,6 +172,7 @@ func (s *Study) Abandon() {
 	for _, id := range s.Untried {
 		s.Result(id).Call = 0
 	}
+	s.abandonPapers()
 	s.abandon()
 	s.abandonLookups()
 }

@@ -1,0 +1,162 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"lyceum/internal/connector"
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/service"
+	"lyceum/internal/society/stages"
+)
+
+// tells is a researcher that says to people what they say to it.
+const tells = `
+rules:
+  - on: {tool: interact, result: "Said to"}
+    say: "It is said."
+  - on: {last: "say ([a-z]+)"}
+    call: [{tool: interact, args: {kind: milestone, text: "I say ${1}."}}]
+  - say: "Turn ${turn}."
+`
+
+// cut is a workshop whose process is killed when the outbox has a delivery, and its result is not
+// yet durable.
+type cut struct {
+	service.Stages
+	kill *bool
+}
+
+func (m cut) Open(ctx context.Context, q *runtime.Quest) (runtime.Bench, error) {
+	b, err := m.Stages.Open(ctx, q)
+	return cutBench{b, m}, err
+}
+
+type cutBench struct {
+	runtime.Bench
+	cut
+}
+
+func (b cutBench) Services() map[event.Type]runtime.Service {
+	out := maps.Clone(b.Bench.Services())
+	out["delivery.call"] = cutService{out["delivery.call"], b.cut}
+	return out
+}
+
+type cutService struct {
+	runtime.Service
+	cut
+}
+
+func (s cutService) Start(e event.Event) (runtime.Work, error) {
+	work, err := s.Service.Start(e)
+	if !*s.kill {
+		return work, err
+	}
+	*s.kill = false
+	return func(ctx context.Context) ([]event.Draft, error) {
+		_, err := work(ctx)
+		return nil, errors.Join(err, errKilled)
+	}, err
+}
+
+// bound is a study with a conversation that the home knows of.
+func bound(t *testing.T, shop runtime.Workshop) (l *lab, name string, box connector.Box) {
+	t.Helper()
+	l = newStages(t, shop)
+	name = l.create(plan(t, "first", "society: stages\n", tells))
+	l.rests(name)
+	box = connector.Box{Notes: l.Ledger, Clock: l.Clock}
+	b, err := box.Bind(t.Context(), connector.Binding{Connector: "chat", Conversation: "c", Quest: name}, func(string) (bool, error) { return false, nil })
+	must(t, err)
+	_, err = l.Post(t.Context(), name, ledger.Command{Key: b.Key(false), Body: &event.ConversationBound{Connector: "chat", Conversation: "c"}})
+	must(t, err)
+	return l, name, box
+}
+
+func outbox(t *testing.T, box connector.Box) (out []string) {
+	t.Helper()
+	all, err := box.Deliveries(t.Context())
+	must(t, err)
+	for _, d := range all {
+		out = append(out, strings.Join([]string{d.Quest, d.Connector, d.Conversation, d.Kind, d.Text, d.State}, "|"))
+	}
+	return out
+}
+
+func TestWhatIsSaidIsInTheOutboxOnceWhoeverIsKilled(t *testing.T) {
+	kill := false
+	l, name, box := bound(t, cut{kill: &kill})
+	l.says(name, "say aye")
+	kill = true
+	if _, err := l.Run(t.Context(), name, runtime.RunOptions{Leave: true}); !errors.Is(err, errKilled) {
+		t.Fatalf("the run ends with %v", err)
+	}
+	want := []string{"first|chat|c|milestone|I say aye.|waiting"}
+	if got := outbox(t, box); !slices.Equal(got, want) {
+		t.Fatalf("the outbox has %q, want %q", got, want)
+	}
+	l.rests(name)
+	l.says(name, "say bee")
+	l.rests(name)
+	want = append(want, "first|chat|c|milestone|I say bee.|waiting")
+	if got := outbox(t, box); !slices.Equal(got, want) {
+		t.Errorf("the outbox has %q, want %q", got, want)
+	}
+	if calls, results := l.count(name, "delivery.call"), l.count(name, "delivery.result"); calls != 2 || results != 2 {
+		t.Errorf("there are %d calls and %d results", calls, results)
+	}
+	l.sound(name)
+}
+
+// TestAForkAndAnImportAreHeardByNobody: a fork has no bound conversations, and what a ledger says
+// of bindings counts only where the home knows of them.
+func TestAForkAndAnImportAreHeardByNobody(t *testing.T) {
+	l, name, box := bound(t, nil)
+	l.says(name, "say aye")
+	l.rests(name)
+	fork, err := l.Fork(t.Context(), name, runtime.ForkOptions{Name: "fork"})
+	must(t, err)
+	if n := len(stages.Of(fork).Study.Bound); n != 0 {
+		t.Errorf("a fork is bound to %d conversations", n)
+	}
+	l.says("fork", "say bee")
+	l.rests("fork")
+	if n := l.count("fork", "delivery.call"); n != 1 {
+		t.Errorf("the fork has %d deliveries, want only that of its origin", n)
+	}
+	b, err := box.Bound(t.Context(), "chat", "c")
+	must(t, err)
+	must(t, box.Unbind(t.Context(), b)) // as in a home that the ledger came to from elsewhere
+	l.says(name, "say cee")
+	l.rests(name)
+	if got := outbox(t, box); !slices.Equal(got, []string{"first|chat|c|milestone|I say aye.|waiting"}) {
+		t.Errorf("the outbox has %q", got)
+	}
+	last := ""
+	for _, e := range l.events(name) {
+		if r, ok := e.Body.(*event.DeliveryResult); ok {
+			last = r.Error
+		}
+	}
+	if !strings.Contains(last, "is not bound to this quest here") {
+		t.Errorf("the last delivery says %q", last)
+	}
+	l.sound(name)
+}
+
+func TestOnlyAStudyIsBound(t *testing.T) {
+	l := newStages(t, nil)
+	name := l.create(plan(t, "solo", "", tells))
+	s, err := l.Load(t.Context(), name)
+	must(t, err)
+	if err := s.Accepts("person", &event.ConversationBound{Connector: "chat", Conversation: "c"}); err == nil || !strings.Contains(err.Error(), "says nothing to people elsewhere") {
+		t.Errorf("got %v, want a refusal", err)
+	}
+}
