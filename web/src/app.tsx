@@ -8,6 +8,7 @@ import { Quests } from './pages/quests/quests'
 
 const QuestFrame = lazy(() => import('./pages/quest/frame'))
 const NewQuest = lazy(() => import('./pages/quests/new'))
+const Settings = lazy(() => import('./pages/settings/page'))
 const Compare = lazy(() => import('./pages/compare/compare'))
 
 export function App() {
@@ -40,6 +41,7 @@ function Place({ route }: { route: Route }) {
   if (kind === undefined) return <Quests />
   if (kind === 'new') return <NewQuest />
   if (kind === 'compare') return <Compare a={route.query.get('a') ?? ''} b={route.query.get('b') ?? ''} />
+  if (kind === 'settings') return <Settings />
   if (kind === 'q' && name) return <QuestFrame key={name} name={name} parts={rest} query={route.query} />
   return <Empty alone title="There is no such page" action={<a className="button first" href="#/">All quests</a>}>The link leads nowhere.</Empty>
 }
@@ -51,11 +53,12 @@ function Top({ route }: { route: Route }) {
     <header className="top">
       <a className="brand" href="#/" aria-label="Lyceum, all quests">
         <svg viewBox="0 0 32 32" aria-hidden="true"><path d="M16 3 29 10v3H3v-3zM6 15h3v9H6zm8.500 0h3v9h-3zM23 15h3v9h-3zM3 26h26v3H3z" /></svg>
-        Lyceum
+        <span>Lyceum</span>
       </a>
       <nav aria-label="Main">
         <a href="#/" aria-current={at(undefined)}>Quests</a>
         <a href="#/compare" aria-current={at('compare')}>Compare</a>
+        <a href="#/settings" aria-current={at('settings')}>Settings</a>
       </nav>
       <ThemeSwitch />
     </header>

@@ -32,9 +32,9 @@ func TestTheConversationOfAStudy(t *testing.T) {
 	tab.Click(".controls button", "Start")
 	tab.Until(questionCards + `.length === 1`)
 	tab.Click(".questbar .tabs a", "Conversation")
-	tab.Until(`document.querySelectorAll('ol.said > li').length === 5`)
-	reads(t, tab, "ol.said", "you", "Which forecast of the series", "milestone", "both", "onerror", "decision request", "I wait for your word.")
-	if tab.Is(`document.querySelector('ol.said img')`) {
+	tab.Until(`document.querySelectorAll('.said .utterance').length === 5`)
+	reads(t, tab, ".mlist.said", "you", "Which forecast of the series", "milestone", "both", "onerror", "decision request", "I wait for your word.")
+	if tab.Is(`document.querySelector('.said img')`) {
 		t.Error("an agent's words are not shown as the text that they are")
 	}
 	harmless(t, tab)
@@ -44,9 +44,9 @@ func TestTheConversationOfAStudy(t *testing.T) {
 
 	tab.Click(".question button", "root mean squared")
 	tab.Until(`document.querySelector('.track [aria-current]')?.innerText === 'baseline'`)
-	tab.Until(questionCards + `.length === 0 && document.querySelector('ol.said').innerText.includes('I heard you.')`)
+	tab.Until(questionCards + `.length === 0 && document.querySelector('.mlist.said').innerText.includes('I heard you.')`)
 	reads(t, tab, "[aria-label=Stages]", "Came here because", "The error is chosen.")
-	reads(t, tab, "ol.said", "root mean squared", "answer")
+	reads(t, tab, ".mlist.said", "root mean squared", "answer")
 
 	fill(tab, "Say something", "/status")
 	tab.Click(".say button", "Send")

@@ -181,3 +181,25 @@ func TestATokenThatIsNone(t *testing.T) {
 		}
 	}
 }
+
+// A service that repeats itself does not have messages handed over again, or lose its place.
+func TestAServiceRepeatsItself(t *testing.T) {
+	t.Parallel()
+	s := connectortest.OpenTelegram(t)
+	s.Say("one")
+	var texts []string
+	err := open(t, s, time.Minute).Run(t.Context(), func(_ context.Context, m connector.Message) error {
+		switch texts = append(texts, m.Text); m.Text {
+		case "one":
+			s.Again()
+			s.Say("two")
+		case "two":
+			return errEnough
+		}
+		return nil
+	})
+
+	if got := strings.Join(texts, " "); !errors.Is(err, errEnough) || got != "one two" {
+		t.Errorf("what was handed over: got %q, %v, want each once", got, err)
+	}
+}

@@ -13,8 +13,8 @@ func (k talk) bind(conversation string, primary bool) []event.Event {
 	return k.Take("person", &event.ConversationBound{Connector: "chat", Conversation: conversation, Primary: primary})
 }
 
-// heard is where what was said has gone, with the event that said it.
-func heard(events []event.Event) string {
+// sentTo is where what was said has gone, with the event that said it.
+func sentTo(events []event.Event) string {
 	var out []string
 	for _, b := range all[*event.DeliveryCall](events) {
 		out = append(out, fmt.Sprintf("%s/%s", b.Connector, b.Conversation))
@@ -43,7 +43,7 @@ func TestWhoHearsElsewhere(t *testing.T) {
 			k.bind(w, w < "a")
 		}
 		got := k.does("interact", `{"kind":"progress","text":"Half of it is done."}`)
-		if to := heard(got); to != c.to {
+		if to := sentTo(got); to != c.to {
 			t.Errorf("%s with %q: it goes to %q, want %q", c.routing, c.bound, to, c.to)
 		}
 		said := all[*event.DeliveryCall](got)
@@ -115,7 +115,7 @@ func TestBindings(t *testing.T) {
 	}
 	k.bind("3", true)
 	k.Take("person", &event.ConversationBound{Connector: "chat", Conversation: "3", Gone: true})
-	if got := heard(k.does("interact", `{"kind":"progress","text":"x"}`)); got != "chat/0" {
+	if got := sentTo(k.does("interact", `{"kind":"progress","text":"x"}`)); got != "chat/0" {
 		t.Errorf("when the primary one is let go it goes to %q, want the first", got)
 	}
 	if !k.State.Bound(&event.ConversationBound{Connector: "chat", Conversation: "0"}) || k.State.Bound(&event.ConversationBound{Connector: "chat", Conversation: "3"}) {

@@ -88,6 +88,8 @@ export const withdraw = (quest: string, message: number) =>
   send<t.Posted>('DELETE', questPath(quest, `/messages/${message}`))
 export const orderTask = (quest: string, task: string, order: t.TaskOrder) =>
   send<t.Posted>('POST', questPath(quest, `/tasks/${encodeURIComponent(task)}/orders`), order)
+export const saveDocument = (quest: string, document: string, saved: t.SavedDocument) =>
+  send<t.Posted>('POST', questPath(quest, `/documents/${encodeURIComponent(document)}`), saved)
 
 /** query makes ?a=b of what is set. */
 export function query(values: Record<string, string | number | boolean | undefined>): string {

@@ -24,6 +24,12 @@ export type FormField = { name: Asking; label: string; hint?: string; values?: (
 /** Society is all that the page knows of one society. */
 export type Society = {
   tabs: Tab[]
+  /** dock stands beside a page of a quest, wherever there is room for both; page is which. */
+  dock?: (quest: Detail, page: string) => ReactNode
+  /** front stands on the overview, before the question and the answer. */
+  front?: (quest: Detail) => ReactNode
+  /** canvas is drawn in the place of the one that all quests have. */
+  canvas?: (asked: Asked) => ReactNode
   /** word makes what an answer refers to into links. */
   word: (quest: string) => Context['word']
   /** beside stands beside the heading of an answer. */

@@ -39,32 +39,41 @@ function Inner({ name, parts, query }: Place) {
   useEffect(() => { document.title = titled(`${name}${page ? ` · ${page}` : ''} · Lyceum`, asked) }, [name, page, asked])
   if (!quest.data) return quest.failure ? <Broken failure={quest.failure} again={quest.again} alone /> : <Coming name={name} wide={wide.has(page)} />
   const { society, agents, events } = quest.data
-  const own = (last: boolean): [string, string, number?][] =>
+  const ofSociety = (last: boolean): [string, string, number?][] =>
     societyOf(society).tabs.filter((t) => !t.last === !last).map((t) => [t.path, t.label, quest.data && t.count?.(quest.data)])
   const tabs: [string, string, number?][] = [
-    ['', 'Overview'], ['canvas', 'Canvas'], ['timeline', 'Timeline', events], ...own(false), ['agents', 'Agents', agents], ...own(true),
+    ['', 'Overview'], ['canvas', 'Canvas'], ['timeline', 'Timeline', events], ...ofSociety(false), ['agents', 'Agents', agents], ...ofSociety(true),
   ]
+  const dock = societyOf(society).dock?.(quest.data, page)
+  const bar = (
+    <div className={wide.has(page) ? 'questbar wide' : 'questbar'}>
+      <div className="inner">
+        <div className="title">
+          <h1>{name}</h1>
+          <StatusBadge status={quest.data.status} /><Held quest={quest.data} />
+          {page !== '' && asked > 0 && <a className="badge asks" href={questLink(name)}>{questions(asked)}</a>}
+          <Controls quest={quest.data} />
+        </div>
+        <nav ref={nav} className="tabs" aria-label={`Pages of ${name}`}>
+          {tabs.map(([path, label, n]) => (
+            <a key={path} href={questLink(name, path)} aria-current={page === path ? 'page' : undefined}>
+              {label}{n !== undefined && <span className="count num">{n.toLocaleString('en-US')}</span>}
+            </a>
+          ))}
+        </nav>
+      </div>
+    </div>
+  )
+  const own = <Suspense fallback={<Loading what="the page" />}><Page name={name} parts={parts} query={query} society={society} /></Suspense>
+  if (!dock) return <><Lost />{bar}{own}</>
   return (
     <>
       <Lost />
-      <div className={wide.has(page) ? 'questbar wide' : 'questbar'}>
-        <div className="inner">
-          <div className="title">
-            <h1>{name}</h1>
-            <StatusBadge status={quest.data.status} /><Held quest={quest.data} />
-            {page !== '' && asked > 0 && <a className="badge asks" href={questLink(name)}>{questions(asked)}</a>}
-            <Controls quest={quest.data} />
-          </div>
-          <nav ref={nav} className="tabs" aria-label={`Pages of ${name}`}>
-            {tabs.map(([path, label, n]) => (
-              <a key={path} href={questLink(name, path)} aria-current={page === path ? 'page' : undefined}>
-                {label}{n !== undefined && <span className="count num">{n.toLocaleString('en-US')}</span>}
-              </a>
-            ))}
-          </nav>
-        </div>
+      <div className="docked">
+        {bar}
+        <div className="beside">{own}</div>
+        <Suspense fallback={<div className="dock" />}>{dock}</Suspense>
       </div>
-      <Suspense fallback={<Loading what="the page" />}><Page name={name} parts={parts} query={query} /></Suspense>
     </>
   )
 }
@@ -79,11 +88,11 @@ const Coming = ({ name, wide: broad }: { name: string; wide: boolean }) => (
   </>
 )
 
-function Page({ name, parts, query }: Place) {
+function Page({ name, parts, query, society }: Place & { society: string }) {
   const [page, id] = parts
   switch (page) {
     case undefined: return <Overview name={name} />
-    case 'canvas': return <Canvas name={name} selected={query.get('node') ?? ''} />
+    case 'canvas': return societyOf(society).canvas?.({ name, id, query }) ?? <Canvas name={name} selected={query.get('node') ?? ''} />
     case 'timeline': return <Timeline name={name} query={query} />
     case 'agents': return id ? <Agent key={id} name={name} agent={id} query={query} /> : <Agents name={name} />
     default: return tabAt(page)?.page({ name, id, query })

@@ -22,9 +22,10 @@ export default function Overview({ name }: { name: string }) {
   const q = quest.data
   return (
     <div className="page">
+      <Questions quest={q} />
       <Notices quest={q} />
       <Verdict quest={q} />
-      <Questions quest={q} />
+      {societyOf(q.society).front?.(q)}
       <div className="split">
         <div className="stack loose">
           <section className="card" aria-labelledby="problem"><h2 id="problem">Question</h2><Markdown text={q.problem} /></section>

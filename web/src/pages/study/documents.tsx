@@ -1,0 +1,72 @@
+import { useState } from 'react'
+import { Failure, questPath, saveDocument } from '../../api/client'
+import type { Document, Documents } from '../../api/types'
+import { useQuestResource } from '../../live/context'
+import { questLink } from '../../route'
+import { Markdown } from '../../text/markdown'
+import { visible, Words } from '../../text/plain'
+import { Field } from '../../ui/field'
+import { bytes } from '../../ui/show'
+import { Ready } from '../../ui/states'
+
+/** Papers are the documents of a study: one beside the list of all. */
+export function Papers({ name, chosen }: { name: string; chosen: string }) {
+  const list = useQuestResource<Documents>(questPath(name, '/documents'))
+  return (
+    <Ready of={list} what="the documents">{(l) => {
+      const at = l.documents.find((d) => d.name === chosen)?.name ?? l.documents[0]?.name
+      return (
+        <div className="split left">
+          <ul className="stack tight documents">{l.documents.map((d) => <li key={d.name}><a href={questLink(name, 'records', { document: d.name })}
+            aria-current={d.name === at ? 'true' : undefined}>{visible(d.title)}</a> <span className="small muted">{d.name}, {bytes(d.size)}</span></li>)}</ul>
+          {at && <One key={at} quest={name} name={at} />}
+        </div>
+      )
+    }}</Ready>
+  )
+}
+
+function One({ quest, name }: { quest: string; name: string }) {
+  const document = useQuestResource<Document>(questPath(quest, `/documents/${encodeURIComponent(name)}`))
+  const [editing, setEditing] = useState<Document>()
+  const [said, setSaid] = useState('')
+  return (
+    <Ready of={document} what="the document">{(d) => (
+      <article className="card stack" aria-label={d.title}>
+        <div className="row between"><h2>{visible(d.title)}</h2>{d.editable && !editing && <button className="button small"
+          onClick={() => { setSaid(''); setEditing(d) }}>Edit</button>}</div>
+        {said && <p className="note" role="status">{said}</p>}
+        {editing ? <Editor quest={quest} from={editing} now={d} onClose={(words) => { setEditing(undefined); setSaid(words); document.again() }} />
+          : d.name.endsWith('.md') ? <Markdown text={d.text} /> : <pre className="pre" tabIndex={0}>{visible(d.text)}</pre>}
+      </article>
+    )}</Ready>
+  )
+}
+
+// What somebody else saved meanwhile is not written over: it is said, and their words stay to be copied.
+function Editor({ quest, from, now, onClose }: { quest: string; from: Document; now: Document; onClose: (said: string) => void }) {
+  const [text, setText] = useState(from.text)
+  const [wrong, setWrong] = useState('')
+  const [busy, setBusy] = useState(false)
+  const stale = now.revision !== from.revision
+  const save = async () => {
+    setBusy(true)
+    setWrong('')
+    try {
+      await saveDocument(quest, from.name, { text, revision: from.revision })
+      onClose('Saved: the researcher hears of it.')
+    } catch (error) {
+      setWrong(error instanceof Failure ? error.message : String(error))
+      setBusy(false)
+    }
+  }
+  return (
+    <form className="stack tight" onSubmit={(e) => { e.preventDefault(); void save() }} aria-busy={busy || undefined}>
+      <Field label="Text" hint="Markdown."><textarea rows={16} value={text} onChange={(e) => setText(e.target.value)} /></Field>
+      {stale && <p className="note warn" role="status">It was changed since you began. Copy what you wrote, and begin again from what is there now.</p>}
+      {wrong && <p className="note bad" role="alert"><Words>{wrong}</Words></p>}
+      <div className="row"><button type="button" className="button" onClick={() => onClose('')}>Leave it</button>
+        <button className="button first" disabled={busy || text === from.text || text.trim() === ''}>Save</button></div>
+    </form>
+  )
+}
