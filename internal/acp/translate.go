@@ -123,12 +123,27 @@ func (t *translator) updates() []sdk.SessionUpdate {
 		return t.finished(b)
 	case *event.ModeSet:
 		return []sdk.SessionUpdate{InMode(b.Mode)}
+	case *event.AnchorMoved:
+		return []sdk.SessionUpdate{sdk.UpdatePlan(stagePlan(b.To)...)}
 	case *event.PlanMade, *event.ContractAwarded, *event.TaskCompleted, *event.TaskFailed:
 		return t.plan()
 	default:
 		return t.called()
 	}
 	return nil
+}
+
+// stagePlan is the way of a study through its stages, as it stands at one of them.
+func stagePlan(at string) (out []sdk.PlanEntry) {
+	status := sdk.PlanEntryStatusCompleted
+	for _, stage := range view.Anchors {
+		now := status
+		if stage == at {
+			now, status = sdk.PlanEntryStatusInProgress, sdk.PlanEntryStatusPending
+		}
+		out = append(out, sdk.PlanEntry{Content: stage, Priority: sdk.PlanEntryPriorityMedium, Status: now})
+	}
+	return out
 }
 
 // InMode says which mode a session is in.

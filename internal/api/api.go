@@ -57,6 +57,10 @@ type Options struct {
 	// Repos are folders of this machine that quests may work on, by name. A request can name
 	// no other.
 	Repos map[string]string
+	// Settings and Doctor say what the configuration is and what works on this machine, to the
+	// owner alone; nil for a server that is not told.
+	Settings func(context.Context) (*Settings, error)
+	Doctor   func(context.Context) (*Doctor, error)
 	// Log is told what broke, in a line each; nil throws it away.
 	Log *log.Logger
 	// Heartbeat is how often a silent stream says that it is alive, 10 seconds if zero.

@@ -219,6 +219,7 @@ func (w *world) askAll(t *testing.T, ask func(string, string, any, ...func(*http
 	w.askReading(ask)
 	w.askTasks(ask)
 	w.askStudy(ask)
+	w.askRecords(ask)
 	w.askLong(t, ask)
 	w.askOrders(t, ask)
 }

@@ -160,7 +160,10 @@ var rare = map[string][]string{
 	"an executor":                      {"Agent.executor", "AgentDetail.executor"},                                                              // TestTheTranscriptOfAnExecutor has one
 	"a vote that is taken back":        {"Edge.until"},
 	"more events than are listed":      {"Timeline.truncated"},
-	"a quest that was changed":         {"Checked.difference", "Checked.difference."}, // TestAChangedQuestDiffers has one
+	"a quest that was changed":         {"Checked.difference", "Checked.difference."},                                                    // TestAChangedQuestDiffers has one
+	"a baseline that was published":    {"Baseline.entrypoint", "Baseline.event", "Baseline.quest", "Baseline.result", "Baseline.title"}, // service's TestTheBaselinesOfAHome has one
+	"figures of two kinds":             {"Comparison.metrics.why"},                                                                       // study's TestFiguresAreCompared has them
+	"a study that calls tools":         {"EventNode.actions.seq", "EventNode.actions.tool"},                                              // view's TestEventNodes has one
 	"a check that is not whole":        {"Checked.notes"},
 	"a quest of a stranger":            {"Detail.imported", "ImportedQuest.", "Allowance."}, // TestAnImportedQuestShowsWhatItAsksFor has one
 }

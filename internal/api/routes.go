@@ -76,6 +76,8 @@ func (s *Server) routes() []route {
 		{"GET /api/trees/{hash}", known, s.tree},
 		{"GET /api/diff", read, s.diff},
 		{"GET /api/baselines", read, s.baselines},
+		{"GET /api/settings", admin, s.settings},
+		{"GET /api/doctor", admin, s.doctor},
 		{"GET /metrics", read, s.metrics},
 	}
 }

@@ -40,6 +40,8 @@ var expected = map[string]string{
 	"POST /api/quests":      "401 403 403 403 403 400",
 	"GET /api/diff":         "401 400 400 403 403 400",
 	"GET /api/baselines":    "401 200 200 403 403 200",
+	"GET /api/settings":     "401 403 403 403 403 404",
+	"GET /api/doctor":       "401 403 403 403 403 404",
 	"GET /metrics":          "401 200 200 403 403 200",
 	"GET /api/blobs/{hash}": "401 200 200 200 404 200",
 	"GET /api/trees/{hash}": "401 404 404 404 404 404",

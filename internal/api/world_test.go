@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -21,7 +22,13 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	h := newHome(t)
 	h.gate = newGate()
-	s := h.serve(api.Options{Model: "demo", Failures: 10_000})
+	s := h.serve(api.Options{Model: "demo", Failures: 10_000,
+		Settings: func(context.Context) (*api.Settings, error) {
+			return &api.Settings{File: "config.yaml", Settings: []api.Setting{{Key: "model", Value: "demo", Set: true, Source: "file", About: "x", Reader: "y"}}}, nil
+		},
+		Doctor: func(context.Context) (*api.Doctor, error) {
+			return &api.Doctor{Healthy: true, Home: "h", Driver: "d", Findings: []api.Finding{{Section: "git", Name: "git", Status: "problem", Text: "none", Fix: "install it"}}}, nil
+		}})
 	s.finish("demo-number", "alone", "")
 	s.finish("thermal", "net", "")
 	s.lab("lab", "scholar")

@@ -134,7 +134,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	office := a.office(ctx)
 	server := api.New(a.rt, api.Options{
 		Token: token, Hosts: f.hosts, Secure: f.secure(), Page: page, Examples: examples.Files, Model: a.config.Model, Cost: outsideCost(a.config), Repos: a.config.Repos,
-		Log: log.New(logLines{a}, "", 0),
+		Log: log.New(logLines{a}, "", 0), Settings: a.settings, Doctor: a.examined,
 	})
 	defer server.Close()
 	if office != nil {

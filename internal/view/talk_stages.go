@@ -27,7 +27,7 @@ func (studies) begin() part { return &conversing{} }
 
 func (c *conversing) take(v *Views, e event.Event, s *quest.State) {
 	c.agents.take(v, e, s)
-	c.Trail.take(e, s)
+	c.Trail.take(e, studyOf(s))
 	switch b := e.Body.(type) {
 	case *event.StudyOrder:
 		if b.Action == event.SteerWithdraw {

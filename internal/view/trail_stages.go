@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"lyceum/internal/event"
-	"lyceum/internal/quest"
-	"lyceum/internal/society/stages"
 	"lyceum/internal/society/stages/study"
 )
 
@@ -92,12 +90,8 @@ const (
 	maxThreads      = 200
 )
 
-// take adds the next event; s is the state after it.
-func (t *Trail) take(e event.Event, s *quest.State) {
-	m := stages.Of(s)
-	if m == nil {
-		return
-	}
+// take adds the next event; m is what the study knows after it.
+func (t *Trail) take(e event.Event, m *study.Study) {
 	t.flow(e)
 	t.talk(e)
 	switch b := e.Body.(type) {
@@ -127,7 +121,7 @@ func (t *Trail) take(e event.Event, s *quest.State) {
 	case *event.BaselineAccepted:
 		t.touch(b.Result, e)
 	default:
-		t.made(e, m.Study)
+		t.made(e, m)
 	}
 }
 

@@ -307,3 +307,24 @@ func publishAndDie(t *testing.T, step, home string) {
 		t.Fatal(err)
 	}
 }
+
+// TestTheBaselinesOfAHome: they are listed with what they say of themselves, and one that was changed
+// with what is wrong.
+func TestTheBaselinesOfAHome(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	if list, err := Baselines(home); err != nil || len(list) != 0 {
+		t.Errorf("a home without any: %v, %v", list, err)
+	}
+	want := publishedIn(t, home)
+	list, err := Baselines(home)
+	if err != nil || len(list) != 1 || list[0].Name != "naive" || list[0].Entry == nil || list[0].Entry.Event != want.Event || list[0].Broken != "" {
+		t.Fatalf("the baselines: %+v, %v, want %+v", list, err, want)
+	}
+	if err := os.WriteFile(filepath.Join(home, baselinesDir, "naive", manifestFile), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if list, err = Baselines(home); err != nil || len(list) != 1 || list[0].Entry != nil || list[0].Broken == "" {
+		t.Errorf("one that was changed: %+v, %v, want it named, and why it cannot be used", list, err)
+	}
+}

@@ -2068,7 +2068,6 @@ export type Document = {
   size: number
   editable: boolean
   text: string
-  ref?: Ref
 }
 
 /** A person's text for a document. */
