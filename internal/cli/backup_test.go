@@ -86,7 +86,7 @@ func (h *home) whole() {
 func TestAHomeOfTheBuildBefore(t *testing.T) {
 	t.Parallel()
 	h := oldHome(t)
-	if doctor := h.run("doctor"); !strings.Contains(doctor.out, "it has format 1; the next command that opens it keeps a copy and brings it to format 2") {
+	if doctor := h.run("doctor"); !strings.Contains(doctor.out, "it has format 1; the next command that opens it keeps a copy and brings it to format 3") {
 		t.Errorf("doctor says %s, want that the home is of format 1", doctor.out)
 	}
 	first := h.run("trace", "primes")

@@ -67,7 +67,7 @@ func TestADatabaseOfANewerVersionIsLeftAlone(t *testing.T) {
 	execute(t, h.database(), "PRAGMA user_version = 99")
 	before, err := os.ReadFile(h.database())
 	must(t, err)
-	h.refused("written by a newer Lyceum: it has format 99, this lyceum knows formats up to 2", "choose another home with --home")
+	h.refused("written by a newer Lyceum: it has format 99, this lyceum knows formats up to 3", "choose another home with --home")
 	after, err := os.ReadFile(h.database())
 	must(t, err)
 	if !bytes.Equal(before, after) {
