@@ -320,7 +320,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		}
 		for range 2 { // the service tells of it twice
 			if err := h.hear(c.m); err != nil {
-				t.Fatalf("%s %q: %v", c.sender, c.text, err)
+				t.Fatalf("%s says %q, and it was not taken: %v", c.sender, c.text, err)
 			}
 		}
 		want := strings.TrimPrefix(before+"; "+c.said, "; ")

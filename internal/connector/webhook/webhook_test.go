@@ -220,7 +220,7 @@ func TestWhatIsSent(t *testing.T) {
 		status, after = c.status, c.after
 		err := d.Send(t.Context(), o)
 		if fault != nil {
-			t.Fatal(fault)
+			t.Fatalf("the server was sent what it did not expect: %v", fault)
 		}
 		_, refused := errors.AsType[*connector.Refused](err)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || refused != (c.status == 410) {

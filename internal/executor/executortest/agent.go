@@ -89,6 +89,8 @@ type scripted struct {
 	prompting bool
 	seen      string // what pictures came with the prompt
 	deaf      bool
+	holds     bool   // what is written is kept
+	held      []byte // that
 }
 
 func (a *scripted) write(b []byte, to io.Writer) { _, _ = to.Write(b) }
@@ -104,7 +106,22 @@ func (a *scripted) send(v any) {
 func (a *scripted) line(b []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.holds {
+		a.held = append(append(a.held, b...), '\n')
+		return
+	}
 	a.write(append(b, '\n'), os.Stdout)
+}
+
+// hold keeps what is written until it is let go, at once: whoever reads it has all of it before
+// anything can be said to a part.
+func (a *scripted) hold(on bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.holds = on; !on {
+		a.write(a.held, os.Stdout)
+		a.held = nil
+	}
 }
 
 func (a *scripted) answer(id json.RawMessage, result any) {
@@ -310,6 +327,9 @@ func (a *scripted) prompt(m wire.Message) {
 	a.mu.Lock()
 	a.prompting = false
 	a.mu.Unlock()
+	if a.how["late"] {
+		a.hold(true)
+	}
 	if fail != "" && stop != "cancelled" {
 		a.refuse(m.ID, wire.Internal, fail)
 	} else {
@@ -320,6 +340,7 @@ func (a *scripted) prompt(m wire.Message) {
 	}
 	if a.how["late"] {
 		a.say("too late")
+		a.hold(false)
 	}
 	if a.how["dies-after"] {
 		os.Exit(10)
