@@ -24,7 +24,7 @@ func grown(tab *browsertest.Tab, branches, events int) {
 		const kindOf = (i) => i === 0 ? 'main' : i % 4 === 1 ? 'idea' : i % 4 === 3 ? 'analysis' : 'run';
 		const parent = (i) => i === 0 ? undefined : i % 4 === 1 ? 'main' : ref(i - 1);
 		const ref = (i) => i === 0 ? 'main' : kindOf(i) === 'idea' ? 'idea/i' + i : kindOf(i) === 'run' ? 'run/r' + i : 'analysis/r' + i + '/campaign-1-noise';
-		const nodes = Array.from({ length: window.branches }, (_, i) => ({ ref: ref(i), label: ref(i), branch_kind: kindOf(i), tier: 1, mode: 'idea', parent_ref: parent(i), compare_base: kindOf(i) === 'run' && i > 2 ? 'run/r2' : undefined,
+		const nodes = Array.from({ length: window.branches }, (_, i) => ({ ref: ref(i), label: ref(i), branch_kind: kindOf(i), tier: 1, mode: 'idea', parent_ref: parent(i), run_kind: kindOf(i) === 'run' ? (ref(i) === 'run/r2' ? 'baseline' : 'main') : undefined,
 			current: i === window.branches - 1, seq: i + 1, head: i + 5, closed: kindOf(i) === 'run' ? i + 9 : undefined, updated_at: time, subject: i === 1 ? 'Holt with damping ' + evil : 'What comes of number ' + i, commit_count: i % 5, ahead: 1, behind: i % 3, worktree_root: 'work/' + ref(i), recent_artifacts: ['result-' + i],
 			latest_metric: kindOf(i) === 'run' ? { ...metric(i), result: 'result-' + i, verdict: verdicts[i % 6], outcome: i > 2 ? ['better', 'worse', 'tie', 'not comparable'][i % 4 === 2 ? (i >> 2) % 4 : 0] : undefined } : undefined }));
 		const kinds = ['idea', 'run', 'decision', 'progress', 'milestone', 'report'];

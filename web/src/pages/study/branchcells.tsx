@@ -10,14 +10,14 @@ export type Measure = { name: string; unit?: string; better: 'higher' | 'lower';
 
 const key = (b: BranchNode) => (b.latest_metric ? [b.latest_metric.name, b.latest_metric.unit ?? '', b.latest_metric.direction].join('\n') : '')
 
-/** measures are the metrics that branches have, the most common first; the level is that of the baseline they are compared with. */
+/** measures are the metrics that branches have, the most common first; the level is that of the last baseline that was verified, or of the last one. */
 export function measures(nodes: readonly BranchNode[]): Measure[] {
   const all = new Map<string, BranchNode[]>()
   for (const n of nodes) if (n.latest_metric) all.set(key(n), [...(all.get(key(n)) ?? []), n])
-  const base = new Set(nodes.map((n) => n.compare_base).filter(Boolean))
   return [...all.values()].sort((a, b) => b.length - a.length).map((of) => {
     const m = of[0]?.latest_metric
-    const level = of.find((n) => base.has(n.ref))?.latest_metric
+    const bases = of.filter((n) => n.run_kind === 'baseline')
+    const level = (bases.findLast((n) => n.latest_metric?.verdict === 'verified') ?? bases.at(-1))?.latest_metric
     return {
       name: m?.name ?? '', unit: m?.unit || undefined, better: m?.direction ?? 'lower', level: level && Number(level.value),
       room: Number(level?.tolerance ?? 0) || 0, values: of.map((n) => Number(n.latest_metric?.value)),
