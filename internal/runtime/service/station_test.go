@@ -218,8 +218,9 @@ const frames = 300
 func said(i int) []byte { return bytes.Repeat([]byte(fmt.Sprintf("frame %d\n", i)), 1+i%40) }
 
 // converse says frames to the server, and keeps what it says back in a file. Where it
-// stands is how much of that there is.
-func converse(heard string, report io.Writer) func(ctx context.Context, q *runtime.Quest) error {
+// stands is how much of that there is. It waits for ever before the frame that is one too
+// many: after the last one the server ends, and nobody knows any more what it took.
+func converse(heard string, report io.Writer, tooMany int) func(ctx context.Context, q *runtime.Quest) error {
 	return func(ctx context.Context, q *runtime.Quest) error {
 		s, err := q.Station(ctx, "server/echo", runtime.StationOptions{Limits: computer.Limits{Processes: 40}})
 		if err != nil {
@@ -243,6 +244,10 @@ func converse(heard string, report io.Writer) func(ctx context.Context, q *runti
 		}
 		at, out := int64(0), c.Follow(ctx, echo.ID, computer.Stdout, int64(len(had)))
 		for i := range frames {
+			if i == tooMany {
+				<-ctx.Done()
+				return ctx.Err()
+			}
 			b := said(i)
 			// What the last one may have said is said again.
 			if _, err := c.WriteAt(ctx, echo.ID, at, b, i == frames-1); err != nil {
@@ -261,14 +266,19 @@ func converse(heard string, report io.Writer) func(ctx context.Context, q *runti
 	}
 }
 
-const childEnv = "LYCEUM_STATION_CHILD"
+const (
+	childEnv   = "LYCEUM_STATION_CHILD"
+	tooManyEnv = "LYCEUM_STATION_TOO_MANY"
+)
 
 // TestAServersConversationOutlivesACrash speaks with a server in a computer of its own,
 // from a process that is killed again and again.
 func TestAServersConversationOutlivesACrash(t *testing.T) {
 	if home := os.Getenv(childEnv); home != "" {
 		report := os.NewFile(3, "report")
-		s := newShop(converse(filepath.Join(home, "heard"), report))
+		tooMany, err := strconv.Atoi(os.Getenv(tooManyEnv))
+		must(t, err)
+		s := newShop(converse(filepath.Join(home, "heard"), report, tooMany))
 		run(t, openRuntime(t, home, s))
 		return
 	}
@@ -320,7 +330,11 @@ func speak(t *testing.T, home string, until int) error {
 	defer r.Close()
 	var out bytes.Buffer
 	cmd := exec.Command("/proc/self/exe", "-test.run", "^TestAServersConversationOutlivesACrash$", "-test.count=1")
-	cmd.Env = append(os.Environ(), childEnv+"="+home, "TMPDIR="+t.TempDir())
+	tooMany := frames
+	if until < frames {
+		tooMany--
+	}
+	cmd.Env = append(os.Environ(), childEnv+"="+home, fmt.Sprintf("%s=%d", tooManyEnv, tooMany), "TMPDIR="+t.TempDir())
 	cmd.ExtraFiles, cmd.Stdout, cmd.Stderr = []*os.File{w}, &out, &out
 	must(t, cmd.Start())
 	must(t, w.Close())
