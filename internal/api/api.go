@@ -95,6 +95,8 @@ type Server struct {
 	// Requests that write hold changing for reading; Tidy takes it to delete blobs no
 	// ledger refers to.
 	changing sync.RWMutex
+	// saving is held while a document is saved: of two at once the second finds the first.
+	saving sync.Mutex
 	// glances are what the list says of quests, by their names.
 	glances sync.Map
 	reaches reaches

@@ -33,10 +33,7 @@ func (s *Server) nodeTraces(w http.ResponseWriter, r *http.Request) error {
 	p := paramsOf(r)
 	q := view.TraceQuery{View: p.choice("view", "event", "stage"), Branch: p.text("branch", 200), Stage: p.text("stage", 100), Max: maxNodes}
 	selection := p.text("selection", 400)
-	if err := p.done(); err != nil {
-		return err
-	}
-	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
+	b, done, err := s.opened(r, p)
 	if err != nil {
 		return err
 	}
@@ -94,10 +91,7 @@ type workEntry struct {
 func (s *Server) workflow(w http.ResponseWriter, r *http.Request) error {
 	p := paramsOf(r)
 	window(p, 0, 500, 100) // a fault is told before the quest is looked for
-	if err := p.done(); err != nil {
-		return err
-	}
-	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
+	b, done, err := s.opened(r, p)
 	if err != nil {
 		return err
 	}

@@ -13,10 +13,7 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request) error {
 	p := paramsOf(r)
 	branch := p.text("branch", 200)
 	window(p, 0, 500, 100) // a fault is told before the quest is looked for
-	if err := p.done(); err != nil {
-		return err
-	}
-	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
+	b, done, err := s.opened(r, p)
 	if err != nil {
 		return err
 	}
@@ -50,10 +47,7 @@ func (s *Server) sides(r *http.Request, further ...string) (*view.Sides, []strin
 	for _, name := range further {
 		more = append(more, p.text(name, 4096))
 	}
-	if err := p.done(); err != nil {
-		return nil, nil, err
-	}
-	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
+	b, done, err := s.opened(r, p)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -25,6 +25,8 @@ type utterance struct {
 	Source string `json:"source,omitempty"`
 	// Reply is what it answers.
 	Reply uint64 `json:"reply,omitempty"`
+	// Document is what the text of a message is a new one of.
+	Document string `json:"document,omitempty"`
 	// Delivery is how far a message came.
 	Delivery    string         `json:"delivery,omitempty"`
 	Attachments []attachedFile `json:"attachments,omitempty"`
@@ -57,10 +59,7 @@ const withdrawn = "withdrawn"
 func (s *Server) conversation(w http.ResponseWriter, r *http.Request) error {
 	p := paramsOf(r)
 	window(p, 0, 500, 100) // a fault is told before the quest is looked for
-	if err := p.done(); err != nil {
-		return err
-	}
-	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
+	b, done, err := s.opened(r, p)
 	if err != nil {
 		return err
 	}
@@ -115,6 +114,9 @@ func (s *Server) utterance(ctx context.Context, e event.Event, mark string) (*ut
 	case *event.UserMessage:
 		u.Kind, text, u.Delivery = "message", b.Text, mark
 		u.Sender, u.Source, u.Reply, u.Attachments = b.Sender, b.Source, b.Reply, attachedFiles(b.Attachments)
+		if b.Document != nil {
+			u.Document = b.Document.Name
+		}
 	case *event.InteractionAnswered:
 		u.Kind, text, u.Reply = "answer", event.Text{Text: b.Said()}, b.Interaction
 	case *event.InteractSaid:

@@ -14,10 +14,7 @@ func (s *Server) papers(w http.ResponseWriter, r *http.Request) error {
 	order := q.choice("order", "latest", "citations", "votes")
 	status := q.choice("status", event.Submitted, event.Published, event.Rejected)
 	limit, offset := q.number("limit", 1, 1000, 100), q.number("offset", 0, math.MaxInt32, 0)
-	if err := q.done(); err != nil {
-		return err
-	}
-	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
+	b, done, err := s.opened(r, q)
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,8 @@ type problem struct {
 	field  string
 	fields []FieldError
 	text   string
+	// revision is the one that a document has, if a save was based on another.
+	revision string
 }
 
 func (p *problem) Error() string { return p.text }
@@ -99,6 +101,8 @@ type errorJSON struct {
 		Message string       `json:"message"`
 		Field   string       `json:"field,omitempty"`
 		Fields  []FieldError `json:"fields,omitempty"`
+		// Revision is the one that a document has, if a save was based on another.
+		Revision string `json:"revision,omitempty"`
 	} `json:"error"`
 }
 
@@ -119,6 +123,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	var out errorJSON
 	out.Error.Code, out.Error.Message, out.Error.Field, out.Error.Fields = codes[p.status], strings.ToValidUTF8(p.text, "\uFFFD"), p.field, p.fields
+	out.Error.Revision = p.revision
 	_ = s.send(w, p.status, out)
 }
 

@@ -17,10 +17,7 @@ const maxNodes = 20_000
 func (s *Server) canvas(w http.ResponseWriter, r *http.Request) error {
 	p := paramsOf(r)
 	after := uint64(p.number("after", 0, maxSeq, 0))
-	if err := p.done(); err != nil {
-		return err
-	}
-	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
+	b, done, err := s.opened(r, p)
 	if err != nil {
 		return err
 	}
@@ -47,10 +44,7 @@ func (s *Server) canvas(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) cost(w http.ResponseWriter, r *http.Request) error {
 	p := paramsOf(r)
 	name := p.text("agent", 100)
-	if err := p.done(); err != nil {
-		return err
-	}
-	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
+	b, done, err := s.opened(r, p)
 	if err != nil {
 		return err
 	}

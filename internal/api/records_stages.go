@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
@@ -16,31 +17,22 @@ type recordedOne struct {
 	Files []string   `json:"files"`
 }
 
-func (s *Server) recorded(w http.ResponseWriter, r *http.Request) error {
-	if err := none(r); err != nil {
-		return err
-	}
-	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
-	if err != nil {
-		return err
-	}
-	defer done()
+func (s *Server) recorded(r *http.Request, b *book) (func() (any, error), error) {
 	out := recordedOne{RecordedDetail: b.RecordedOne(b.state, r.PathValue("artifact")), Files: []string{}}
 	name := b.name
 	if out.RecordedDetail == nil {
-		return missing("quest %s has recorded no %.80q", name, r.PathValue("artifact"))
+		return nil, missing("quest %s has recorded no %.80q", name, r.PathValue("artifact"))
 	}
-	done()
-	events, err := s.some(r.Context(), name, []uint64{out.Seq})
-	if err != nil {
-		return err
-	}
-	text, files := view.Written(events[out.Seq])
-	out.Files = append(out.Files, files...)
-	if out.Text, out.Ref, err = s.show(r.Context(), text); err != nil {
-		return err
-	}
-	return s.send(w, http.StatusOK, out)
+	return func() (any, error) {
+		events, err := s.some(r.Context(), name, []uint64{out.Seq})
+		if err != nil {
+			return nil, err
+		}
+		text, files := view.Written(events[out.Seq])
+		out.Files = append(out.Files, files...)
+		out.Text, out.Ref, err = s.show(r.Context(), text)
+		return out, err
+	}, nil
 }
 
 // maxCards is how many cards are listed.
@@ -49,10 +41,7 @@ const maxCards = 500
 func (s *Server) memory(w http.ResponseWriter, r *http.Request) error {
 	p := paramsOf(r)
 	kind, words := p.choice("kind", view.CardKinds...), p.text("q", 400)
-	if err := p.done(); err != nil {
-		return err
-	}
-	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
+	b, done, err := s.opened(r, p)
 	if err != nil {
 		return err
 	}
@@ -66,15 +55,7 @@ func (s *Server) memory(w http.ResponseWriter, r *http.Request) error {
 	return s.sendAndClose(w, out, done)
 }
 
-func (s *Server) card(w http.ResponseWriter, r *http.Request) error {
-	if err := none(r); err != nil {
-		return err
-	}
-	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
-	if err != nil {
-		return err
-	}
-	defer done()
+func (s *Server) card(r *http.Request, b *book) (func() (any, error), error) {
 	out := struct {
 		*view.Card
 		Text      string              `json:"text"`
@@ -84,13 +65,12 @@ func (s *Server) card(w http.ResponseWriter, r *http.Request) error {
 	var text event.Text
 	out.Card, text, out.Revisions = b.CardOne(b.state, r.PathValue("card"))
 	if out.Card == nil {
-		return missing("quest %s has no card %.80q", b.name, r.PathValue("card"))
+		return nil, missing("quest %s has no card %.80q", b.name, r.PathValue("card"))
 	}
-	done()
-	if out.Text, out.Ref, err = s.show(r.Context(), text); err != nil {
-		return err
-	}
-	return s.send(w, http.StatusOK, out)
+	return func() (_ any, err error) {
+		out.Text, out.Ref, err = s.show(r.Context(), text)
+		return out, err
+	}, nil
 }
 
 // thread is something that people were told or asked, and what they said to it.
@@ -114,15 +94,7 @@ type replySaid struct {
 	Text string     `json:"text"`
 }
 
-func (s *Server) interactions(w http.ResponseWriter, r *http.Request) error {
-	if err := none(r); err != nil {
-		return err
-	}
-	b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
-	if err != nil {
-		return err
-	}
-	defer done()
+func (s *Server) interactions(r *http.Request, b *book) (func() (any, error), error) {
 	var all []view.Thread
 	var seqs []uint64
 	for _, t := range slices.Backward(b.Trail().Threads) {
@@ -131,28 +103,32 @@ func (s *Server) interactions(w http.ResponseWriter, r *http.Request) error {
 		all, seqs = append(all, one), append(append(seqs, t.Seq), one.Replies...)
 	}
 	name := b.name
-	done() // reading texts takes its time
-	events, err := s.some(r.Context(), name, seqs)
+	return func() (any, error) { return s.threads(r.Context(), name, all, seqs) }, nil
+}
+
+// threads are what was said in threads; seqs are all events that say it.
+func (s *Server) threads(ctx context.Context, name string, all []view.Thread, seqs []uint64) (any, error) {
+	events, err := s.some(ctx, name, seqs)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	out := struct {
 		Open    uint64   `json:"open,omitempty"`
 		Threads []thread `json:"threads"`
 	}{Threads: []thread{}}
 	for _, t := range all {
-		u, err := s.utterance(r.Context(), events[t.Seq], "")
+		u, err := s.utterance(ctx, events[t.Seq], "")
 		if err != nil {
-			return err
+			return nil, err
 		}
 		one := thread{Seq: t.Seq, Time: u.Time, By: u.By, Kind: u.Kind, Text: u.Text, Ref: u.Ref, Options: append([]string{}, u.Options...), Status: t.Status, Interaction: t.Interaction, Replies: []replySaid{}}
 		if u.Label != "" {
 			one.Kind = u.Label
 		}
 		for _, seq := range t.Replies {
-			said, err := s.utterance(r.Context(), events[seq], "")
+			said, err := s.utterance(ctx, events[seq], "")
 			if err != nil {
-				return err
+				return nil, err
 			}
 			one.Replies = append(one.Replies, replySaid{seq, said.Time, said.By, said.Text})
 		}
@@ -160,7 +136,7 @@ func (s *Server) interactions(w http.ResponseWriter, r *http.Request) error {
 			out.Open = t.Seq
 		}
 	}
-	return s.send(w, http.StatusOK, out)
+	return out, nil
 }
 
 // maxReplies is how many replies to a thread are sent, the newest.

@@ -57,7 +57,7 @@ func (s *Server) routes() []route {
 		{"GET /api/quests/{quest}/canvas", read, s.canvas},
 		{"GET /api/quests/{quest}/evidence", read, s.of(s.evidence)},
 		{"GET /api/quests/{quest}/artifacts", read, s.of(s.artifacts)},
-		{"GET /api/quests/{quest}/artifacts/{artifact}", read, s.recorded},
+		{"GET /api/quests/{quest}/artifacts/{artifact}", read, s.then(s.recorded)},
 		{"GET /api/quests/{quest}/workflow", read, s.workflow},
 		{"GET /api/quests/{quest}/node-traces", read, s.nodeTraces},
 		{"GET /api/quests/{quest}/branches", read, s.of(s.branches)},
@@ -65,10 +65,12 @@ func (s *Server) routes() []route {
 		{"GET /api/quests/{quest}/compare", read, s.compareBranches},
 		{"GET /api/quests/{quest}/diff", read, s.diffBranches},
 		{"GET /api/quests/{quest}/memory", read, s.memory},
-		{"GET /api/quests/{quest}/memory/{card}", read, s.card},
+		{"GET /api/quests/{quest}/memory/{card}", read, s.then(s.card)},
 		{"GET /api/quests/{quest}/documents", read, s.of(s.documents)},
 		{"GET /api/quests/{quest}/documents/{document}", read, s.of(s.document)},
-		{"GET /api/quests/{quest}/interactions", read, s.interactions},
+		{"POST /api/quests/{quest}/documents/{document}", steer, s.saveDocument},
+		{"GET /api/quests/{quest}/interactions", read, s.then(s.interactions)},
+		{"GET /api/quests/{quest}/deliveries", read, s.then(s.deliveries)},
 		{"GET /api/quests/{quest}/cost", read, s.cost},
 		{"GET /api/quests/{quest}/verify", read, s.examined(audit.Verify, "unchanged")},
 		{"GET /api/quests/{quest}/replay", read, s.examined(audit.Replay, "identical")},
@@ -85,10 +87,7 @@ func (s *Server) routes() []route {
 // of is a route that reads a quest, and takes no parameters but its path.
 func (s *Server) of(read func(*http.Request, *book) (any, error)) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := none(r); err != nil {
-			return err
-		}
-		b, done, err := s.shelf.open(r.Context(), r.PathValue("quest"))
+		b, done, err := s.opened(r, nil)
 		if err != nil {
 			return err
 		}
@@ -99,6 +98,41 @@ func (s *Server) of(read func(*http.Request, *book) (any, error)) func(http.Resp
 		}
 		return s.sendAndClose(w, v, done)
 	}
+}
+
+// then is such a route that reads the rest once it has closed the quest: texts take their time, and
+// others want the quest.
+func (s *Server) then(look func(*http.Request, *book) (rest func() (any, error), err error)) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		b, done, err := s.opened(r, nil)
+		if err != nil {
+			return err
+		}
+		defer done()
+		rest, err := look(r, b)
+		if err != nil {
+			return err
+		}
+		done()
+		v, err := rest()
+		if err != nil {
+			return err
+		}
+		return s.send(w, http.StatusOK, v)
+	}
+}
+
+// opened opens the quest of a request whose parameters have been read, nil for one that takes none.
+// Their faults are told before the quest is looked for.
+func (s *Server) opened(r *http.Request, p *params) (*book, func(), error) {
+	fault := none
+	if p != nil {
+		fault = func(*http.Request) error { return p.done() }
+	}
+	if err := fault(r); err != nil {
+		return nil, nil, err
+	}
+	return s.shelf.open(r.Context(), r.PathValue("quest"))
 }
 
 // pageRoutes are the files of the page, which are open because there is nothing in them,

@@ -130,6 +130,22 @@ func (b *Box) Deliveries(ctx context.Context) (out []Delivery, err error) {
 	return out, err
 }
 
+// Delivery is the one of a key, nil if it is not known, or not any more.
+func (b *Box) Delivery(ctx context.Context, key string) (*Delivery, error) {
+	n, err := b.Notes.Note(ctx, kindOutbox, key)
+	if err != nil || n.Body == nil {
+		return nil, err
+	}
+	d := new(Delivery)
+	if err := json.Unmarshal(n.Body, d); err != nil {
+		return nil, fmt.Errorf("the delivery %s: %w", n.Key, err)
+	}
+	if d.State == Waiting {
+		d.Next = n.Due
+	}
+	return d, nil
+}
+
 // Retry has a dead letter sent again, or all of them if the key is empty. It returns how many.
 func (b *Box) Retry(ctx context.Context, key string) (n int, err error) {
 	all, err := b.entries(ctx, never)

@@ -30,6 +30,8 @@ type Delivery struct {
 	State   string     `json:"state"`
 	// Error is what was wrong with the last try.
 	Error string `json:"error,omitzero"`
+	// Next is when one that waits is tried next; only Box.Delivery says it.
+	Next event.Time `json:"-"`
 }
 
 // The states of a delivery.

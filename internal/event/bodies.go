@@ -297,7 +297,9 @@ type UserMessage struct {
 	Attachments []Attachment `json:"attachments,omitempty"`
 	// Conversation is where it was said, as its source names it.
 	Conversation string `json:"conversation,omitzero"`
-	Inbox        int64  `json:"inbox,omitzero"`
+	// Document says that the text is a new one of a document of the quest.
+	Document *Revision `json:"document,omitzero"`
+	Inbox    int64     `json:"inbox,omitzero"`
 	// Reply is what it answers: a question, or something that an agent said.
 	Reply uint64 `json:"reply,omitzero"`
 	// Sender is who said it, and Source by which way it came; empty for the owner, here.
@@ -306,6 +308,14 @@ type UserMessage struct {
 	Text   Text   `json:"text"`
 	// To names an agent; empty means all of them.
 	To string `json:"to,omitzero"`
+}
+
+// Revision is about a new text of a document. It counts if nobody has changed the document since
+// its writer read it.
+type Revision struct {
+	// Base is the hash of the text that was read.
+	Base Hash   `json:"base"`
+	Name string `json:"name"`
 }
 
 // MessageSent is what the rules say to an agent, or one agent, the actor, to another.

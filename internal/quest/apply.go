@@ -349,7 +349,11 @@ func (s *State) pin(p event.Pin) {
 
 func (s *State) told(e event.Event, b *event.UserMessage) {
 	if s.HasMail() {
-		s.post(Letter{Seq: e.Seq, Time: e.Time, Text: b.Text, Attachments: b.Attachments, Conversation: b.Conversation, Reply: b.Reply, Sender: b.Sender, Source: b.Source}, b.To)
+		l := Letter{Seq: e.Seq, Time: e.Time, Text: b.Text, Attachments: b.Attachments, Conversation: b.Conversation, Reply: b.Reply, Sender: b.Sender, Source: b.Source}
+		if b.Document != nil {
+			l.Document, l.Late = b.Document.Name, !s.revise(e, b)
+		}
+		s.post(l, b.To)
 		return
 	}
 	for _, a := range s.Agents {
@@ -472,7 +476,7 @@ func (s *State) Check(actor string, b event.Body) error {
 		if !s.Thinks() {
 			return fmt.Errorf("quest %s works by rules alone, and nobody in it would understand a message: make it anew with a model", s.Name)
 		}
-		return s.fresh(b.Inbox)
+		return cmp.Or(s.fresh(b.Inbox), s.checkDocument(b))
 	case *event.InteractionAnswered:
 		return s.checkAnswer(b)
 	case *event.ProviderLost:

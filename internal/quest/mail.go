@@ -29,6 +29,9 @@ type Letter struct {
 	Reply        uint64             `json:",omitzero"`
 	Sender       string             `json:",omitzero"`
 	Source       string             `json:",omitzero"`
+	// Document is what it is a new text of; Late says that it came too late to count.
+	Document string `json:",omitzero"`
+	Late     bool   `json:",omitzero"`
 	Copies
 }
 
@@ -488,6 +491,12 @@ func (l *Letter) head() string {
 	if l.Reply != 0 {
 		words += fmt.Sprintf(", in reply to %d", l.Reply)
 	}
+	switch {
+	case l.Late:
+		words += ", a text for " + word(l.Document) + " that does not count, since somebody had changed that meanwhile"
+	case l.Document != "":
+		words += ", which is what " + word(l.Document) + " says from now on"
+	}
 	if l.Folder != "" {
 		words += "; copies of its files are in " + l.Folder + " of your home"
 	}
@@ -521,6 +530,8 @@ func (s *State) checkSteer(b *event.StudyOrder) error {
 		return fmt.Errorf("an order has at most %d bytes; this one has %d", maxOrder, len(b.Reason)+len(b.What))
 	case b.Action == event.SteerWithdraw && s.letter(b.Message) < 0:
 		return fmt.Errorf("message %d does not wait: it was delivered, withdrawn, or never said", b.Message)
+	case b.Action == event.SteerWithdraw && s.Mail[s.letter(b.Message)].Document != "":
+		return fmt.Errorf("message %d is a new text of %s: save another instead", b.Message, BriefFile)
 	case b.Action == event.SteerNow && len(s.Mail) == 0:
 		return fmt.Errorf("nothing waits to be said to quest %s", s.Name)
 	}

@@ -122,6 +122,8 @@ type State struct {
 	// under way. Both are for societies that have mail.
 	Mail    []Letter `json:",omitempty"`
 	Sitting *Sitting `json:",omitzero"`
+	// Briefings are the texts of the brief that people saved, the last one last.
+	Briefings []Briefing `json:",omitempty"`
 
 	// Calls are those without a result, by seq.
 	Calls map[uint64]Call

@@ -33,7 +33,7 @@ func (r *Runtime) Files(ctx context.Context, s *quest.State) ([]QuestFile, error
 	if err != nil {
 		return nil, err
 	}
-	problem, err := r.textFile(ctx, "brief.md", s.Problem)
+	brief, err := r.textFile(ctx, quest.BriefFile, s.Brief())
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (r *Runtime) Files(ctx context.Context, s *quest.State) ([]QuestFile, error
 	if err != nil {
 		return nil, err
 	}
-	return []QuestFile{{"quest.yaml", spec}, problem, summary}, nil
+	return []QuestFile{{"quest.yaml", spec}, brief, summary}, nil
 }
 
 // Summary is what SUMMARY.md says: the answer in a line, and whole.
@@ -106,18 +106,41 @@ func (r *Runtime) writeFiles(ctx context.Context, name string, s *quest.State) e
 	return nil
 }
 
-// restoreFiles writes those files of the folder that somebody has removed.
+// restoreFiles writes those files of the folder that somebody has removed, and the brief if whoever
+// ran the quest last did not come to it.
 func (r *Runtime) restoreFiles(ctx context.Context, name string, s *quest.State) error {
-	for _, file := range []string{"quest.yaml", "brief.md"} {
+	for _, file := range []string{"quest.yaml", quest.BriefFile} {
 		if _, err := os.Lstat(filepath.Join(r.QuestDir(name), file)); errors.Is(err, os.ErrNotExist) {
 			return r.writeFiles(ctx, name, s)
 		}
+	}
+	return r.WriteBrief(ctx, name, s)
+}
+
+// WriteBrief writes a brief that people have changed, unless the folder has it.
+func (r *Runtime) WriteBrief(ctx context.Context, name string, s *quest.State) error {
+	if len(s.Briefings) == 0 {
+		return nil
+	}
+	f, err := r.textFile(ctx, quest.BriefFile, s.Brief())
+	if err == nil {
+		path := filepath.Join(r.QuestDir(name), f.Name)
+		if have, failed := os.ReadFile(path); failed == nil && bytes.Equal(have, f.Data) {
+			return nil
+		}
+		err = ReplaceFile(path, f.Data)
+	}
+	if err != nil {
+		return fmt.Errorf("write the brief of quest %s: %w", name, err)
 	}
 	return nil
 }
 
 // writeSummary writes what a run has changed in the folder.
 func (r *Runtime) writeSummary(ctx context.Context, name string, s *quest.State) error {
+	if err := r.WriteBrief(ctx, name, s); err != nil {
+		return err
+	}
 	f, err := r.summary(ctx, s)
 	if err == nil {
 		err = updateFile(filepath.Join(r.QuestDir(name), f.Name), f.Data)
@@ -148,7 +171,7 @@ func updateFile(path string, data []byte) error {
 }
 
 // ChangedFiles returns the names of those that differ from the ledger. One that
-// is not there, or empty, has yet to be written, and is no lie; nor is a summary
+// is not there, or empty, has yet to be written, and is no lie; nor is a brief or a summary
 // that the quest had before, one of those given or none yet: a process that was killed
 // did not come to write the new one.
 func (r *Runtime) ChangedFiles(ctx context.Context, name string, s *quest.State, before []Summary) ([]string, error) {
@@ -166,7 +189,7 @@ func (r *Runtime) ChangedFiles(ctx context.Context, name string, s *quest.State,
 		if err != nil {
 			return nil, err
 		}
-		earlier := false
+		earlier := f.Name == quest.BriefFile && hadBrief(s, data)
 		if f.Name == summaryFile {
 			if earlier, err = r.earlierSummary(ctx, data, before); err != nil {
 				return nil, err
@@ -181,6 +204,12 @@ func (r *Runtime) ChangedFiles(ctx context.Context, name string, s *quest.State,
 		return append(out, more...), err
 	}
 	return out, nil
+}
+
+// hadBrief reports whether a file is a brief that the quest had.
+func hadBrief(s *quest.State, data []byte) bool {
+	text, whole := bytes.CutSuffix(data, []byte("\n"))
+	return whole && s.HadBrief(event.HashOf(text))
 }
 
 // earlierSummary finds a summary among those that a quest had. One without a heading is of a

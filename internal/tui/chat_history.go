@@ -98,6 +98,9 @@ func (h *history) take(e event.Event, s *quest.State) {
 	case *event.UserMessage:
 		h.inboxes[b.Inbox] = true
 		u.who, u.name, u.text = aPerson, sender(b.Sender, b.Source), h.text(b.Text)+attached(b.Attachments)
+		if b.Document != nil {
+			u.text = "(" + b.Document.Name + ")\n" + u.text
+		}
 		h.add(u)
 	case *event.InteractionAnswered:
 		u.who, u.name, u.text = aPerson, "you", "→ "+b.Said()

@@ -48,7 +48,9 @@ func (t *Trail) talk(e event.Event) {
 	case *event.InteractionWithdrawn:
 		t.end(b.Interaction, threadWithdrawn)
 	case *event.UserMessage:
-		t.heard(e.Seq, b.Reply)
+		if b.Document == nil {
+			t.heard(e.Seq, b.Reply)
+		}
 	}
 }
 

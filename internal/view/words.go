@@ -48,6 +48,9 @@ var coreWords = dictionary{
 		return Words{Text: fmt.Sprintf("forked from %s after event %d", t.cut(b.From), b.At)}
 	}),
 	word(KindMessage, func(t *Teller, e event.Event, b *event.UserMessage) Words {
+		if b.Document != nil {
+			return Words{By: e.Actor, Text: "writes " + t.cut(b.Document.Name) + ": " + t.text(b.Text), Weight: News}
+		}
 		return Words{By: e.Actor, Text: says(b.To, t.with(b.Text, b.Attachments)), Weight: News}
 	}),
 	word(KindMessage, func(t *Teller, e event.Event, b *event.MessageSent) Words {

@@ -8,6 +8,7 @@ import (
 
 	"lyceum/internal/connector"
 	"lyceum/internal/event"
+	"lyceum/internal/plain"
 	"lyceum/internal/runtime"
 )
 
@@ -80,3 +81,58 @@ func (s *deliveries) words(ctx context.Context, e event.Event, d *connector.Deli
 
 // maxDelivered is how many bytes of a text are delivered.
 const maxDelivered = 16 << 10
+
+// The states of what a quest has delivered, for people.
+const (
+	DeliveryQueued  = "queued"  // it waits, for the first try or the next
+	DeliverySent    = "sent"    // the service has it
+	DeliveryDead    = "dead"    // nobody tries any more, until a person says so
+	DeliveryFailed  = "failed"  // the outbox did not take it
+	DeliveryUnknown = "unknown" // it is too long ago, or was not delivered from this home
+)
+
+// Delivered is what became of something that a quest said to a conversation elsewhere.
+type Delivered struct {
+	State string `json:"state"`
+	Tries int    `json:"tries"`
+	// Last is when something became of it, Next when it is tried next.
+	Last event.Time `json:"last,omitzero"`
+	Next event.Time `json:"next,omitzero"`
+	// Error is what was wrong with the last try, in a service's words perhaps.
+	Error string `json:"error,omitempty"`
+	// Retry is the command that sends a dead one again.
+	Retry string `json:"retry,omitempty"`
+}
+
+// DeliveredBy says what became of a delivery.call of a quest; result is its answer, nil if there is
+// none yet. A ledger that came from elsewhere may name any key: the outbox is asked for those of
+// this quest alone.
+func DeliveredBy(ctx context.Context, r *runtime.Runtime, quest string, call *event.DeliveryCall, result *event.DeliveryResult) (Delivered, error) {
+	if result != nil && result.Error != "" {
+		return Delivered{State: DeliveryFailed, Error: safe(r, result.Error)}, nil
+	}
+	box := connector.Box{Notes: r.Ledger, Clock: r.Clock}
+	d, err := box.Delivery(ctx, call.Key)
+	switch {
+	case err != nil:
+		return Delivered{}, err
+	case d == nil && result == nil:
+		return Delivered{State: DeliveryQueued}, nil
+	case d == nil || d.Quest != quest:
+		return Delivered{State: DeliveryUnknown}, nil
+	}
+	out := Delivered{State: DeliverySent, Tries: d.Tries, Last: d.Last, Next: d.Next, Error: safe(r, d.Error)}
+	switch d.State {
+	case connector.Waiting:
+		out.State = DeliveryQueued
+	case connector.Dead:
+		out.State, out.Retry = DeliveryDead, "lyceum connector retry "+d.Key
+	}
+	return out, nil
+}
+
+// maxFault is how many bytes of what a service says are shown.
+const maxFault = 300
+
+// safe is a stranger's error as people are shown it: in one line, without keys.
+func safe(r *runtime.Runtime, text string) string { return plain.Brief(r.Redact(text), maxFault) }

@@ -38,6 +38,9 @@ func newPages(q *runtime.Quest) *pages {
 // comes between is written when the run ends, or by the next.
 func (p *pages) printed(ctx context.Context, e event.Event) error {
 	p.seq = e.Seq
+	if b, ok := e.Body.(*event.UserMessage); ok && b.Document != nil {
+		return p.q.WriteBrief(ctx, p.q.Key, p.q.State)
+	}
 	if _, over := e.Body.(*event.SittingEnded); !over || p.q.State.Seq != e.Seq {
 		return nil
 	}

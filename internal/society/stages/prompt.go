@@ -81,7 +81,14 @@ func letter(l *quest.Letter) study.Letter {
 
 // files are the quest's own, in its folder.
 func files(s *quest.State) []string {
-	out := []string{"quest.yaml", "brief.md"}
+	out := []string{"quest.yaml", quest.BriefFile}
+	if n := len(s.Briefings); n > 0 {
+		b := &s.Briefings[n-1]
+		out[1] = fmt.Sprintf("%s, as a person changed it with message %d", quest.BriefFile, b.Seq)
+		if b.Text.Ref == nil {
+			out[1] += ": " + study.Quoted(b.Text.Text)
+		}
+	}
 	if s.Ended != 0 {
 		out = append(out, "SUMMARY.md")
 	}

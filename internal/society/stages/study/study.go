@@ -110,6 +110,10 @@ func (s *Study) Apply(e event.Event) {
 	defer s.applyOutside(e)
 	switch b := e.Body.(type) {
 	case *event.UserMessage:
+		if b.Document != nil {
+			s.revised(e, b)
+			break
+		}
 		s.heard(e, b.Reply, b.Sender, b.Text)
 	case *event.InteractionAnswered:
 		s.agreed(b)

@@ -136,12 +136,21 @@ func (s *Study) Repeats(kind string, text string) bool {
 // heard takes in a message.
 func (s *Study) heard(e event.Event, reply uint64, sender string, text event.Text) {
 	thread := s.Route(reply)
-	s.Letters = append(s.Letters, Routed{Seq: e.Seq, Thread: thread, Answers: thread != 0 && thread == s.Question})
-	who := sender
-	if who == "" {
-		who = "person"
+	s.letter(Routed{Seq: e.Seq, Thread: thread, Answers: thread != 0 && thread == s.Question}, e, sender, opening(text))
+}
+
+// revised takes in a new text of a document. It answers nothing.
+func (s *Study) revised(e event.Event, b *event.UserMessage) {
+	s.letter(Routed{Seq: e.Seq}, e, b.Sender, event.Shorten("("+b.Document.Name+") "+opening(b.Text), maxExchange))
+}
+
+// letter adds what a person said.
+func (s *Study) letter(r Routed, e event.Event, sender, words string) {
+	s.Letters = append(s.Letters, r)
+	if sender == "" {
+		sender = "person"
 	}
-	s.exchange(Exchange{Seq: e.Seq, Time: e.Time, Who: who, Thread: thread, Text: opening(text)})
+	s.exchange(Exchange{Seq: e.Seq, Time: e.Time, Who: sender, Thread: r.Thread, Text: words})
 	s.Progress = event.Hash{}
 	s.Empty, s.Failures = 0, 0
 }
