@@ -220,6 +220,8 @@ func (w *world) askAll(t *testing.T, ask func(string, string, any, ...func(*http
 	w.askTasks(ask)
 	w.askStudy(ask)
 	w.askRecords(ask)
+	w.askDocuments(ask)
+	w.askDeliveries(ask)
 	w.askLong(t, ask)
 	w.askOrders(t, ask)
 }

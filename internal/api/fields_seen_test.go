@@ -117,7 +117,7 @@ func TestTheDocumentKnowsTheParametersOfEveryRoute(t *testing.T) {
 func TestTheDocumentKnowsTheMembersOfEveryBody(t *testing.T) {
 	t.Parallel()
 	w := readWitness(t)
-	for name, v := range map[string]any{"NewQuest": api.NewQuest{}, "NewFile": api.NewFile{}, "NewMessage": api.NewMessage{}, "NewAttachment": api.NewAttachment{}, "TaskOrder": api.TaskOrder{}, "Control": api.Control{}, "Limits": api.LimitsOrder{}, "AgentLimits": api.LimitSetOrder{}} {
+	for name, v := range map[string]any{"NewQuest": api.NewQuest{}, "NewFile": api.NewFile{}, "NewMessage": api.NewMessage{}, "NewAttachment": api.NewAttachment{}, "TaskOrder": api.TaskOrder{}, "SavedDocument": api.SavedDocument{}, "Control": api.Control{}, "Limits": api.LimitsOrder{}, "AgentLimits": api.LimitSetOrder{}} {
 		want := slices.Sorted(maps.Keys(w.defs[name].Properties))
 		if got := tags(reflect.TypeOf(v)); !slices.Equal(got, want) {
 			t.Errorf("%s has %v, the document %v", name, got, want)

@@ -247,7 +247,7 @@ it at any step, take it elsewhere.
 		look = append(look, named(name).commands(a)...)
 	}
 	group("look", "Look:", look...)
-	group("steer", "Steer:", a.messageCommand(), a.taskCommand(), a.answerCommand(),
+	group("steer", "Steer:", a.messageCommand(), a.briefCommand(), a.taskCommand(), a.answerCommand(),
 		a.controlCommand("pause", "Pause a quest: what is under way comes in, nothing new begins", func() event.Body { return &event.QuestPaused{Reason: "paused by a person"} }),
 		a.resumeCommand(), a.limitCommand(), a.modeCommand(),
 		a.controlCommand("stop", "Stop a quest; lyceum run goes on with it", func() event.Body { return &event.QuestStopped{Reason: "stopped by a person"} }),

@@ -256,6 +256,9 @@ func (p *Stages) Says(w *World) event.Body {
 		if w.Chance(100) {
 			m.Text = w.Text()
 		}
+		if w.Chance(150) {
+			return p.brief(w, m)
+		}
 		for range w.IntN(3) * w.IntN(2) {
 			m.Attachments = append(m.Attachments, event.Attachment{Media: "application/pdf", Name: w.Word(), Ref: event.RefOf([]byte(w.Word()))})
 		}
@@ -278,6 +281,15 @@ func (p *Stages) Says(w *World) event.Body {
 		return &event.StudyOrder{Action: event.SteerWaive, What: what, Reason: w.Word()}
 	}
 	return &event.StudyOrder{Action: event.SteerUse, What: study.Skills[w.IntN(len(study.Skills))]}
+}
+
+// brief makes a message a new text of the brief: of the one that is there, or of another.
+func (p *Stages) brief(w *World, m *event.UserMessage) event.Body {
+	m.Document, m.Reply = &event.Revision{Base: p.books.brief, Name: quest.BriefFile}, 0
+	if w.Chance(300) {
+		m.Document.Base = event.HashOf([]byte(w.Word()))
+	}
+	return m
 }
 
 // Count implements Part.

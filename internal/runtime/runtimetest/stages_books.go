@@ -39,6 +39,8 @@ type studyBooks struct {
 	// waits says that the quest waited for words when the last batch was done.
 	waits bool
 	paper paperBooks
+	// brief is the sum of the brief, as the events have it.
+	brief event.Hash
 }
 
 func newStudyBooks() studyBooks {
@@ -58,8 +60,10 @@ func (b *studyBooks) count(w *World, e event.Event) error {
 	case *event.QuestCreated:
 		b.queue, b.autonomous = []uint64{1}, strings.Contains(x.Settings, `"`+study.Autonomous+`"`)
 		b.paper.paperless = strings.Contains(x.Settings, `"paper":"none"`)
+		b.brief = quest.HashOfText(x.Problem)
 	case *event.UserMessage:
 		b.hears(e.Seq)
+		b.revised(w, x)
 	case *event.InteractionOpened:
 		if x.Call == 0 && x.Proposal == "" && x.Form == 0 && x.Server == "" {
 			b.questions[e.Seq] = true
@@ -106,6 +110,18 @@ func disturbs(w *World, e event.Event) bool {
 func (b *studyBooks) hears(seq uint64) {
 	b.queue = append(b.queue, seq)
 	b.empty, b.failures = 0, 0
+}
+
+// revised takes in a new text of the brief: of two for the same, the first counts.
+func (b *studyBooks) revised(w *World, x *event.UserMessage) {
+	switch {
+	case x.Document == nil:
+	case x.Document.Base != b.brief:
+		w.Saw("briefs too late")
+	default:
+		b.brief = quest.HashOfText(x.Text)
+		w.Saw("briefs")
+	}
 }
 
 // sitting takes in what is about sittings.
@@ -239,6 +255,8 @@ func (b *studyBooks) watch(w *World, s *quest.State) error {
 	switch {
 	case !slices.Equal(s.Waits(), b.queue):
 		return fmt.Errorf("the state has %v wait, and %v do", s.Waits(), b.queue)
+	case s.BriefRevision() != b.brief:
+		return errors.New("the brief of the state is not the last text that was based on the one before it")
 	case (s.Sitting != nil) != b.sits:
 		return fmt.Errorf("the state has a sitting: %v; the ledger: %v", s.Sitting != nil, b.sits)
 	case s.Status == quest.Running && len(b.questions) > 1:

@@ -31,6 +31,8 @@ export type Error = {
     field?: string
     /** all that is wrong, where several things may be */
     fields?: Array<FieldError>
+    /** the one that a document has, if a save was based on another */
+    revision?: Hash
   }
 }
 
@@ -385,6 +387,8 @@ export type Utterance = {
   source?: string
   /** what it answers: an event */
   reply?: number
+  /** the document that the text of a message is a new one of */
+  document?: string
   /** of a message */
   delivery?: 'queued' | 'delivered' | 'withdrawn'
   attachments?: Array<AttachedFile>
@@ -1024,7 +1028,7 @@ export type NewMessage = {
   text?: string
   /** an agent; absent means all */
   to?: string
-  /** pictures and other files of at most 25 MiB each, as many as the request has room for; what each of them is, its bytes say */
+  /** pictures and other files of at most 25 MiB each, and about 29 MiB together: the request has room for 40 MiB of JSON; what each of them is, its bytes say */
   attachments?: Array<NewAttachment>
   /** the way that it came, such as the name of a connector; absent for what was said here */
   source?: string
@@ -2053,6 +2057,8 @@ export type DocumentInfo = {
   revision: Hash
   size: number
   editable: boolean
+  /** why nobody can change it; absent if it can be changed */
+  reason?: string
 }
 
 export type Documents = {
@@ -2067,15 +2073,66 @@ export type Document = {
   revision: Hash
   size: number
   editable: boolean
+  /** why nobody can change it; absent if it can be changed */
+  reason?: string
+  /** at most 64 KiB of it */
   text: string
+  /** the text is only its beginning; the file of that name in the quest's folder has all of it */
+  truncated: boolean
+  /** the texts that people gave it, the newest first; empty for a document that follows from what happens */
+  revisions: Array<DocumentRevision>
+}
+
+/** A text that a document has or had. */
+export type DocumentRevision = {
+  revision: Hash
+  /** the event that has the text */
+  seq: Seq
+  time: Time
+  by: string
+  size: number
 }
 
 /** A person's text for a document. */
 export type SavedDocument = {
-  /** at most 8192 bytes */
+  /** 1 to 65536 bytes */
   text: string
   /** the revision that was read */
   revision: Hash
+  /** tells the save from every other to this quest: one that is sent again with the same key, since its answer was lost, is the same save */
+  key?: string
+}
+
+/** Something that was said, on its way to a conversation elsewhere. */
+export type Delivery = {
+  /** names it, for lyceum connector retry and for the service */
+  key: string
+  /** the event that had it delivered */
+  seq: Seq
+  time: Time
+  connector: string
+  /** as the service names it */
+  conversation: string
+  /** the event whose words are delivered */
+  said: Seq
+  /** what that says, in a line */
+  text: string
+  /** queued: it waits for a try; sent: the service has it; dead: nobody tries any more; failed: the outbox did not take it; unknown: it is too long ago, or was delivered from another home */
+  state: 'queued' | 'sent' | 'dead' | 'failed' | 'unknown'
+  tries: number
+  /** when it was tried last */
+  last?: Time
+  /** when it is tried next */
+  next?: Time
+  /** what was wrong with the last try; a service may have written it */
+  error?: string
+  /** the command that sends a dead one again */
+  retry?: string
+}
+
+export type Deliveries = {
+  /** the newest first, at most 500 */
+  deliveries: Array<Delivery>
 }
 
 /** Something that people were told or asked, and what they said to it. */

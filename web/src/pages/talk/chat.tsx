@@ -1,8 +1,9 @@
 import { useCallback, useRef, useState } from 'react'
 import { blobLink, Failure, get, query, questPath, withdraw } from '../../api/client'
 import { usePages } from '../../api/pages'
-import type { Conversation, Utterance } from '../../api/types'
+import type { Conversation, Delivery, Utterance } from '../../api/types'
 import { useLive, useQuestResource } from '../../live/context'
+import { Outside, useDeliveries } from './outside'
 import { questLink } from '../../route'
 import { Markdown } from '../../text/markdown'
 import { visible, Words } from '../../text/plain'
@@ -28,6 +29,7 @@ export function Chat({ quest, total, again }: { quest: string; total: number; ag
     const { utterances } = await get<Conversation>(`${path}${query({ after: index * size - 1, limit: size })}`, gone)
     return { rows: utterances, settled: settled(utterances) }
   }, path, `${snapshot.version} ${total}`)
+  const sent = useDeliveries(quest)
   const list = useRef<Scroller>(null)
   const need = useCallback((first: number, last: number) => pages.want(first, Math.min(last, total - 1)), [pages, total])
   const live = [...snapshot.saying].filter(([, s]) => !s.over && s.text)
@@ -46,7 +48,7 @@ export function Chat({ quest, total, again }: { quest: string; total: number; ag
           const [agent, saying] = live[n - total] ?? []
           if (agent && saying) return <Writing agent={agent} text={saying.text} />
           const u = pages.at(n)
-          return u && <One quest={quest} said={u} again={() => { pages.again(); again() }} />
+          return u && <One quest={quest} said={u} sent={sent.get(u.seq)} again={() => { pages.again(); again() }} />
         }} />
     </div>
   )
@@ -69,9 +71,9 @@ const tones: Record<string, string | undefined> = { decision_request: 'asks', mi
 
 const people = new Set<Utterance['kind']>(['message', 'answer'])
 
-function One({ quest, said: u, again }: { quest: string; said: Utterance; again: () => void }) {
+function One({ quest, said: u, sent, again }: { quest: string; said: Utterance; sent?: Delivery[]; again: () => void }) {
   const link = <a className="muted num" href={questLink(quest, 'timeline', { seq: u.seq })} title={`Event ${u.seq}, ${moment(u.time)}`}>{u.seq}</a>
-  if (u.kind === 'news') return <p className="utterance news small muted"><Words>{u.by}</Words> <Words>{u.text}</Words> {link}</p>
+  if (u.kind === 'news') return <div className="utterance news small muted"><Words>{u.by}</Words> <Words>{u.text}</Words> {link} {sent && <Outside sent={sent} />}</div>
   const mine = people.has(u.kind)
   const [tone, mark, about] = u.delivery ? marks[u.delivery] : ['', '', '']
   return (
@@ -81,12 +83,14 @@ function One({ quest, said: u, again }: { quest: string; said: Utterance; again:
         {u.source && <span className="muted">by <Words>{u.source}</Words></span>}
         {u.label && <Badge tone={tones[u.label]}>{visible(u.label.replaceAll('_', ' '))}</Badge>}
         {u.kind === 'answer' && <Badge>answer</Badge>}
+        {u.document && <a className="badge" href={questLink(quest, 'records', { document: u.document })}>new text of {visible(u.document)}</a>}
         {mark && <span className={`badge ${tone}`} title={about}>{mark}</span>}
         {u.reply && <a className="muted" href={questLink(quest, 'timeline', { seq: u.reply })}>to {u.reply}</a>}
         <time className="muted num" dateTime={u.time}>{moment(u.time)}</time>
         {link}
-        {u.delivery === 'queued' && <Back quest={quest} message={u.seq} again={again} />}
+        {u.delivery === 'queued' && !u.document && <Back quest={quest} message={u.seq} again={again} />}
       </p>
+      {sent && <Outside sent={sent} />}
       {mine ? <p className="told">{visible(u.text)}</p> : <Markdown text={u.text} />}
       {u.ref && <a className="small" href={blobLink(u.ref.hash, 'text.txt')}>all of it, {bytes(u.ref.size)}</a>}
       {(u.attachments ?? []).map((a, i) => <p key={i} className="small"><a href={blobLink(a.ref.hash, a.name ?? 'file')} download={a.name ?? 'file'}>
