@@ -44,6 +44,10 @@ func run(m *testing.M) int {
 		return 1
 	}
 	shared = dir
+	if err := os.Setenv(hookVariable, hookSecret); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	defer os.RemoveAll(dir)
 	defer func() { closeBrowser() }()
 	// Most of these tests wait for a page to come to rest. Those that measure are not

@@ -2,6 +2,7 @@ package tests
 
 import (
 	"encoding/base64"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +12,32 @@ import (
 
 // dot is a picture of one pixel.
 const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=="
+
+// TestALargeFile: the page takes what the server takes, 25 MiB, and says of more that it is too much.
+func TestALargeFile(t *testing.T) {
+	t.Parallel()
+	h := home(t)
+	quest := folder(t, map[string]string{"quest.yaml": "name: look\nproblem: What is it?\nmodel: script:plan.yaml\n", "plan.yaml": "rules:\n  - say: Much.\n"})
+	lyceum(t, h, "create", quest)
+	files := map[string]int{"large.csv": 25 << 20, "larger.csv": 25<<20 + 1}
+	for name, size := range files {
+		must(t, os.WriteFile(filepath.Join(filepath.Dir(quest), name), []byte(strings.Repeat("1,2\n", size/4+1))[:size], 0o600))
+	}
+	tab := chromium(t).Tab(t, serve(t, h))
+	tab.Go("#/q/look")
+	tab.Click(".controls button", "Message")
+	tab.Until(`document.querySelector('dialog input[type=file]')`)
+	tab.Do(chromedp.SetUploadFiles("dialog input[type=file]", []string{filepath.Join(filepath.Dir(quest), "larger.csv")}))
+	tab.Until(`document.querySelector('dialog .note.bad')?.innerText.includes('A file of a message has at most 25 MiB; larger.csv has 25.0 MiB')`)
+	tab.Do(chromedp.SetUploadFiles("dialog input[type=file]", []string{filepath.Join(filepath.Dir(quest), "large.csv")}))
+	tab.Until(`document.querySelectorAll('.attaching li').length === 1 && !document.querySelector('dialog .note.bad')`)
+	tab.Click("dialog button", "Send")
+	tab.Until(`document.querySelector('dialog .note.good')`)
+	if out := lyceum(t, h, "trace", "look"); !strings.Contains(out, "large.csv, text/plain, 26214400 bytes") {
+		t.Errorf("the ledger does not have the file:\n%s", out)
+	}
+	tab.Sound()
+}
 
 // TestPicturesAndFiles sends some with a message, and finds them in the transcript: those
 // of the message, and one that an agent read. What only says that it is a picture is a link.

@@ -6,19 +6,20 @@ import { visible, Words } from '../../text/plain'
 import { moment } from '../../ui/show'
 
 const none: Delivery[] = []
-const look = 3000
+// How often what can change without an event is looked at, in milliseconds: what waits is sent, and a person may send again what is dead.
+const look = { queued: 3000, dead: 15_000 }
 
 /** useDeliveries are what became of the words that were sent to people elsewhere, by the event that said them. */
 export function useDeliveries(quest: string): Map<number, Delivery[]> {
   const { data, again } = useQuestResource<Deliveries>(questPath(quest, '/deliveries'))
   const all = data?.deliveries ?? none
-  // What waits is sent without an event: it is looked at again.
-  const waits = all.some((d) => d.state === 'queued')
+  const has = (state: Delivery['state']) => all.some((d) => d.state === state)
+  const wait = has('queued') ? look.queued : has('dead') ? look.dead : 0
   useEffect(() => {
-    if (!waits) return
-    const timer = window.setInterval(() => { if (!document.hidden) again() }, look)
+    if (wait === 0) return
+    const timer = window.setInterval(() => { if (!document.hidden) again() }, wait)
     return () => window.clearInterval(timer)
-  }, [waits, again])
+  }, [wait, again])
   return useMemo(() => {
     const by = new Map<number, Delivery[]>()
     for (const d of all) by.set(d.said, [...by.get(d.said) ?? [], d])

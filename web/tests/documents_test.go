@@ -1,0 +1,65 @@
+package tests
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTheBriefIsWrittenOnThePage: what a person saves there is in the ledger and in the folder, and what somebody else has
+// saved meanwhile is not written over.
+func TestTheBriefIsWrittenOnThePage(t *testing.T) {
+	t.Parallel()
+	h := study(t)
+	tab := chromium(t).Tab(t, serve(t, h))
+	tab.Fresh("#/q/series/records?part=documents")
+	tab.Click(".documents a", "Plan")
+	reads(t, tab, ".records .card", "People do not write it: it follows from the stages")
+	tab.Click(".documents a", "Brief")
+	reads(t, tab, ".records .card", "Which forecast of the series has the smallest error?")
+	tab.Click(".records .card button", "Edit")
+	fill(tab, "Text", "Which forecast is the <b>cheapest</b>?\n\nOf all.")
+	pictures(tab, "brief-edited")
+	tab.Click(".records button", "Save")
+	tab.Until(`document.querySelector('.records [role=status]')?.innerText.includes('Saved: the researcher hears of it.')`)
+	tab.Until(`document.querySelector('.records .prose')?.innerText.includes('the <b>cheapest</b>?')`)
+	reads(t, tab, ".records .card", "2 revisions")
+	// The question that was open is not answered by it.
+	tab.Until(questionCards + `.length === 1`)
+	tab.Until(`[...document.querySelectorAll('.dock .utterance.delivered')].some((u) => u.innerText.includes('new text of brief.md') && u.innerText.includes('cheapest'))`)
+
+	tab.Click(".records .card button", "Edit")
+	fill(tab, "Text", "Mine.")
+	theirs := filepath.Join(filepath.Dir(folder(t, map[string]string{"theirs.md": "Theirs <img src=x onerror=alert(1)>."})), "theirs.md")
+	lyceum(t, h, "brief", "series", theirs)
+	tab.Until(`document.querySelector('.records form [role=status]')?.innerText.includes('It was changed since you began') && document.querySelector('.records form .pre').innerText.includes('Theirs <img')`)
+	tab.Click(".records button", "Save")
+	tab.Until(`document.querySelector('.records [role=alert]')?.innerText.includes('was changed since it was read')`)
+	if !tab.Is(`field('Text').value === 'Mine.'`) {
+		t.Error("what was written is gone, though it was not saved")
+	}
+	pictures(tab, "brief-stale")
+	tab.Click(".records button", "Leave it")
+	reads(t, tab, ".records .card", "Theirs <img", "3 revisions")
+	harmless(t, tab)
+	if got := lyceum(t, h, "brief", "series"); got != "Theirs <img src=x onerror=alert(1)>.\n" {
+		t.Errorf("the brief is %q", got)
+	}
+	lyceum(t, h, "verify", "series")
+	for _, w := range append(tab.Wrong(), tab.Violations()...) {
+		if !strings.Contains(w, "status of 409") { // the one that was late
+			t.Errorf("the page did what it must not: %s", w)
+		}
+	}
+}
+
+func TestTheEditorIsAccessible(t *testing.T) {
+	t.Parallel()
+	axe := rules(t)
+	tab := chromium(t).Tab(t, serve(t, study(t)))
+	tab.Fresh("#/q/series/records?document=brief.md")
+	tab.Click(".records .card button", "Edit")
+	find(tab)
+	tab.Until(`field('Text')`)
+	inEverySize(t, tab, "Editor", axe)
+}
