@@ -85,8 +85,8 @@ func TestWhatWasDelivered(t *testing.T) {
 		return out
 	}
 	d := one().Deliveries[0]
-	said := until(t, s.rt, "q", isType("interact.said"))
-	if d.State != "queued" || d.Tries != 0 || d.Said != said.Seq || d.Connector != "chat" || d.Conversation != "room q" || !strings.Contains(d.Text, "The baseline stands.") || d.Retry != "" || d.Next == "" {
+	word := until(t, s.rt, "q", isType("interact.said"))
+	if d.State != "queued" || d.Tries != 0 || d.Said != word.Seq || d.Connector != "chat" || d.Conversation != "room q" || !strings.Contains(d.Text, "The baseline stands.") || d.Retry != "" || d.Next == "" {
 		t.Errorf("before a try: %+v", d)
 	}
 	posts(t, box, errors.New("502 \x1b[2J\u202e by s3cret\n"+strings.Repeat("long ", 900)))

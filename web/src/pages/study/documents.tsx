@@ -37,8 +37,10 @@ function One({ quest, name }: { quest: string; name: string }) {
           onClick={() => { setSaid(''); setEditing(d) }}>Edit</button>}</div>
         {said && <p className="note" role="status">{said}</p>}
         {!editing && d.reason && <p className="small muted">People do not write it: {visible(d.reason)}.</p>}
-        {d.truncated && <p className="note warn">This is its beginning, of {bytes(d.size)}. All of it is in the file {visible(d.name)} of the quest’s folder.</p>}
-        {editing ? <Editor quest={quest} from={editing} now={d} again={document.again} onClose={(words) => { setEditing(undefined); setSaid(words); document.again() }} />
+        {d.truncated && <p className="note warn">This is its beginning, of {bytes(d.size)}. All of it is in the file {visible(d.name)} of the quest’s
+          folder.</p>}
+        {editing ? <Editor quest={quest} from={editing} now={d} again={document.again}
+          onClose={(words) => { setEditing(undefined); setSaid(words); document.again() }} />
           : d.name.endsWith('.md') ? <Markdown text={d.text} /> : <pre className="pre" tabIndex={0}>{visible(d.text)}</pre>}
         {d.revisions.length > 1 && <details><summary>{several(d.revisions.length, 'revision')}</summary>
           <ol className="moves small">{d.revisions.map((r) => <li key={r.seq}>
@@ -73,8 +75,11 @@ function Editor({ quest, from, now, again, onClose }: { quest: string; from: Doc
   }
   return (
     <form className="stack tight" onSubmit={(e) => { e.preventDefault(); void save() }} aria-busy={busy || undefined}>
-      <Field label="Text" hint="Markdown. It is a message to the researcher: a study that waits goes on with it."><textarea rows={16} value={text} onChange={(e) => { edition.current++; setText(e.target.value) }} /></Field>
-      {stale && <div className="note warn stack tight" role="status"><p>It was changed since you began. Copy what you wrote, and begin again from what is there now:</p>
+      <Field label="Text" hint="Markdown. It is a message to the researcher: a study that waits goes on with it.">
+        <textarea rows={16} value={text} onChange={(e) => { edition.current++; setText(e.target.value) }} />
+      </Field>
+      {stale && <div className="note warn stack tight" role="status">
+        <p>It was changed since you began. Copy what you wrote, and begin again from what is there now:</p>
         <pre className="pre" tabIndex={0}>{visible(now.text)}</pre></div>}
       {wrong && <p className="note bad" role="alert"><Words>{wrong}</Words></p>}
       <div className="row"><button type="button" className="button" onClick={() => onClose('')}>Leave it</button>

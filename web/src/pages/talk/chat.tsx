@@ -73,7 +73,9 @@ const people = new Set<Utterance['kind']>(['message', 'answer'])
 
 function One({ quest, said: u, sent, again }: { quest: string; said: Utterance; sent?: Delivery[]; again: () => void }) {
   const link = <a className="muted num" href={questLink(quest, 'timeline', { seq: u.seq })} title={`Event ${u.seq}, ${moment(u.time)}`}>{u.seq}</a>
-  if (u.kind === 'news') return <div className="utterance news small muted"><Words>{u.by}</Words> <Words>{u.text}</Words> {link} {sent && <Outside sent={sent} />}</div>
+  if (u.kind === 'news') {
+    return <div className="utterance news small muted"><Words>{u.by}</Words> <Words>{u.text}</Words> {link} {sent && <Outside sent={sent} />}</div>
+  }
   const mine = people.has(u.kind)
   const [tone, mark, about] = u.delivery ? marks[u.delivery] : ['', '', '']
   return (

@@ -36,7 +36,8 @@ export const Outside = ({ sent }: { sent: Delivery[] }) => <div className="row s
 
 function Mark({ of: d }: { of: Delivery }) {
   const [tone, word] = marks[d.state]
-  const badge = <span className={`badge ${tone}`} title={about(d)}>{visible(d.connector)}: {word}{d.state === 'queued' && d.tries > 0 && `, try ${d.tries + 1}`}</span>
+  const tries = d.state === 'queued' && d.tries > 0 ? `, try ${d.tries + 1}` : ''
+  const badge = <span className={`badge ${tone}`} title={about(d)}>{visible(d.connector)}: {word}{tries}</span>
   if (!d.error && !d.retry) return badge
   return (
     <details>
