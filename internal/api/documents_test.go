@@ -236,7 +236,7 @@ func (h *hasty) Post(ctx context.Context, name string, c ledger.Command) (int64,
 func (w *world) askDocuments(ask func(string, string, any, ...func(*http.Request)) answer) {
 	const save, at = "POST /api/quests/{quest}/documents/{document}", "/api/quests/talk/documents/brief.md"
 	base := w.brief("talk").Revision
-	ask(save, at, map[string]any{"text": "Count.", "revision": base, "key": "k"}).want(w.t, 202)
+	ask(save, at, map[string]any{"text": "Count to nine.", "revision": base, "key": "k"}).want(w.t, 202)
 	ask(save, at, map[string]any{"text": "Count on.", "revision": base}).want(w.t, 409)
 	ask("GET /api/quests/{quest}/documents/{document}", at, nil).want(w.t, 200)
 	ask("GET /api/quests/{quest}/conversation", "/api/quests/talk/conversation", nil).want(w.t, 200)

@@ -84,7 +84,7 @@ var expected = map[string]string{
 	"GET /api/quests/{quest}/memory/{card}":             "401 404 404 404 403 404",
 	"GET /api/quests/{quest}/documents":                 "401 200 200 200 403 200",
 	"GET /api/quests/{quest}/documents/{document}":      "401 404 404 404 403 404",
-	"POST /api/quests/{quest}/documents/{document}":     "401 403 400 400 403 400",
+	"POST /api/quests/{quest}/documents/{document}":     "401 403 404 404 403 404",
 	"GET /api/quests/{quest}/deliveries":                "401 200 200 200 403 200",
 	"GET /api/quests/{quest}/interactions":              "401 200 200 200 403 200",
 	"GET /api/quests/{quest}/cost":                      "401 200 200 200 403 200",
