@@ -31,7 +31,12 @@ func (a *app) briefCommand() *cobra.Command {
 		Long: `Print the brief of a quest. With a file the brief of a study becomes what the file says: the
 researcher hears it as a message. --revision names the text that the new one was made from, as --json prints it;
 if somebody has changed the brief since, the new text is refused.`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return usagef("want a quest's name, and a file if it is to have another brief")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.load(cmd.Context(), args[0])
 			if err != nil {
