@@ -33,7 +33,7 @@ func TestALargeFile(t *testing.T) {
 	tab.Until(`document.querySelectorAll('.attaching li').length === 1 && !document.querySelector('dialog .note.bad')`)
 	tab.Click("dialog button", "Send")
 	tab.Until(`document.querySelector('dialog .note.good')`)
-	if out := lyceum(t, h, "trace", "look"); !strings.Contains(out, "large.csv, text/plain, 26214400 bytes") {
+	if out := lyceum(t, h, "trace", "look"); !strings.Contains(out, "[file large.csv, 26214400 bytes]") {
 		t.Errorf("the ledger does not have the file:\n%s", out)
 	}
 	tab.Sound()
