@@ -11,7 +11,6 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/plain"
 	"lyceum/internal/quest"
-	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/service"
 )
 
@@ -24,6 +23,8 @@ type documentInfo struct {
 	Editable bool   `json:"editable"`
 	// Reason is why nobody can change it.
 	Reason string `json:"reason,omitempty"`
+	// Waits says that its text is in the quest's inbox, and counts when the quest goes on.
+	Waits bool `json:"waits,omitempty"`
 }
 
 // documentRevision is a text that a document has or had, and the event that has it.
@@ -45,53 +46,84 @@ var kinds = map[string]struct{ title, fixed string }{
 	"paper/checklist.md": {"paper/checklist.md", "it is computed of the paper: /waive lets an item pass"},
 }
 
-func documentOf(s *quest.State, f runtime.QuestFile) documentInfo {
-	k := kinds[f.Name]
-	out := documentInfo{Name: f.Name, Title: cmp.Or(k.title, f.Name), Revision: event.HashOf(f.Data).String(), Size: int64(len(f.Data)), Reason: k.fixed}
-	if f.Name != quest.BriefFile {
-		return out
-	}
-	out.Revision = s.BriefRevision().String()
-	switch {
-	case !s.HasMail():
-		out.Reason = "the agents were given it once: a message says what is to be different"
-	case s.Brief().Size() > quest.MaxBrief:
-		out.Reason = fmt.Sprintf("it is longer than the %d bytes that can be saved", quest.MaxBrief)
-	default:
-		out.Editable = true
-	}
-	return out
+// paper is a document with its text.
+type paper struct {
+	documentInfo
+	data []byte
 }
 
-func (s *Server) documents(r *http.Request, b *book) (any, error) {
-	files, err := service.Documents(r.Context(), s.rt, b.state)
+// papersOf are the documents of a quest, with the brief that it has once it has taken what waits in its
+// inbox: whoever saves another must have seen that.
+func (s *Server) papersOf(ctx context.Context, b *book) (out []paper, err error) {
+	files, err := service.Documents(ctx, s.rt, b.state)
 	if err != nil {
 		return nil, err
 	}
-	out := struct {
-		Documents []documentInfo `json:"documents"`
-	}{[]documentInfo{}}
 	for _, f := range files {
-		out.Documents = append(out.Documents, documentOf(b.state, f))
+		k := kinds[f.Name]
+		one := paper{documentInfo{Name: f.Name, Title: cmp.Or(k.title, f.Name), Revision: event.HashOf(f.Data).String(), Reason: k.fixed}, f.Data}
+		if f.Name == quest.BriefFile {
+			if err := s.briefOf(ctx, b, &one); err != nil {
+				return nil, err
+			}
+		}
+		one.Size = int64(len(one.data))
+		out = append(out, one)
 	}
 	return out, nil
 }
 
-// find finds a document of a quest.
-func (s *Server) find(ctx context.Context, b *book, name string) (documentInfo, []byte, error) {
-	files, err := service.Documents(ctx, s.rt, b.state)
+// briefOf fills in what is to be known of a brief.
+func (s *Server) briefOf(ctx context.Context, b *book, p *paper) error {
+	text, waits, err := s.rt.Brief(ctx, b.name, b.state)
 	if err != nil {
-		return documentInfo{}, nil, err
+		return err
 	}
-	i := slices.IndexFunc(files, func(f runtime.QuestFile) bool { return f.Name == name })
+	if waits {
+		words, err := s.read(ctx, text)
+		if err != nil {
+			return err
+		}
+		p.data = []byte(words + "\n")
+	}
+	p.Revision, p.Waits = quest.HashOfText(text).String(), waits
+	switch {
+	case !b.state.HasMail():
+		p.Reason = "the agents were given it once: a message says what is to be different"
+	case text.Size() > quest.MaxBrief:
+		p.Reason = fmt.Sprintf("it is longer than the %d bytes that can be saved", quest.MaxBrief)
+	default:
+		p.Editable = true
+	}
+	return nil
+}
+
+func (s *Server) documents(r *http.Request, b *book) (any, error) {
+	all, err := s.papersOf(r.Context(), b)
+	out := struct {
+		Documents []documentInfo `json:"documents"`
+	}{[]documentInfo{}}
+	for _, p := range all {
+		out.Documents = append(out.Documents, p.documentInfo)
+	}
+	return out, err
+}
+
+// find finds a document of a quest.
+func (s *Server) find(ctx context.Context, b *book, name string) (*paper, error) {
+	all, err := s.papersOf(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(p paper) bool { return p.Name == name })
 	if i < 0 {
-		return documentInfo{}, nil, missing("quest %s has no document %.80q", b.name, name)
+		return nil, missing("quest %s has no document %.80q", b.name, name)
 	}
-	return documentOf(b.state, files[i]), files[i].Data, nil
+	return &all[i], nil
 }
 
 func (s *Server) document(r *http.Request, b *book) (any, error) {
-	info, data, err := s.find(r.Context(), b, r.PathValue("document"))
+	p, err := s.find(r.Context(), b, r.PathValue("document"))
 	if err != nil {
 		return nil, err
 	}
@@ -101,10 +133,10 @@ func (s *Server) document(r *http.Request, b *book) (any, error) {
 		// Truncated says that Text is only its beginning.
 		Truncated bool               `json:"truncated"`
 		Revisions []documentRevision `json:"revisions"`
-	}{documentInfo: info, Text: plain.Cut(string(data), maxDocument), Revisions: []documentRevision{}}
-	out.Truncated = len(out.Text) < len(data)
+	}{documentInfo: p.documentInfo, Text: plain.Cut(string(p.data), maxDocument), Revisions: []documentRevision{}}
+	out.Truncated = len(out.Text) < len(p.data)
 	out.Text = strings.ToValidUTF8(out.Text, "\uFFFD")
-	if info.Name == quest.BriefFile {
+	if p.Name == quest.BriefFile {
 		out.Revisions = briefings(b.state)
 	}
 	return out, nil

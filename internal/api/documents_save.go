@@ -89,12 +89,12 @@ func (s *Server) revision(ctx context.Context, name, document string, d *SavedDo
 		return nil, 0, err
 	}
 	defer done()
-	info, _, err := s.find(ctx, b, document)
+	p, err := s.find(ctx, b, document)
 	switch {
 	case err != nil:
 		return nil, 0, err
-	case !info.Editable:
-		return nil, 0, conflict("%s of quest %s cannot be changed: %s", info.Name, b.name, info.Reason)
+	case !p.Editable:
+		return nil, 0, conflict("%s of quest %s cannot be changed: %s", p.Name, b.name, p.Reason)
 	}
 	base, err := event.ParseHash(d.Revision)
 	if err != nil {

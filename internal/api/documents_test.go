@@ -19,7 +19,7 @@ import (
 // document is what the server says of one.
 type document struct {
 	Name, Revision, Text, Reason string
-	Editable, Truncated          bool
+	Editable, Truncated, Waits   bool
 	Revisions                    []struct {
 		Revision string
 		Seq      uint64
@@ -238,6 +238,16 @@ func (w *world) askDocuments(ask func(string, string, any, ...func(*http.Request
 	base := w.brief("talk").Revision
 	ask(save, at, map[string]any{"text": "Count to nine.", "revision": base, "key": "k"}).want(w.t, 202)
 	ask(save, at, map[string]any{"text": "Count on.", "revision": base}).want(w.t, 409)
+	st, err := w.rt.Load(w.t.Context(), "talk")
+	must(w.t, err)
+	m, err := w.rt.Revise(w.t.Context(), "talk", st, st.BriefRevision(), "Count on.")
+	must(w.t, err)
+	_, err = w.rt.Post(w.t.Context(), "talk", ledger.Command{Body: m}) // nobody takes it: the quest is paused
+	must(w.t, err)
+	ask("GET /api/quests/{quest}/documents", "/api/quests/talk/documents", nil).want(w.t, 200)
 	ask("GET /api/quests/{quest}/documents/{document}", at, nil).want(w.t, 200)
+	if d := w.brief("talk"); d.Text != "Count on.\n" || !d.Waits || d.Revision != event.HashOf([]byte("Count on.")).String() {
+		w.t.Errorf("a brief that waits in the inbox: %+v", d)
+	}
 	ask("GET /api/quests/{quest}/conversation", "/api/quests/talk/conversation", nil).want(w.t, 200)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,8 @@ type briefJSON struct {
 	Quest    string `json:"quest"`
 	Revision string `json:"revision"`
 	Text     string `json:"text"`
+	// Waits says that the quest has yet to take it.
+	Waits bool `json:"waits,omitempty"`
 }
 
 func (a *app) briefCommand() *cobra.Command {
@@ -42,15 +45,20 @@ if somebody has changed the brief since, the new text is refused.`,
 			if err != nil {
 				return err
 			}
-			if len(args) == 2 {
-				return a.saveBrief(cmd.Context(), args[0], args[1], read, s)
+			brief, waits, err := a.rt.Brief(cmd.Context(), args[0], s)
+			if err != nil {
+				return err
 			}
-			text, err := a.textOf(cmd.Context(), s.Brief())
+			now := quest.HashOfText(brief)
+			if len(args) == 2 {
+				return a.saveBrief(cmd.Context(), args[0], args[1], cmp.Or(read, now.String()), s)
+			}
+			text, err := a.textOf(cmd.Context(), brief)
 			switch {
 			case err != nil:
 				return err
 			case asJSON:
-				return a.printJSON(briefJSON{args[0], s.BriefRevision().String(), text})
+				return a.printJSON(briefJSON{args[0], now.String(), text, waits})
 			}
 			_, err = fmt.Fprintln(a.out, printable(strings.TrimRight(text, "\n")))
 			return err
@@ -67,11 +75,9 @@ func (a *app) saveBrief(ctx context.Context, name, file, read string, s *quest.S
 	if err != nil {
 		return err
 	}
-	base := s.BriefRevision()
-	if read != "" {
-		if base, err = event.ParseHash(read); err != nil {
-			return usagef("--revision: %w", err)
-		}
+	base, err := event.ParseHash(read)
+	if err != nil {
+		return usagef("--revision: %w", err)
 	}
 	m, err := a.rt.Revise(ctx, name, s, base, text)
 	if stale, ok := errors.AsType[*runtime.Stale](err); ok {

@@ -47,7 +47,13 @@ func TestTheBriefOfAStudy(t *testing.T) {
 	if !ok || stale.Now != event.HashOf([]byte("Divide instead.")) {
 		t.Errorf("a late save leads to %v, want the revision that waits", err)
 	}
+	if text, waits, err := l.Brief(t.Context(), name, s); text.Text != "Divide instead." || !waits || err != nil {
+		t.Errorf("the brief will be %q, %v, %v", text.Text, waits, err)
+	}
 	s = l.rests(name)
+	if text, waits, err := l.Brief(t.Context(), name, s); text.Text != "Divide instead." || waits || err != nil {
+		t.Errorf("the brief is %q, %v, %v", text.Text, waits, err)
+	}
 	if got, err := os.ReadFile(file); err != nil || string(got) != "Divide instead.\n" {
 		t.Errorf("brief.md holds %q, %v", got, err)
 	}

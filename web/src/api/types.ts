@@ -2059,6 +2059,8 @@ export type DocumentInfo = {
   editable: boolean
   /** why nobody can change it; absent if it can be changed */
   reason?: string
+  /** the text is in the quest's inbox, and counts when the quest goes on */
+  waits?: boolean
 }
 
 export type Documents = {
@@ -2075,6 +2077,8 @@ export type Document = {
   editable: boolean
   /** why nobody can change it; absent if it can be changed */
   reason?: string
+  /** the text is in the quest's inbox, and counts when the quest goes on */
+  waits?: boolean
   /** at most 64 KiB of it */
   text: string
   /** the text is only its beginning; the file of that name in the quest's folder has all of it */

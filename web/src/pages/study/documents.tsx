@@ -36,6 +36,7 @@ function One({ quest, name }: { quest: string; name: string }) {
         <div className="row between"><h2>{visible(d.title)}</h2>{d.editable && !editing && <button className="button small"
           onClick={() => { setSaid(''); setEditing(d) }}>Edit</button>}</div>
         {said && <p className="note" role="status">{said}</p>}
+        {!editing && d.waits && <p className="note">The quest has yet to take this text: it counts when the quest goes on.</p>}
         {!editing && d.reason && <p className="small muted">People do not write it: {visible(d.reason)}.</p>}
         {d.truncated && <p className="note warn">This is its beginning, of {bytes(d.size)}. All of it is in the file {visible(d.name)} of the quest’s
           folder.</p>}
