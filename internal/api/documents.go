@@ -40,7 +40,7 @@ type documentRevision struct {
 var kinds = map[string]struct{ title, fixed string }{
 	"quest.yaml":         {"Specification", "it is what the quest was made of, and stays as it was"},
 	quest.BriefFile:      {title: "Brief"},
-	"plan.md":            {"Plan", "it follows from the stages: /stage moves the study, and a message says what is wanted"},
+	"plan.md":            {"Plan", "it follows from the course of the study: /stage changes that, and a message says what is wanted"},
 	"status.md":          {"Status", "it follows from what has happened"},
 	"SUMMARY.md":         {"Summary", "it is the quest's answer"},
 	"paper/checklist.md": {"paper/checklist.md", "it is computed of the paper: /waive lets an item pass"},

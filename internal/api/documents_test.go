@@ -127,7 +127,7 @@ func TestDocumentsThatNobodyWrites(t *testing.T) {
 		path, text, revision, says string
 		code                       int
 	}{
-		{"q/documents/plan.md", "x", revision, "it follows from the stages", 409},
+		{"q/documents/plan.md", "x", revision, "it follows from the course of the study", 409},
 		{"q/documents/status.md", "x", revision, "it follows from what has happened", 409},
 		{"q/documents/SUMMARY.md", "x", revision, "it is the quest's answer", 409},
 		{"q/documents/quest.yaml", "x", revision, "stays as it was", 409},

@@ -13,7 +13,7 @@ func TestTheBriefIsWrittenOnThePage(t *testing.T) {
 	tab := chromium(t).Tab(t, serve(t, h))
 	tab.Fresh("#/q/series/records?part=documents")
 	tab.Click(".documents a", "Plan")
-	reads(t, tab, ".records .card", "People do not write it: it follows from the stages")
+	reads(t, tab, ".records .card", "People do not write it: it follows from the course of the study")
 	tab.Click(".documents a", "Brief")
 	reads(t, tab, ".records .card", "Which forecast of the series has the smallest error?")
 	tab.Click(".records .card button", "Edit")
