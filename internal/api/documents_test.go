@@ -238,15 +238,16 @@ func (w *world) askDocuments(ask func(string, string, any, ...func(*http.Request
 	base := w.brief("talk").Revision
 	ask(save, at, map[string]any{"text": "Count to nine.", "revision": base, "key": "k"}).want(w.t, 202)
 	ask(save, at, map[string]any{"text": "Count on.", "revision": base}).want(w.t, 409)
-	st, err := w.rt.Load(w.t.Context(), "talk")
+	// Nobody runs this one, or takes what is in its inbox.
+	st, err := w.rt.Load(w.t.Context(), "study")
 	must(w.t, err)
-	m, err := w.rt.Revise(w.t.Context(), "talk", st, st.BriefRevision(), "Count on.")
+	m, err := w.rt.Revise(w.t.Context(), "study", st, st.BriefRevision(), "Count on.")
 	must(w.t, err)
-	_, err = w.rt.Post(w.t.Context(), "talk", ledger.Command{Body: m}) // nobody takes it: the quest is paused
+	_, err = w.rt.Post(w.t.Context(), "study", ledger.Command{Body: m})
 	must(w.t, err)
-	ask("GET /api/quests/{quest}/documents", "/api/quests/talk/documents", nil).want(w.t, 200)
-	ask("GET /api/quests/{quest}/documents/{document}", at, nil).want(w.t, 200)
-	if d := w.brief("talk"); d.Text != "Count on.\n" || !d.Waits || d.Revision != event.HashOf([]byte("Count on.")).String() {
+	ask("GET /api/quests/{quest}/documents", "/api/quests/study/documents", nil).want(w.t, 200)
+	ask("GET /api/quests/{quest}/documents/{document}", "/api/quests/study/documents/brief.md", nil).want(w.t, 200)
+	if d := w.brief("study"); d.Text != "Count on.\n" || !d.Waits || d.Revision != event.HashOf([]byte("Count on.")).String() {
 		w.t.Errorf("a brief that waits in the inbox: %+v", d)
 	}
 	ask("GET /api/quests/{quest}/conversation", "/api/quests/talk/conversation", nil).want(w.t, 200)
