@@ -239,7 +239,7 @@ func TestTheStagesOfAStudyAreItsModes(t *testing.T) {
 			at := e.begin(h.work)
 			must(t, set(e, at, "write"))
 			e.says(at, "Write it down.", acp.StopReasonEndTurn)
-			if created := body(h.rawEvents(string(at))[0]); !strings.Contains(fmt.Sprint(created), "anchor:write") {
+			if created := body(h.rawEvents(string(at))[0]); !strings.Contains(fmt.Sprint(created["settings"]), `"anchor":"write"`) {
 				t.Errorf("the study was made of %v, want it to begin at write", created)
 			}
 			h.ok("replay", string(at))
