@@ -68,11 +68,23 @@ func secretOf(ctx context.Context, name, variable string) (string, error) {
 	if v = strings.TrimSpace(v); v != "" && err == nil {
 		return v, nil
 	}
-	how := ""
-	if store := keyring.Storing(variable); store != "" {
-		how = ", or store it with: " + store
+	return "", &noKey{name, variable}
+}
+
+// noKey says that a connector lacks a key, and where it looked.
+type noKey struct{ connector, variable string }
+
+func (e *noKey) Error() string {
+	return fmt.Sprintf("connector %s has no key: %s", e.connector, e.fix())
+}
+
+// fix is how to give it one.
+func (e *noKey) fix() string {
+	how := "set " + e.variable
+	if store := keyring.Storing(e.variable); store != "" {
+		how += ", or store it with: " + store
 	}
-	return "", fmt.Errorf("connector %s has no key: set %s%s", name, variable, how)
+	return how
 }
 
 // connectorSecrets are the keys of connectors that stand in the environment.

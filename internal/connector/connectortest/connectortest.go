@@ -112,6 +112,7 @@ func Exercise(t *testing.T, open func(t *testing.T) *Rig) {
 		"ErrorsSayWhetherToComeAgain":     refusals,
 		"ALostAnswerIsNotHeardTwice":      lost,
 		"AConversationThatIsNoneIsNotOne": nowhere,
+		"ACheckSaysNothingToAnybody":      checks,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -392,6 +393,25 @@ func nowhere(t *testing.T, r *Rig) {
 	if n := len(r.Service.Heard()); n != 0 {
 		t.Errorf("%d deliveries were heard, want none", n)
 	}
+}
+
+// checks: a check finds out whether the service takes the key, takes no message and sends none.
+func checks(t *testing.T, r *Rig) {
+	r.Service.Say("hello")
+	text, err := r.Open(usual).(connector.Checker).Check(t.Context())
+	if err != nil || text == "" {
+		t.Errorf("check a service that is well: got %q and %v", text, err)
+	}
+	r.quiet(t, errors.New(text))
+	if n, unread := len(r.Service.Heard()), r.Service.Unread(); n > 0 || unread != 1 {
+		t.Errorf("after a check: %d deliveries and %d messages unread, want none and one", n, unread)
+	}
+	r.Service.Turn(HangUp)
+	_, err = r.Open(short).(connector.Checker).Check(t.Context())
+	if err == nil {
+		t.Error("check a service that hangs up: got no error")
+	}
+	r.quiet(t, err)
 }
 
 func hostile(t *testing.T, r *Rig, trick Trick) {

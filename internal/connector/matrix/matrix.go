@@ -93,6 +93,26 @@ func (d *Driver) get(ctx context.Context, path string, out any, wait time.Durati
 	return d.client.Call(ctx, http.MethodGet, path, nil, out, wait)
 }
 
+// whoami asks which account the token is of.
+func (d *Driver) whoami(ctx context.Context) (string, error) {
+	var who struct {
+		ID string `json:"user_id"`
+	}
+	if err := d.get(ctx, api+"/account/whoami", &who, 0); err != nil {
+		return "", err
+	}
+	if !strings.HasPrefix(who.ID, "@") {
+		return "", errors.New("the service does not say who the account is")
+	}
+	return who.ID, nil
+}
+
+// Check implements connector.Checker.
+func (d *Driver) Check(ctx context.Context) (string, error) {
+	me, err := d.whoami(ctx)
+	return "the homeserver knows " + plain.Brief(me, 80), err
+}
+
 // style is the HTML that clients of Matrix show.
 var style = wire.Style{
 	Escape: func(s string) string { return strings.ReplaceAll(wire.Angles(s), `"`, "&quot;") },

@@ -155,6 +155,15 @@ func (d *Driver) Run(ctx context.Context, take func(context.Context, connector.M
 	}
 }
 
+// Check implements connector.Checker.
+func (d *Driver) Check(ctx context.Context) (string, error) {
+	me, err := call[user](ctx, d, "getMe", nil, 0)
+	if err == nil && me.ID == 0 {
+		err = errors.New("the service does not say who the bot is")
+	}
+	return "Telegram knows the bot " + strconv.FormatInt(me.ID, 10), err
+}
+
 // take hands a message over, and says so to who pressed a button.
 func (d *Driver) take(ctx context.Context, me *user, u *update, take func(context.Context, connector.Message) error) error {
 	m, ok := u.message(me)

@@ -9,6 +9,7 @@ package webhook
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -116,6 +117,37 @@ func (d *Driver) Send(ctx context.Context, o connector.Outgoing) error {
 	}
 	defer answer.Body.Close()
 	return verdict(answer)
+}
+
+// Check implements connector.Checker. It knocks at the receiver's door, and posts nothing.
+func (d *Driver) Check(ctx context.Context) (string, error) {
+	if d.url == "" {
+		return "it only listens, at " + d.listen, nil
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.url, nil)
+	if err != nil {
+		return "", err
+	}
+	if by, err := http.ProxyFromEnvironment(r); err != nil || by != nil {
+		return "its receiver is behind a proxy, and was not tried", err
+	}
+	secure := r.URL.Scheme == "https"
+	port := r.URL.Port()
+	if port == "" {
+		port = map[bool]string{true: "443", false: "80"}[secure]
+	}
+	var conn net.Conn
+	address := net.JoinHostPort(r.URL.Hostname(), port)
+	if secure {
+		conn, err = (&tls.Dialer{}).DialContext(ctx, "tcp", address)
+	} else {
+		conn, err = (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	}
+	if err != nil {
+		return "", fmt.Errorf("reach the receiver: %w", err)
+	}
+	_ = conn.Close()
+	return "its receiver is there; nothing was posted to it", nil
 }
 
 // verdict is what an answer means: only 2xx is yes, and only 410 is never.
