@@ -206,6 +206,11 @@ func (o *Office) try(ctx context.Context, e entry) {
 		o.trouble(fmt.Sprintf("What became of a delivery cannot be noted, so it may be sent twice: %v", err))
 		pause(ctx, o.look())
 	}
+	if d.State == Sent {
+		if err := o.Box.forget(context.WithoutCancel(ctx), e.Delivery); err != nil {
+			o.trouble(err.Error())
+		}
+	}
 	if d.State == Dead {
 		o.trouble(fmt.Sprintf("A delivery by %s is dead: %s. Send it again with: lyceum connector retry %s", d.Connector, d.Error, d.Key))
 	}
@@ -224,8 +229,12 @@ func (o *Office) deliver(ctx context.Context, d Delivery) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxTry)
 	defer cancel()
 	defer context.AfterFunc(stop, func() { time.AfterFunc(grace, cancel) })()
+	files, gone, err := o.Box.files(ctx, d)
+	if err != nil {
+		return err
+	}
 	return clean(c, c.Driver.Send(ctx, Outgoing{
-		Conversation: d.Conversation, Key: d.Key, Text: d.Text, Options: d.Options, Quest: d.Quest, Kind: d.Kind, Time: d.Time.Time(),
+		Conversation: d.Conversation, Key: d.Key, Text: d.Text + gone, Options: d.Options, Files: files, Reply: d.Reply, Quest: d.Quest, Kind: d.Kind, Time: d.Time.Time(),
 	}))
 }
 

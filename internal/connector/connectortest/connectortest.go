@@ -40,7 +40,9 @@ type Service interface {
 // Heard is a delivery.
 type Heard struct {
 	Conversation, Key, Text string
-	Files                   []connector.File
+	// Reply is the message that it answers.
+	Reply string
+	Files []connector.File
 }
 
 // Answer is how a service answers deliveries.
@@ -113,6 +115,7 @@ func Exercise(t *testing.T, open func(t *testing.T) *Rig) {
 		"ALostAnswerIsNotHeardTwice":      lost,
 		"AConversationThatIsNoneIsNotOne": nowhere,
 		"ACheckSaysNothingToAnybody":      checks,
+		"AReplyNamesWhatItAnswers":        replies,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -326,6 +329,37 @@ func arrive(t *testing.T, r *Rig) {
 	}
 	if files != 1 {
 		t.Errorf("%d files arrived, want 1", files)
+	}
+}
+
+// replies: a message has a mark, and what answers it comes there as a reply to it, and to nothing else.
+func replies(t *testing.T, r *Rig) {
+	r.Service.Say("which one?")
+	in, d := newInbox(), r.Open(usual)
+	running := run(t, d, in.take)
+	<-in.came
+	running.cancel()
+	mark := in.got[0].Mark
+	if mark == "" {
+		t.Fatal("a message has no mark that a reply could name")
+	}
+	for key, reply := range map[string]string{"key-1": mark, "key-2": ""} {
+		if err := r.Open(usual).Send(t.Context(), connector.Outgoing{Conversation: r.Conversation, Key: key, Text: "the answer is " + key, Reply: reply, Quest: "q"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	heard := r.Service.Heard()
+	if len(heard) != 2 {
+		t.Fatalf("%d deliveries were heard, want 2", len(heard))
+	}
+	for _, h := range heard {
+		want := ""
+		if strings.Contains(h.Text, "key-1") {
+			want = mark
+		}
+		if h.Reply != want {
+			t.Errorf("the delivery %.80q answers %q, want %q", h.Text, h.Reply, want)
+		}
 	}
 }
 

@@ -142,6 +142,9 @@ func (plainLogin) Next(_ []byte, more bool) ([]byte, error) {
 
 var simple = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}(\.[A-Za-z0-9_-]{1,100})*$`)
 
+// messageID is one that can stand in a field of ours.
+var messageID = regexp.MustCompile(`^<[!-;=?-~]{1,190}>$`)
+
 // id is a message id that is the same for the same words.
 func (d *Driver) id(words string) string {
 	if !simple.MatchString(words) || len(words) > 150 {
@@ -168,7 +171,12 @@ func (d *Driver) compose(to string, o connector.Outgoing) []byte {
 		head("Date", o.Time.UTC().Format(time.RFC1123Z))
 	}
 	head("Message-ID", d.id(o.Key))
-	head("References", d.id("quest "+o.Quest+" "+to))
+	thread := d.id("quest " + o.Quest + " " + to)
+	if messageID.MatchString(o.Reply) {
+		head("In-Reply-To", o.Reply)
+		thread += "\r\n " + o.Reply
+	}
+	head("References", thread)
 	head("Auto-Submitted", "auto-generated")
 	head("MIME-Version", "1.0")
 	words := above + "\n\n" + wire.Cut(wire.Choices(o.Text, o.Options), maxText) + "\n"

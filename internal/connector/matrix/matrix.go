@@ -132,10 +132,14 @@ func (d *Driver) Send(ctx context.Context, o connector.Outgoing) error {
 		return &connector.Refused{Reason: "this is no room of Matrix: " + plain.Brief(o.Conversation, 80)}
 	}
 	text := wire.Choices(o.Text, o.Options)
-	err := d.put(ctx, o, 0, map[string]any{
+	body := map[string]any{
 		"msgtype": "m.text", "body": wire.Cut(text, most), "format": "org.matrix.custom.html", "formatted_body": style.Render(text),
 		"m.mentions": map[string]any{}, // an agent rings nobody up
-	})
+	}
+	if o.Reply != "" {
+		body["m.relates_to"] = map[string]any{"m.in_reply_to": map[string]any{"event_id": o.Reply}}
+	}
+	err := d.put(ctx, o, 0, body)
 	for i, f := range o.Files {
 		if err != nil {
 			break

@@ -230,7 +230,7 @@ func (d *Driver) message(ctx context.Context, id string, e event) (m connector.M
 	}
 	text, named := d.addressed(&e)
 	m = connector.Message{
-		ID: e.ID, Conversation: id, Sender: e.Sender, Text: text, Mentioned: named, Proven: strings.HasPrefix(e.Sender, "@"),
+		ID: e.ID, Mark: e.ID, Conversation: id, Sender: e.Sender, Text: text, Mentioned: named, Proven: strings.HasPrefix(e.Sender, "@"),
 		Time: time.UnixMilli(e.Time).UTC(),
 	}
 	if m.Group, err = d.group(ctx, id); err != nil || !file {

@@ -169,7 +169,7 @@ func (d *Driver) event(ctx context.Context, e *said) (m connector.Message, ok bo
 	}
 	text, named := d.addressed(e.Text)
 	m = connector.Message{
-		ID: e.Channel + "/" + e.Time, Conversation: e.Channel, Sender: e.User, Text: text,
+		ID: e.Channel + "/" + e.Time, Mark: e.Time, Conversation: e.Channel, Sender: e.User, Text: text,
 		Group: !strings.HasPrefix(e.Channel, "D"), Mentioned: named, Proven: true, Time: stamp(e.Time),
 	}
 	for i, f := range e.Files {

@@ -178,6 +178,9 @@ func (d *Driver) say(ctx context.Context, o connector.Outgoing) error {
 		"channel": o.Conversation, "text": text, "mrkdwn": true, "parse": "none", "link_names": false, "unfurl_links": false, "unfurl_media": false,
 		"metadata": map[string]any{"event_type": "lyceum_delivery", "event_payload": map[string]any{"key": o.Key}},
 	}
+	if o.Reply != "" {
+		body["thread_ts"] = o.Reply
+	}
 	if buttons := buttons(o.Options); buttons != nil {
 		var blocks []map[string]any
 		for part := range parts(text) {

@@ -211,6 +211,9 @@ func (d *Driver) say(ctx context.Context, to func(map[string]any) map[string]any
 	body := to(map[string]any{
 		"text": style.Render(o.Text), "parse_mode": "HTML", "link_preview_options": map[string]any{"is_disabled": true},
 	})
+	if n, err := strconv.ParseInt(o.Reply, 10, 64); err == nil {
+		body["reply_parameters"] = map[string]any{"message_id": n, "allow_sending_without_reply": true}
+	}
 	if keys := buttons(o.Options); keys != nil {
 		body["reply_markup"] = map[string]any{"inline_keyboard": keys}
 	}

@@ -55,7 +55,9 @@ type ear struct {
 
 	mu    sync.Mutex
 	took  []connector.Message
-	fails bool
+	// refused are how many were handed on as nobody's.
+	refused int
+	fails   bool
 }
 
 func listen(t *testing.T) *ear {
@@ -74,6 +76,10 @@ func listen(t *testing.T) *ear {
 			defer e.mu.Unlock()
 			if e.fails {
 				return errors.New("the disk is full")
+			}
+			if !m.Proven {
+				e.refused++
+				return nil
 			}
 			e.took = append(e.took, m)
 			return nil
