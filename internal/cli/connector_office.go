@@ -144,9 +144,13 @@ func (a *app) connect(ctx context.Context, o *connector.Office) (stop func()) {
 // lastTry is how long a command that ends tries to send what was said last.
 const lastTry = 10 * time.Second
 
-// sending sends while a quest runs here, and what was said last when it has come to rest.
-func (a *app) sending(ctx context.Context) (end func()) {
+// sending sends while a quest runs here, and what was said last when it has come to rest. Where
+// another process sends already, that one does. say is told of trouble; nil is standard error.
+func (a *app) sending(ctx context.Context, say func(line string)) (end func()) {
 	o := a.office(ctx)
+	if o != nil && say != nil {
+		o.Trouble = func(line string) { say(printable(a.rt.Redact(line))) }
+	}
 	stop := a.connect(ctx, o)
 	return func() {
 		if stop(); o != nil && ctx.Err() == nil {

@@ -20,6 +20,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	acp "github.com/coder/acp-go-sdk"
 )
 
 // hookSecret is what both ends of a webhook know.
@@ -271,4 +273,48 @@ func TestAStudyTalksByWebhooksThroughAServer(t *testing.T) {
 		t.Error("the ledger has the secret")
 	}
 	h.sound("series")
+}
+
+// TestWhoRunsAStudyWithoutAServerSends: lyceum chat and lyceum acp send what a study says while it
+// runs there, and end with nothing left to send.
+func TestWhoRunsAStudyWithoutAServerSends(t *testing.T) {
+	t.Parallel()
+	for name, talk := range map[string]func(h *home){
+		"Chat": func(h *home) { h.talked("What is alpha?\n", "series").want(h.t, 0, "I have said it.") },
+		"ACP": func(h *home) {
+			e := h.edit()
+			_, err := e.conn.LoadSession(e.ctx(), acp.LoadSessionRequest{SessionId: "series", Cwd: h.work, McpServers: []acp.McpServer{}})
+			must(h.t, err)
+			e.says("series", "What is alpha?", acp.StopReasonEndTurn)
+			e.end()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := receive(t)
+			h := newHome(t, map[string]string{
+				"quest.yaml": "name: series\nsociety: stages\nproblem: Which forecast is best?\nmodel: script:plan.yaml\n",
+				"plan.yaml": `rules:
+  - on: {turn: 1}
+    say: "I look at it."
+  - on: {turn: 2}
+    call: [{tool: interact, args: {kind: answer, text: "It is told."}}]
+  - say: "I have said it."
+`,
+			})
+			h.env = []string{"OPS_HOOK_KEY=" + hookSecret}
+			must(t, os.MkdirAll(h.dir, 0o700))
+			must(t, os.WriteFile(filepath.Join(h.dir, "config.yaml"), fmt.Appendf(nil, "connectors:\n  ops: {driver: webhook, url: %q, key_variable: OPS_HOOK_KEY}\n", in.url), 0o600))
+			h.run("run", "quest.yaml").want(t, 3)
+			h.ok("connector", "bind", "ops", "room", "series")
+			talk(h)
+			// Who talked has ended: what was to be sent was sent.
+			if n := len(in.with(t, "It is told.", 1)); n != 1 {
+				t.Errorf("the receiver has it %d times, want once", n)
+			}
+			if out := h.ok("connector", "list", "--json"); !strings.Contains(out, `"waiting": 0`) {
+				t.Errorf("deliveries are left: %s", out)
+			}
+		})
+	}
 }

@@ -52,7 +52,7 @@ type Office struct {
 	// First is how long is waited after the first try that fails, and Look how often the outbox
 	// is looked at; 0 stands for the usual.
 	First, Look time.Duration
-	// Once has the office end when nothing is left that can be sent now.
+	// Once has the office end when nothing is left that can be sent now, or when another one is up.
 	Once bool
 
 	refusals refusals
@@ -105,6 +105,9 @@ func (o *Office) Run(ctx context.Context, lock string) {
 		if err != nil && err.Error() != told {
 			told = err.Error()
 			o.trouble(told)
+		}
+		if o.Once && err == nil {
+			return // the other one sends
 		}
 		if !pause(ctx, o.look()) {
 			return

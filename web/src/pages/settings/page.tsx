@@ -18,7 +18,7 @@ export default function Settings() {
       <Ready of={all} what="the settings">{(s) => (
         <>
           <p className="small muted">{s.exists ? <>They are in <span className="mono">{visible(s.file)}</span>; a change there holds for the next start.</>
-            : <>There is no <span className="mono">{visible(s.file)}</span>: all is as it comes. <code>lyceum setup</code> writes one.</>}</p>
+            : <>There is no <span className="mono">{visible(s.file)}</span>: all is as it comes. Whoever writes one there has it hold with the next start.</>}</p>
           <Keys settings={s.settings} asked={asked} />
         </>
       )}</Ready>
