@@ -119,3 +119,29 @@ func TestSecretsAreToldBySourceAlone(t *testing.T) {
 		t.Errorf("the settings tell a secret (%v): %s", err, data)
 	}
 }
+
+// TestWhichTeXThereIs: the programs that computers have, and what is missing for a PDF.
+func TestWhichTeXThereIs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		has  map[string]string
+		want string
+	}{
+		{map[string]string{"lualatex": "/usr/bin/lualatex"}, "ok lualatex"},
+		{map[string]string{"tectonic": "/usr/bin/tectonic"}, "ok tectonic, warning latex"},
+		{map[string]string{}, "warning latex"},
+		{map[string]string{"pdflatex": "/usr/bin/pdflatex", "xelatex": "/usr/bin/xelatex", "tectonic": "/x"}, "ok pdflatex, ok xelatex, ok tectonic"},
+	} {
+		d := &doctor{section: "tex", tex: c.has}
+		d.lookAtTeX(t.Context())
+		var got []string
+		for _, f := range d.Findings {
+			if got = append(got, f.Status+" "+f.Name); f.Status != fine && !strings.Contains(f.Fix, "texlive") {
+				t.Errorf("%s has the fix %q, want one that installs TeX", f.Name, f.Fix)
+			}
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("computers with %v: got %v, want %s", c.has, got, c.want)
+		}
+	}
+}
