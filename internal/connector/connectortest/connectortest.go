@@ -339,7 +339,9 @@ func replies(t *testing.T, r *Rig) {
 	running := run(t, d, in.take)
 	<-in.came
 	running.cancel()
+	in.mu.Lock()
 	mark := in.got[0].Mark
+	in.mu.Unlock()
 	if mark == "" {
 		t.Fatal("a message has no mark that a reply could name")
 	}

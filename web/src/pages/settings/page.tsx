@@ -75,7 +75,7 @@ function Examined() {
         It takes some seconds.</p>}
       {asked && <Ready of={doctor} what="what works here">{(d) => (
         <ul className="findings">{d.findings.map((f, i) => (
-          <li key={i}><Badge tone={tones[f.status]}>{f.status}</Badge><span className="stack tight"><span><b>{visible(f.name)}</b> {visible(f.text)}</span>
+          <li key={i}><Badge tone={tones[f.status]}>{f.status}</Badge><span className="stack tight"><span><b>{visible(f.section === f.name ? f.name : `${f.section}: ${f.name}`)}</b> {visible(f.text)}</span>
             {f.fix && <span className="small muted">To mend it: {visible(f.fix)}</span>}</span></li>
         ))}</ul>
       )}</Ready>}
