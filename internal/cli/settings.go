@@ -315,3 +315,14 @@ func hostOf(address string) string {
 	}
 	return short
 }
+
+// examined is what doctor finds, for the page.
+func (a *app) examined(ctx context.Context) (*api.Doctor, error) {
+	d := &doctor{homeFlag: a.homeFlag, doctorJSON: doctorJSON{Findings: []findingJSON{}}}
+	d.look(ctx)
+	out := &api.Doctor{Healthy: d.Healthy, Home: d.Home, Driver: d.Driver, Findings: []api.Finding{}}
+	for _, f := range d.Findings {
+		out.Findings = append(out.Findings, api.Finding(f))
+	}
+	return out, ctx.Err()
+}

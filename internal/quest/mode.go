@@ -20,9 +20,9 @@ type Moded interface {
 	Modes(s *State) (modes []Mode, current string)
 }
 
-// Placed is a Moded society whose mode is where a quest stands. A person moves it by an order of
+// Located is a Moded society whose mode is where a quest stands. A person moves it by an order of
 // the society's own, which may be refused, and a quest can begin in any mode.
-type Placed interface {
+type Located interface {
 	Moded
 	// ModeOrder is the order by which a person sets a mode.
 	ModeOrder(id string) event.Body
@@ -35,7 +35,7 @@ type Placed interface {
 // ModeOrder is the order by which a person sets a mode of the quest: a mode.set, unless the society
 // has one of its own.
 func (s *State) ModeOrder(id string) event.Body {
-	if p, ok := s.rules.Society.(Placed); ok {
+	if p, ok := s.rules.Society.(Located); ok {
 		return p.ModeOrder(id)
 	}
 	return &event.ModeSet{Mode: id}
@@ -43,7 +43,7 @@ func (s *State) ModeOrder(id string) event.Body {
 
 // ModeOf is the mode that an order to the quest sets, empty for other orders.
 func (s *State) ModeOf(order event.Body) string {
-	if p, ok := s.rules.Society.(Placed); ok {
+	if p, ok := s.rules.Society.(Located); ok {
 		return p.ModeOf(order)
 	}
 	if b, ok := order.(*event.ModeSet); ok {
@@ -55,7 +55,7 @@ func (s *State) ModeOf(order event.Body) string {
 // ModeKeys are the keys of a quest of a society that begins in a mode; none, where a mode is set
 // when the quest is there.
 func (l Societies) ModeKeys(society, id string) Keys {
-	if p, ok := l.Named(society).(Placed); ok {
+	if p, ok := l.Named(society).(Located); ok {
 		return p.ModeKeys(id)
 	}
 	return nil
@@ -84,7 +84,7 @@ func (s *State) checkMode(b *event.ModeSet) error {
 	if len(modes) == 0 {
 		return fmt.Errorf("quest %s has no modes: its society, %s, works in one way", s.Name, s.Society())
 	}
-	if p, ok := s.rules.Society.(Placed); ok {
+	if p, ok := s.rules.Society.(Located); ok {
 		return fmt.Errorf("the society %s has an order of its own for its modes, %s", s.Society(), p.ModeOrder(b.Mode).Type())
 	}
 	return CheckMode(modes, b.Mode)

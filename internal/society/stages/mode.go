@@ -33,12 +33,12 @@ func (Society) Modes(s *quest.State) ([]quest.Mode, string) {
 	return modes, now
 }
 
-// ModeOrder implements quest.Placed: the order is that of /stage.
+// ModeOrder implements quest.Located: the order is that of /stage.
 func (Society) ModeOrder(id string) event.Body {
 	return &event.StudyOrder{Action: event.SteerStage, What: id, Reason: "a person said so"}
 }
 
-// ModeOf implements quest.Placed.
+// ModeOf implements quest.Located.
 func (Society) ModeOf(order event.Body) string {
 	if b, ok := order.(*event.StudyOrder); ok && b.Action == event.SteerStage {
 		return b.What
@@ -46,5 +46,5 @@ func (Society) ModeOf(order event.Body) string {
 	return ""
 }
 
-// ModeKeys implements quest.Placed.
+// ModeKeys implements quest.Located.
 func (Society) ModeKeys(id string) quest.Keys { return quest.Keys{keyAnchor: id} }
