@@ -204,7 +204,7 @@ func TestTheStagesOfAStudyAreItsModes(t *testing.T) {
 			if got := e.modes(); strings.Join(got, " ") != "baseline" {
 				t.Errorf("the study went to baseline, and the editor was told the modes %v", got)
 			}
-			if err := set(e, s.SessionId, "idea"); code(err) != -32602 || !strings.Contains(err.Error(), "/waive baseline-first <why>") {
+			if err := set(e, s.SessionId, "idea"); code(err) != -32602 || !strings.Contains(err.Error(), "/waive baseline-first") {
 				t.Errorf("forward without a baseline: %v, want -32602 and how to waive it", err)
 			}
 			must(t, set(e, s.SessionId, "baseline")) // where it is: nothing to record
@@ -212,8 +212,12 @@ func TestTheStagesOfAStudyAreItsModes(t *testing.T) {
 				t.Errorf("%d orders are recorded, want none", n)
 			}
 			must(t, set(e, s.SessionId, "scout"))
-			if got := e.modes(); len(got) == 0 || got[len(got)-1] != "scout" {
-				t.Errorf("after it was set back the editor was told the modes %v, want scout last", got)
+			var told []string // after the answer
+			for began := time.Now(); !slices.Contains(told, "scout") && time.Since(began) < patience; time.Sleep(time.Millisecond) {
+				told = append(told, e.modes()...)
+			}
+			if len(told) == 0 || told[len(told)-1] != "scout" {
+				t.Errorf("after it was set back the editor was told the modes %v, want scout last", told)
 			}
 			e.says(s.SessionId, "Look again.", acp.StopReasonEndTurn)
 			var moves []string

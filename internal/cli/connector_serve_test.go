@@ -179,7 +179,7 @@ func TestAStudyTalksByWebhooksThroughAServer(t *testing.T) {
 		"plan.yaml": `rules:
   - on: {turn: 1}
     say: "I look at it."
-  - on: {last: "What is (\\w+)"}
+  - on: {last: "(?s).*What is (\\w+)"}
     delay: 300ms
     call: [{tool: write_file, args: {path: "$1.csv", content: "of $1\n"}}]
   - on: {tool: write_file, result: "(\\w+).csv"}
