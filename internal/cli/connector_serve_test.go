@@ -179,6 +179,8 @@ func TestAStudyTalksByWebhooksThroughAServer(t *testing.T) {
 		"plan.yaml": `rules:
   - on: {turn: 1}
     say: "I look at it."
+  - on: {tool: interact, result: "Said to"}
+    say: "I have said it."
   - on: {last: "(?s).*What is (\\w+)"}
     delay: 300ms
     call: [{tool: write_file, args: {path: "$1.csv", content: "of $1\n"}}]
