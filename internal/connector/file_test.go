@@ -65,7 +65,7 @@ func TestAFileThatIsGoneIsNamed(t *testing.T) {
 	notes, err := h.box.Notes.Notes(t.Context(), "outfile", 1<<53-1, 100)
 	must(t, err)
 	if ok, err := h.box.Notes.SwapNote(t.Context(), ledger.Note{Kind: "outfile", Key: notes[0].Key}, notes[0].Body); !ok || err != nil {
-		t.Fatal(ok, err)
+		t.Fatalf("take a file out of the box: got %v, %v, want it gone", ok, err)
 	}
 	h.run()
 	until(t, "it is sent", func() bool { return strings.HasPrefix(h.state("k"), connector.Sent) })
