@@ -102,7 +102,7 @@ func (s *State) copying(e event.Event, b *event.FilesCall) {
 
 // copied takes in what became of them. A message that was taken back meanwhile needs none.
 func (s *State) copied(b *event.FilesResult) {
-	delete(s.Calls, b.Call)
+	s.keeps(b)
 	for i := range s.Mail {
 		l := &s.Mail[i]
 		if l.Copying != b.Call {

@@ -21,7 +21,7 @@ func (s *copies) Start(e event.Event) (runtime.Work, error) {
 	b := e.Body.(*event.FilesCall)
 	return func(ctx context.Context) ([]event.Draft, error) {
 		r := &event.FilesResult{Call: e.Seq}
-		told, err := s.put(ctx, e, b)
+		told, err := s.put(runtime.Refusable(ctx), e, b)
 		if why, full := runtime.NoRoom(err); full {
 			r.Error, err = "there is no room for them: "+why, nil
 		}
