@@ -28,6 +28,7 @@ var layers = []layer{
 	{"media", "what bytes are: pictures that models can be shown, texts, other files; how much of them goes with a message", []string{}},
 	{"need", "what a test takes that a machine may not have", []string{}},
 	{"notice", "the licences of all that is linked or bundled", []string{}},
+	{"pdf", "the text of a stranger's PDF, or why there is none, within bounds", []string{}},
 	{"plain", "strangers' text made safe: the one table of characters, what is done with them for whom; every package may import it", []string{}},
 	{"wording", "what a question in English asks: its words, their forms and others for the same, the kind of its answer", []string{}},
 	{"search", "BM25, an index on disk, vectors, fused; how much of a question a paragraph covers; reading a corpus", []string{"wording"}},

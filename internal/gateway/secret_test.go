@@ -20,7 +20,7 @@ var telling = &respond.Answer{ID: "1", Model: "real", Stop: model.StopTools, Usa
 }}
 
 // other is a secret that is no key of a model.
-const other = "xoxb-canary-of-a-connector"
+const other = "xoxb-token-of-a-connector"
 
 // TestAProviderThatTellsTheKey: what a provider says of the key, a client does not hear; the
 // rest of the answer it does, and so it does if the key comes letter by letter.
@@ -99,7 +99,7 @@ func TestErrorsWithoutSecrets(t *testing.T) {
 	e := exchanges[event.WireChat].streamed(event.WireChat, true)
 	o := newOffice(t, e.own, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, `{"error":{"message":"bad: `+canary+`, \u0078oxb-canary-of-a-connector, `+other+`"}}`)
+		_, _ = io.WriteString(w, `{"error":{"message":"bad: `+canary+`, \u0078oxb-token-of-a-connector, `+other+`"}}`)
 	})
 	o.Handler.Secrets = func() []string { return []string{other} }
 	if status, said, _ := o.post(e.path, e.body); status != http.StatusBadRequest || said != `{"error":{"message":"bad: [key], [key], [key]"}}` {

@@ -25,10 +25,11 @@ type lexer struct {
 	passed func()
 
 	// place is where the next byte stands, count how many events have ended. blank says that
-	// nothing is in the line yet.
+	// nothing is in the line yet, lead how much of it is the beginning of a line of data.
 	place int64
 	count int
 	blank bool
+	lead  int
 
 	// inside a string: run backslashes have come from start on, and behind them, if four is
 	// set, as many digits of a character as are in hex. odd says that the next character does
@@ -77,6 +78,14 @@ func (l *lexer) take(c byte) {
 		return
 	}
 	l.blank = l.blank && c == '\r'
+	const field = "data:"
+	if l.events && l.lead >= 0 && l.lead < len(field) {
+		if c == field[l.lead] {
+			l.lead++ // it stands in the middle of JSON, if that has several lines
+			return
+		}
+		l.lead = -1
+	}
 	l.structure(c)
 }
 
@@ -87,7 +96,7 @@ func (l *lexer) line() {
 		l.count++
 		l.passed()
 	}
-	l.blank = true
+	l.blank, l.lead = true, 0
 }
 
 // structure takes a byte that is in no string.

@@ -76,7 +76,7 @@ func chopped(t testing.TB, v *Sieve, stream string, r *rand.Rand) string {
 }
 
 // An event of each of the formats, with a piece of a text.
-var events = []string{
+var shapes = []string{
 	`event: content_block_delta` + "\n" + `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":%s}}`,
 	`data: {"choices":[{"index":0,"delta":{"content":%s},"finish_reason":null}]}`,
 	`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":%s}}]},"index":0}]}`,
@@ -142,7 +142,7 @@ func sentence(r *rand.Rand) string {
 func split(t testing.TB, text string, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	s := NewSecrets(hidden...)
-	form, nested := events[r.IntN(len(events))], r.IntN(3) == 0
+	form, nested := shapes[r.IntN(len(shapes))], r.IntN(3) == 0
 	var stream strings.Builder
 	for rest := []rune(text); ; {
 		n := min(r.IntN(9), len(rest))
