@@ -39,6 +39,18 @@ type FilesResult struct {
 	Error  string `json:"error,omitzero"`
 	Full   *Full  `json:"full,omitzero"`
 	Stored int64  `json:"stored,omitzero"`
+	// Texts are what can be read of those that are PDFs.
+	Texts []FileText `json:"texts,omitempty"`
+}
+
+// FileText is the text of a file, in one of its own beside it.
+type FileText struct {
+	// Name is what that is called, empty if there is none.
+	Name string `json:"name,omitzero"`
+	// Of is the copy whose text it is.
+	Of string `json:"of"`
+	// Why says why there is none.
+	Why string `json:"why,omitzero"`
 }
 
 // StudyOrder is a person's word about the course of a study, which no model reads: stage, now,
