@@ -163,7 +163,7 @@ func TestWhatIsNotRead(t *testing.T) {
 func TestFixtures(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.pdf")
-	if err != nil || len(files) < 3 {
+	if err != nil || len(files) == 0 {
 		t.Fatalf("there are %d fixtures, %v", len(files), err)
 	}
 	for _, file := range files {
