@@ -60,6 +60,7 @@ func (x *exchange) answer(body []byte) {
 
 // put records what came of the request, and gives the answer to the agent.
 func (x *exchange) put(res *event.GatewayResult, kind string, body []byte) {
+	body = x.secrets().Clean(body)
 	res.Size, res.Hash = int64(len(body)), sha256.Sum256(body)
 	if !x.end(res) {
 		panic(http.ErrAbortHandler)
@@ -77,6 +78,7 @@ func (x *exchange) failed(res *event.GatewayResult, err error) {
 			status = http.StatusBadRequest
 		}
 	}
+	text = x.clean(text)
 	res.Status, res.Error = int64(status), text
 	if x.end(res) {
 		fail(x.w, x.route.wire, status, short(text))
