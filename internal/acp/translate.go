@@ -128,7 +128,7 @@ func (t *translator) updates() []sdk.SessionUpdate {
 	case *event.ModelResult:
 		return t.said(b)
 	case *event.ReviewGiven:
-		if text := view.Review(b); text != "" {
+		if text := view.ReviewWords(b); text != "" {
 			return []sdk.SessionUpdate{t.says("\n\n" + text + "\n\n")}
 		}
 	case *event.PromptResult, *event.ToolProposed, *event.ToolReported, *event.PlanReported, *event.SaidReported:

@@ -116,7 +116,7 @@ func (h *history) take(e event.Event, s *quest.State) {
 		}
 		h.add(u)
 	case *event.ReviewGiven:
-		if u.label, u.text = "review", view.Review(b); u.text == "" {
+		if u.label, u.text = "review", view.ReviewWords(b); u.text == "" {
 			h.told(e, s, u)
 			break
 		}

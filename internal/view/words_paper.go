@@ -54,9 +54,9 @@ func studyPaper() dictionary {
 	}
 }
 
-// Review is what a review says, for people to read: what it is of, what it comes to, and its points
+// ReviewWords are what a review says, for people to read: what it is of, what it comes to, and its points
 // by their numbers. Empty is one that came to nothing.
-func Review(b *event.ReviewGiven) string {
+func ReviewWords(b *event.ReviewGiven) string {
 	if b.Error != "" {
 		return ""
 	}

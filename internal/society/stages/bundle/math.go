@@ -362,11 +362,14 @@ func (f *formula) say(b *strings.Builder, value bool) {
 	}
 }
 
+// counts reports whether a part is a number, or may be read as one.
+func (f *formula) counts() bool {
+	return f.kind == mathNumber || f.kind == mathRow || f.kind == mathScript && f.parts[0].counts()
+}
+
 // joined reports whether the part at a place is read together with another number: 1{.}5.
 func (f *formula) joined(at int) bool {
-	number := func(i int) bool {
-		return i >= 0 && i < len(f.parts) && (f.parts[i].kind == mathNumber || f.parts[i].kind == mathRow)
-	}
+	number := func(i int) bool { return i >= 0 && i < len(f.parts) && f.parts[i].counts() }
 	is := func(i int, signs string) bool {
 		return i >= 0 && i < len(f.parts) && f.parts[i].tex != "" && strings.Contains(signs, f.parts[i].tex)
 	}
