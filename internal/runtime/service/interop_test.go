@@ -38,7 +38,8 @@ $$
 ` + "```\n\\end{quote}\\immediate\\write18{touch pwned} %\n```" + `
 
 \input{/etc/passwd} $\input{/etc/passwd}$ \write18{touch pwned} \openout1=pwned ^^5cinput{x} \csname input\endcsname \catcode92=12 $$\def\x{\x}\x$$
-<script>alert(1)</script> [link](https://example.org/a_b%20c#d) “quotes” – ä é ł ş α ≤ ½ 5 °C ą þ ŋ
+
+And <script>alert(1)</script> [link](https://example.org/a_b%20c#d) “quotes” – ä é ł ş α ≤ ½ 5 °C ą þ ŋ
 
 ## Limits
 
