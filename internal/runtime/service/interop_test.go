@@ -61,6 +61,9 @@ fig.savefig("` + file + `")
 `
 }
 
+// interopPaper is the variable that names the TeX programs that papers are to be set by.
+const interopPaper = "LYCEUM_INTEROP_PAPER"
+
 // interop is a paper as it is asked for.
 type interop struct {
 	text    string
@@ -116,7 +119,7 @@ func engine(t *testing.T, name string) []string {
 // scripts/interop.d/paper installs them, and names the programs. With LYCEUM_INTEROP_LOOK the files are
 // kept there.
 func TestPapersForInterop(t *testing.T) {
-	programs := strings.Fields(os.Getenv("LYCEUM_INTEROP_PAPER"))
+	programs := strings.Fields(os.Getenv(interopPaper))
 	if len(programs) == 0 {
 		return // nobody asks for it
 	}

@@ -35,10 +35,11 @@ const (
 // nobody, and ends at the first error.
 type engine []string
 
+// lualatex is not told to be --safer: it would find no font then.
 var engines = []engine{
 	{pdflatex, "-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error", "-file-line-error"},
 	{"xelatex", "-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error", "-file-line-error"},
-	{"lualatex", "--no-shell-escape", "--safer", "--interaction=nonstopmode", "--halt-on-error", "--file-line-error"},
+	{"lualatex", "--no-shell-escape", "--interaction=nonstopmode", "--halt-on-error", "--file-line-error"},
 }
 
 // pdflatex is the engine that is quickest, and has letters of Europe alone.
