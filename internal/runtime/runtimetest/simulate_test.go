@@ -224,7 +224,26 @@ func TestStagesSimulation(t *testing.T) {
 		"sittings", "sittings in the same window", "sittings rested", "sittings failed", "messages heard", "messages led again", "withdrawn", "turns cut", "waits", "retries", "parked",
 		"mail with interact", "mail with results", "mail with now", "questions answered", "interaction.withdrawn", "cards of the home", "files copied", "papers outside", "quest.finished", "quest.paused", "quest.stopped", "forks",
 		"results run, own.sh", "results run, run.sh", "baselines attached", "blocked by idea-first", "papers made", "reviews", "points answered",
+		"conversations bound", "conversations let go", "deliveries", "said to several",
 	}, trouble...)...)
+}
+
+// A sitting of a runner is one prompt; what it hears, says and writes holds as with a model,
+// whatever becomes of its process and of ours.
+func TestRunnerSimulation(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	part := func() runtimetest.Part { return runtimetest.NewRunner() }
+	simulate(t, part, need.Times(150, 2000), runtimetest.Once(150), "sittings", "sittings in the same window", "sittings rested", "sittings failed", "sittings interrupted", "messages heard", "messages led again",
+		"mail with interact", "mail with now", "prompts ended", "prompts cut", "prompts interrupted", "prompts untold", "executors away", "sessions new", "sessions loaded", "permissions given", "requests",
+		"files copied", "deliveries", "questions answered", "papers made", "reviews", "points answered", "waits", "retries", "parked", "crashes", "forks", "quest.finished")
+}
+
+func TestRunnerSimulationWithACrashAtEveryEvent(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	part := func() runtimetest.Part { return runtimetest.NewRunner() }
+	simulate(t, part, need.Times(1, 20), runtimetest.EveryEvent(40), "killed", "forks")
 }
 
 func TestStagesSimulationWithACrashAtEveryEvent(t *testing.T) {
