@@ -212,6 +212,11 @@ func TestArchitectSimulation(t *testing.T) {
 	t.Parallel()
 	simulate(t, runtimetest.Parts()["architect"], need.Times(150, 500), runtimetest.Once(0), "handovers checked", "handovers error", "tasks accepted", "tasks failed", "repairs", "changes outside", "manifests",
 		"merges", "crashes", "forks", "quest.finished", "modes")
+}
+
+func TestArchitectSimulationWithACrashAtEveryEvent(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
 	simulate(t, runtimetest.Parts()["architect"], 1, runtimetest.EveryEvent(0), "killed", "forks")
 }
 
