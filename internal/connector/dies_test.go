@@ -50,8 +50,9 @@ func (m *mortal) isDead() bool {
 
 // mortalNotes, mortalQuests and mortalService are those of such a process.
 type (
+	notes       = ledger.Notes
 	mortalNotes struct {
-		ledger.Notes
+		notes
 		*mortal
 	}
 	mortalQuests struct {
@@ -65,7 +66,7 @@ type (
 )
 
 func (n mortalNotes) SwapNote(ctx context.Context, note ledger.Note, old []byte) (ok bool, err error) {
-	err = n.step(func() (err error) { ok, err = n.Notes.SwapNote(ctx, note, old); return err })
+	err = n.step(func() (err error) { ok, err = n.notes.SwapNote(ctx, note, old); return err })
 	return ok && err == nil, err
 }
 

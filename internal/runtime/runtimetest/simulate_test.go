@@ -240,8 +240,8 @@ func TestRunnerSimulation(t *testing.T) {
 	t.Parallel()
 	part := func() runtimetest.Part { return runtimetest.NewRunner() }
 	simulate(t, part, need.Times(150, 2000), runtimetest.Once(150), "sittings", "sittings in the same window", "sittings rested", "sittings failed", "sittings interrupted", "messages heard", "messages led again",
-		"mail with interact", "mail with now", "prompts ended", "prompts cut", "prompts interrupted", "prompts untold", "executors away", "sessions new", "sessions loaded", "permissions given", "requests",
-		"files copied", "deliveries", "questions answered", "papers made", "reviews", "points answered", "waits", "retries", "parked", "crashes", "forks", "quest.finished")
+		"mail with interact", "mail with now", "prompts ended", "prompts interrupted", "prompts untold", "executors away", "sessions new", "sessions loaded", "permissions given", "requests",
+		"files copied", "deliveries", "questions answered", "papers made", "reviews", "points answered", "waits", "retries", "crashes", "forks")
 }
 
 func TestRunnerSimulationWithACrashAtEveryEvent(t *testing.T) {

@@ -91,6 +91,7 @@ func (b *studyBooks) count(w *World, e event.Event) error {
 		w.Saw("withdrawn")
 	case *event.QuestForked:
 		clear(b.questions) // they are the origin's; the fork asks anew
+		b.asked = 0
 		for m := range b.files {
 			b.files[m] = 0
 		}

@@ -40,16 +40,22 @@ func (p *Runner) returned(w *World, call event.Event) event.Body {
 	return returned(w, call)
 }
 
-// Visit implements Visitor.
+// Visit implements Visitor. Who writes a paper does so in every step.
 func (p *Runner) Visit(w *World) []event.Draft {
-	return p.guests.visit(w, func(agent string) (string, event.Text) {
+	call := func(agent string) (string, event.Text) {
 		tool, args := p.Call(w, agent)
 		data, err := json.Marshal(args, json.Deterministic(true))
 		if err != nil {
 			panic(err)
 		}
 		return tool, event.Text{Text: string(data)}
-	})
+	}
+	out := p.guests.visit(w, call)
+	if a := w.State().Agent(stages.Researcher); p.writes && a.Asked != 0 && len(a.Open) == 0 {
+		name, args := call(a.Name)
+		out = append(out, event.Draft{Time: w.Now, Actor: a.Name, Body: &event.ToolProposed{ID: p.guests.name(w, "t"), Name: name, Args: args}})
+	}
+	return out
 }
 
 // Count implements Part.
