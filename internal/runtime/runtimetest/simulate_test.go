@@ -13,6 +13,7 @@ import (
 
 var (
 	simSeed   = flag.Uint64("sim.seed", 0, "simulate this seed alone")
+	simFirst  = flag.Uint64("sim.first", 1, "the first of the seeds, where a run of many is done in parts")
 	simSeeds  = flag.Uint64("sim.seeds", 0, "how many seeds to simulate, for each society; 0 is as many as usual")
 	labAgents = flag.Int64("sim.agents", 64, "how many agents a simulated lab has")
 	labTurns  = flag.Int64("sim.turns", 0, "how many turns each agent of a lab has; 0 is as many as usual")
@@ -22,9 +23,9 @@ var (
 // never came up although so many were run that it should have.
 func simulate(t *testing.T, part func() runtimetest.Part, usual int, run runtimetest.Run, want ...string) {
 	t.Helper()
-	first, last := uint64(1), uint64(usual)
+	first, last := *simFirst, *simFirst-1+uint64(usual)
 	if *simSeeds != 0 {
-		last = *simSeeds
+		last = *simFirst - 1 + *simSeeds
 	}
 	if *simSeed != 0 {
 		first, last = *simSeed, *simSeed

@@ -126,7 +126,7 @@ func (x *bundling) drawings(ctx context.Context, c *computer.Computer, files []b
 	if !svg {
 		return "", nil
 	}
-	res, err := c.Run(ctx, computer.Command{ID: "drawings", Args: []string{"sh", "-c", drawings}, Timeout: maxTeX})
+	res, err := c.Run(ctx, computer.Command{ID: "drawings", Args: []string{"sh", "-c", drawings}, Env: texEnv, Timeout: maxTeX})
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}

@@ -67,6 +67,25 @@ func TestFilesOfAMessageAreCopiedIntoTheHome(t *testing.T) {
 		}
 		k.Sound()
 	})
+	t.Run("ThatCameWhileTheQuestRested", func(t *testing.T) {
+		k := begin(t, "", "interact")
+		k.Start()
+		k.Take("person", &event.QuestPaused{})
+		k.does("interact", `{"kind":"progress","text":"On it."}`)
+		if got := kinds(k.brings("Read this.", "a.pdf")); got != "" {
+			t.Fatalf("a message to a quest that rests leads to %q", got)
+		}
+		got := k.Take("person", &event.QuestResumed{})
+		if !strings.Contains(kinds(got), "files.call") || len(all[*event.MailDelivered](got)) != 0 {
+			t.Fatalf("when it goes on, there is %q: want the files copied before the message is heard", kinds(got))
+		}
+		k.copied("")
+		k.does("interact", `{"kind":"progress","text":"Still on it."}`)
+		if d := all[*event.MailDelivered](k.Events); len(d) != 1 {
+			t.Errorf("with the files there, the message is delivered %d times", len(d))
+		}
+		k.Sound()
+	})
 	t.Run("NowWaitsForThem", func(t *testing.T) {
 		k := begin(t, "")
 		k.Start()
