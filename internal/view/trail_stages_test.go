@@ -178,3 +178,45 @@ func TestWhatChangesAThing(t *testing.T) {
 		t.Errorf("the workflow ends with %d, want the card that was offered, %d", f[len(f)-1], promoted)
 	}
 }
+
+// TestWhenALineOfWorkWasLastChanged: by its own checkpoint or by what was made there, whichever
+// came last; a checkpoint that it began with is its parent's.
+func TestWhenALineOfWorkWasLastChanged(t *testing.T) {
+	t.Parallel()
+	c := newCourse(t)
+	c.save("Begin")
+	c.branch("idea", "a", "main")
+	began := c.Branch("idea/a").Time
+	node := func() *BranchNode { return branchCanvas(c.Study, &c.trail, c.seq).Nodes[1] }
+	if n := node(); n.Updated != began {
+		t.Errorf("a line of work that has just begun was changed at %v, want %v, and not when its parent was", n.Updated, began)
+	}
+	c.records("report", "First")
+	saved := c.save("Own")
+	if n := node(); n.Updated != event.Time(saved)*1000 {
+		t.Errorf("it was changed at %v, want its checkpoint's %v", n.Updated, event.Time(saved)*1000)
+	}
+	c.records("report", "Second")
+	if n := node(); n.Updated != event.Time(c.seq)*1000 {
+		t.Errorf("it was changed at %v, want %v, when something was made there", n.Updated, event.Time(c.seq)*1000)
+	}
+}
+
+// TestASliceIsNotComparedWithTheBaseline: it asks about its run, and two slices of one run show
+// that run once.
+func TestASliceIsNotComparedWithTheBaseline(t *testing.T) {
+	t.Parallel()
+	c := studied(t)
+	c.branch("analysis", "holt/1-season", "run/holt")
+	m := event.Metric{Name: "mae", Direction: study.Lower, Value: "3"}
+	c.Study.Results = append(c.Study.Results, &study.Result{ID: "result-3", Kind: study.ResultSlice, Branch: "analysis/holt/1-noise", Metrics: []event.Metric{m}})
+	got := branchCanvas(c.Study, &c.trail, c.seq)
+	for _, x := range got.Edges {
+		if x.Kind == Compares && x.From != "run/holt" {
+			t.Errorf("%s is compared with %s, want run/holt alone to be", x.From, x.To)
+		}
+	}
+	if want := []string{"run/holt", "analysis/holt/1-noise", "analysis/holt/1-season"}; !slices.Equal(got.Views.Analysis, want) {
+		t.Errorf("the analyses are %q, want %q, each once", got.Views.Analysis, want)
+	}
+}
