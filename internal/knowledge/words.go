@@ -1,0 +1,150 @@
+package knowledge
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"lyceum/internal/plain"
+	"lyceum/internal/search"
+	"lyceum/internal/wording"
+
+	"github.com/go-json-experiment/json"
+)
+
+// maxSearched is how many bytes of what a source says of a tool are searched.
+const maxSearched = 4 << 10
+
+// How much of a schema is read for keywords.
+const (
+	maxParameters = 64
+	maxNested     = 4
+)
+
+// Keywords are the words by which an entry is found besides its description: the parts of its
+// name, and its parameters with what is said of them.
+func (e *Entry) Keywords() []string {
+	var out []string
+	seen := map[string]bool{}
+	add := func(text string) {
+		for _, w := range search.Tokens(text) {
+			if !seen[w] && !strings.ContainsAny(w, "_'") { // its parts are there, too
+				seen[w] = true
+				out = append(out, w)
+			}
+		}
+	}
+	add(e.Name)
+	add(spaced(owner(e.Source)))
+	for _, p := range parameters(e.Schema) {
+		add(p.name)
+	}
+	return out
+}
+
+// owner is the server or the skill of a source.
+func owner(source string) string {
+	_, name, _ := strings.Cut(source, ":")
+	return name
+}
+
+// spaced puts spaces where names have hyphens and underscores.
+func spaced(name string) string { return strings.NewReplacer("_", " ", "-", " ").Replace(name) }
+
+type parameter struct{ name, about string }
+
+// parameters are those of a schema in its order, those of nested objects behind them. What is
+// no schema has none.
+func parameters(schema string) (out []parameter) {
+	var walk func(v any, depth int)
+	walk = func(v any, depth int) {
+		m, ok := v.(map[string]any)
+		if !ok || depth == 0 {
+			return
+		}
+		properties, _ := m["properties"].(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(properties)) {
+			if len(out) >= maxParameters {
+				return
+			}
+			p, _ := properties[name].(map[string]any)
+			about, _ := p["description"].(string)
+			out = append(out, parameter{name, about})
+		}
+		for _, name := range slices.Sorted(maps.Keys(properties)) {
+			walk(properties[name], depth-1)
+			if p, ok := properties[name].(map[string]any); ok {
+				walk(p["items"], depth-1)
+			}
+		}
+	}
+	var v any
+	if json.Unmarshal([]byte(schema), &v) == nil {
+		walk(v, maxNested)
+	}
+	return out
+}
+
+// document is an entry as it is searched: the text that has a meaning, and beside it the words
+// that count besides, stems and the name again.
+func (e *Entry) document() search.Document {
+	said := e.Says
+	if said == "" {
+		said = e.Description
+	}
+	said = plain.Cut(said, maxSearched)
+	name := strings.Join(search.Tokens(spaced(e.Name)), " ")
+	text := name + ". " + said
+	var names []string
+	for _, p := range parameters(e.Schema) {
+		names = append(names, spaced(p.name))
+	}
+	parameters := strings.Join(names, " ")
+	more := strings.Join([]string{name, parameters, owner(e.Source)}, " ")
+	return search.Document{
+		ID: e.Shown, Title: e.Shown, Paragraphs: []string{text},
+		Contexts: []string{more + " " + stems(text) + " " + stems(name) + " " + stems(parameters)},
+	}
+}
+
+// stems are the stems of a text's words where they are not the words themselves.
+func stems(text string) string {
+	var out []string
+	for _, w := range search.Tokens(text) {
+		if s := wording.Stem(w); s != w && ascii(w) {
+			out = append(out, s)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// verbs are words that say nothing in a question, and much in what somebody wants to do.
+var verbs = map[string]bool{"find": true, "get": true, "give": true, "show": true, "use": true}
+
+// asked is an intent as words are searched: stems in the place of English words, without those
+// that say nothing, and all else as it is.
+func asked(intent string) string {
+	var out []string
+	for _, w := range search.Tokens(intent) {
+		if ascii(w) && !strings.ContainsAny(w, "_'") && (!search.StopWord(w) || verbs[w]) {
+			out = append(out, wording.Stem(w))
+		}
+	}
+	foreign := strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf {
+			return ' '
+		}
+		return r
+	}, intent)
+	return strings.Join(out, " ") + " " + strings.Join(strings.Fields(foreign), " ")
+}
+
+func ascii(w string) bool {
+	for i := range len(w) {
+		if w[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
