@@ -43,7 +43,7 @@ func Open(ctx context.Context, c *Catalogue, o Options) (*Index, error) {
 	x := &Index{entries: c.Entries(), close: func() error { return nil }}
 	docs := make([]search.Document, len(x.entries))
 	for i := range x.entries {
-		docs[i] = x.entries[i].document()
+		docs[i] = x.entries[i].Document()
 	}
 	if err := x.index(ctx, c, docs, o.Dir); err != nil {
 		return nil, err

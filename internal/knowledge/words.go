@@ -86,9 +86,9 @@ func parameters(schema string) (out []parameter) {
 	return out
 }
 
-// document is an entry as it is searched: the text that has a meaning, and beside it the words
+// Document is an entry as it is searched: the text that has a meaning, and beside it the words
 // that count besides, stems and the name again.
-func (e *Entry) document() search.Document {
+func (e *Entry) Document() search.Document {
 	said := e.Says
 	if said == "" {
 		said = e.Description
