@@ -65,11 +65,51 @@ func (d *Discovery) Close() (err error) {
 // Catalogue is what an agent can find, made of what the ledger has pinned. Tools whose shown
 // names are taken are left out, and named.
 func (d *Discovery) Catalogue(ctx context.Context, from *quest.Pinned) (*knowledge.Catalogue, []event.LeftOut, error) {
-	c := new(knowledge.Catalogue)
 	core, err := d.tools(ctx, from.Core)
 	if err != nil {
 		return nil, nil, err
 	}
+	var servers []listedServer
+	for _, s := range from.Servers {
+		one, err := d.server(ctx, s)
+		if err != nil {
+			return nil, nil, err
+		}
+		servers = append(servers, one)
+	}
+	return catalogueOf(core, servers)
+}
+
+// listedServer is a server and the tools that are to be found of it.
+type listedServer struct {
+	name string
+	set  setting.Server
+	pins []pinnedTool
+}
+
+// server reads what a server was pinned to.
+func (d *Discovery) server(ctx context.Context, s quest.PinnedServer) (out listedServer, err error) {
+	out.name = s.Name
+	data, err := d.rt.Blob(ctx, s.Settings)
+	if err == nil {
+		err = json.Unmarshal(data, &out.set)
+	}
+	if err != nil {
+		return out, fmt.Errorf("read what is said of the server %s: %w", s.Name, err)
+	}
+	if data, err = d.rt.Blob(ctx, s.List); err == nil {
+		out.pins, err = readPins(data)
+	}
+	if err != nil {
+		return out, fmt.Errorf("read the tools of the server %s: %w", s.Name, err)
+	}
+	out.pins = slices.DeleteFunc(out.pins, func(p pinnedTool) bool { return slices.Contains(s.Without, p.Offered) })
+	return out, nil
+}
+
+// catalogueOf is what can be found of the tools that an agent begins with, and of servers.
+func catalogueOf(core []model.Tool, servers []listedServer) (*knowledge.Catalogue, []event.LeftOut, error) {
+	c := new(knowledge.Catalogue)
 	for _, t := range core {
 		if t.Name == quest.SearchTools {
 			continue
@@ -81,50 +121,33 @@ func (d *Discovery) Catalogue(ctx context.Context, from *quest.Pinned) (*knowled
 		}
 	}
 	var left []event.LeftOut
-	for _, s := range from.Servers {
-		more, err := d.server(ctx, c, s)
-		if err != nil {
-			return nil, nil, err
+	for _, s := range servers {
+		for _, p := range s.pins {
+			e, why := s.entry(p)
+			if why == "" {
+				if err := c.Add(e); err != nil {
+					why = err.Error()
+				}
+			}
+			if why != "" && len(left) < maxLeftOut {
+				left = append(left, event.LeftOut{Name: AtMost(p.Offered, 80), Why: AtMost(why, 200)})
+			}
 		}
-		left = append(left, more...)
 	}
 	return c, left, nil
 }
 
-// server adds what a server has.
-func (d *Discovery) server(ctx context.Context, c *knowledge.Catalogue, s quest.PinnedServer) (left []event.LeftOut, err error) {
-	data, err := d.rt.Blob(ctx, s.Settings)
-	var set setting.Server
-	if err == nil {
-		err = json.Unmarshal(data, &set)
+// entry is a tool of the server as it is found, or why it cannot be.
+func (s *listedServer) entry(p pinnedTool) (e knowledge.Entry, why string) {
+	schema, why := p.Tool.Arguments()
+	e = knowledge.Entry{
+		Source: knowledge.MCP + ":" + s.name, Name: p.Tool.Name, Shown: p.Offered, Description: p.Tool.Words(s.name), Schema: schema,
+		Says: plain.Told(p.Tool.Title+". "+p.Tool.Description, 0), Trust: s.set.Trust, Hash: p.Tool.Hash(),
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read what is said of the server %s: %w", s.Name, err)
+	if e.Trust == "" {
+		e.Trust = event.TrustStranger
 	}
-	var pins []pinnedTool
-	if data, err = d.rt.Blob(ctx, s.List); err == nil {
-		pins, err = readPins(data)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the tools of the server %s: %w", s.Name, err)
-	}
-	for _, p := range pins {
-		schema, why := p.Tool.Arguments()
-		if why != "" || slices.Contains(s.Without, p.Offered) {
-			continue
-		}
-		e := knowledge.Entry{
-			Source: knowledge.MCP + ":" + s.Name, Name: p.Tool.Name, Shown: p.Offered, Description: p.Tool.Words(s.Name), Schema: schema,
-			Says: plain.Told(p.Tool.Title+". "+p.Tool.Description, 0), Trust: set.Trust, Hash: p.Tool.Hash(),
-		}
-		if e.Trust == "" {
-			e.Trust = event.TrustStranger
-		}
-		if err := c.Add(e); err != nil && len(left) < maxLeftOut {
-			left = append(left, event.LeftOut{Name: AtMost(p.Offered, 80), Why: AtMost(err.Error(), 200)})
-		}
-	}
-	return left, nil
+	return e, why
 }
 
 // tools reads a list of tools.
@@ -169,18 +192,9 @@ func (d *Discovery) index(ctx context.Context, c *knowledge.Catalogue, hash even
 	return x, err
 }
 
-// Search is what fits a call, among what is pinned, without the list that is made of it. had
-// says of tools that an agent has them by now; before its first turn those take no place.
+// Search is what fits a call among what is pinned, without the list that is made of it.
 func (d *Discovery) Search(ctx context.Context, from *quest.Pinned, call *event.CatalogueCall, by search.Embedder) (*event.ToolsShown, *knowledge.Catalogue, error) {
 	c, left, err := d.Catalogue(ctx, from)
-	if err != nil {
-		return nil, nil, err
-	}
-	b := &event.ToolsShown{}
-	if b.Catalogue, err = c.Hash(); err != nil {
-		return nil, nil, err
-	}
-	x, err := d.index(ctx, c, b.Catalogue, by)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -194,21 +208,45 @@ func (d *Discovery) Search(ctx context.Context, from *quest.Pinned, call *event.
 	}
 	f := knowledge.Filter{Kind: call.Kind}
 	if call.For == 0 {
-		b.LeftOut = left
-		f.Without = func(shown string) bool { // it has the core's
-			e, _ := c.Lookup(shown)
-			return e.Kind() == knowledge.Local
-		}
+		f.Without = began(c)
+	} else {
+		left = nil // that was told before the first turn
 	}
-	found, err := x.Search(ctx, intent, f, int(call.Most))
+	b, err := d.search(ctx, c, intent, f, call.Most, by)
+	if err == nil {
+		b.LeftOut = left
+	}
+	return b, c, err
+}
+
+// began says of tools that agents begin with them: before the first turn they take no place.
+func began(c *knowledge.Catalogue) func(shown string) bool {
+	return func(shown string) bool {
+		e, _ := c.Lookup(shown)
+		return e.Kind() == knowledge.Local
+	}
+}
+
+// search is what fits an intent.
+func (d *Discovery) search(ctx context.Context, c *knowledge.Catalogue, intent string, f knowledge.Filter, most int64, by search.Embedder) (*event.ToolsShown, error) {
+	b := &event.ToolsShown{}
+	var err error
+	if b.Catalogue, err = c.Hash(); err != nil {
+		return nil, err
+	}
+	x, err := d.index(ctx, c, b.Catalogue, by)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
+	}
+	found, err := x.Search(ctx, intent, f, int(most))
+	if err != nil {
+		return nil, err
 	}
 	b.Embedder, b.Doubt = found.Embedder, AtMost(d.rt.Redact(found.Doubt), 300)
 	for _, h := range found.Hits {
 		b.Found = append(b.Found, event.FoundTool{Name: h.Entry.Shown, Score: h.Score})
 	}
-	return b, c, nil
+	return b, nil
 }
 
 // Had is what an agent has before a search gives it more.
@@ -249,6 +287,10 @@ func (d *Discovery) Compose(ctx context.Context, h Had, c *knowledge.Catalogue, 
 	if err != nil {
 		return nil, err
 	}
+	return compose(h, old, c, b)
+}
+
+func compose(h Had, old []model.Tool, c *knowledge.Catalogue, b *event.ToolsShown) ([]byte, error) {
 	p := newPlacement(h, c, old)
 	for _, t := range b.Found {
 		p.want(t.Name)
@@ -293,7 +335,7 @@ func newPlacement(h Had, c *knowledge.Catalogue, old []model.Tool) *placement {
 			p.keep(t)
 		}
 	}
-	if h.Cut { // the last that were found stay longest; what is gone goes
+	if h.Cut { // the last that were found stay longest, with half of the room; what is gone goes
 		for _, t := range slices.Backward(old) {
 			if _, there := c.Lookup(t.Name); there && !p.stays[t.Name] && p.cost(t) <= p.room/2 && p.count < maxFound/2 {
 				p.keep(t)
