@@ -86,26 +86,82 @@ func parameters(schema string) (out []parameter) {
 	return out
 }
 
-// Document is an entry as it is searched: the text that has a meaning, and beside it the words
-// that count besides, stems and the name again.
-func (e *Entry) Document() search.Document {
-	said := e.Says
-	if said == "" {
-		said = e.Description
+// Documents are the entries of a catalogue as they are searched, in the order of their shown
+// names: of each the text that has a meaning, and beside it the words that count besides. These
+// are stems, the name again, the kinds of its verbs, and what is said of its siblings: the tools
+// of the same source for the same thing, one of which often says what the others take for granted.
+func (c *Catalogue) Documents() []search.Document { return documents(c.Entries()) }
+
+func documents(entries []Entry) []search.Document {
+	said := map[string][]string{}
+	for i := range entries {
+		said[entries[i].thing()] = append(said[entries[i].thing()], entries[i].said())
 	}
-	said = plain.Cut(said, maxSearched)
-	name := strings.Join(search.Tokens(spaced(e.Name)), " ")
-	text := name + ". " + said
+	docs := make([]search.Document, len(entries))
+	for i := range entries {
+		e := &entries[i]
+		docs[i] = e.document(plain.Cut(strings.Join(said[e.thing()], " "), maxSearched))
+	}
+	return docs
+}
+
+// said is what the source says of the tool.
+func (e *Entry) said() string {
+	if e.Says != "" {
+		return plain.Cut(e.Says, maxSearched)
+	}
+	return plain.Cut(e.Description, maxSearched)
+}
+
+// thing is what a tool is for, by its source and its name without the verb.
+func (e *Entry) thing() string {
+	words := strings.Fields(nameWords(e.Name))
+	for i, w := range words {
+		words[i] = wording.Stem(w)
+	}
+	if len(words) > 1 {
+		words = words[1:]
+	}
+	return e.Source + "\n" + strings.Join(words, " ")
+}
+
+func (e *Entry) document(siblings string) search.Document {
+	name := nameWords(e.Name)
+	text := name + ". " + e.said() + " " + siblings
 	var names []string
 	for _, p := range parameters(e.Schema) {
 		names = append(names, spaced(p.name))
 	}
 	parameters := strings.Join(names, " ")
-	more := strings.Join([]string{name, parameters, owner(e.Source)}, " ")
-	return search.Document{
-		ID: e.Shown, Title: e.Shown, Paragraphs: []string{text},
-		Contexts: []string{more + " " + stems(text) + " " + stems(name) + " " + stems(parameters)},
+	more := []string{name, parameters, owner(e.Source), stems(text), stems(name), stems(parameters), kinds(name), kinds(name)}
+	more = append(more, once(siblings))
+	return search.Document{ID: e.Shown, Title: e.Shown, Paragraphs: []string{text}, Contexts: []string{strings.Join(more, " ")}}
+}
+
+// nameWords are the words of a name: list_files and listFiles are list files.
+func nameWords(name string) string {
+	var out []string
+	for _, w := range strings.Fields(spaced(name)) {
+		parts := search.Tokens(w)
+		if len(parts) > 1 {
+			parts = parts[1:] // the first is the whole
+		}
+		out = append(out, parts...)
 	}
+	return strings.Join(out, " ")
+}
+
+// once are the stems of a text, each once.
+func once(text string) string {
+	var out []string
+	seen := map[string]bool{}
+	for _, w := range search.Tokens(text) {
+		if s := wording.Stem(w); ascii(w) && !strings.ContainsAny(w, "_'") && !seen[s] && !search.StopWord(w) {
+			seen[s] = true
+			out = append(out, s)
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // stems are the stems of a text's words where they are not the words themselves.
@@ -131,6 +187,7 @@ func asked(intent string) string {
 			out = append(out, wording.Stem(w))
 		}
 	}
+	out = append(out, kinds(intent))
 	foreign := strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf {
 			return ' '

@@ -1,6 +1,7 @@
 package quest_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -180,8 +181,8 @@ func TestAfterACutTheListMayShrink(t *testing.T) {
 		if i > 30 {
 			t.Fatal("the window was never cut")
 		}
-		s.Answer("agent-0", call("look", `{}`))
-		s.Take("agent-0", &event.ToolResult{Call: s.Open("tool.call", "")[0], Output: event.Text{Text: strings.Repeat("word ", 300)}})
+		s.Answer("agent-0", call("look", fmt.Sprintf(`{"n":%d}`, i)))
+		s.Take("agent-0", &event.ToolResult{Call: s.Open("tool.call", "")[0], Output: event.Text{Text: fmt.Sprint(i, strings.Repeat(" word", 300))}})
 	}
 	if !s.State.Finders["agent-0"].Cut {
 		t.Fatal("a window was cut, and the finder does not know")

@@ -35,6 +35,8 @@ type Hybrid struct {
 	dimensions int
 	// What cosines mean, in billionths.
 	nothing, everything int64
+	// words and meaning are what the two lists weigh; words is 0 if that depends on the query.
+	words, meaning int64
 }
 
 var _ Narrow = (*Hybrid)(nil)
@@ -43,7 +45,7 @@ var _ Narrow = (*Hybrid)(nil)
 // those of the lexical searcher. The cache may be nil. If the embedder is nil, the
 // result searches exactly as the lexical searcher does.
 func NewHybrid(ctx context.Context, lexical Searcher, e Embedder, cache *VectorCache, docs []Document) (*Hybrid, error) {
-	h := &Hybrid{lexical: lexical, embedder: e}
+	h := &Hybrid{lexical: lexical, embedder: e, meaning: semanticWeight}
 	if e == nil {
 		return h, nil
 	}
@@ -58,6 +60,10 @@ func NewHybrid(ctx context.Context, lexical Searcher, e Embedder, cache *VectorC
 	}
 	return h, nil
 }
+
+// Weigh has both lists weigh the same for every query, in billionths. It is for corpora that are
+// no prose, and called before the first search.
+func (h *Hybrid) Weigh(words, meaning int64) { h.words, h.meaning = words, meaning }
 
 func (h *Hybrid) embedAll(ctx context.Context, cache *VectorCache) error {
 	h.vectors = make([]vector, 0, h.len())
@@ -223,7 +229,7 @@ func (h *Hybrid) fuse(lexical []Hit, q vector, query string, limit int, only Onl
 		if fused[r.ord] == nil {
 			fused[r.ord] = &ranked{ord: r.ord, relevance: h.relevance(r.score)}
 		}
-		fused[r.ord].score += semanticWeight / int64(fusionConstant+i+1)
+		fused[r.ord].score += h.meaning / int64(fusionConstant+i+1)
 	}
 	best := selection{limit: limit}
 	for _, r := range fused { // in any order: no two are equal
@@ -249,6 +255,9 @@ func (h *Hybrid) byWords(fused map[uint32]*ranked, found map[uint32]Hit, lexical
 	weight := int64(0)
 	for _, hit := range lexical {
 		weight = max(weight, hit.Relevance)
+	}
+	if h.words > 0 {
+		weight = h.words
 	}
 	square, rank := dot(q, q), int64(0)
 	for _, hit := range lexical {

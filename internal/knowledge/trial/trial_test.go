@@ -48,12 +48,10 @@ func recall(t *testing.T, intents []Intent) (words, vectors, both int) {
 	t.Helper()
 	ctx := context.Background()
 	c := new(knowledge.Catalogue)
-	var docs []search.Document
 	for _, e := range Tools() {
 		if err := c.Add(e); err != nil {
 			t.Fatal(err)
 		}
-		docs = append(docs, e.Document())
 	}
 	share := func(find func(intent string) []string) int {
 		hits := 0
@@ -83,7 +81,7 @@ func recall(t *testing.T, intents []Intent) (words, vectors, both int) {
 			return out
 		}
 	}
-	alone, err := search.NewHybrid(ctx, nothing{}, glove.Embedder{}, nil, docs)
+	alone, err := search.NewHybrid(ctx, nothing{}, glove.Embedder{}, nil, c.Documents())
 	if err != nil {
 		t.Fatal(err)
 	}
