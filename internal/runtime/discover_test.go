@@ -22,7 +22,7 @@ import (
 // office adds fifty tools to a peer, most of them beside the point.
 func office(p *peer) {
 	for i := range 47 {
-		p.tool(fmt.Sprintf("chore_%02d", i), fmt.Sprintf("Does chore number %d of the office.", i), says("done"))
+		p.tool(fmt.Sprintf("chore_%02d", i), fmt.Sprintf("Does chore %d of the office, six times a day.", i), says("done"))
 	}
 	p.tool("multiply_numbers", "Multiplies two numbers: what is six times seven.", says("42"))
 	p.tool("send_letter", "Sends a letter to somebody by post.", says("sent"))
