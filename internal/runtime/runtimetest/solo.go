@@ -104,7 +104,7 @@ func (*Solo) Make(w *World, b *event.QuestCreated) {
 	if w.Chance(200) {
 		b.Limits.Agent = &event.Share{Turns: new(1 + w.Int64N(20))}
 	}
-	if w.Chance(400) {
+	if w.seed%16 == 3 { // half of those that have servers
 		b.Discover = true
 		b.Agents[0].ToolNames = append(b.Agents[0].ToolNames, quest.SearchTools)
 	}
