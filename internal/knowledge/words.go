@@ -93,16 +93,31 @@ func parameters(schema string) (out []parameter) {
 func (c *Catalogue) Documents() []search.Document { return documents(c.Entries()) }
 
 func documents(entries []Entry) []search.Document {
-	said := map[string][]string{}
+	of := make([]*family, len(entries))
+	families := map[string]*family{}
 	for i := range entries {
-		said[entries[i].thing()] = append(said[entries[i].thing()], entries[i].said())
+		thing := entries[i].thing()
+		if families[thing] == nil {
+			families[thing] = &family{}
+		}
+		of[i] = families[thing]
+		of[i].said = append(of[i].said, entries[i].said())
+	}
+	for _, f := range families {
+		f.text = plain.Cut(strings.Join(f.said, " "), maxSearched)
+		f.words = once(f.text) + " " + stems(f.text)
 	}
 	docs := make([]search.Document, len(entries))
 	for i := range entries {
-		e := &entries[i]
-		docs[i] = e.document(plain.Cut(strings.Join(said[e.thing()], " "), maxSearched))
+		docs[i] = entries[i].document(of[i])
 	}
 	return docs
+}
+
+// family is the tools of one source for one thing: what is said of them, and its words.
+type family struct {
+	said        []string
+	text, words string
 }
 
 // said is what the source says of the tool.
@@ -125,17 +140,15 @@ func (e *Entry) thing() string {
 	return e.Source + "\n" + strings.Join(words, " ")
 }
 
-func (e *Entry) document(siblings string) search.Document {
-	name := nameWords(e.Name)
-	text := name + ". " + e.said() + " " + siblings
+func (e *Entry) document(f *family) search.Document {
+	name, said := nameWords(e.Name), e.said()
 	var names []string
 	for _, p := range parameters(e.Schema) {
 		names = append(names, spaced(p.name))
 	}
 	parameters := strings.Join(names, " ")
-	more := []string{name, parameters, owner(e.Source), stems(text), stems(name), stems(parameters), kinds(name), kinds(name)}
-	more = append(more, once(siblings))
-	return search.Document{ID: e.Shown, Title: e.Shown, Paragraphs: []string{text}, Contexts: []string{strings.Join(more, " ")}}
+	more := []string{name, parameters, owner(e.Source), stems(said), stems(name), stems(name), stems(parameters), kinds(name), kinds(name), f.words}
+	return search.Document{ID: e.Shown, Title: e.Shown, Paragraphs: []string{name + ". " + said + " " + f.text}, Contexts: []string{strings.Join(more, " ")}}
 }
 
 // nameWords are the words of a name: list_files and listFiles are list files.
