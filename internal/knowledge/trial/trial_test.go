@@ -108,3 +108,13 @@ func TestRecall(t *testing.T) {
 		t.Errorf("recall@5 by words %d, by vectors %d, by both %d: want 800, and at most 10 less than either alone", words, vectors, both)
 	}
 }
+
+// TestRecallOfTheSealedHalf was looked at once, when the search was done.
+func TestRecallOfTheSealedHalf(t *testing.T) {
+	t.Parallel()
+	words, vectors, both := recall(t, Sealed())
+	t.Logf("recall@5 of the sealed half: words %d, vectors %d, both %d", words, vectors, both)
+	if both < 800 || both < max(words, vectors)-10 {
+		t.Errorf("recall@5 by words %d, by vectors %d, by both %d: want 800, and at most 10 less than either alone", words, vectors, both)
+	}
+}
