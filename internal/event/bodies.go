@@ -22,6 +22,9 @@ type QuestCreated struct {
 	Corpus *TreeRef `json:"corpus,omitzero"`
 	// Data is the folder that was copied into each agent's home.
 	Data *TreeRef `json:"data,omitzero"`
+	// Discover says that agents begin with few of the servers' tools, and find others when they
+	// need them.
+	Discover bool `json:"discover,omitzero"`
 	// Executors are the outside agents that agents of the quest are, sorted by name.
 	Executors []ExecutorPin `json:"executors,omitempty"`
 	// Lab is how a lab works.

@@ -138,8 +138,9 @@ var catalogue = map[Type]entry{
 	"timer.fired":      input[TimerFired]().answers("timer.set"),
 	"budget.exceeded":  derived[BudgetExceeded](),
 
-	"tool.proposed": input[ToolProposed](),
-	"tools.shown":   input[ToolsShown](),
+	"tool.proposed":  input[ToolProposed](),
+	"catalogue.call": derived[CatalogueCall]().asks(),
+	"tools.shown":    input[ToolsShown]().answers("catalogue.call"),
 
 	"mcp.call":    derived[McpCall]().asks(),
 	"mcp.listed":  input[McpListed]().answers("mcp.call"),

@@ -23,7 +23,8 @@ type McpCall struct {
 }
 
 // McpListed is what an MCP server said to an mcp.call: its tools, pinned by hash before the
-// first turn that uses them. The tools.shown that gives them to the agent stands before it.
+// first turn that uses them. The tools.shown that gives them to the agent stands before it; an
+// agent that finds its tools in the catalogue has none of them by that.
 // A list that failed is not an empty one: it has an error, and the agent works without the
 // server's tools, and is told.
 type McpListed struct {

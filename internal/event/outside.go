@@ -16,10 +16,43 @@ type ToolProposed struct {
 // list is what a model is shown, and so a part of what the next call renders. Tools that
 // stay keep their places, so that providers find what they have cached.
 type ToolsShown struct {
+	// Call is the catalogue.call that it answers, 0 if it answers none.
+	Call uint64 `json:"call,omitzero"`
+	// Catalogue is the hash of all that was searched: what servers are pinned to, and the tools
+	// that the agent began with.
+	Catalogue Hash `json:"catalogue,omitzero"`
+	// Doubt says why the search was by words alone, though it was to be by vectors as well.
+	Doubt string `json:"doubt,omitzero"`
+	// Embedder is whose vectors were used; without one the search was by words alone.
+	Embedder string `json:"embedder,omitzero"`
+	// Found is what fits the call's intent, the best first, whether the agent had it or not.
+	Found []FoundTool `json:"found,omitempty"`
+	// LeftOut are tools that are not shown though they were found, and why.
+	LeftOut []LeftOut `json:"left_out,omitempty"`
 	// Shown are the tools of the list, in its order.
 	Shown []ShownTool `json:"shown"`
 	// Tools is the list.
 	Tools Ref `json:"tools"`
+}
+
+// FoundTool is a tool that fits an intent. Scores of different searches cannot be compared.
+type FoundTool struct {
+	Name string `json:"name"`
+	// Score is in billionths.
+	Score int64 `json:"score"`
+}
+
+// CatalogueCall asks which tools fit what an agent, the actor, wants to do: its task, before its
+// first turn, or what it says to search_tools. The tools.shown that answers it gives the agent
+// those that were found.
+type CatalogueCall struct {
+	// For is the tool.call of search_tools, 0 before the first turn.
+	For    uint64 `json:"for,omitzero"`
+	Intent Text   `json:"intent"`
+	// Kind is local, mcp or skill, for tools from there alone.
+	Kind string `json:"kind,omitzero"`
+	// Most is how many tools are wanted.
+	Most int64 `json:"most"`
 }
 
 // ShownTool is a tool of a list.
@@ -45,6 +78,12 @@ const (
 
 // Type implements Body.
 func (*ToolProposed) Type() Type { return "tool.proposed" }
+
+// Answers implements Result.
+func (b *ToolsShown) Answers() uint64 { return b.Call }
+
+// Type implements Body.
+func (*CatalogueCall) Type() Type { return "catalogue.call" }
 
 // Type implements Body.
 func (*ToolsShown) Type() Type { return "tools.shown" }

@@ -2,10 +2,7 @@ package mcp
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -135,29 +132,8 @@ func (t Tool) Differs(now Tool) (what []string) {
 	return what
 }
 
-// maxName is what providers take.
-const maxName = 64
-
-var plainName = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
-
-// ToolName is what agents call a tool of a server: <server>__<tool>. A name that is too long
-// or has other letters than models can write is shortened, with a hash of all of it, so that
-// it stands for no other.
-func ToolName(server, tool string) string {
-	name := server + "__" + tool
-	if plainName.MatchString(tool) && len(name) <= maxName {
-		return name
-	}
-	sum := sha256.Sum256([]byte(tool))
-	tail := "_" + hex.EncodeToString(sum[:])[:10]
-	head := []byte(name)
-	for i, c := range head {
-		if !plainName.Match([]byte{c}) {
-			head[i] = '_'
-		}
-	}
-	return string(head[:min(len(head), maxName-len(tail))]) + tail
-}
+// ToolName is what agents call a tool of a server: see plain.ToolName.
+func ToolName(server, tool string) string { return plain.ToolName(server, tool) }
 
 // What agents are shown of a tool.
 const (

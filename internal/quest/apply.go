@@ -116,7 +116,9 @@ func (s *State) applyCall(e event.Event) {
 		next := s.reserve(a)
 		s.Calls[e.Seq] = Call{Kind: e.Type, Agent: e.Actor, Cost: next.Cost, Tokens: next.Tokens}
 		s.Spent.Turns++
+		first := a.Transcript.First
 		a.Called(e.Seq, b)
+		s.moved(a, first)
 	case *event.ModelResult:
 		s.stored(e.Actor, b.Stored)
 		s.heard(e, b)
@@ -131,14 +133,17 @@ func (s *State) applyCall(e event.Event) {
 		s.kept(e.Actor, b.Stored, b.Full)
 		s.got(e, b.Call, b.Output, b.Error, b.Attachments)
 	case *event.ToolAnswered:
+		s.learnt(e.Actor, b.Call)
 		s.got(e, b.Call, b.Output, b.Error, b.Attachments)
 	case *event.TimerSet:
 		s.timed(e, b)
 	case *event.ToolProposed:
 		s.came(e.Actor)
 		s.Agent(e.Actor).Propose(e.Seq, b)
+	case *event.CatalogueCall:
+		s.looks(e, b)
 	case *event.ToolsShown:
-		s.Agent(e.Actor).Shown(b)
+		s.shown(e.Actor, b)
 	case *event.McpCall, *event.McpListed, *event.McpChanged:
 		s.applyServer(e)
 	case *event.McpAsked, *event.McpReplied:
@@ -222,6 +227,7 @@ func (s *State) create(b *event.QuestCreated, now event.Time) {
 			a.Told(s.firstWords(b.Problem))
 		}
 		s.Agents = append(s.Agents, a)
+		s.finds(a, b.Discover)
 	}
 	if s.HasMail() {
 		s.Mail = []Letter{{Seq: 1, Time: now, Text: b.Problem}}
@@ -322,6 +328,7 @@ func (s *State) fork(b *event.QuestForked) {
 	clear(s.Calls)
 	s.Questions = nil // whoever asked asks again
 	s.abandonServers()
+	s.abandonSearches()
 	s.abandonCopies()
 	if s.memory != nil {
 		s.memory.Abandon()

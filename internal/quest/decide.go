@@ -154,6 +154,11 @@ func (s *State) advance(a *agent.Agent, e event.Event) []event.Draft {
 			return step
 		}
 	}
+	if phase == agent.Ready && !beside {
+		if step, waits := s.discover(a, e); waits {
+			return step
+		}
+	}
 	switch {
 	case a.Session != nil:
 		return s.lead(a, phase, e)
@@ -243,6 +248,8 @@ func (s *State) answer(a *agent.Agent, u *agent.Use, name string) string {
 	switch {
 	case u.Refused != "":
 		return u.Refused
+	case name == "" && s.Finders[a.Name] != nil:
+		return s.notShown(a, u.Name)
 	case name == "":
 		return fmt.Sprintf("There is no tool %q. You have: %s.", short(u.Name), list(a.ToolNames))
 	}

@@ -59,5 +59,5 @@ func (s *State) checkShown(actor string, b *event.ToolsShown) error {
 			return fmt.Errorf("the list of tools for %s lacks %s, which it is using", a.Name, u.Name)
 		}
 	}
-	return nil
+	return s.checkFound(a, b, has)
 }

@@ -14,10 +14,12 @@ import (
 
 // Tools of the core's own: those that agents of any society can have.
 
-// askPerson asks a person something, ReadResult shows a part of a long result again.
+// askPerson asks a person something, ReadResult shows a part of a long result again, SearchTools
+// finds tools in the catalogue.
 const (
-	askPerson  = "ask_person"
-	ReadResult = "read_result"
+	askPerson   = "ask_person"
+	ReadResult  = "read_result"
+	SearchTools = "search_tools"
 )
 
 var coreTools = []OwnTool{{
@@ -36,13 +38,19 @@ var coreTools = []OwnTool{{
 			`"call":{"type":"integer","minimum":1,"description":"the number of the call"},` +
 			`"from":{"type":"integer","description":"the first line to show, from 1 (default); a negative one counts from the end"},` +
 			`"lines":{"type":"integer","minimum":1,"maximum":2000,"description":"how many lines to show at most; default 200"}}}`},
+}, {
+	Step: AnsweredTool,
+	Tool: model.Tool{Name: SearchTools, Description: "Finds tools that you are not shown yet. There are more than you see: say what you want to do, and you have the tools that fit best from your next turn on.",
+		Schema: `{"type":"object","additionalProperties":false,"required":["intent"],"properties":{` +
+			`"intent":{"type":"string","minLength":1,"description":"what you want to do, in a sentence"},` +
+			`"kind":{"type":"string","enum":["local","mcp","skill"],"description":"where the tool should come from: Lyceum itself, a server, a skill; default anywhere"}}}`},
 }}
 
 // CoreTools are the tools of the core that an agent of a quest has; world says that it has
 // tools of the world, whose results may be long, alone that it asks nobody.
 func (s *Spec) CoreTools(world, alone bool) (out []OwnTool) {
 	for _, t := range coreTools {
-		if t.Name == askPerson && s.MayAsk && !alone || t.Name == ReadResult && world {
+		if t.Name == askPerson && s.MayAsk && !alone || t.Name == ReadResult && world || t.Name == SearchTools && s.Discover && !alone {
 			out = append(out, t)
 		}
 	}
@@ -67,8 +75,11 @@ const (
 // useOwn says what follows from an open call of one of the core's tools, or of the
 // society's.
 func (s *State) useOwn(a *agent.Agent, u *agent.Use, e event.Event) []event.Draft {
-	if u.Name == askPerson {
+	switch u.Name {
+	case askPerson:
 		return s.useAsk(a, u, e)
+	case SearchTools:
+		return s.useSearch(a, u, e)
 	}
 	return s.rules.toolbox.Use(s, a, u, e)
 }

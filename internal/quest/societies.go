@@ -205,6 +205,7 @@ func (l Societies) Check(s *Spec) error {
 		return strictyaml.Join(append(faults, l.noSociety(s.Society)))
 	}
 	faults = append(faults, FaultsOf(l.checkAgents(s, soc))...)
+	faults = append(faults, FaultsOf(l.checkDiscover(s, soc))...)
 	faults = append(faults, s.Prompts.check(soc, s.Context)...)
 	keys := l.checkKeys(s, soc)
 	faults = append(faults, keys...)
@@ -212,6 +213,23 @@ func (l Societies) Check(s *Spec) error {
 		faults = append(faults, FaultsOf(k.Check(s))...)
 	}
 	return strictyaml.Join(faults)
+}
+
+// checkDiscover wants agents that can find their tools: with a model, and without a role that
+// says what they have.
+func (l Societies) checkDiscover(s *Spec, soc Society) error {
+	if !s.Discover {
+		return nil
+	}
+	if _, cast := soc.(Cast); cast {
+		return Fault("discover", "discover: the agents of %s have the tools of their roles; leave it out", NameOf(soc.Rules()))
+	}
+	for _, g := range l.Groups(s) {
+		if g.Executor != "" {
+			return Fault("discover", "discover: the executor %s has its tools from an MCP server, whose list stays; leave it out", g.Executor)
+		}
+	}
+	return nil
 }
 
 func (l Societies) noSociety(name string) error {

@@ -40,7 +40,9 @@ type Spec struct {
 	Base    string `yaml:"base,omitempty" json:"base,omitempty" jsonschema:"the commit of repo that agents begin with, by any name that git knows; default HEAD; worktree takes changes that are not committed"`
 	Prepare string `yaml:"prepare,omitempty" json:"prepare,omitempty" jsonschema:"a shell command that runs once, with the network of computer, in the home that every agent begins with"`
 	Deliver string `yaml:"deliver,omitempty" json:"deliver,omitempty" jsonschema:"branch: have what an agent changed made a branch of repo (lyceum/ and the quest's name) when the quest has its answer; default: only lyceum deliver does that"`
-	MayAsk  bool   `yaml:"may_ask,omitempty" json:"may_ask,omitempty" jsonschema:"whether agents may ask you something while they work, with the tool ask_person; see docs/questions.md; default false"`
+	// Discover is for quests with many tools.
+	Discover bool `yaml:"discover,omitempty" json:"discover,omitempty" jsonschema:"whether agents begin with the eight of the servers' tools that fit the question best, and find others with the tool search_tools, instead of being shown all of them; solo and lab only; see docs/tools.md; default false"`
+	MayAsk   bool `yaml:"may_ask,omitempty" json:"may_ask,omitempty" jsonschema:"whether agents may ask you something while they work, with the tool ask_person; see docs/questions.md; default false"`
 	// MCP is read node by node.
 	MCP setting.Servers `yaml:"mcp,omitempty" json:"mcp,omitempty" jsonschema:"MCP servers whose tools the agents get, by name, each with run or url; see docs/protocols.md"`
 	// Computer is a word or a mapping, and so read node by node.

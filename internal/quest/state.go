@@ -109,6 +109,8 @@ type State struct {
 	Servers []event.ServerPin `json:",omitempty"`
 	Offers  map[string]*Offer `json:",omitempty"`
 	Changed []string          `json:",omitempty"`
+	// Finders are agents that find their tools in the catalogue, by name.
+	Finders map[string]*Finder `json:",omitempty"`
 	// Forms are what servers want to know of people, the oldest first.
 	Forms []Form `json:",omitempty"`
 

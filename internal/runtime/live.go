@@ -110,7 +110,7 @@ func (r *Runtime) run(ctx context.Context, name string, opts RunOptions, before 
 		running: map[uint64]bool{}, turns: map[uint64]context.CancelFunc{}, tools: tool.Extend(r.Tools),
 		desks: map[string]*desk{}, models: map[string]model.Model{},
 	}
-	l.began = state.Seq
+	l.began, l.discovery = state.Seq, r.NewDiscovery()
 	l.work, l.stop = context.WithCancel(ctx)
 	if n := len(before); n > 0 {
 		l.before = before[n-1].ID
@@ -197,6 +197,8 @@ type live struct {
 	// run did.
 	servers *servers
 	began   uint64
+	// discovery finds tools for agents.
+	discovery *Discovery
 	// executors are the agents that are somebody else's programs.
 	executors *executors
 	seeds     seeds
@@ -517,6 +519,7 @@ func (l *live) close() {
 	}
 	l.executors.close()
 	l.mail.close()
+	_ = l.discovery.Close() // what it keeps can be made again
 	for name, d := range l.desks {
 		_ = d.leave(ended(l.state) || l.unneeded(name))
 		d.removing.Wait()

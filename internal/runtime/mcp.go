@@ -155,6 +155,9 @@ func (l *live) listed(ctx context.Context, in event.Draft) ([]event.Draft, error
 	if err != nil {
 		return nil, err
 	}
+	if l.state.Finders[in.Actor] != nil {
+		return l.renewed(ctx, in, tools)
+	}
 	shown, err := l.quest().Show(ctx, in.Actor, tools, s.source())
 	if err != nil {
 		return nil, err
@@ -167,9 +170,28 @@ func (l *live) listed(ctx context.Context, in event.Draft) ([]event.Draft, error
 	return []event.Draft{shown, in}, nil
 }
 
-// takeListed takes inputs among which servers list tools: each such is a step of its own.
+// renewed takes in the tools of a server for an agent that finds its tools: it has none by that,
+// but those in their new form that it was shown and a person has taken.
+func (l *live) renewed(ctx context.Context, in event.Draft, tools []tool.Tool) ([]event.Draft, error) {
+	has := l.state.Agent(in.Actor).ToolNames
+	tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return !slices.Contains(has, t.Name) })
+	if len(tools) == 0 {
+		return []event.Draft{in}, nil
+	}
+	shown, err := l.quest().Show(ctx, in.Actor, tools)
+	return []event.Draft{shown, in}, err
+}
+
+// takeListed takes inputs among which are lists of tools, of servers or found: each such is a
+// step of its own.
 func (l *live) takeListed(ctx context.Context, inputs []event.Draft) (done bool, err error) {
-	at := slices.IndexFunc(inputs, func(d event.Draft) bool { _, ok := d.Body.(*event.McpListed); return ok })
+	at := slices.IndexFunc(inputs, func(d event.Draft) bool {
+		switch d.Body.(type) {
+		case *event.McpListed, *foundTools:
+			return true
+		}
+		return false
+	})
 	if at < 0 {
 		return false, nil
 	}
@@ -178,7 +200,11 @@ func (l *live) takeListed(ctx context.Context, inputs []event.Draft) (done bool,
 			return true, err
 		}
 	}
-	drafts, err := l.listed(ctx, inputs[at])
+	list := l.listed
+	if _, ok := inputs[at].Body.(*foundTools); ok {
+		list = l.found
+	}
+	drafts, err := list(ctx, inputs[at])
 	if err == nil {
 		err = l.takeAll(ctx, drafts)
 	}

@@ -34,6 +34,8 @@ var ownServices = map[event.Type]service{
 	"timer.set":  timerService{},
 	"mcp.call":   mcpService{},
 
+	"catalogue.call": catalogueService{},
+
 	"gateway.call": gatewayService{},
 
 	"executor.call": executorService{},

@@ -145,8 +145,9 @@ func (s *statistics) accumulator() *accumulator {
 	return a
 }
 
-// rank scores every paragraph that has a term of the query, and returns the best.
-func (s *statistics) rank(ctx context.Context, terms []asked, limit int) ([]ranked, error) {
+// rank scores every paragraph that has a term of the query, and returns the best of those that
+// are looked at.
+func (s *statistics) rank(ctx context.Context, terms []asked, limit int, only Only) ([]ranked, error) {
 	if limit = min(limit, s.paragraphs); limit < 1 {
 		return nil, ctx.Err()
 	}
@@ -164,6 +165,9 @@ func (s *statistics) rank(ctx context.Context, terms []asked, limit int) ([]rank
 	for _, ord := range a.touched {
 		if best.full && float64(a.cells[ord].score*Unit) < float64(best.worst.score)-1 {
 			continue // most are, and need not be rounded to be seen to be worse
+		}
+		if only != nil && !only(int(ord)) {
+			continue
 		}
 		best.offer(ranked{ord: ord, score: billionths(a.cells[ord].score)})
 	}

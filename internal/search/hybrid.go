@@ -35,15 +35,17 @@ type Hybrid struct {
 	dimensions int
 	// What cosines mean, in billionths.
 	nothing, everything int64
+	// words and meaning are what the two lists weigh; words is 0 if that depends on the query.
+	words, meaning int64
 }
 
-var _ Searcher = (*Hybrid)(nil)
+var _ Narrow = (*Hybrid)(nil)
 
 // NewHybrid embeds the paragraphs that the cache does not know. The documents must be
 // those of the lexical searcher. The cache may be nil. If the embedder is nil, the
 // result searches exactly as the lexical searcher does.
 func NewHybrid(ctx context.Context, lexical Searcher, e Embedder, cache *VectorCache, docs []Document) (*Hybrid, error) {
-	h := &Hybrid{lexical: lexical, embedder: e}
+	h := &Hybrid{lexical: lexical, embedder: e, meaning: semanticWeight}
 	if e == nil {
 		return h, nil
 	}
@@ -58,6 +60,10 @@ func NewHybrid(ctx context.Context, lexical Searcher, e Embedder, cache *VectorC
 	}
 	return h, nil
 }
+
+// Weigh has both lists weigh the same for every query, in billionths. It is for corpora that are
+// no prose, and called before the first search.
+func (h *Hybrid) Weigh(words, meaning int64) { h.words, h.meaning = words, meaning }
 
 func (h *Hybrid) embedAll(ctx context.Context, cache *VectorCache) error {
 	h.vectors = make([]vector, 0, h.len())
@@ -152,14 +158,25 @@ func (h *Hybrid) embed(ctx context.Context, texts []string) ([]vector, error) {
 
 // Search implements Searcher.
 func (h *Hybrid) Search(ctx context.Context, query string, limit int) ([]Hit, error) {
+	return h.SearchBoth(ctx, query, query, limit, nil)
+}
+
+// SearchOnly implements Narrow, if the lexical searcher does.
+func (h *Hybrid) SearchOnly(ctx context.Context, query string, limit int, only Only) ([]Hit, error) {
+	return h.SearchBoth(ctx, query, query, limit, only)
+}
+
+// SearchBoth searches for some words, and for what means the same as a query: whoever adds
+// other forms of its words to a query leaves them out of what is embedded.
+func (h *Hybrid) SearchBoth(ctx context.Context, words, query string, limit int, only Only) ([]Hit, error) {
 	if h.embedder == nil {
-		return h.lexical.Search(ctx, query, limit)
+		return h.byLexical(ctx, words, limit, only)
 	}
 	limit = min(limit, h.len())
 	if limit < 1 {
 		return nil, ctx.Err()
 	}
-	lexical, err := h.lexical.Search(ctx, query, max(limit, depth))
+	lexical, err := h.byLexical(ctx, words, max(limit, depth), only)
 	if err != nil {
 		return nil, err
 	}
@@ -173,15 +190,29 @@ func (h *Hybrid) Search(ctx context.Context, query string, limit int) ([]Hit, er
 	if len(asked[0]) != h.dimensions {
 		return nil, fmt.Errorf("embed the query with %s: it gave %d dimensions, but %d for the corpus: delete the cache of vectors", h.embedder.Name(), len(asked[0]), h.dimensions)
 	}
-	return h.fuse(lexical, asked[0], query, limit)
+	return h.fuse(lexical, asked[0], query, limit, only)
+}
+
+func (h *Hybrid) byLexical(ctx context.Context, words string, limit int, only Only) ([]Hit, error) {
+	if only == nil {
+		return h.lexical.Search(ctx, words, limit)
+	}
+	n, ok := h.lexical.(Narrow)
+	if !ok {
+		return nil, errors.New("this searcher by words cannot leave paragraphs out")
+	}
+	return n.SearchOnly(ctx, words, limit, only)
 }
 
 // semantic returns the paragraphs nearest in meaning that have anything in common with
 // the query.
-func (h *Hybrid) semantic(q vector, limit int) []ranked {
+func (h *Hybrid) semantic(q vector, limit int, only Only) []ranked {
 	square := dot(q, q)
 	best := selection{limit: limit}
 	for i, v := range h.vectors {
+		if only != nil && !only(i) {
+			continue
+		}
 		if c := cosine(dot(q, v), square, h.squares[i]); c > h.nothing {
 			best.offer(ranked{ord: uint32(i), score: c})
 		}
@@ -189,16 +220,16 @@ func (h *Hybrid) semantic(q vector, limit int) []ranked {
 	return best.sorted()
 }
 
-func (h *Hybrid) fuse(lexical []Hit, q vector, query string, limit int) ([]Hit, error) {
+func (h *Hybrid) fuse(lexical []Hit, q vector, query string, limit int, only Only) ([]Hit, error) {
 	fused, found := map[uint32]*ranked{}, map[uint32]Hit{}
 	if err := h.byWords(fused, found, lexical, q); err != nil {
 		return nil, err
 	}
-	for i, r := range h.semantic(q, max(limit, depth)) {
+	for i, r := range h.semantic(q, max(limit, depth), only) {
 		if fused[r.ord] == nil {
 			fused[r.ord] = &ranked{ord: r.ord, relevance: h.relevance(r.score)}
 		}
-		fused[r.ord].score += semanticWeight / int64(fusionConstant+i+1)
+		fused[r.ord].score += h.meaning / int64(fusionConstant+i+1)
 	}
 	best := selection{limit: limit}
 	for _, r := range fused { // in any order: no two are equal
@@ -224,6 +255,9 @@ func (h *Hybrid) byWords(fused map[uint32]*ranked, found map[uint32]Hit, lexical
 	weight := int64(0)
 	for _, hit := range lexical {
 		weight = max(weight, hit.Relevance)
+	}
+	if h.words > 0 {
+		weight = h.words
 	}
 	square, rank := dot(q, q), int64(0)
 	for _, hit := range lexical {

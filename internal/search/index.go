@@ -17,7 +17,7 @@ type Index struct {
 	all    postings
 }
 
-var _ Searcher = (*Index)(nil)
+var _ Narrow = (*Index)(nil)
 
 // corpus numbers the paragraphs of sorted documents, from 0 on.
 type corpus struct {
@@ -104,6 +104,11 @@ func (x *Index) transpose(counts []count, ends []int, df []uint32) {
 
 // Search implements Searcher.
 func (x *Index) Search(ctx context.Context, query string, limit int) ([]Hit, error) {
+	return x.SearchOnly(ctx, query, limit, nil)
+}
+
+// SearchOnly implements Narrow.
+func (x *Index) SearchOnly(ctx context.Context, query string, limit int, only Only) ([]Hit, error) {
 	terms := parse(query)
 	for i, t := range terms {
 		if id, ok := x.terms[t.token]; ok {
@@ -112,7 +117,7 @@ func (x *Index) Search(ctx context.Context, query string, limit int) ([]Hit, err
 			terms[i].lists = []postings{{ords: x.all.ords[from:to], tfs: x.all.tfs[from:to]}}
 		}
 	}
-	list, err := x.rank(ctx, terms, limit)
+	list, err := x.rank(ctx, terms, limit, only)
 	if err != nil {
 		return nil, err
 	}

@@ -64,6 +64,17 @@ type Searcher interface {
 	Search(ctx context.Context, query string, limit int) ([]Hit, error)
 }
 
+// Only says which paragraphs a search looks at, by their numbers: all paragraphs of a corpus
+// count from 0 on, in the order of their documents' IDs. Nil is for all of them.
+type Only func(paragraph int) bool
+
+// Narrow is a searcher that can be told which paragraphs to look at. What is left out is left
+// out before the best are counted; what words are worth is what they are in the whole corpus.
+type Narrow interface {
+	Searcher
+	SearchOnly(ctx context.Context, query string, limit int, only Only) ([]Hit, error)
+}
+
 // Unit is what one stands for in scores and relevances.
 const Unit = 1_000_000_000
 

@@ -19,3 +19,6 @@ would yet you your yours`) {
 	}
 	return m
 }()
+
+// StopWord reports whether a token says nothing about what a question is about.
+func StopWord(token string) bool { return stopWords[token] }

@@ -27,7 +27,7 @@ type Store struct {
 	pool *sqlitex.Pool
 }
 
-var _ Searcher = (*Store)(nil)
+var _ Narrow = (*Store)(nil)
 
 // The file's marks: "lysr", and the version of the tables and of what a token is.
 const (
@@ -151,12 +151,17 @@ func (s *Store) Close() error { return s.pool.Close() }
 
 // Search implements Searcher.
 func (s *Store) Search(ctx context.Context, query string, limit int) ([]Hit, error) {
+	return s.SearchOnly(ctx, query, limit, nil)
+}
+
+// SearchOnly implements Narrow.
+func (s *Store) SearchOnly(ctx context.Context, query string, limit int, only Only) ([]Hit, error) {
 	conn, err := s.pool.Take(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer s.pool.Put(conn)
-	hits, err := s.search(ctx, conn, query, limit)
+	hits, err := s.search(ctx, conn, query, limit, only)
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -166,14 +171,14 @@ func (s *Store) Search(ctx context.Context, query string, limit int) ([]Hit, err
 	return hits, nil
 }
 
-func (s *Store) search(ctx context.Context, conn *sq.Conn, query string, limit int) ([]Hit, error) {
+func (s *Store) search(ctx context.Context, conn *sq.Conn, query string, limit int, only Only) ([]Hit, error) {
 	terms := parse(query)
 	for i := range terms {
 		if err := s.find(conn, &terms[i]); err != nil {
 			return nil, err
 		}
 	}
-	list, err := s.rank(ctx, terms, limit)
+	list, err := s.rank(ctx, terms, limit, only)
 	if err != nil {
 		return nil, err
 	}

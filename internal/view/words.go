@@ -138,7 +138,16 @@ var coreWords = dictionary{
 		}
 		return Words{Text: "the home that agents begin with is prepared", Weight: News}
 	}),
+	word("tools", func(t *Teller, e event.Event, b *event.CatalogueCall) Words {
+		if b.For == 0 {
+			return Words{By: e.Actor, Text: "gets tools that fit its task", Weight: Detail}
+		}
+		return Words{By: e.Actor, Text: "looks for tools: " + t.text(b.Intent), Weight: Detail}
+	}),
 	word("tools", func(t *Teller, e event.Event, b *event.ToolsShown) Words {
+		if b.Call != 0 {
+			return foundTools(t, e, b)
+		}
 		var names []string
 		for _, s := range b.Shown {
 			names = append(names, t.cut(s.Name))
@@ -393,4 +402,23 @@ func limitWords(l event.Limits) string {
 		add("of storage for each agent", "storage", a.Storage)
 	}
 	return strings.Join(out, ", ")
+}
+
+// foundTools tells of tools that were found for an agent.
+func foundTools(t *Teller, e event.Event, b *event.ToolsShown) Words {
+	var names []string
+	for _, f := range b.Found {
+		names = append(names, t.cut(f.Name))
+	}
+	w := Words{By: e.Actor, Text: fmt.Sprintf("is shown %d tools; found: %s", len(b.Shown), strings.Join(names, ", ")), Weight: Detail}
+	if len(names) == 0 {
+		w.Text = fmt.Sprintf("is shown %d tools; nothing was found", len(b.Shown))
+	}
+	for _, l := range b.LeftOut {
+		w.Notes = append(w.Notes, t.cut(l.Name)+" is left out: "+t.cut(l.Why))
+	}
+	if b.Embedder == "" {
+		w.Notes = append(w.Notes, "by words alone")
+	}
+	return w
 }

@@ -94,7 +94,7 @@ func examine(ctx context.Context, r *runtime.Runtime, name string, progress func
 			d = b.read(e)
 		}
 		if d == nil && witness != nil {
-			if d, err = witness.look(ctx, e); err != nil {
+			if d, err = witness.look(ctx, p.State, e); err != nil {
 				return nil, err
 			}
 			rep.Notes = witness.notes

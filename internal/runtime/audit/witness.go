@@ -1,10 +1,12 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
 	"lyceum/internal/event"
+	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 )
 
@@ -36,10 +38,11 @@ type witnesses struct {
 	reports map[uint64][]event.Event
 	// notes are what could not be looked at, or nobody vouches for.
 	notes []string
+	finds *finds
 }
 
 func newWitnesses(rt *runtime.Runtime) *witnesses {
-	return &witnesses{rt: rt, open: map[uint64]event.Event{}, reports: map[uint64][]event.Event{}}
+	return &witnesses{rt: rt, finds: newFinds(rt), open: map[uint64]event.Event{}, reports: map[uint64][]event.Event{}}
 }
 
 // maxNotes is how many notes are kept.
@@ -52,13 +55,17 @@ func (w *witnesses) note(e event.Event, format string, args ...any) {
 }
 
 func (w *witnesses) close() {
+	w.finds.close()
 	if w.own != nil {
 		w.own.Close()
 	}
 }
 
-// look finds what does not hold about an event.
-func (w *witnesses) look(ctx context.Context, e event.Event) (*Difference, error) {
+// look finds what does not hold about an event, which has been applied to s.
+func (w *witnesses) look(ctx context.Context, s *quest.State, e event.Event) (*Difference, error) {
+	if d, err := w.finds.look(ctx, s, e, w.note); d != nil || err != nil {
+		return d, err
+	}
 	switch b := e.Body.(type) {
 	case *event.QuestCreated:
 		if shop, ok := w.rt.Workshop(b.Rules).(Witnessed); ok {
@@ -102,4 +109,20 @@ func timed(call, e event.Event, took int64) *Difference {
 		return &Difference{Seq: e.Seq, What: fmt.Sprintf("it says that it took %d µs, but %d µs passed between the call and the result: it was altered, or the clock was set back", took, there)}
 	}
 	return nil
+}
+
+// CompareBodies says what does not hold if a result that was made again is not the recorded one.
+func CompareBodies(e event.Event, again event.Body, what string) (*Difference, error) {
+	have, err := event.EncodeBody(e.Body)
+	if err != nil {
+		return nil, err
+	}
+	want, err := event.EncodeBody(again)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Equal(have, want) {
+		return nil, nil
+	}
+	return &Difference{Seq: e.Seq, What: what, Recorded: string(have), Computed: string(want)}, nil
 }

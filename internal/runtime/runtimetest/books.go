@@ -181,7 +181,7 @@ func (b *books) fork() {
 // call checks that every call has one result, and that nothing is asked of the world
 // while the quest rests, or beyond a limit.
 func (b *books) call(w *World, e event.Event) error {
-	if r, ok := e.Body.(event.Result); ok {
+	if r, ok := e.Body.(event.Result); ok && (r.Answers() != 0 || e.Type != "tools.shown") {
 		if r.Type().Answered() == "interaction.opened" {
 			w.Saw(string(e.Type))
 		}

@@ -108,7 +108,7 @@ var Usual = Rates{
 
 // ownRows are the calls that quests of all societies make.
 func ownRows() map[event.Type]Row {
-	return map[event.Type]Row{"model.call": answer, "tool.call": toolResult, "timer.set": fired, "interaction.opened": replied, "mcp.call": listed, "gateway.call": passed, "prepare.call": made,
+	return map[event.Type]Row{"model.call": answer, "tool.call": toolResult, "timer.set": fired, "interaction.opened": replied, "mcp.call": listed, "catalogue.call": found, "gateway.call": passed, "prepare.call": made,
 		"executor.call": readied, "prompt.call": returned}
 }
 

@@ -2,7 +2,10 @@ package runtimetest
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
+	"lyceum/internal/agent"
 	"lyceum/internal/event"
 )
 
@@ -52,6 +55,43 @@ func listed(w *World, call event.Event) event.Body {
 	}
 	w.Saw("servers listed")
 	return r
+}
+
+// found is the row of catalogue.call: tools of servers that may fit, or none. What is shown is
+// made of what the agent has; once its window was cut, it may be less.
+func found(w *World, call event.Event) event.Body {
+	s := w.State()
+	a, l := s.Agent(call.Actor), s.Lookup(call.Actor, call.Seq)
+	b := &event.ToolsShown{Call: call.Seq, Catalogue: event.HashOf([]byte("catalogue"))}
+	keep := a.ToolNames
+	if l != nil && l.Cut && w.Chance(500) && !slices.ContainsFunc(a.Open, func(u agent.Use) bool { return strings.Contains(u.Name, "__") }) {
+		keep = s.Finders[a.Name].Names
+		w.Saw("found tools dropped")
+	}
+	for _, name := range keep {
+		t := a.Sources[name]
+		t.Name = name
+		b.Shown = append(b.Shown, t)
+	}
+	for _, srv := range s.Servers {
+		o := s.Offer(a.Name, srv.Name)
+		if o == nil || w.Chance(300) {
+			continue
+		}
+		for i, p := range o.Pins {
+			b.Found = append(b.Found, event.FoundTool{Name: p.Name, Score: int64(10 - i)})
+			switch {
+			case slices.Contains(keep, p.Name):
+			case w.Chance(300):
+				b.LeftOut = append(b.LeftOut, event.LeftOut{Name: p.Name, Why: "there is no room"})
+			default:
+				b.Shown = append(b.Shown, event.ShownTool{Name: p.Name, Source: "mcp:" + srv.Name, Trust: event.TrustStranger})
+			}
+			w.Saw("tools found")
+		}
+	}
+	b.Tools = event.RefOf([]byte(fmt.Sprint(b.Shown)))
+	return b
 }
 
 // changes is the news, now and then, that the tools of a server are not what an agent was

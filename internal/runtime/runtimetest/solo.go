@@ -20,7 +20,7 @@ const soloPolicies = `
 - {use: repetition, warn: 2, park: 4}
 - {use: max-calls, max: 4, tools: [unsafe]}
 - {use: same-error, max: 2}
-- {use: allowed-tools, role: agent, tools: [safe, unsafe, ask_person]}
+- {use: allowed-tools, role: agent, tools: [safe, unsafe, ask_person, search_tools, one__look, one__write]}
 - {use: no-touch, paths: [secret]}
 - {use: one-at-a-time, domains: [a, b]}
 - {use: analysis-first, analysis: [safe], execution: [unsafe]}
@@ -104,6 +104,10 @@ func (*Solo) Make(w *World, b *event.QuestCreated) {
 	if w.Chance(200) {
 		b.Limits.Agent = &event.Share{Turns: new(1 + w.Int64N(20))}
 	}
+	if w.seed%16 == 3 { // half of those that have servers
+		b.Discover = true
+		b.Agents[0].ToolNames = append(b.Agents[0].ToolNames, quest.SearchTools)
+	}
 }
 
 // Call implements Part. Arguments are good, good in disguise, or no arguments at all.
@@ -113,6 +117,10 @@ func (*Solo) Call(w *World, _ string) (string, any) {
 		return asking, event.Text{Text: fmt.Sprintf(`{"question":"Which?","options":["a","b"],"wait":%v,"minutes":%d}`, w.Chance(700), w.IntN(3))}
 	}
 	switch {
+	case len(w.State().Finders) > 0 && w.Chance(200):
+		return quest.SearchTools, event.Text{Text: fmt.Sprintf(`{"intent":%q}`, w.Word())}
+	case len(w.State().Finders) > 0 && w.Chance(200):
+		return []string{"one__look", "one__write", "two__look"}[w.IntN(3)], event.Text{Text: `{}`}
 	case w.Chance(50):
 		return name, w.Text()
 	case w.Chance(50):

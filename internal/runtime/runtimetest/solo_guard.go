@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lyceum/internal/event"
+	"lyceum/internal/quest"
 
 	"github.com/go-json-experiment/json"
 )
@@ -82,7 +83,7 @@ func (g *guard) watch(e event.Event) error {
 			}
 		}
 	case *event.ToolCall:
-		if e.Tool != asking { // it has no path, and touches nothing
+		if e.Tool != asking && e.Tool != quest.SearchTools && !strings.Contains(e.Tool, "__") { // they have no path, and touch nothing
 			return g.began(e, b)
 		}
 	case *event.ToolResult:

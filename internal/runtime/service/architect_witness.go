@@ -95,7 +95,7 @@ func (w *planWitness) merged(ctx context.Context, e event.Event, call *event.Mer
 		return nil, err
 	}
 	again.Call, again.Stored, again.Full = b.Call, b.Stored, b.Full
-	return compareBodies(e, again, "the recorded parts give something else when they are put together")
+	return audit.CompareBodies(e, again, "the recorded parts give something else when they are put together")
 }
 
 // Recorded implements audit.Repeater.

@@ -1,7 +1,6 @@
 package service
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -96,28 +95,13 @@ func (w *netWitness) searched(ctx context.Context, e event.Event, call *event.Se
 		return nil, err
 	}
 	again.Call, again.Duration = b.Call, b.Duration
-	return compareBodies(e, again, "the search finds something else in the recorded corpus")
+	return audit.CompareBodies(e, again, "the search finds something else in the recorded corpus")
 }
 
 // repeats reports whether an embedder gives the same vectors everywhere.
 func repeats(e search.Embedder) bool {
 	r, ok := e.(interface{ Repeats() bool })
 	return ok && r.Repeats()
-}
-
-func compareBodies(e event.Event, again event.Body, what string) (*audit.Difference, error) {
-	have, err := event.EncodeBody(e.Body)
-	if err != nil {
-		return nil, err
-	}
-	want, err := event.EncodeBody(again)
-	if err != nil {
-		return nil, err
-	}
-	if bytes.Equal(have, want) {
-		return nil, nil
-	}
-	return &audit.Difference{Seq: e.Seq, What: what, Recorded: string(have), Computed: string(want)}, nil
 }
 
 // misplaced says why an anchor does not stand where it says, nothing if it does.

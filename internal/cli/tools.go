@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) toolsCommand() *cobra.Command {
+	var asJSON bool
+	var intent string
+	cmd := &cobra.Command{
+		Use:   "tools <quest.yaml | quest>",
+		Short: "Say which tools agents would get, or have, and why",
+		Long: `Of a quest.yaml: which tools its agents would be shown before their first turn, and why.
+Nothing is made; servers that can be reached without a computer are asked for their tools.
+With --intent, tools are chosen for that instead of the question.
+
+Of a quest: which tools its agents have by now, and how they came by them.`,
+		Args: exactArgs(1, "a quest.yaml, or a quest's name"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := a.foreseen(cmd.Context(), args[0], intent)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(f)
+			}
+			a.printTools(f)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&intent, "intent", "", "what agents want to do, in place of the question of a quest.yaml")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return a.questArg(cmd)
+}
+
+func (a *app) foreseen(ctx context.Context, arg, intent string) (*runtime.Foreseen, error) {
+	if !isFile(arg) && !isThere(arg) {
+		if intent != "" {
+			return nil, usagef("--intent goes with a quest.yaml; a quest's agents search by themselves")
+		}
+		if err := checkName(arg); err != nil {
+			return nil, err
+		}
+		if err := a.open(false); err != nil {
+			return nil, err
+		}
+		return a.rt.Shown(ctx, arg)
+	}
+	d, err := draftOfFile(ctx, arg)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := a.plan(ctx, d, &specFlags{}, quest.Bounds{})
+	if err != nil {
+		return nil, err
+	}
+	if err := a.open(true); err != nil {
+		return nil, err
+	}
+	return a.rt.Foresee(ctx, plan, intent)
+}
+
+func (a *app) printTools(f *runtime.Foreseen) {
+	for _, s := range f.Servers {
+		if s.Error != "" {
+			fmt.Fprintf(a.out, "server %s (%s): %s\n", printable(s.Name), s.Kind, printable(s.Error))
+			continue
+		}
+		fmt.Fprintf(a.out, "server %s (%s): %d tools\n", printable(s.Name), s.Kind, s.Tools)
+	}
+	for _, g := range f.Agents {
+		name := g.Agent
+		if g.Count > 1 {
+			name = fmt.Sprintf("%s (%d of them)", name, g.Count)
+		}
+		fmt.Fprintf(a.out, "\n%s: %d tools\n", printable(name), len(g.Tools))
+		for _, t := range g.Tools {
+			fmt.Fprintf(a.out, "  %-40s %-20s %-9s %s\n", printable(t.Name), cmp.Or(printable(t.Source), "lyceum"), t.Trust, printable(t.Why))
+		}
+		for _, l := range g.LeftOut {
+			fmt.Fprintf(a.out, "  left out: %s: %s\n", printable(l.Name), printable(l.Why))
+		}
+		switch {
+		case g.Doubt != "":
+			fmt.Fprintf(a.out, "  found by words alone: %s\n", printable(g.Doubt))
+		case f.Discover && g.Embedder == "":
+			fmt.Fprintln(a.out, "  found by words alone")
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"lyceum/internal/event"
+	"lyceum/internal/knowledge"
+	"lyceum/internal/mcp"
+	"lyceum/internal/mcp/setting"
+	"lyceum/internal/model"
+	"lyceum/internal/quest"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Foreseen is what agents have of tools, or would have, and why.
+type Foreseen struct {
+	Quest string `json:"quest"`
+	// Discover says that agents find tools when they need them.
+	Discover bool             `json:"discover"`
+	Servers  []ForeseenServer `json:"servers"`
+	Agents   []ForeseenAgent  `json:"agents"`
+}
+
+// ForeseenServer is an MCP server, with how many tools it has, or why nobody can tell.
+type ForeseenServer struct {
+	Name  string `json:"name"`
+	Kind  string `json:"kind"`
+	Tools int    `json:"tools"`
+	Error string `json:"error,omitempty"`
+}
+
+// ForeseenAgent is an agent, or several that have the same.
+type ForeseenAgent struct {
+	Agent string         `json:"agent"`
+	Count int64          `json:"count"`
+	Tools []ForeseenTool `json:"tools"`
+	// LeftOut are tools that are not shown though they were found.
+	LeftOut []event.LeftOut `json:"left_out"`
+	// Embedder is whose vectors tools are found by; empty is for words alone, and Doubt then
+	// says why, if vectors were to be used.
+	Embedder string `json:"embedder"`
+	Doubt    string `json:"doubt,omitempty"`
+}
+
+// ForeseenTool is a tool and why the agent has it.
+type ForeseenTool struct {
+	Name string `json:"name"`
+	// Source is empty for a tool of Lyceum's own.
+	Source string `json:"source"`
+	Trust  string `json:"trust"`
+	Why    string `json:"why"`
+	// Score is what it was found by, 0 if it was not.
+	Score int64 `json:"score,omitempty"`
+}
+
+// Foresee says what agents of a plan would be shown before their first turn. It makes nothing,
+// and asks the servers that can be reached without a computer. An intent stands in the place of
+// the question, if there is one.
+func (r *Runtime) Foresee(ctx context.Context, p Plan, intent string) (*Foreseen, error) {
+	p.Say = nil
+	c := newCreation(r, p)
+	c.texts.dry, c.texts.kept = true, map[event.Hash][]byte{}
+	b, err := c.created(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &Foreseen{Quest: b.Name, Discover: b.Discover, Servers: []ForeseenServer{}, Agents: []ForeseenAgent{}}
+	var listed []listedServer
+	for _, pin := range b.Servers {
+		var set setting.Server
+		if err := json.Unmarshal(c.texts.kept[pin.Settings.Hash], &set); err != nil {
+			return nil, fmt.Errorf("read what is said of the server %s: %w", pin.Name, err)
+		}
+		f := ForeseenServer{Name: pin.Name, Kind: pin.Kind}
+		pins, err := r.listTools(ctx, pin.Name, set)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if f.Tools = len(pins); err != nil {
+			f.Error = r.Redact(err.Error())
+		} else {
+			listed = append(listed, listedServer{pin.Name, set, pins})
+		}
+		out.Servers = append(out.Servers, f)
+	}
+	if intent == "" {
+		intent = c.question
+	}
+	d := r.NewDiscovery()
+	defer d.Close()
+	for _, spec := range b.Agents {
+		var core []model.Tool
+		if err := json.Unmarshal(c.texts.kept[spec.Tools.Hash], &core); err != nil {
+			return nil, fmt.Errorf("read the tools of %s: %w", spec.Name, err)
+		}
+		a, err := r.foresee(ctx, d, b.Discover && spec.Executor == "", spec, core, listed, intent)
+		if err != nil {
+			return nil, err
+		}
+		out.Agents = append(out.Agents, a)
+	}
+	return out, nil
+}
+
+// errInside says why a server is not asked beforehand.
+var errInside = errors.New("it runs inside the agents' computers: what it has is known once the quest runs")
+
+// listTools asks a server for its tools, as it is asked before an agent's first turn.
+func (r *Runtime) listTools(ctx context.Context, name string, set setting.Server) ([]pinnedTool, error) {
+	if set.Kind() != setting.HTTP {
+		return nil, errInside
+	}
+	ctx, cancel := context.WithTimeout(ctx, mcp.ConnectTime)
+	defer cancel()
+	l := &live{rt: r}
+	l.servers = &servers{l: l}
+	s := &served{l: l, server: name, set: set}
+	to := mcp.Address{URL: set.URL, Private: r.Servers.Private}
+	var err error
+	if to.Header, err = s.header(); err != nil {
+		return nil, err
+	}
+	c, err := mcp.Dial(ctx, to, mcp.Options{Version: r.Version, Login: s.login(to)})
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	list, err := c.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pins, _, err := s.offered(list)
+	return pins, err
+}
+
+// foresee is what agents of one kind would be shown.
+func (r *Runtime) foresee(ctx context.Context, d *Discovery, finds bool, spec event.AgentSpec, core []model.Tool, listed []listedServer, intent string) (ForeseenAgent, error) {
+	a := ForeseenAgent{Agent: spec.Name, Count: max(spec.Count, 1), Tools: []ForeseenTool{}, LeftOut: []event.LeftOut{}}
+	for _, t := range core {
+		a.Tools = append(a.Tools, ForeseenTool{Name: t.Name, Trust: event.TrustOwn, Why: "it begins with this one"})
+	}
+	cat, left, err := catalogueOf(core, listed)
+	if err != nil {
+		return a, err
+	}
+	if !finds {
+		for _, e := range cat.Entries() {
+			if !began(cat)(e.Shown) && spec.Model+spec.Executor != "" {
+				a.Tools = append(a.Tools, ForeseenTool{Name: e.Shown, Source: e.Source, Trust: e.Trust, Why: "all tools of its server are shown"})
+			}
+		}
+		a.LeftOut = append(a.LeftOut, left...)
+		return a, nil
+	}
+	b, err := d.search(ctx, cat, intent, knowledge.Filter{Without: began(cat)}, quest.FirstTools, r.Embedder)
+	if err != nil {
+		return a, err
+	}
+	b.LeftOut = left
+	if _, err := compose(Had{Core: spec.ToolNames, Window: spec.Window}, core, cat, b); err != nil {
+		return a, err
+	}
+	a.Embedder, a.Doubt, a.LeftOut = b.Embedder, b.Doubt, append(a.LeftOut, b.LeftOut...)
+	for _, t := range b.Shown[len(core):] {
+		i := slices.IndexFunc(b.Found, func(f event.FoundTool) bool { return f.Name == t.Name })
+		a.Tools = append(a.Tools, ForeseenTool{Name: t.Name, Source: t.Source, Trust: t.Trust, Why: fmt.Sprintf("place %d of those that fit the question", i+1), Score: b.Found[i].Score})
+	}
+	return a, nil
+}
+
+// Shown says what the agents of a quest have of tools by now, and why.
+func (r *Runtime) Shown(ctx context.Context, name string) (*Foreseen, error) {
+	s, err := r.Load(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	out := &Foreseen{Quest: name, Discover: len(s.Finders) > 0, Servers: []ForeseenServer{}, Agents: []ForeseenAgent{}}
+	why, last := map[[2]string]ForeseenTool{}, map[string]*event.ToolsShown{}
+	calls := map[uint64]*event.CatalogueCall{}
+	for e, err := range r.Ledger.Read(ctx, name, 1) {
+		if err != nil {
+			return nil, err
+		}
+		switch b := e.Body.(type) {
+		case *event.CatalogueCall:
+			calls[e.Seq] = b
+		case *event.ToolsShown:
+			if b.Call != 0 {
+				last[e.Actor] = b
+				explain(why, e, calls[b.Call], b)
+			}
+		}
+	}
+	for _, srv := range s.Servers {
+		f := ForeseenServer{Name: srv.Name, Kind: srv.Kind, Error: "nobody has asked it yet"}
+		for _, a := range s.Agents {
+			if o := s.Offer(a.Name, srv.Name); o != nil && o.Listed {
+				if f.Tools, f.Error = len(o.Pins), ""; o.Failed {
+					f.Error = "it could not be used"
+				}
+			}
+		}
+		out.Servers = append(out.Servers, f)
+	}
+	for _, a := range s.Agents {
+		f := ForeseenAgent{Agent: a.Name, Count: 1, Tools: []ForeseenTool{}, LeftOut: []event.LeftOut{}}
+		if b := last[a.Name]; b != nil {
+			f.Embedder, f.Doubt, f.LeftOut = b.Embedder, b.Doubt, append(f.LeftOut, b.LeftOut...)
+		}
+		for _, tool := range a.ToolNames {
+			t, from := ForeseenTool{Name: tool, Trust: event.TrustOwn, Why: "it began with this one"}, a.Sources[tool]
+			if from.Source != "" {
+				t = ForeseenTool{Name: tool, Source: from.Source, Trust: from.Trust, Why: "all tools of its server are shown"}
+			}
+			if found, ok := why[[2]string{a.Name, tool}]; ok && from.Source != "" {
+				t.Why, t.Score = found.Why, found.Score
+			}
+			f.Tools = append(f.Tools, t)
+		}
+		out.Agents = append(out.Agents, f)
+	}
+	return out, nil
+}
+
+// explain notes by which search an agent got a tool first.
+func explain(why map[[2]string]ForeseenTool, e event.Event, call *event.CatalogueCall, b *event.ToolsShown) {
+	for i, f := range b.Found {
+		key := [2]string{e.Actor, f.Name}
+		if _, had := why[key]; had || call == nil {
+			continue
+		}
+		text := fmt.Sprintf("place %d of those that fit the question", i+1)
+		if call.For != 0 {
+			text = fmt.Sprintf("place %d of those that it found for %q (event %d)", i+1, event.Shorten(call.Intent.Text, 120), e.Seq)
+		}
+		why[key] = ForeseenTool{Why: text, Score: f.Score}
+	}
+}
