@@ -63,8 +63,8 @@ function Drawn({ name, kind, branches, traces, chosen }: Props) {
   // What is searched for is never folded away.
   const open = useMemo(() => {
     if (!wanted) return folded
-    const refs = [...(found ?? []), ...(traces?.events ?? []).filter((e) => foundEvents?.has(e.selection_ref)).map((e) => e.branch)]
-    const way = new Set(refs.flatMap((r) => [...lineage(branches.nodes, r)]))
+    const refs = new Set([...(found ?? []), ...(traces?.events ?? []).filter((e) => foundEvents?.has(e.selection_ref)).map((e) => e.branch)])
+    const way = new Set([...refs].flatMap((r) => [...lineage(branches.nodes, r)]))
     return new Set([...folded].filter((f) => !way.has(f)))
   }, [wanted, folded, found, foundEvents, traces, branches])
   const rows = useMemo(() => lanes(branches.nodes, open, only), [branches, open, only])
@@ -121,7 +121,8 @@ function Drawn({ name, kind, branches, traces, chosen }: Props) {
           cells={(view) => (kind === 'branches' ? <BranchCells lanes={rows} high={high} view={view} measure={measure} faint={faint} onChoose={select} />
             : kind === 'events' ? <EventCells chips={placed.chips} edges={traces?.edges ?? []} view={view} chosen={chosen} found={foundEvents}
               onChoose={select} />
-              : <StageCells nodes={traces?.stages ?? []} stages={stages} lanes={rows} view={view} chosen={chosen} found={foundStages} onChoose={select} />)} />
+              : <StageCells nodes={traces?.stages ?? []} edges={traces?.edges ?? []} stages={stages} lanes={rows} view={view} chosen={chosen}
+                found={foundStages} onChoose={select} />)} />
         {chosen && <Panel key={chosen} quest={name} branches={branches} traces={traces} chosen={chosen} onGo={select} onClose={() => select('')} />}
       </div>
     </>

@@ -23,7 +23,7 @@ export function Panel({ quest, branches, traces, chosen, onGo, onClose }: Props)
         <button className="button small quiet" onClick={onClose} aria-label="Close the panel">✕</button></div>
       {branch && <OfBranch quest={quest} branch={branch} />}
       {event && traces && <OfEvent quest={quest} event={event} traces={traces} onGo={onGo} />}
-      {stage && traces && <OfStage quest={quest} stage={stage} traces={traces} />}
+      {stage && <OfStage quest={quest} stage={stage} />}
     </aside>
   )
 }
@@ -124,18 +124,21 @@ function OfEvent({ quest, event: e, traces, onGo }: { quest: string; event: Even
   )
 }
 
-function OfStage({ quest, stage: s, traces }: { quest: string; stage: StageNode; traces: NodeTraces }) {
-  const title = new Map(traces.events.map((x) => [x.selection_ref, x.title]))
+function OfStage({ quest, stage: s }: { quest: string; stage: StageNode }) {
+  const made = useResource<NodeTraces>(questPath(quest, `/node-traces${ask({ view: 'event', branch: s.branch, stage: s.stage })}`))
   return (
     <>
       <h2>{visible(s.stage)} on <span className="mono">{visible(s.branch)}</span></h2>
       {s.summary && <p className="small">{visible(s.summary)}</p>}
       <p className="small muted">Events <a className="num" href={questLink(quest, 'timeline', { seq: s.first })}>{s.first}</a> to <a className="num"
         href={questLink(quest, 'timeline', { seq: s.last })}>{s.last}</a></p>
-      <ul className="edges">
-        {[...s.events, ...s.decisions].map((ref) => <li key={ref}><a href={questLink(quest, 'records', { artifact: ref.replace(/^event:/, '') })}>
-          {visible(title.get(ref) ?? ref.replace(/^event:/, ''))}</a></li>)}
-      </ul>
+      <Ready of={made} what="what came of it">{(t) => (
+        <ul className="edges">
+          {t.events.slice(0, 100).map((e) => <li key={e.selection_ref}><span className="muted">{e.kind}</span>{e.artifact
+            ? <a href={questLink(quest, 'records', { artifact: e.artifact.id })}>{visible(e.title)}</a> : <span>{visible(e.title)}, under way</span>}</li>)}
+          {t.events.length > 100 && <li className="muted">and {t.events.length - 100} more</li>}
+        </ul>
+      )}</Ready>
     </>
   )
 }

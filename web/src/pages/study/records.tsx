@@ -13,12 +13,13 @@ import { Papers } from './documents'
 import { matches } from './lanes'
 import { Claims, Paper } from './paper'
 import { toneOf } from './results'
+import { Threads } from './threads'
 import './study.css'
 
-const parts = [['artifacts', 'Artifacts'], ['memory', 'Memory'], ['documents', 'Documents']] as const
+const parts = [['artifacts', 'Artifacts'], ['memory', 'Memory'], ['documents', 'Documents'], ['threads', 'Told and asked']] as const
 type Part = typeof parts[number][0]
 
-/** Records are what a study came to, what it remembers, and its documents, as cards to read. */
+/** Records are what a study came to, what it remembers, its documents, and what it told and asked, as cards to read. */
 export default function Records({ name, query }: { name: string; query: URLSearchParams }) {
   const part: Part = query.get('card') ? 'memory' : query.get('document') ? 'documents' : parts.find(([p]) => p === query.get('part'))?.[0] ?? 'artifacts'
   return (
@@ -29,6 +30,7 @@ export default function Records({ name, query }: { name: string; query: URLSearc
       </nav>
       {part === 'artifacts' && <ArtifactCards name={name} chosen={query.get('artifact') ?? ''} />}
       {part === 'memory' && <MemoryCards name={name} chosen={query.get('card') ?? ''} />}
+      {part === 'threads' && <Threads name={name} />}
       {part === 'documents' && <Papers name={name} chosen={query.get('document') ?? ''} />}
     </div>
   )
