@@ -63,7 +63,6 @@ func grown(tab *browsertest.Tab, branches, events int) {
 
 func TestAStudyAtAGlance(t *testing.T) {
 	t.Parallel()
-	axe := rules(t)
 	tab := chromium(t).Tab(t, readers(t))
 	grown(tab, 9, 40)
 	tab.Fresh("#/q/demo-number")
@@ -94,9 +93,7 @@ func TestAStudyAtAGlance(t *testing.T) {
 			t.Error("a title became an element")
 		}
 	})
-	tab.In(t)
-	inEverySize(t, tab, "Overview", axe)
-	tab.Sound()
+	tab.In(t).Sound()
 }
 
 func TestTheCanvasOfAStudy(t *testing.T) {
@@ -144,7 +141,6 @@ func TestTheCanvasOfAStudy(t *testing.T) {
 
 func TestWhatCameOfAStudyAndWhy(t *testing.T) {
 	t.Parallel()
-	axe := rules(t)
 	chromium(t)
 	canvas := func(t *testing.T, at string) *browsertest.Tab {
 		t.Parallel()
@@ -170,17 +166,6 @@ func TestWhatCameOfAStudyAndWhy(t *testing.T) {
 		}
 		tab.Sound()
 	})
-	for name, at := range map[string]string{"Branches": "?node=run/r2", "Artifacts": "?view=events&node=event:a3", "Stages": "?view=stages"} {
-		t.Run("IsAccessibleBy"+name, func(t *testing.T) {
-			tab := canvas(t, at)
-			if name == "Stages" {
-				reads(t, tab, ".stage-tops", "scout", "analysis-campaign", "finalize")
-				tab.Until(`document.querySelector('.chip.stage')`)
-				pictures(tab, "canvas-stages")
-			}
-			inEverySize(t, tab, name, axe)
-		})
-	}
 }
 
 func TestTheRecordsOfAStudy(t *testing.T) {
@@ -242,26 +227,17 @@ func TestTheRecordsOfAStudy(t *testing.T) {
 	}
 }
 
-func TestRecordsAreAccessible(t *testing.T) {
+// TestAHostilePaper is shown as words, with what its claims rest on and what does not hold.
+func TestAHostilePaper(t *testing.T) {
 	t.Parallel()
-	axe := rules(t)
-	for name, at := range map[string]string{"Artifacts": "", "Artifact": "?artifact=result-3", "Memory": "?part=memory", "Card": "?card=c1", "Documents": "?part=documents", "Paper": "?artifact=paper-1"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			tab := chromium(t).Tab(t, readers(t))
-			grown(tab, 3, 9)
-			tab.Fresh("#/q/demo-number/records" + at)
-			tab.Until(`document.querySelector('.records .card')`)
-			if name == "Paper" {
-				tab.Until(`document.querySelectorAll('.claims .card').length === 2 && document.querySelector('.paper-view .prose')`)
-				reads(t, tab, ".claims", "Damping beats", "The month before", "mae 1.87 kWh", "verified")
-				reads(t, tab, ".paper-view", "A paper", "holds", "fails", "limits", "no limits are stated", "paper.html")
-				harmless(t, tab)
-				pictures(tab, "paper")
-			}
-			inEverySize(t, tab, name, axe)
-		})
-	}
+	tab := chromium(t).Tab(t, readers(t))
+	grown(tab, 3, 9)
+	tab.Fresh("#/q/demo-number/records?artifact=paper-1")
+	tab.Until(`document.querySelectorAll('.claims .card').length === 2 && document.querySelector('.paper-view .prose')`)
+	reads(t, tab, ".claims", "Damping beats", "The month before", "mae 1.87 kWh", "verified")
+	reads(t, tab, ".paper-view", "A paper", "holds", "fails", "limits", "no limits are stated", "paper.html")
+	harmless(t, tab)
+	tab.Sound()
 }
 
 func TestSettingsShowSecretsOnlyAsSet(t *testing.T) {
