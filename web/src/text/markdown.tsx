@@ -166,7 +166,8 @@ function within(event: MouseEvent, href: string): void {
 function image(url: string, alt: string, s: Setting, key: string): ReactNode {
   const name = url.replace(/^\.\//, '')
   const figure = s.figures?.get(name)
-  if (figure) return <span key={key} className="figure"><img src={figure} alt={flat(alt)} /><span className="caption" aria-hidden="true">{visible(alt)}</span></span>
+  if (figure) return <span key={key} className="figure"><img src={figure} alt={flat(alt)} />
+    <span className="caption" aria-hidden="true">{visible(alt)}</span></span>
   const hash = s.images?.get(name)
   if (hash) return <img key={key} src={blobLink(hash)} alt={flat(alt)} loading="lazy" />
   return <span key={key} className="dead-link">[image: {visible(alt || url)}] <code>{visible(url)}</code></span>

@@ -22,7 +22,12 @@ describe('series', () => {
     const [high] = series(['1', '3', '2'].map((v, i) => result(`r${i}`, i, 'run', 'verified', v, { direction: 'higher' })), link)
     expect(high?.points.map((p) => p.best ?? false)).toEqual([false, true, false])
   })
+  it('calls no slice the best: it answers a question about another', () => {
+    const [s] = series([result('a', 1, 'run', 'verified', '2'), { ...result('b', 2, 'run', 'verified', '1'), slice: 'noise' } as Recorded], link)
+    expect(s?.points.map((p) => p.best ?? false)).toEqual([true, false])
+  })
   it('keeps figures apart that do not mean the same', () => {
+    expect(series([result('a', 1, 'run', 'verified', '1'), result('b', 2, 'run', 'verified', '1', { data: 'y' })], link).length).toBe(2)
     expect(series([result('a', 1, 'run', 'verified', '1'), result('b', 2, 'run', 'verified', '1', { unit: 'MWh' })], link).length).toBe(2)
   })
   it('takes the last baseline that was verified before one that was not', () => {

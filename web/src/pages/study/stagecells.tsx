@@ -43,7 +43,7 @@ export function StageCells({ nodes, edges, stages, lanes, view, chosen, found, o
 }
 
 // In which order a line of work went through its stages: forward from one to the next, or back below them.
-function Ways({ nodes, edges, stages, rows, view, chosen }: { nodes: StageNode[]; edges: StudyEdge[]; stages: string[]; rows: Map<string, number>; view: View; chosen: string }) {
+function Ways({ nodes, edges, stages, rows, view, chosen }: Pick<Props, 'nodes' | 'edges' | 'stages' | 'view' | 'chosen'> & { rows: Map<string, number> }) {
   const byID = useMemo(() => new Map(nodes.map((n) => [n.selection_ref, n])), [nodes])
   const drawn = []
   for (const edge of edges) {
