@@ -108,7 +108,7 @@ func TestTheFiguresOfAStudy(t *testing.T) {
 		t.Error("the level, its tolerance or the best is missing")
 	}
 	reads(t, tab, ".plot-key", "verified", "baseline "+base.Branch, "± 5")
-	reads(t, tab, ".plot-table", "baseline "+base.Branch, base.Value, "tolerance 5", won.Branch, won.Value, "the best")
+	reads(t, tab, ".plot-table", "baseline "+base.Branch, base.Value, "tolerance 5", strings.TrimPrefix(won.Branch, "run/"), won.Value, "the best")
 	for i, r := range all {
 		if label := tab.Text(fmt.Sprintf(".plot-table tbody tr:nth-child(%d)", i+2)); !strings.Contains(label, r.Value) {
 			t.Errorf("row %d of the table is %q, want the %s of %s as it was written", i, label, r.Value, r.ID)
@@ -136,12 +136,15 @@ func TestTheCanvasOfARealStudy(t *testing.T) {
 		t.Parallel()
 		tab := chromium(t).Tab(t, s)
 		tab.Go("#/q/copilot/canvas")
-		var branches []struct{ Ref, Parent, Value, Outcome string }
-		answer(tab, "/quests/copilot/branches", `a.nodes.map((n) => ({ Ref: n.ref, Parent: n.parent_ref ?? '', Value: n.latest_metric?.value ?? '', Outcome: n.latest_metric?.outcome ?? '' }))`, &branches)
+		var branches []struct{ Name, Value, Outcome string }
+		answer(tab, "/quests/copilot/branches", `a.nodes.map((n) => ({ Name: n.branch_kind === 'analysis' ? n.label : n.ref, Value: n.latest_metric?.value ?? '', Outcome: n.latest_metric?.outcome ?? '' }))`, &branches)
 		tab.Until(fmt.Sprintf(`document.querySelectorAll('.lane-head').length === %d`, len(branches)))
 		for _, b := range branches {
-			reads(t, tab, ".heads", b.Ref)
+			reads(t, tab, ".heads", b.Name)
 			reads(t, tab, ".cells", b.Value, b.Outcome)
+		}
+		if tab.Is(`[...document.querySelectorAll('.lane-head')].some((e) => [...e.querySelectorAll('span')].some((s) => s.getBoundingClientRect().right > e.getBoundingClientRect().right))`) {
+			t.Error("a name runs out of its place")
 		}
 		reads(t, tab, ".branch-axis", "mae in visitors, lower is better")
 		// Folded, its analyses are gone; a search finds them all the same.

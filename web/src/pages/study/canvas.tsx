@@ -49,6 +49,7 @@ const wordsOfStage = (s: StageNode) => `${s.title} ${s.summary ?? ''}`
 
 function Drawn({ name, kind, branches, traces, chosen }: Props) {
   const narrow = useMedia('(max-width: 640px)')
+  const little = useMedia('(max-width: 1500px)')
   const sheet = useRef<Shower>(null)
   const [folded, setFolded] = useState<ReadonlySet<string>>(() => foldedAtFirst(branches.nodes))
   const [wanted, setWanted] = useState('')
@@ -70,19 +71,20 @@ function Drawn({ name, kind, branches, traces, chosen }: Props) {
   const rows = useMemo(() => lanes(branches.nodes, open, only), [branches, open, only])
   const placed = useMemo(() => chips(events, traces?.edges ?? [], rows), [events, traces, rows])
   const measure = useMemo(() => measures(branches.nodes)[0], [branches])
-  const head = narrow ? 150 : 290
+  const head = narrow ? 150 : little ? 230 : 290
   const high = kind === 'branches' ? 56 : kind === 'events' ? eventHigh : stageHigh
   const wide = kind === 'branches' ? branchWide : kind === 'events' ? Math.max(1, placed.columns) * eventWide + 20 : stages.length * stageWide
   const select = (id: string) => go(questLink(name, 'canvas', { view: kind, node: id }), true)
   // What is chosen is in view, also once the panel has taken its room.
   useEffect(() => {
     const chip = placed.chips.find((c) => c.id === chosen)
-    const lane = rows.find((l) => l.ref === chosen)
-    if (chip) sheet.current?.show(chip.column * eventWide, chip.row * eventHigh)
-    else if (lane) sheet.current?.show(0, lane.row * high)
+    const stage = traces?.stages.find((s) => s.selection_ref === chosen)
+    const lane = rows.find((l) => l.ref === (stage?.branch ?? chosen))
+    if (chip) sheet.current?.show(chip.column * eventWide, chip.row * eventHigh, eventWide)
+    else if (lane) sheet.current?.show(stage ? stages.indexOf(stage.stage) * stageWide : 0, lane.row * high, stage ? stageWide : 0)
     // What grows meanwhile does not move the view again.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [chosen, kind])
+  }, [chosen, kind, narrow])
   const branchOf = (id: string) => (branches.nodes.some((b) => b.ref === id) ? id
     : traces?.events.find((e) => e.selection_ref === id)?.branch ?? traces?.stages.find((s) => s.selection_ref === id)?.branch ?? '')
   const fold = (ref: string) => setFolded((now) => { const next = new Set(now); if (!next.delete(ref)) next.add(ref); return next })

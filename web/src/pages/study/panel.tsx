@@ -7,6 +7,7 @@ import { visible } from '../../text/plain'
 import { DiffView } from '../../ui/diffview'
 import { Badge, moment, several } from '../../ui/show'
 import { Ready } from '../../ui/states'
+import { subjectOf } from './lanes'
 import { toneOf } from './results'
 
 type Props = { quest: string; branches: Branches; traces?: NodeTraces; chosen: string; onGo: (id: string) => void; onClose: () => void }
@@ -38,7 +39,7 @@ function OfBranch({ quest, branch: b }: { quest: string; branch: BranchNode }) {
       <div className="row">{b.current && <Badge tone="live">here</Badge>}{b.closed && <Badge>closed</Badge>}
         {m?.verdict && <Badge tone={toneOf(m.verdict)}>{visible(m.verdict)}</Badge>}
         {m?.outcome && <Badge tone={outcomes[m.outcome]}>{visible(m.outcome)}</Badge>}</div>
-      {b.subject && <p>{visible(b.subject)}</p>}
+      {b.subject && <p>{visible(subjectOf(b))}</p>}
       {b.latest_summary && b.latest_summary !== b.subject && <p className="small">{visible(b.latest_summary)}</p>}
       <dl className="facts">
         {m && <><dt>{visible(m.name)}</dt><dd className="num">{visible(m.value)} {visible(m.unit ?? '')}</dd></>}

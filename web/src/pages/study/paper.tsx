@@ -4,7 +4,7 @@ import { useResource } from '../../api/resource'
 import type { EventDetail, Recorded, Ref, Tree } from '../../api/types'
 import { questLink } from '../../route'
 import { Markdown } from '../../text/markdown'
-import { visible } from '../../text/plain'
+import { visible, withoutTitle } from '../../text/plain'
 import { Badge, bytes } from '../../ui/show'
 import { Loading } from '../../ui/states'
 import { recordWords } from '../quest/links'
@@ -26,7 +26,7 @@ export function Paper({ quest, paper, recorded }: { quest: string; paper: Record
   const outline = recorded.find((r) => r.id === body?.outline)
   return (
     <div className="split paper-view">
-      {body?.tree ? <Text quest={quest} tree={body.tree} /> : <Loading what="the paper" />}
+      {body?.tree ? <Text quest={quest} tree={body.tree} title={paper.title} /> : <Loading what="the paper" />}
       <aside className="stack" aria-label="What the paper rests on">
         {outline && <Claims quest={quest} outline={outline} recorded={recorded} />}
         {body?.checklist && <Checklist rows={body.checklist} />}
@@ -56,7 +56,7 @@ function useDrawings(entries: Tree['entries'] | undefined): ReadonlyMap<string, 
   return drawn
 }
 
-function Text({ quest, tree }: { quest: string; tree: Ref }) {
+function Text({ quest, tree, title }: { quest: string; tree: Ref; title: string }) {
   const root = useResource<Tree>(`/trees/${tree.hash}`)
   const figures = useResource<Tree>(root.data?.entries.some((e) => e.name === 'figures') ? `/trees/${tree.hash}${ask({ path: 'figures' })}` : null)
   const file = root.data?.entries.find((e) => e.name === 'paper.md')
@@ -77,7 +77,7 @@ function Text({ quest, tree }: { quest: string; tree: Ref }) {
       <p className="row small">{others.map((e) => e.hash && <a key={e.name} href={blobLink(e.hash, e.name)} download={e.name}>{visible(e.name)},{' '}
         {bytes(e.size)}</a>)}</p>
       {cut && <p className="note warn">Only its beginning is shown.</p>}
-      <Markdown text={text} context={context} />
+      <Markdown text={withoutTitle(text, title)} context={context} />
     </section>
   )
 }

@@ -11,7 +11,7 @@ const link = (id: string) => `#${id}`
 describe('series', () => {
   it('has a point for each result, in order, as its figure is written', () => {
     const [s] = series([result('b', 2, 'run', 'verified', '1.80'), result('a', 1, 'baseline', 'verified', '2.10')], link)
-    expect(s?.points.map((p) => [p.name, p.value, p.shape, p.href])).toEqual([['run/a', '2.10', 'full', '#a'], ['run/b', '1.80', 'full', '#b']])
+    expect(s?.points.map((p) => [p.name, p.value, p.shape, p.href])).toEqual([['a', '2.10', 'full', '#a'], ['b', '1.80', 'full', '#b']])
     expect(s?.level).toEqual({ name: 'baseline run/a', value: '2.10', tolerance: '0.05' })
   })
   it('calls best only what was verified, in the direction that counts', () => {

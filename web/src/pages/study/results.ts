@@ -42,7 +42,7 @@ export function series(recorded: readonly Recorded[], href: (id: string) => stri
 
 function add(s: Series & { values: { value: number; point: Point }[]; checked: boolean }, r: Recorded, m: Metric, href: (id: string) => string): void {
   const verdict = r.verdict ?? ''
-  const point: Point = { name: r.slice || r.branch || r.id, value: m.value, shape: shapes[verdict] ?? 'hollow', href: href(r.id),
+  const point: Point = { name: r.slice || r.branch.replace(/^run\//, '') || r.id, value: m.value, shape: shapes[verdict] ?? 'hollow', href: href(r.id),
     said: `${said[verdict] ?? `not checked${r.why ? `: ${r.why}` : ''}`}. ${r.title}` }
   s.points.push(point)
   if (verdict === 'verified' && !r.slice) s.values.push({ value: Number(m.value), point })

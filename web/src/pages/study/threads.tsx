@@ -1,3 +1,4 @@
+import { useMemo } from 'react'
 import { blobLink, questPath } from '../../api/client'
 import type { Interactions, Thread } from '../../api/types'
 import { useQuestResource } from '../../live/context'
@@ -7,6 +8,7 @@ import { visible, Words } from '../../text/plain'
 import { MeasuredList } from '../../ui/measured'
 import { Badge, bytes, When } from '../../ui/show'
 import { Empty, Ready } from '../../ui/states'
+import { recordWords } from '../quest/links'
 
 const marks: Record<Thread['status'], [string, string]> = {
   open: ['asks', 'waits for an answer'], answered: ['good', 'answered'], superseded: ['', 'a newer question took its place'],
@@ -25,12 +27,13 @@ export function Threads({ name }: { name: string }) {
 }
 
 function One({ name, thread: t }: { name: string; thread: Thread }) {
-  const [tone, words] = marks[t.status]
+  const [tone, mark] = marks[t.status]
+  const words = useMemo(() => ({ word: recordWords(name) }), [name])
   return (
     <article className="card stack tight thread">
-      <p className="row small"><b><Words>{t.by}</Words></b><Badge>{visible(t.kind.replaceAll('_', ' '))}</Badge>{words && <Badge tone={tone}>{words}</Badge>}
+      <p className="row small"><b><Words>{t.by}</Words></b><Badge>{visible(t.kind.replaceAll('_', ' '))}</Badge>{mark && <Badge tone={tone}>{mark}</Badge>}
         <span className="muted"><When time={t.time} /></span><a className="muted num" href={questLink(name, 'timeline', { seq: t.seq })}>event {t.seq}</a></p>
-      <Markdown text={t.text} />
+      <Markdown text={t.text} context={words} />
       {t.ref && <a className="small" href={blobLink(t.ref.hash, 'text.txt')}>all of it, {bytes(t.ref.size)}</a>}
       {t.options.length > 0 && <p className="row small"><span className="muted">to choose from</span>
         {t.options.map((o) => <Badge key={o}>{visible(o)}</Badge>)}</p>}
