@@ -4,12 +4,13 @@ import { attend } from './attend'
 describe('attend', () => {
   const said: string[] = []
   const stream = { open: () => said.push('open'), rest: () => said.push('rest'), close: () => said.push('close') }
-  const page = Object.assign(new EventTarget(), { visibilityState: 'visible' })
+  const made = () => Object.assign(new EventTarget(), { visibilityState: 'visible' })
+  let page = made()
   const look = (state: string) => { page.visibilityState = state; page.dispatchEvent(new Event('visibilitychange')) }
   beforeEach(() => {
     vi.useFakeTimers()
     said.length = 0
-    page.visibilityState = 'visible'
+    page = made()
     vi.stubGlobal('document', page)
     vi.stubGlobal('window', Object.assign(new EventTarget(), { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout }))
   })

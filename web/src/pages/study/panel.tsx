@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { query as ask, questPath } from '../../api/client'
 import { useResource } from '../../api/resource'
 import type { BranchNode, Branches, Comparison, EventNode, FileDiff, NodeTraces, StageNode, StudyEdge } from '../../api/types'
@@ -22,7 +22,7 @@ export function Panel({ quest, branches, traces, chosen, onGo, onClose }: Props)
     <aside className="canvas-panel" aria-label="About what is chosen">
       <div className="row between"><span className="small muted">{branch ? branch.branch_kind : event ? event.kind : 'stage'}</span>
         <button className="button small quiet" onClick={onClose} aria-label="Close the panel">✕</button></div>
-      {branch && <OfBranch quest={quest} branch={branch} />}
+      {branch && <OfBranch quest={quest} branch={branch} against={againstOf(branches, branch)} />}
       {event && traces && <OfEvent quest={quest} event={event} traces={traces} onGo={onGo} />}
       {stage && <OfStage quest={quest} stage={stage} />}
     </aside>
@@ -31,7 +31,10 @@ export function Panel({ quest, branches, traces, chosen, onGo, onClose }: Props)
 
 const outcomes: Record<string, string> = { better: 'good', worse: 'bad', tie: '', 'not comparable': 'warn' }
 
-function OfBranch({ quest, branch: b }: { quest: string; branch: BranchNode }) {
+// A result is held against the baseline; all else against what it came from.
+const againstOf = (all: Branches, b: BranchNode) => all.edges.find((e) => e.kind === 'compares' && e.from === b.ref)?.to ?? b.compare_base ?? b.parent_ref
+
+function OfBranch({ quest, branch: b, against }: { quest: string; branch: BranchNode; against?: string }) {
   const m = b.latest_metric
   return (
     <>
@@ -50,8 +53,7 @@ function OfBranch({ quest, branch: b }: { quest: string; branch: BranchNode }) {
       </dl>
       {b.recent_artifacts.length > 0 && <p className="row small">{b.recent_artifacts.map((id) => <a key={id}
         href={questLink(quest, 'records', { artifact: id })}>{visible(id)}</a>)}</p>}
-      {b.compare_base && b.head && <Changed quest={quest} base={b.compare_base} head={b.ref} />}
-      {!b.compare_base && b.parent_ref && b.head && <Changed quest={quest} base={b.parent_ref} head={b.ref} />}
+      {against && b.head && <Changed quest={quest} base={against} head={b.ref} />}
     </>
   )
 }
@@ -82,8 +84,11 @@ function Changed({ quest, base, head }: { quest: string; base: string; head: str
 
 function OneFile({ quest, base, head, path }: { quest: string; base: string; head: string; path: string }) {
   const file = useResource<FileDiff>(questPath(quest, `/diff${ask({ base, head, path })}`))
-  return <Ready of={file} what="the difference">{(f) => (f.binary ? <p className="note">It is not text.</p>
-    : <DiffView patch={f.patch} label={`What changed in ${path}`} aside={f.truncated ? <span>only its beginning</span> : undefined} />)}</Ready>
+  const here = useRef<HTMLDivElement>(null)
+  const there = file.data !== undefined
+  useEffect(() => { if (there) here.current?.scrollIntoView({ block: 'nearest' }) }, [there])
+  return <div ref={here}><Ready of={file} what="the difference">{(f) => (f.binary ? <p className="note">It is not text.</p>
+    : <DiffView patch={f.patch} label={`What changed in ${path}`} aside={f.truncated ? <span>only its beginning</span> : undefined} />)}</Ready></div>
 }
 
 const inward: Record<StudyEdge['kind'], string> = {

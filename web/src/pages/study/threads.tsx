@@ -37,7 +37,7 @@ function One({ name, thread: t }: { name: string; thread: Thread }) {
       {t.ref && <a className="small" href={blobLink(t.ref.hash, 'text.txt')}>all of it, {bytes(t.ref.size)}</a>}
       {t.options.length > 0 && <p className="row small"><span className="muted">to choose from</span>
         {t.options.map((o) => <Badge key={o}>{visible(o)}</Badge>)}</p>}
-      {t.status === 'open' && <p><a className="button small first" href={questLink(name, 'talk')}>Answer it</a></p>}
+      {t.status === 'open' && <div><a className="button small first" href={questLink(name, 'talk')}>Answer it</a></div>}
       {t.replies.length > 0 && <ul className="replies">{t.replies.map((r) => <li key={r.seq}><span className="small muted"><Words>{r.by}</Words>,{' '}
         <a className="num" href={questLink(name, 'timeline', { seq: r.seq })}>event {r.seq}</a></span><span>{visible(r.text)}</span></li>)}</ul>}
     </article>
