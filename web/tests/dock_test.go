@@ -80,11 +80,11 @@ func TestStreamsThatNobodyLooksAt(t *testing.T) {
 	t.Run("AreLetGoByPagesThatWereLeft", func(t *testing.T) {
 		t.Parallel()
 		tab := chromium(t).Tab(t, serve(t, study(t)))
-		for range 9 {
+		for range 7 {
 			tab.Fresh("#/q/series/agents")
 			tab.Until(questionCards + `.length === 1 && seen.opened > 0`)
 		}
-		for range 9 { // by the browser's own button, too
+		for range 7 { // by the browser's own button, too
 			tab.Do(chromedp.Reload(), browsertest.Settled())
 			tab.Until(questionCards + `.length === 1 && seen.opened > 0`)
 		}
