@@ -1,13 +1,13 @@
 import { useEffect, useImperativeHandle, useRef, useState, type ReactNode, type Ref } from 'react'
-import { visible } from '../../text/plain'
+import { flat, visible } from '../../text/plain'
 import { count } from '../../ui/show'
-import type { Lane } from './lanes'
+import { nameOf, subjectOf, type Lane } from './lanes'
 
 /** A View is the part of a sheet that is looked at, in pixels of its cells. */
 export type View = { left: number; top: number; right: number; bottom: number }
 
 /** Shower brings a place of the cells into view. */
-export type Shower = { show: (x: number, y: number) => void }
+export type Shower = { show: (x: number, y: number, wide: number) => void }
 
 type Props = {
   lanes: Lane[]
@@ -54,11 +54,11 @@ export function Sheet({ lanes, label, high, wide, head, chosen, top, faint, onFo
     }
   }, [])
   useImperativeHandle(ref, () => ({
-    show: (x, y) => {
+    show: (x, y, room) => {
       const e = box.current
       if (!e) return
-      const room = e.clientWidth - head
-      if (x < e.scrollLeft || x + 120 > e.scrollLeft + room) e.scrollLeft = x - room / 3
+      const seen = e.clientWidth - head
+      if (x < e.scrollLeft || x + room > e.scrollLeft + seen) e.scrollLeft = x - Math.max(0, seen - room) / 3
       if (y < e.scrollTop || y + high > e.scrollTop + e.clientHeight - 40) e.scrollTop = y - e.clientHeight / 3
     },
   }), [head, high])
@@ -98,9 +98,9 @@ function Head({ lane: l, high, chosen, faint, onFold, onChoose }: HeadProps) {
         {l.children > 0 && !l.folded && <line x1={x(l.depth)} x2={x(l.depth)} y1={middle + 5} y2={high} />}
         <circle className={`${node.branch_kind} ${node.closed ? 'closed' : ''}`} cx={x(l.depth)} cy={middle} r={5} />
       </svg>
-      <button className="lane-name" aria-pressed={chosen} onClick={() => onChoose(l.ref)} title={node.subject}>
-        <span className="row"><span className="clip mono">{visible(node.ref)}</span>{node.current && <span className="badge live">here</span>}</span>
-        <span className="clip small muted">{visible(node.subject || node.branch_kind)}</span>
+      <button className="lane-name" aria-pressed={chosen} onClick={() => onChoose(l.ref)} title={flat(`${node.ref}: ${subjectOf(node)}`)}>
+        <span className="row"><span className="clip mono">{visible(nameOf(node))}</span>{node.current && <span className="badge live">here</span>}</span>
+        <span className="clip small muted">{visible(subjectOf(node))}</span>
       </button>
       {l.children > 0 && <button className="button small quiet fold" aria-expanded={!l.folded} onClick={() => onFold(l.ref)}
 >
