@@ -459,14 +459,14 @@ func FuzzMake(f *testing.F) {
 func TestFormulasInAPaper(t *testing.T) {
 	t.Parallel()
 	s := sample()
-	s.Markdown = []byte("## Of $\\alpha^2$\n\nThe error is $e = 3.80$ [result-3], with $x_1$ and $\\alpha$ and *$n_2$*; it costs $5 or $6, US$7, 8$, \\$9\\$.\n" +
+	s.Markdown = []byte("## Of $\\alpha^2$\n\nThe error is $e = 3.80$ [result-3], with $x_1$ and $\\alpha$ and *$n_2$*; it costs $5 or $6, US$7, 8$, \\$9\\$; pay $5 and $, too.\n" +
 		"A bad one is $\\write18{id}$, and `$x$` is none.\n\n$$\n\\sum_{i=1}^n x_i\n\\le 77.5\n$$\n\n| $a_1$ | $$b$$ |\n|---|---|\n| $c$ | $12.41$ |\n\n- $$d$$\n\n> $result-1$ $$\\input{x}$$ $ y $\n")
 	s.Figures, s.Bibliography = nil, nil
 	p, file := made(t, s)
 	page, tex := file(bundle.FileHTML), file(bundle.FileLaTeX)
 	for _, want := range []string{
 		"<math><mi>e</mi><mo>=</mo><mn>3.80</mn></math>", "<em><math><msub>", `<code>$\write18{id}$</code>`, "<code>$x$</code>", `<math display="block"><munderover>`, "<td><math><mi>c</mi></math></td>",
-		"<th><math><mi>b</mi></math></th>", `<li><math display="block"><mi>d</mi></math>`, `<code>$\input{x}$</code>`, "it costs $5 or $6, US$7, 8$, $9$.", "$ y $", `<h2 id="s1">Of <math><msup><mi>α</mi>`,
+		"<th><math><mi>b</mi></math></th>", `<li><math display="block"><mi>d</mi></math>`, `<code>$\input{x}$</code>`, "it costs $5 or $6, US$7, 8$, $9$; pay $5 and $, too.", "$ y $", `<h2 id="s1">Of <math><msup><mi>α</mi>`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %s", want)
