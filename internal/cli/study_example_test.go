@@ -80,8 +80,8 @@ func (h *home) paper(quest string) map[string]string {
 	return out
 }
 
-// hook is a program elsewhere that hears what a quest says: each thing once, by its key.
-type hook struct {
+// ear is a program elsewhere that hears what a quest says: each thing once, by its key.
+type ear struct {
 	*httptest.Server
 	mu    sync.Mutex
 	heard map[string]bool
@@ -89,14 +89,14 @@ type hook struct {
 	twice int
 }
 
-func newHook(t *testing.T) *hook {
-	k := &hook{heard: map[string]bool{}}
+func newEar(t *testing.T) *ear {
+	k := &ear{heard: map[string]bool{}}
 	k.Server = httptest.NewServer(http.HandlerFunc(k.hear))
 	t.Cleanup(k.Close)
 	return k
 }
 
-func (k *hook) hear(w http.ResponseWriter, r *http.Request) {
+func (k *ear) hear(w http.ResponseWriter, r *http.Request) {
 	var said struct{ Data struct{ Kind, Text string } }
 	data, err := io.ReadAll(r.Body)
 	if err != nil || json.Unmarshal(data, &said) != nil {
@@ -114,9 +114,9 @@ func (k *hook) hear(w http.ResponseWriter, r *http.Request) {
 }
 
 // example is the example in a home, with somebody elsewhere who hears it.
-func example(t *testing.T) (*home, *hook) {
+func example(t *testing.T) (*home, *ear) {
 	t.Helper()
-	h, k := newHome(t, nil), newHook(t)
+	h, k := newHome(t, nil), newEar(t)
 	must(t, os.CopyFS(filepath.Join(h.work, "q"), os.DirFS("../../examples/copilot")))
 	must(t, os.MkdirAll(h.dir, 0o700))
 	must(t, os.WriteFile(filepath.Join(h.dir, "config.yaml"), []byte("connectors:\n  hook:\n    driver: webhook\n    url: "+k.URL+"\n    key_variable: HOOK_KEY\n"), 0o600))
