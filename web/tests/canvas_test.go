@@ -101,9 +101,9 @@ func looked(tab *browsertest.Tab, quest string) (drawn, used []browsertest.Task)
 		search(tab, "")
 		tab.Until(`!document.querySelector('.canvas-bar [role=status]')`)
 		tab.Eval(`[...document.querySelectorAll('.canvas-bar button')].find((b) => b.innerText === 'Fold').click(), true`, nil)
-		tab.Until(`document.querySelector('.lane-head .fold')?.innerText.includes('+')`)
+		tab.Until(`[...document.querySelectorAll('.lane-head .fold')].some((e) => e.innerText.includes('+'))`)
 		tab.Eval(`[...document.querySelectorAll('.canvas-bar button')].find((b) => b.innerText === 'Unfold').click(), true`, nil)
-		tab.Until(`document.querySelectorAll('.lane-head').length > 8`)
+		tab.Until(`![...document.querySelectorAll('.lane-head .fold')].some((e) => e.innerText.includes('+'))`)
 	})
 	return drawn, used
 }
