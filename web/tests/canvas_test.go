@@ -101,9 +101,9 @@ func looked(tab *browsertest.Tab, quest string) (drawn, used []browsertest.Task)
 		search(tab, "")
 		tab.Until(`!document.querySelector('.canvas-bar [role=status]')`)
 		tab.Eval(`[...document.querySelectorAll('.canvas-bar button')].find((b) => b.innerText === 'Fold').click(), true`, nil)
-		tab.Until(`document.querySelector('.lane-head .fold')?.innerText.includes('+')`)
+		tab.Until(`[...document.querySelectorAll('.lane-head .fold')].some((e) => e.innerText.includes('+'))`)
 		tab.Eval(`[...document.querySelectorAll('.canvas-bar button')].find((b) => b.innerText === 'Unfold').click(), true`, nil)
-		tab.Until(`document.querySelectorAll('.lane-head').length > 8`)
+		tab.Until(`![...document.querySelectorAll('.lane-head .fold')].some((e) => e.innerText.includes('+'))`)
 	})
 	return drawn, used
 }
@@ -111,24 +111,26 @@ func looked(tab *browsertest.Tab, quest string) (drawn, used []browsertest.Task)
 // TestTwoThousandArtifacts, recorded by a researcher and served, are drawn, scrolled, searched and folded
 // without a task that takes much longer than with two hundred: only those near the window exist.
 func TestTwoThousandArtifacts(t *testing.T) {
-	tab := chromium(t).Tab(t, serve(t, grownHome(t)))
-	worked := map[string]float64{}
-	for _, quest := range []string{"few", "many"} {
+	s := serve(t, grownHome(t))
+	took := map[string]float64{}
+	for quest, want := range map[string]int{"few": 200, "many": 2000} {
 		least := map[string]browsertest.Task{}
+		var out struct{ Events, Branches, Most, Wide int }
 		for range 3 { // a machine does other things too: the best of three is what the page takes
+			tab := chromium(t).Tab(t, s)
 			drawn, used := looked(tab, quest)
 			for what, list := range map[string][]browsertest.Task{"drawn": drawn, "used": used} {
 				if held, ok := least[what]; !ok || list[0].Took < held.Took {
 					least[what] = list[0]
 				}
 			}
+			tab.Eval(`(async () => { const traces = await (await ask('/api/quests/`+quest+`/node-traces?view=event')).json(), lines = await (await ask('/api/quests/`+quest+`/branches')).json();
+				const box = document.querySelector('.sheet'); return { Events: traces.events.filter((e) => !e.open).length, Branches: lines.nodes.length, Most: window.most, Wide: box.scrollWidth } })()`, &out)
+			tab.Sound()
 		}
-		var out struct{ Events, Branches, Chips, Most, Wide int }
-		tab.Eval(`(async () => { const traces = await (await ask('/api/quests/`+quest+`/node-traces?view=event')).json(), lines = await (await ask('/api/quests/`+quest+`/branches')).json();
-			const box = document.querySelector('.sheet'); return { Events: traces.events.filter((e) => !e.open).length, Branches: lines.nodes.length, Most: window.most, Wide: box.scrollWidth } })()`, &out)
-		t.Logf("%s: %d artifacts on %d branches: the longest task took %.0f ms while they were drawn, %.0f ms while they were looked at; at most %d exist at once",
-			quest, out.Events, out.Branches, least["drawn"].Took, least["used"].Took, out.Most)
-		if want := map[string]int{"few": 200, "many": 2000}[quest]; out.Events < want || out.Branches != 60 {
+		t.Logf("%d artifacts on %d branches: the longest task took %.0f ms (%.0f of the processor's) while they were drawn, %.0f ms (%.0f) while they were looked at; at most %d exist at once",
+			out.Events, out.Branches, least["drawn"].Took, least["drawn"].Worked, least["used"].Took, least["used"].Worked, out.Most)
+		if out.Events < want || out.Branches != 60 {
 			t.Fatalf("%s has %d artifacts on %d branches, want %d on 60", quest, out.Events, out.Branches, want)
 		}
 		if out.Most > 200 || out.Most < 20 {
@@ -138,10 +140,13 @@ func TestTwoThousandArtifacts(t *testing.T) {
 			t.Errorf("the sheet is %d wide: not all are on it", out.Wide)
 		}
 		for what, task := range least {
-			worked[quest+what] = task.Worked
-			promise(t, "the longest task of "+quest+", "+what+",", task.Took, 50)
+			took[quest+" "+what] = task.Took
 		}
 	}
-	t.Logf("processor time of the longest tasks: %v", worked)
-	tab.Sound()
+	// Ten times as many take about as long: what is off the window is not drawn, and the rest of the work is small.
+	for _, what := range []string{"drawn", "used"} {
+		if few, many := took["few "+what], took["many "+what]; many > 3*few+50 {
+			t.Errorf("%s: the longest task takes %.0f ms with 2,000 artifacts and %.0f with 200", what, many, few)
+		}
+	}
 }
