@@ -57,7 +57,7 @@ func (a *app) foreseen(ctx context.Context, arg, intent string) (*runtime.Forese
 	if err != nil {
 		return nil, err
 	}
-	plan, err := a.plan(ctx, d, &specFlags{}, quest.Bounds{})
+	plan, err := a.plan(ctx, d, &specFlags{given: func(string) bool { return false }}, quest.Bounds{})
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ type Spec struct {
 	Prepare string `yaml:"prepare,omitempty" json:"prepare,omitempty" jsonschema:"a shell command that runs once, with the network of computer, in the home that every agent begins with"`
 	Deliver string `yaml:"deliver,omitempty" json:"deliver,omitempty" jsonschema:"branch: have what an agent changed made a branch of repo (lyceum/ and the quest's name) when the quest has its answer; default: only lyceum deliver does that"`
 	// Discover is for quests with many tools.
-	Discover bool `yaml:"discover,omitempty" json:"discover,omitempty" jsonschema:"whether agents begin with the eight of the servers' tools that fit the question best, and find others with the tool search_tools, instead of being shown all of them; solo and lab only; see docs/tools.md; default false"`
+	Discover bool `yaml:"discover,omitempty" json:"discover,omitempty" jsonschema:"whether agents begin with the eight of the servers' tools that fit the question best, and find others with the tool search_tools, instead of being shown all of them; for agents without roles of their own; see docs/tools.md; default false"`
 	MayAsk   bool `yaml:"may_ask,omitempty" json:"may_ask,omitempty" jsonschema:"whether agents may ask you something while they work, with the tool ask_person; see docs/questions.md; default false"`
 	// MCP is read node by node.
 	MCP setting.Servers `yaml:"mcp,omitempty" json:"mcp,omitempty" jsonschema:"MCP servers whose tools the agents get, by name, each with run or url; see docs/protocols.md"`
