@@ -293,7 +293,7 @@ func (d *drawing) put(s shown) {
 		d.rupture(" ")
 	}
 	d.any, d.tall = true, tall
-	if s.text == " " || s.text == "\u00a0" {
+	if strings.TrimSpace(s.text) == "" {
 		d.rupture(" ")
 		return
 	}

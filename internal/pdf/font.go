@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"strconv"
 	"unicode/utf16"
+	"unicode/utf8"
+
+	"lyceum/internal/plain"
 )
 
 // font is what a page says of one: which characters its codes are, and how wide.
@@ -94,7 +97,7 @@ func (f *file) differences(e *encoding, d dict, drawn bool) {
 			if code >= 0 && code < 256 {
 				e[code] = glyph(string(v))
 				// Drawn letters of TeX are called by their codes.
-				if n, err := strconv.Atoi(string(bytes.TrimPrefix([]byte(v), []byte("a")))); drawn && err == nil && n == code && n > 32 && n < 127 {
+				if n, err := strconv.Atoi(string(bytes.TrimPrefix([]byte(v), []byte("a")))); drawn && err == nil && n == code && n < utf8.RuneSelf && plain.Printable(string(rune(n))) {
 					e[code] = string(rune(n))
 				}
 			}

@@ -31,7 +31,7 @@ const (
 		"approxequal ≈ equivalence ≡ similar ∼ proportional ∝ element ∈ notelement ∉ propersubset ⊂ reflexsubset ⊆ propersuperset ⊃ reflexsuperset ⊇ union ∪ intersection ∩ " +
 		"universal ∀ existential ∃ emptyset ∅ nabla ∇ gradient ∇ logicaland ∧ logicalor ∨ arrowleft ← arrowright → arrowup ↑ arrowdown ↓ arrowboth ↔ arrowdblright ⇒ arrowdblleft ⇐ arrowdblboth ⇔ " +
 		"circlemultiply ⊗ circleplus ⊕ asteriskmath ∗ dotmath · bardbl ‖ angbracketleft ⟨ angbracketright ⟩ floorleft ⌊ floorright ⌋ ceilingleft ⌈ ceilingright ⌉ lscript ℓ prime ′ " +
-		"plusminus ± minusplus ∓ lozenge ◊ openbullet ◦ circlecopyrt ○ nbspace \u00a0 hyphenminus - softhyphen - visiblespace ␣ suppress ̸"
+		"plusminus ± minusplus ∓ lozenge ◊ openbullet ◦ circlecopyrt ○ hyphenminus - softhyphen - visiblespace ␣ suppress ̸"
 	accents = "grave ̀ acute ́ circumflex ̂ tilde ̃ macron ̄ breve ̆ dotaccent ̇ dieresis ̈ ring ̊ hungarumlaut ̋ caron ̌ cedilla ̧ ogonek ̨ commaaccent ̦"
 )
 
@@ -44,7 +44,7 @@ var glyphs, marks = sync.OnceValue(func() map[string]string {
 	for i, n := range strings.Fields(latinNames) {
 		out[n] = string(rune(0xa1 + i))
 	}
-	out["sfthyphen"] = "-"
+	out["sfthyphen"], out["nbspace"] = "-", " "
 	pairs(otherNames, out)
 	return out
 }), sync.OnceValue(func() map[string]string {
@@ -114,8 +114,8 @@ func named(n name) (e encoding, ok bool) {
 			e[i] = string(charmap.Macintosh.DecodeByte(byte(i)))
 		}
 	case "StandardEncoding":
-		for i := 32; i < 127; i++ {
-			e[i] = string(rune(i))
+		for i := range strings.Fields(asciiNames) {
+			e[' '+i] = string(rune(' ' + i))
 		}
 		list := strings.Fields(standard)
 		for i := 0; i < len(list); i += 2 {

@@ -11,6 +11,7 @@ package pdf
 import (
 	"errors"
 	"fmt"
+	"html"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -75,13 +76,16 @@ func read(data []byte) (string, error) {
 // ligatures are letters that are drawn as one, and were written as several.
 var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st")
 
+// soft is a hyphen at which a line may end.
+var soft, _ = utf8.DecodeRuneInString(html.UnescapeString("&shy;"))
+
 // tidy takes blanks off the ends of lines, and what cannot be seen out of them.
 func tidy(s string) string {
 	s = plain.Text(strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\u00ad' {
-			return map[bool]rune{true: '\n', false: '-'}[r == '\n']
-		}
-		if unicode.IsSpace(r) {
+		switch {
+		case r == soft:
+			return '-'
+		case r != '\n' && unicode.IsSpace(r):
 			return ' '
 		}
 		return r
@@ -108,7 +112,7 @@ func (t *tally) take(s string) {
 			switch {
 			case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
 				t.letters++
-			case r == utf8.RuneError, unicode.Is(unicode.Co, r), unicode.IsControl(r):
+			case r == utf8.RuneError: // or what plain has made one
 				bad = true
 			}
 		}

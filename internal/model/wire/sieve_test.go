@@ -1,11 +1,12 @@
 package wire
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 )
 
 // hidden are secrets of which some overlap, and one has characters that are escaped.
