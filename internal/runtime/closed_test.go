@@ -30,6 +30,10 @@ func onSpelling(path string) []act {
 	return []act{
 		{"read_file", args{"path": path}},
 		{"edit_file", args{"path": path, "old": "SECRET", "new": "SECRET SECRET"}},
+		{"edit_files", args{"paths": []string{"a.txt", path}, "edits": []args{{"path": path, "old": "SECRET", "new": "SECRET SECRET"}}}},
+		{"move_file", args{"from": strings.TrimSuffix(path, "x"), "to": "moved"}},
+		{"move_file", args{"from": "a/b", "to": strings.TrimSuffix(path, "x") + "/new"}},
+		{"delete_file", args{"path": strings.TrimSuffix(path, "/x"), "contents": true}},
 		{"grep", args{"path": path, "pattern": "SEC"}},
 		{"grep", args{"path": strings.TrimSuffix(path, "x"), "pattern": "SECR"}},
 		{"list_files", args{"path": strings.TrimSuffix(path, "/x")}},
