@@ -22,7 +22,7 @@ func Glob() Tool {
 		Tool: model.Tool{
 			Name: "glob",
 			Description: "Finds files and folders of your workspace by name, hidden ones too. In the pattern * is any text within a name, ? any character, [a-z] one of some, {a,b} either, " +
-				"and ** any number of folders: **/*.csv finds all CSV files. At most 1000 are listed. Links are not followed, and what .gitignore files name is left out.",
+				"and ** any number of folders: **/*.csv finds all CSV files. At most 1000 are listed. Links are not followed, and .git and what .gitignore files name are left out.",
 			Schema: `{"type":"object","properties":{` +
 				`"pattern":{"type":"string","minLength":1,"maxLength":1000,"description":"The pattern, relative to the path."},` +
 				`"path":{"type":"string","description":"Folder to look in, relative to the workspace; the workspace itself if left out."},` + ignoredSchema +

@@ -33,7 +33,7 @@ func Grep() Tool {
 		Tool: model.Tool{
 			Name: "grep",
 			Description: "Searches the text files of your workspace for lines that match a regular expression (RE2: no lookaround, no backreferences), hidden files too, and shows path:line:text, at most 200 lines. " +
-				"Binary files are skipped, links are not followed, and what .gitignore files name is left out.",
+				"Binary files are skipped, links are not followed, and .git and what .gitignore files name are left out.",
 			Schema: `{"type":"object","properties":{` +
 				`"pattern":{"type":"string","minLength":1,"maxLength":1000,"description":"The regular expression."},` +
 				`"path":{"type":"string","description":"File or folder to search, relative to the workspace; all of it if left out."},` +

@@ -50,11 +50,10 @@ func (g *ignoring) leaves(at string, dir bool) bool {
 	if g == nil {
 		return false
 	}
-	named := dir && workspace.DotGit(path.Base(at))
-	if !named {
-		named, _ = g.rules.Names(at, dir) // gitignore has no errors
+	if dir && workspace.DotGit(path.Base(at)) {
+		return true // as the tools say of themselves
 	}
-	if !named {
+	if named, _ := g.rules.Names(at, dir); !named { // gitignore has no errors
 		return false
 	}
 	if dir {

@@ -19,7 +19,7 @@ func ListFiles() Tool {
 	return Tool{
 		Tool: model.Tool{
 			Name:        "list_files",
-			Description: "Lists the files in a folder of your workspace, with their sizes in bytes; folders end in /. What .gitignore files name is left out, and said.",
+			Description: "Lists the files in a folder of your workspace, with their sizes in bytes; folders end in /. What .gitignore files name is left out, and said; .git is not shown.",
 			Schema:      `{"type":"object","properties":{"path":{"type":"string","description":"Path of the folder, relative to the workspace; the workspace itself if left out."},` + ignoredSchema + `},"additionalProperties":false}`,
 		},
 		Repeatable: true,

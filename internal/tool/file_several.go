@@ -37,7 +37,7 @@ func EditFiles(writing *sync.Mutex) Tool {
 				`"old":{"type":"string","minLength":1,"description":"The text to replace."},` +
 				`"new":{"type":"string","description":"What takes its place; may be empty."},` +
 				`"all":{"type":"boolean","description":"Whether to replace every place; false if left out."}` +
-				`},"required":["old","new"],"additionalProperties":false}}` +
+				`},"required":["old","new"],"additionalProperties":false},"description":"The edits, in order."}` +
 				`},"required":["paths","edits"],"additionalProperties":false}`,
 		},
 		Writes: true,
