@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"lyceum/internal/computer"
+	"lyceum/internal/model"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -30,6 +31,7 @@ type Registry struct {
 type entry struct {
 	tool   Tool
 	schema *jsonschema.Resolved
+	plan   *model.SchemaPlan
 	simple simple
 }
 
@@ -37,14 +39,14 @@ type entry struct {
 func New(tools ...Tool) (*Registry, error) {
 	r := &Registry{entries: make(map[string]entry, len(tools))}
 	for _, t := range tools {
-		schema, err := compile(t)
+		schema, plan, err := compile(t)
 		if err != nil {
 			return nil, fmt.Errorf("tool %q: %w", t.Name, err)
 		}
 		if _, ok := r.entries[t.Name]; ok {
 			return nil, fmt.Errorf("tool %q: there are two of that name", t.Name)
 		}
-		r.entries[t.Name] = entry{t, schema, simpleOf(schema.Schema())}
+		r.entries[t.Name] = entry{t, schema, plan, simpleOf(schema.Schema())}
 		r.names = append(r.names, t.Name)
 	}
 	slices.Sort(r.names)
@@ -68,29 +70,34 @@ func Builtin() *Registry {
 // validName is what every provider accepts.
 var validName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-func compile(t Tool) (*jsonschema.Resolved, error) {
+func compile(t Tool) (*jsonschema.Resolved, *model.SchemaPlan, error) {
 	switch {
 	case !validName.MatchString(t.Name):
-		return nil, errors.New("a name has 1 to 64 letters, digits, _ or -")
+		return nil, nil, errors.New("a name has 1 to 64 letters, digits, _ or -")
 	case t.Description == "":
-		return nil, errors.New("it has no description")
+		return nil, nil, errors.New("it has no description")
 	case t.functions() == 0:
-		return nil, errors.New("it has no function to run")
+		return nil, nil, errors.New("it has no function to run")
 	case t.functions() > 1:
-		return nil, errors.New("it has two functions to run")
+		return nil, nil, errors.New("it has two functions to run")
 	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal([]byte(t.Schema), &s); err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
+		return nil, nil, fmt.Errorf("schema: %w", err)
 	}
 	if s.Type != "object" {
-		return nil, errors.New(`schema: its type must be "object"`)
+		return nil, nil, errors.New(`schema: its type must be "object"`)
+	}
+	// The library follows references for ever.
+	plan, err := model.PlanSchema(t.Schema)
+	if err != nil {
+		return nil, nil, fmt.Errorf("schema: %w", err)
 	}
 	resolved, err := s.Resolve(nil)
 	if err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
+		return nil, nil, fmt.Errorf("schema: %w", err)
 	}
-	return resolved, nil
+	return resolved, plan, nil
 }
 
 // Lookup returns the tool of that name.
@@ -198,6 +205,9 @@ func (e entry) arguments(args []byte) ([]byte, error) {
 	}
 	if e.simple.fits(given) {
 		return args, nil
+	}
+	if err := e.plan.Fits(given); err != nil {
+		return nil, err
 	}
 	return args, misfit(e.schema, given)
 }

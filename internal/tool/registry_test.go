@@ -335,3 +335,38 @@ func TestTheSimpleCheckNeverAcceptsWhatTheSchemaRefuses(t *testing.T) {
 		t.Error("nothing was accepted by the short way")
 	}
 }
+
+// TestSchemasThatWouldBeFollowedForEver: a tool with such a schema is refused, and arguments that
+// would take too long are told so. Without that, a server's schema ends the process.
+func TestSchemasThatWouldBeFollowedForEver(t *testing.T) {
+	t.Parallel()
+	for _, schema := range []string{
+		`{"type":"object","$ref":"#"}`,
+		`{"type":"object","properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"anyOf":[{"$ref":"#/$defs/y"}]},"y":{"$ref":"#/$defs/x"}}}`,
+	} {
+		if _, err := New(echo("loop", schema)); err == nil || !strings.Contains(err.Error(), "in a circle") {
+			t.Errorf("%s: the error is %v, want that it is a circle", schema, err)
+		}
+	}
+	r := registry(t, echo("twice", `{"type":"object","anyOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`), echo("ref", `{"type":"object","properties":{"p":{"$ref":"#/$defs/p"}},"$defs":{"p":{"type":"object","properties":{"x":{"type":"integer"}},"required":["x"]}}}`))
+	deep := strings.Repeat(`{"a":`, 60) + "1" + strings.Repeat("}", 60)
+	contains(t, r.Run(t.Context(), "twice", Call{Args: []byte(deep)}), true, "takes too long")
+	contains(t, r.Run(t.Context(), "twice", Call{Args: []byte(`{"a":{"a":{}}}`)}), false)
+	contains(t, r.Run(t.Context(), "ref", Call{Args: []byte(`{"p":{"x":"1"}}`)}), true, "the argument \"p\"")
+	contains(t, r.Run(t.Context(), "ref", Call{Args: []byte(`{"p":{"x":1}}`)}), false)
+}
+
+// FuzzSchemas: whatever a schema is, it is refused, or arguments can be held against it.
+func FuzzSchemas(f *testing.F) {
+	f.Add(`{"type":"object","properties":{"a":{"$ref":"#"}}}`, `{"a":{"a":{}}}`)
+	f.Add(`{"type":"object","$ref":"#"}`, `{}`)
+	f.Fuzz(func(t *testing.T, schema, args string) {
+		if len(schema) > 8<<10 || len(args) > 4<<10 {
+			return
+		}
+		x := echo("fuzzed", schema)
+		if r, err := New(x); err == nil {
+			r.Run(t.Context(), "fuzzed", Call{Args: []byte(args)})
+		}
+	})
+}

@@ -28,7 +28,7 @@ func declareGemma(tools []model.Tool) string {
 	b.WriteString(gemmaBefore)
 	for _, t := range tools {
 		b.WriteString("<start_function_declaration>declaration:" + named(t.Name) + "{description:" + escaped(t.Description))
-		if s, err := gemmaValue(t.Schema, true); err == nil && strings.HasPrefix(s, "{") {
+		if s, err := gemmaValue(t.Shown(), true); err == nil && strings.HasPrefix(s, "{") {
 			b.WriteString(",parameters:" + s)
 		}
 		b.WriteString("}<end_function_declaration>")
@@ -94,7 +94,7 @@ func (w *gemmaWriter) value(schema bool) error {
 				w.out.WriteString(escaped(strings.ToUpper(kind.String())))
 				return err
 			}
-			if schema && (name == "properties" || name == "$defs") && w.in.PeekKind() == '{' {
+			if schema && name == "properties" && w.in.PeekKind() == '{' {
 				if _, err := w.in.ReadToken(); err != nil {
 					return err
 				}

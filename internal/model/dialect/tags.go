@@ -34,7 +34,7 @@ func declareTags(tools []model.Tool) string {
 	var b strings.Builder
 	b.WriteString(tagsBefore)
 	for _, t := range tools {
-		schema, err := mapStrings([]byte(t.Schema), Break)
+		schema, err := mapStrings([]byte(t.Shown()), Break)
 		if err != nil {
 			schema = []byte("{}")
 		}
