@@ -121,6 +121,10 @@ func (o *Office) Run(ctx context.Context, lock string) {
 		}
 	}
 	work.Wait()
+	// Now nobody refuses any more.
+	if err := o.count(context.WithoutCancel(ctx)); err != nil {
+		o.trouble(err.Error())
+	}
 }
 
 func (o *Office) look() time.Duration {
@@ -272,9 +276,6 @@ func (o *Office) tend(ctx context.Context) {
 			o.trouble(err.Error())
 		}
 		if err = nil; !pause(ctx, tending) {
-			if err := o.count(context.WithoutCancel(ctx)); err != nil {
-				o.trouble(err.Error())
-			}
 			return
 		}
 	}

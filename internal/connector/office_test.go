@@ -13,6 +13,7 @@ import (
 
 	"lyceum/internal/connector"
 	"lyceum/internal/event"
+	"lyceum/internal/ledger"
 	"lyceum/internal/ledger/sqlite"
 )
 
@@ -369,6 +370,54 @@ func TestStrangersAreCounted(t *testing.T) {
 	must(t, err)
 	if len(refused) != 1 || refused[0].Count != 3 || refused[0].Connector != "chat" {
 		t.Errorf("got %+v, want three of chat", refused)
+	}
+}
+
+// late is a box that is looked through only once somebody says so, and fails the first time that
+// a count is put into it.
+type late struct {
+	box          ledger.Notes
+	look, failed chan struct{}
+	once         sync.Once
+}
+
+func (l *late) Notes(ctx context.Context, kind string, due event.Time, most int) ([]ledger.Note, error) {
+	if kind == "heard" {
+		<-l.look
+	}
+	return l.box.Notes(ctx, kind, due, most)
+}
+
+func (l *late) Note(ctx context.Context, kind, key string) (ledger.Note, error) {
+	return l.box.Note(ctx, kind, key)
+}
+
+func (l *late) SwapNote(ctx context.Context, n ledger.Note, old []byte) (ok bool, err error) {
+	if n.Kind == "refused" {
+		l.once.Do(func() { err = errors.New("the box is full"); close(l.failed) })
+	}
+	if err != nil {
+		return false, err
+	}
+	return l.box.SwapNote(ctx, n, old)
+}
+
+func TestACountThatTheBoxDidNotTakeIsCountedAgain(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	l := &late{box: h.box.Notes, look: make(chan struct{}), failed: make(chan struct{})}
+	h.office.Box.Notes = l
+	h.run()
+	for i := range 3 {
+		must(t, h.hear(connector.Message{ID: fmt.Sprint(i), Sender: "mallory", Conversation: "c", Text: "x"}))
+	}
+	close(l.look)
+	<-l.failed
+	h.stop()
+	refused, err := h.box.Refusals(t.Context())
+	must(t, err)
+	if len(refused) != 1 || refused[0].Count != 3 {
+		t.Errorf("got %+v, want all three, of which the box did not take the first count", refused)
 	}
 }
 

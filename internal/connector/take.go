@@ -30,7 +30,7 @@ func (o *Office) take(ctx context.Context, c *Connector, m Message) error {
 	m.Text = strings.TrimSpace(strings.ToValidUTF8(m.Text, "\uFFFD"))
 	switch {
 	case m.ID == "" || !m.Proven || !fits(m.Sender) || !fits(m.Conversation):
-		o.refusals.add(c.Name)
+		o.refusals.add(c.Name, 1)
 		return nil
 	case m.Group && !m.Mentioned:
 		return nil // it was said to others
@@ -45,7 +45,7 @@ func (o *Office) take(ctx context.Context, c *Connector, m Message) error {
 		return err
 	}
 	if right == Nothing {
-		o.refusals.add(c.Name) // and told nothing: whoever writes to us learns not even that we are here
+		o.refusals.add(c.Name, 1) // and told nothing: whoever writes to us learns not even that we are here
 		return nil
 	}
 	h, body, err := o.hear(ctx, c, m)
@@ -178,13 +178,13 @@ type refusals struct {
 	new map[string]int64
 }
 
-func (r *refusals) add(connector string) {
+func (r *refusals) add(connector string, n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.new == nil {
 		r.new = map[string]int64{}
 	}
-	r.new[connector]++
+	r.new[connector] += n
 }
 
 func (r *refusals) take() map[string]int64 {
@@ -202,26 +202,33 @@ type Refusal struct {
 	Last      event.Time `json:"last"`
 }
 
-// count puts what was refused into the box. A stranger who writes without end costs one note.
-func (o *Office) count(ctx context.Context) error {
+// count puts what was refused into the box. A stranger who writes without end costs one note. What
+// the box did not take is counted again the next time.
+func (o *Office) count(ctx context.Context) (err error) {
 	for connector, n := range o.refusals.take() {
-		for {
-			r := Refusal{Connector: connector}
-			body, err := o.Box.get(ctx, kindRefused, connector, &r)
-			if err != nil {
-				return err
-			}
-			r.Count += n
-			r.Last = o.Box.Clock()
-			if ok, err := o.Box.put(ctx, kindRefused, connector, 0, r, body); ok || err != nil {
-				if err != nil {
-					return err
-				}
-				break
-			}
+		if err == nil {
+			err = o.Box.refused(ctx, connector, n)
+		}
+		if err != nil {
+			o.refusals.add(connector, n)
 		}
 	}
-	return nil
+	return err
+}
+
+func (b *Box) refused(ctx context.Context, connector string, n int64) error {
+	for {
+		r := Refusal{Connector: connector}
+		body, err := b.get(ctx, kindRefused, connector, &r)
+		if err != nil {
+			return err
+		}
+		r.Count += n
+		r.Last = b.Clock()
+		if ok, err := b.put(ctx, kindRefused, connector, 0, r, body); ok || err != nil {
+			return err
+		}
+	}
 }
 
 // Refusals are those of all connectors.
