@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"lyceum/internal/need"
+	"lyceum/internal/workspace"
 )
 
 // ignored are the files of a folder that Ignores leaves out, by whoever goes through it.
