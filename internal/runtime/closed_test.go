@@ -30,10 +30,6 @@ func onSpelling(path string) []act {
 	return []act{
 		{"read_file", args{"path": path}},
 		{"edit_file", args{"path": path, "old": "SECRET", "new": "SECRET SECRET"}},
-		{"edit_files", args{"paths": []string{"a.txt", path}, "edits": []args{{"path": path, "old": "SECRET", "new": "SECRET SECRET"}}}},
-		{"move_file", args{"from": strings.TrimSuffix(path, "x"), "to": "moved"}},
-		{"move_file", args{"from": "a/b", "to": strings.TrimSuffix(path, "x") + "/new"}},
-		{"delete_file", args{"path": strings.TrimSuffix(path, "/x"), "contents": true}},
 		{"grep", args{"path": path, "pattern": "SEC"}},
 		{"grep", args{"path": strings.TrimSuffix(path, "x"), "pattern": "SECR"}},
 		{"list_files", args{"path": strings.TrimSuffix(path, "/x")}},
@@ -42,6 +38,19 @@ func onSpelling(path string) []act {
 		{"submit_publication", args{"title": "T", "content": path, "attachments": []string{"a.txt", path}}},
 		{"submit_publication", args{"title": "T", "content": path, "attachments": []string{path}, "entrypoint": path}},
 		{"write_file", args{"path": path, "content": "SECRET of " + path}},
+	}
+}
+
+// takingAway are calls after which there would be nothing to read.
+func takingAway(path string) []act {
+	if strings.HasSuffix(path, "direct") {
+		return nil // the link itself may go
+	}
+	return []act{
+		{"edit_files", args{"paths": []string{"a.txt", path}, "edits": []args{{"path": path, "old": "SECRET", "new": "SECRET SECRET"}}}},
+		{"move_file", args{"from": path, "to": "moved"}},
+		{"move_file", args{"from": "a.txt", "to": path}},
+		{"delete_file", args{"path": path}},
 	}
 }
 
@@ -56,7 +65,10 @@ func TestAClosedFileIsClosedUnderEverySpelling(t *testing.T) {
 		l := research(t, t.TempDir(), func(_ context.Context, r *model.Request) []act {
 			switch turn := int(r.Turn); {
 			case turn <= len(all):
-				return onSpelling(all[turn-1])
+				if policies == "" {
+					return onSpelling(all[turn-1])
+				}
+				return append(takingAway(all[turn-1]), onSpelling(all[turn-1])...)
 			case turn == len(all)+1:
 				return []act{{"grep", args{"pattern": "SECRET"}}, {"list_files", args{}}, {"glob", args{"pattern": "**"}}, {"grep", args{"pattern": "SECRE", "path": "/home/agent"}}}
 			}

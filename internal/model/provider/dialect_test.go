@@ -99,6 +99,9 @@ models: {tiny/gemma: {dialect: functiongemma}, tiny/large: {dialect: native}, pl
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the dialects differ (-want +got):\n%s", diff)
 	}
+	if names := []string{config.DialectNative, config.DialectFunctionGemma, config.DialectTags}; !slices.Equal(names, dialect.Names()) {
+		t.Errorf("a configuration can name %v, and there are %v", names, dialect.Names())
+	}
 	if _, err := config.Parse("config.yaml", []byte("models: {gpt-5: {dialect: klingon}}")); err == nil || !strings.Contains(err.Error(), "functiongemma") {
 		t.Errorf("a dialect that nobody knows: got %v, want those that there are", err)
 	}
