@@ -17,8 +17,8 @@ func TestAMoveOfAStudyIsAPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := Translate(t.Context(), "q", nil, e)
-	if len(all) != 1 || all[0].Update.Plan == nil {
-		t.Fatalf("a move gives %d updates, want a plan", len(all))
+	if len(all) != 2 || all[0].Update.Plan == nil || all[1].Update.CurrentModeUpdate == nil || all[1].Update.CurrentModeUpdate.CurrentModeId != "idea" {
+		t.Fatalf("a move gives %d updates, want a plan and the mode idea", len(all))
 	}
 	var got []string
 	for _, x := range all[0].Update.Plan.Entries {

@@ -124,7 +124,7 @@ func (t *translator) updates() []sdk.SessionUpdate {
 	case *event.ModeSet:
 		return []sdk.SessionUpdate{InMode(b.Mode)}
 	case *event.AnchorMoved:
-		return []sdk.SessionUpdate{sdk.UpdatePlan(stagePlan(b.To)...)}
+		return []sdk.SessionUpdate{sdk.UpdatePlan(stagePlan(b.To)...), InMode(b.To)}
 	case *event.PlanMade, *event.ContractAwarded, *event.TaskCompleted, *event.TaskFailed:
 		return t.plan()
 	default:

@@ -145,7 +145,7 @@ func (s *Server) control(w http.ResponseWriter, r *http.Request) error {
 		}
 		told, err = s.post(r.Context(), name, st, &event.BudgetRaised{Limits: limits})
 	case "mode":
-		told, err = s.post(r.Context(), name, st, &event.ModeSet{Mode: c.Mode})
+		told, err = s.post(r.Context(), name, st, st.mode(c.Mode))
 	case "allow":
 		err = s.allow(r.Context(), name, &c)
 	case "fork":
@@ -184,6 +184,8 @@ type standingOf struct {
 	check   func(event.Body) error
 	claimed bool
 	models  []string
+	// mode is the order that sets a mode.
+	mode func(id string) event.Body
 	// over is the limit that is reached, whatever others are given.
 	over func(event.Limits) *policy.Over
 }
@@ -193,7 +195,7 @@ func (s *Server) stateOf(ctx context.Context, name string) (*standingOf, error) 
 	if err != nil {
 		return nil, err
 	}
-	out := &standingOf{status: b.state.Status, talked: b.state.Spoken > b.state.Ended, mail: b.state.HasMail(), models: modelsOf(b.state)}
+	out := &standingOf{status: b.state.Status, talked: b.state.Spoken > b.state.Ended, mail: b.state.HasMail(), models: modelsOf(b.state), mode: b.state.ModeOrder}
 	done()
 	out.over = func(l event.Limits) *policy.Over {
 		b, done, err := s.shelf.open(ctx, name)

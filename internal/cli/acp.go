@@ -54,6 +54,7 @@ editors.`,
 			if err != nil {
 				return err
 			}
+			defer a.sending(cmd.Context(), opts.Say)()
 			ag := agent.New(cmd.Context(), a.rt, opts)
 			conn := acp.NewConn(cmd.Context(), ag, a.in, a.out, acp.Options{Tap: tap})
 			ended := make(chan error, 1)

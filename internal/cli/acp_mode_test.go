@@ -168,3 +168,85 @@ func TestAPersonSetsTheModeOfAQuest(t *testing.T) {
 	h.run("mode", "alone").want(t, 0, "has no modes: its society, solo")
 	h.run("mode", "alone", "auto").want(t, 2, "has no modes")
 }
+
+// TestTheStagesOfAStudyAreItsModes: an editor is shown the seven stages with the one where a study
+// begins; setting one is /stage, refused in words as that is; a move that the study makes itself is
+// told; another process finds the study where it is.
+func TestTheStagesOfAStudyAreItsModes(t *testing.T) {
+	t.Parallel()
+	for _, served := range []bool{false, true} {
+		t.Run(fmt.Sprintf("Served=%v", served), func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t, map[string]string{"plan.yaml": `rules:
+  - on: {turn: 1}
+    say: "I look at it."
+    call: [{tool: move_anchor, args: {to: baseline, reason: "It is known enough."}}]
+  - say: "I heard you."
+`})
+			if served {
+				s := h.serve()
+				t.Cleanup(func() { s.kill() })
+			}
+			e := h.edit("--model", "script:plan.yaml", "--society", "stages")
+			s, err := e.conn.NewSession(e.ctx(), acp.NewSessionRequest{Cwd: h.work, McpServers: []acp.McpServer{}})
+			must(t, err)
+			if s.Modes == nil || s.Modes.CurrentModeId != "scout" || len(s.Modes.AvailableModes) != 7 || shown(s.ConfigOptions) != "scout" {
+				t.Fatalf("a new session of a study has the modes %+v and shows %q, want scout of seven", s.Modes, shown(s.ConfigOptions))
+			}
+			set := func(e *editor, id acp.SessionId, mode string) error {
+				_, err := e.conn.SetSessionMode(e.ctx(), acp.SetSessionModeRequest{SessionId: id, ModeId: acp.SessionModeId(mode)})
+				return err
+			}
+			if err := set(e, s.SessionId, "nonsense"); code(err) != -32602 || !strings.Contains(err.Error(), "want scout") {
+				t.Errorf("a stage that is none: %v, want -32602 and those there are", err)
+			}
+			e.says(s.SessionId, "Which forecast is best?", acp.StopReasonEndTurn)
+			if got := e.modes(); strings.Join(got, " ") != "baseline" {
+				t.Errorf("the study went to baseline, and the editor was told the modes %v", got)
+			}
+			if err := set(e, s.SessionId, "idea"); code(err) != -32602 || !strings.Contains(err.Error(), "/waive baseline-first") {
+				t.Errorf("forward without a baseline: %v, want -32602 and how to waive it", err)
+			}
+			must(t, set(e, s.SessionId, "baseline")) // where it is: nothing to record
+			if n := h.count(string(s.SessionId), "study.order"); n != 0 {
+				t.Errorf("%d orders are recorded, want none", n)
+			}
+			must(t, set(e, s.SessionId, "scout"))
+			var told []string // after the answer
+			for began := time.Now(); !slices.Contains(told, "scout") && time.Since(began) < patience; time.Sleep(time.Millisecond) {
+				told = append(told, e.modes()...)
+			}
+			if len(told) == 0 || told[len(told)-1] != "scout" {
+				t.Errorf("after it was set back the editor was told the modes %v, want scout last", told)
+			}
+			e.says(s.SessionId, "Look again.", acp.StopReasonEndTurn)
+			var moves []string
+			for _, ev := range h.rawEvents(string(s.SessionId)) {
+				if ev["type"] == "anchor.moved" {
+					moves = append(moves, fmt.Sprint(body(ev)["by"], " ", body(ev)["from"], " ", body(ev)["to"]))
+				}
+			}
+			if got, want := strings.Join(moves, ", "), "tool scout baseline, person baseline scout"; got != want {
+				t.Errorf("the study moved %s, want %s", got, want)
+			}
+			next := h.edit("--model", "script:plan.yaml")
+			loaded, err := next.conn.LoadSession(next.ctx(), acp.LoadSessionRequest{SessionId: s.SessionId, Cwd: h.work, McpServers: []acp.McpServer{}})
+			must(t, err)
+			if got := next.modes(); strings.Join(got, " ") != "baseline scout" || loaded.Modes == nil || loaded.Modes.CurrentModeId != "scout" || len(loaded.Modes.AvailableModes) != 7 {
+				t.Errorf("loaded, the study was in %v and is in %+v, want baseline, scout, and scout", got, loaded.Modes)
+			}
+			h.run("mode", string(s.SessionId)).want(t, 0, "* scout", "  finalize")
+			h.run("mode", string(s.SessionId), "idea").want(t, 2, "/waive baseline-first <why>")
+			h.ok("replay", string(s.SessionId))
+
+			// A mode that is set before the first prompt is where the study begins.
+			at := e.begin(h.work)
+			must(t, set(e, at, "write"))
+			e.says(at, "Write it down.", acp.StopReasonEndTurn)
+			if created := body(h.rawEvents(string(at))[0]); !strings.Contains(fmt.Sprint(created["settings"]), `"anchor":"write"`) {
+				t.Errorf("the study was made of %v, want it to begin at write", created)
+			}
+			h.ok("replay", string(at))
+		})
+	}
+}

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -53,8 +55,12 @@ an object in each line, and the input may be objects, too: {"text": "…", "file
 				return err
 			}
 			if asJSON || plain || !isTerminal(a.in) || !isTerminal(a.out) {
+				defer t.sends(cmd.Context(), nil)()
 				return t.inLines(cmd.Context(), asJSON)
 			}
+			var after held
+			defer func() { after.print(a.err) }()
+			defer t.sends(cmd.Context(), after.add)()
 			return t.onScreen(cmd.Context())
 		},
 	}
@@ -98,6 +104,39 @@ func (a *app) talkWith(ctx context.Context, name string) (*talk, error) {
 	}
 	t.wake()
 	return t, nil
+}
+
+// sends has what the quest says to conversations elsewhere sent, if the quest runs here.
+func (t *talk) sends(ctx context.Context, say func(line string)) (end func()) {
+	if t.server != nil {
+		return func() {}
+	}
+	return t.a.sending(ctx, say)
+}
+
+// held are lines that wait for the end of a screen.
+type held struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+// maxHeld is how many of them are kept.
+const maxHeld = 20
+
+func (h *held) add(line string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.lines) < maxHeld {
+		h.lines = append(h.lines, line)
+	}
+}
+
+func (h *held) print(to io.Writer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, line := range h.lines {
+		fmt.Fprintln(to, line)
+	}
 }
 
 // wake has it be looked whether there is something to run.

@@ -17,6 +17,7 @@ func (h *home) talked(text string, args ...string) lyceum {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	cmd := command(ctx, h.dir, h.work, append([]string{"chat"}, args...)...)
+	cmd.Env = append(cmd.Env, h.env...)
 	var out, errOut bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), &out, &errOut
 	if err := cmd.Run(); err != nil {

@@ -54,8 +54,10 @@ type serverJSON struct {
 	API  string `json:"api"`
 	URL  string `json:"url"`
 	// Key is the variable that holds the key, Ready whether it is there or not needed.
-	Key         string `json:"key"`
-	Ready       bool   `json:"ready"`
+	Key   string `json:"key"`
+	Ready bool   `json:"ready"`
+	// KeyFrom is where the key stands: environment or keyring.
+	KeyFrom     string `json:"key_from,omitempty"`
 	Silence     string `json:"silence"`
 	Concurrency int    `json:"concurrency"`
 	// Dialect is how its models are told of tools, if that is as text.
@@ -134,7 +136,7 @@ func (a *app) describeConfig(found *provider.Registry, servers []provider.Server
 	}
 	for _, s := range servers {
 		j := serverJSON{
-			Name: s.Name, API: s.API, URL: s.URL, Key: s.KeyVariable, Ready: s.HasKey, Silence: s.Silence.String(), Concurrency: s.Concurrency, Dialect: s.Dialect, Own: s.Own,
+			Name: s.Name, API: s.API, URL: s.URL, Key: s.KeyVariable, Ready: s.HasKey, KeyFrom: s.KeyFrom, Silence: s.Silence.String(), Concurrency: s.Concurrency, Dialect: s.Dialect, Own: s.Own,
 		}
 		if s.Fault != nil {
 			j.Fault = s.Fault.Error()

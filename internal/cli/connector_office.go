@@ -68,11 +68,23 @@ func secretOf(ctx context.Context, name, variable string) (string, error) {
 	if v = strings.TrimSpace(v); v != "" && err == nil {
 		return v, nil
 	}
-	how := ""
-	if store := keyring.Storing(variable); store != "" {
-		how = ", or store it with: " + store
+	return "", &noKey{name, variable}
+}
+
+// noKey says that a connector lacks a key, and where it looked.
+type noKey struct{ connector, variable string }
+
+func (e *noKey) Error() string {
+	return fmt.Sprintf("connector %s has no key: %s", e.connector, e.fix())
+}
+
+// fix is how to give it one.
+func (e *noKey) fix() string {
+	how := "set " + e.variable
+	if store := keyring.Storing(e.variable); store != "" {
+		how += ", or store it with: " + store
 	}
-	return "", fmt.Errorf("connector %s has no key: set %s%s", name, variable, how)
+	return how
 }
 
 // connectorSecrets are the keys of connectors that stand in the environment.
@@ -132,9 +144,13 @@ func (a *app) connect(ctx context.Context, o *connector.Office) (stop func()) {
 // lastTry is how long a command that ends tries to send what was said last.
 const lastTry = 10 * time.Second
 
-// sending sends while a quest runs here, and what was said last when it has come to rest.
-func (a *app) sending(ctx context.Context) (end func()) {
+// sending sends while a quest runs here, and what was said last when it has come to rest. Where
+// another process sends already, that one does. say is told of trouble; nil is standard error.
+func (a *app) sending(ctx context.Context, say func(line string)) (end func()) {
 	o := a.office(ctx)
+	if o != nil && say != nil {
+		o.Trouble = func(line string) { say(printable(a.rt.Redact(line))) }
+	}
 	stop := a.connect(ctx, o)
 	return func() {
 		if stop(); o != nil && ctx.Err() == nil {

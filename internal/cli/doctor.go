@@ -55,6 +55,8 @@ type doctor struct {
 	doctorJSON
 	homeFlag string
 	section  string
+	// tex are the programs of TeX that computers have, by name; nil if none was looked into.
+	tex map[string]string
 }
 
 func (d *doctor) say(status, name, text, fix string) {
@@ -75,8 +77,10 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Say what works on this machine, what does not, and what would change that",
 		Long: `Look at this machine: the home, the sandboxes that agents' computers are made with,
-the programs in them, the keys of models, the clock. Sandboxes are tried out. No home is
-made, and nothing that is recorded changes.
+the programs in them, git, TeX, the keys of models, the executors and connectors of config.yaml,
+your skills, the clock. Sandboxes and executors are tried out, and services are asked whether they
+take their keys; no model is asked, and no message sent. No home is made, and nothing that is
+recorded changes.
 
 The exit code is 0 if the home is usable and some sandbox works, and 1 if not.`,
 		Args: exactArgs(0, "no arguments"),
@@ -108,7 +112,10 @@ func (d *doctor) look(ctx context.Context) {
 	for _, part := range []struct {
 		section string
 		look    func(context.Context)
-	}{{"home", d.lookAtHome}, {"computers", d.lookAtComputers}, {"models", d.lookAtModels}, {"time", d.lookAtTime}} {
+	}{
+		{"home", d.lookAtHome}, {"computers", d.lookAtComputers}, {"git", d.lookAtGit}, {"tex", d.lookAtTeX}, {"models", d.lookAtModels},
+		{"runners", d.lookAtRunners}, {"connectors", d.lookAtConnectors}, {"skills", d.lookAtSkills}, {"time", d.lookAtTime},
+	} {
 		d.section = part.section
 		part.look(ctx)
 	}

@@ -211,6 +211,10 @@ func (d *doctor) lookInside(ctx context.Context, driver computer.Driver) {
 	for i, p := range programs {
 		d.lookAtProgram(p.name, p.install, said[i])
 	}
+	d.tex = map[string]string{}
+	for i, e := range engines {
+		d.tex[e.name] = said[len(programs)+i]
+	}
 }
 
 // lookAtProgram says where a program is inside; path is empty if it is not.
@@ -243,16 +247,23 @@ func visitComputer(ctx context.Context, driver computer.Driver) (paths, confinem
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, c.Stop(context.WithoutCancel(ctx))) }()
-	script := ""
+	var names []string
 	for _, p := range programs {
-		script += "command -v " + p.name + " || echo\n"
+		names = append(names, p.name)
+	}
+	for _, e := range engines {
+		names = append(names, e.name)
+	}
+	script := ""
+	for _, name := range names {
+		script += "command -v " + name + " || echo\n"
 	}
 	r, err := c.Run(ctx, computer.Command{ID: "programs", Args: []string{"sh", "-c", script}})
 	if err != nil {
 		return nil, nil, err
 	}
 	paths = strings.Split(string(r.Stdout.Head), "\n")
-	if len(paths) != len(programs)+1 {
+	if len(paths) != len(names)+1 {
 		return nil, nil, fmt.Errorf("a computer said what nobody understands: %s", oneLine(string(r.Stdout.Head), 200))
 	}
 	for i := range paths {

@@ -3,8 +3,6 @@ package cli
 import (
 	"fmt"
 
-	"lyceum/internal/event"
-
 	"github.com/spf13/cobra"
 )
 
@@ -28,7 +26,11 @@ func (a *app) modeCommand() *cobra.Command {
 			if len(args) == 1 {
 				return a.listModes(cmd, args[0], asJSON)
 			}
-			_, running, err := a.post(cmd.Context(), args[0], &event.ModeSet{Mode: args[1]})
+			s, err := a.load(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			_, running, err := a.post(cmd.Context(), args[0], s.ModeOrder(args[1]))
 			switch {
 			case err != nil:
 				return err

@@ -494,7 +494,7 @@ func (a *app) run(ctx context.Context, name string, fresh, noThinking bool, limi
 	if done, err := a.inServer(ctx, name, s, noThinking, limits, asJSON); done {
 		return err
 	}
-	defer a.sending(ctx)()
+	defer a.sending(ctx, nil)()
 	opts := runtime.RunOptions{Limits: limits, NoThinking: noThinking, Interrupt: ctx.Done()}
 	ctx, stop := a.patient(ctx)
 	defer stop()

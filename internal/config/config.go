@@ -133,7 +133,21 @@ func Parse(file string, data []byte) (*Config, error) {
 	if root.Type() == ast.NullType {
 		return c, nil
 	}
-	err = fields(root, "a config.yaml", map[string]func(ast.Node) error{
+	err = fields(root, "a config.yaml", c.fields())
+	if err == nil && len(c.Executors) > maxExecutors {
+		err = strictyaml.At(root, "there are %d executors: want at most %d", len(c.Executors), maxExecutors)
+	}
+	if err == nil && len(c.Connectors) > maxConnectors {
+		err = strictyaml.At(root, "there are %d connectors: want at most %d", len(c.Connectors), maxConnectors)
+	}
+	if err != nil {
+		return nil, strictyaml.InFile(file, err)
+	}
+	return c, nil
+}
+
+func (c *Config) fields() map[string]func(ast.Node) error {
+	return map[string]func(ast.Node) error{
 		"model":        strictyaml.Word(&c.Model),
 		"providers":    each("providers", &c.Providers, readProvider),
 		"models":       each("models", &c.Models, readModel),
@@ -157,17 +171,7 @@ func Parse(file string, data []byte) (*Config, error) {
 			c.Embeddings, err = readEmbeddings(n)
 			return err
 		},
-	})
-	if err == nil && len(c.Executors) > maxExecutors {
-		err = strictyaml.At(root, "there are %d executors: want at most %d", len(c.Executors), maxExecutors)
 	}
-	if err == nil && len(c.Connectors) > maxConnectors {
-		err = strictyaml.At(root, "there are %d connectors: want at most %d", len(c.Connectors), maxConnectors)
-	}
-	if err != nil {
-		return nil, strictyaml.InFile(file, err)
-	}
-	return c, nil
 }
 
 // readPrivate reads an address, or a range of some, with or without a port. What it opens is
@@ -203,6 +207,12 @@ func readRepo(name string, n ast.Node) (path string, err error) {
 	return filepath.Clean(path), nil
 }
 
+func (e *Embeddings) fields() map[string]func(ast.Node) error {
+	return map[string]func(ast.Node) error{
+		"url": strictyaml.Word(&e.URL), "model": strictyaml.Word(&e.Model), "key_variable": strictyaml.Word(&e.KeyVariable),
+	}
+}
+
 func readEmbeddings(n ast.Node) (*Embeddings, error) {
 	e := new(Embeddings)
 	if word, err := strictyaml.Scalar(n); err == nil {
@@ -211,9 +221,7 @@ func readEmbeddings(n ast.Node) (*Embeddings, error) {
 		}
 		return &Embeddings{None: true}, nil
 	}
-	err := fields(n, "embeddings", map[string]func(ast.Node) error{
-		"url": strictyaml.Word(&e.URL), "model": strictyaml.Word(&e.Model), "key_variable": strictyaml.Word(&e.KeyVariable),
-	})
+	err := fields(n, "embeddings", e.fields())
 	if err == nil && (e.URL == "" || e.Model == "") {
 		err = strictyaml.At(n, "embeddings need url, such as https://api.example.com/v1, and model")
 	}

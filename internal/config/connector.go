@@ -39,10 +39,7 @@ func readConnector(name string, n ast.Node) (Connector, error) {
 	if !connectorName.MatchString(name) || name == "local" {
 		return c, strictyaml.At(n, "%.40q cannot name a connector: small letters, digits and - can, at most 32, and local is the page and the command line", name)
 	}
-	known := map[string]func(ast.Node) error{
-		"driver": word(&c.Driver),
-		"allow":  values("allow", maxAllowed, &c.Allow, checkAllowed),
-	}
+	known := c.fields()
 	pairs, _ := strictyaml.Pairs(n)
 	for _, p := range pairs {
 		key, err := strictyaml.Key(p, map[string]bool{})
@@ -58,6 +55,14 @@ func readConnector(name string, n ast.Node) (Connector, error) {
 		err = strictyaml.At(n, "a connector needs driver, such as webhook")
 	}
 	return c, err
+}
+
+// fields are those that every driver has.
+func (c *Connector) fields() map[string]func(ast.Node) error {
+	return map[string]func(ast.Node) error{
+		"driver": word(&c.Driver),
+		"allow":  values("allow", maxAllowed, &c.Allow, checkAllowed),
+	}
 }
 
 // setting reads one of the driver's: a value, or the name of the variable of a secret. A value

@@ -61,7 +61,12 @@ func readExecutor(name string, n ast.Node) (Executor, error) {
 	if !ExecutorName(name) {
 		return e, strictyaml.At(n, "%.40q cannot name an executor: small letters, digits and - can, at most 32", name)
 	}
-	err := fields(n, "an executor", map[string]func(ast.Node) error{
+	err := fields(n, "an executor", e.fields())
+	return e, err
+}
+
+func (e *Executor) fields() map[string]func(ast.Node) error {
+	return map[string]func(ast.Node) error{
 		"folder":       e.readFolder,
 		"command":      e.readCommand,
 		"variables":    values("variables", maxVariables, &e.Variables, checkVariable),
@@ -73,8 +78,7 @@ func readExecutor(name string, n ast.Node) (Executor, error) {
 		"version":      word(&e.Version),
 		"no_read":      truth(&e.NoRead),
 		"reported":     truth(&e.Reported),
-	})
-	return e, err
+	}
 }
 
 func (e *Executor) readFolder(n ast.Node) error {

@@ -36,12 +36,7 @@ type Price struct {
 func readModel(_ string, n ast.Node) (Model, error) {
 	var m Model
 	var p PriceFields
-	known := p.Fields()
-	known["context"] = strictyaml.Integer(&m.Context, 1)
-	known["max_output"] = strictyaml.Integer(&m.MaxOutput, 1)
-	known["pictures"] = Pictures(&m.Pictures)
-	known["dialect"] = readDialect(&m.Dialect)
-	if err := fields(n, "a model", known); err != nil {
+	if err := fields(n, "a model", m.fields(&p)); err != nil {
 		return m, err
 	}
 	price, err := p.Price()
@@ -50,6 +45,15 @@ func readModel(_ string, n ast.Node) (Model, error) {
 	}
 	m.Price = price
 	return m, nil
+}
+
+func (m *Model) fields(p *PriceFields) map[string]func(ast.Node) error {
+	known := p.Fields()
+	known["context"] = strictyaml.Integer(&m.Context, 1)
+	known["max_output"] = strictyaml.Integer(&m.MaxOutput, 1)
+	known["pictures"] = Pictures(&m.Pictures)
+	known["dialect"] = readDialect(&m.Dialect)
+	return known
 }
 
 // Pictures reads whether a model can see pictures.

@@ -66,7 +66,15 @@ func readProvider(name string, n ast.Node) (Provider, error) {
 	if !ProviderName(name) {
 		return p, strictyaml.At(n, "%.40q cannot name a provider: small letters, digits, - and _ can, at most 32", name)
 	}
-	err := fields(n, "a provider", map[string]func(ast.Node) error{
+	err := fields(n, "a provider", p.fields())
+	if err == nil && p.Concurrency > 10_000 {
+		err = strictyaml.At(n, "concurrency: it must be at most 10000")
+	}
+	return p, err
+}
+
+func (p *Provider) fields() map[string]func(ast.Node) error {
+	return map[string]func(ast.Node) error{
 		"api":          strictyaml.Choice(&p.API, APIOpenAI, APIResponses, APIAnthropic, APIGemini),
 		"url":          address(&p.URL),
 		"key_variable": variable(&p.KeyVariable),
@@ -74,11 +82,7 @@ func readProvider(name string, n ast.Node) (Provider, error) {
 		"concurrency":  strictyaml.Integer(&p.Concurrency, 1),
 		"silence":      span(&p.Silence, 24*time.Hour),
 		"dialect":      readDialect(&p.Dialect),
-	})
-	if err == nil && p.Concurrency > 10_000 {
-		err = strictyaml.At(n, "concurrency: it must be at most 10000")
 	}
-	return p, err
 }
 
 // variable reads the name of an environment variable. What does not look like one

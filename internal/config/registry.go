@@ -38,10 +38,7 @@ var (
 
 func (c *Config) readRegistry(n ast.Node) error {
 	r := Registry{Port: 443, Header: "Authorization"}
-	err := fields(n, "a registry", map[string]func(ast.Node) error{
-		"host": r.readHost, "header": r.readHeader, "variable": r.readVariable,
-		"variables": values("variables", maxVariables, &r.Variables, checkShown),
-	})
+	err := fields(n, "a registry", r.fields())
 	switch {
 	case err != nil:
 		return err
@@ -54,6 +51,13 @@ func (c *Config) readRegistry(n ast.Node) error {
 	}
 	c.Registries = append(c.Registries, r)
 	return nil
+}
+
+func (r *Registry) fields() map[string]func(ast.Node) error {
+	return map[string]func(ast.Node) error{
+		"host": r.readHost, "header": r.readHeader, "variable": r.readVariable,
+		"variables": values("variables", maxVariables, &r.Variables, checkShown),
+	}
 }
 
 // readHost reads a name or an address, with or without a port.

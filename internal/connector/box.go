@@ -80,12 +80,16 @@ func name(connector, theirs string) string {
 	return connector + " " + theirs
 }
 
-// Put puts a delivery into the outbox. One that is there already, by its key, stays as it is.
-func (b *Box) Put(ctx context.Context, d Delivery) error {
+// Put puts a delivery into the outbox, with its files. One that is there already, by its key, stays
+// as it is.
+func (b *Box) Put(ctx context.Context, d Delivery, files ...File) error {
 	now := b.Clock()
 	d.State, d.Created = Waiting, now
 	if d.Key == "" || d.Connector == "" || d.Conversation == "" {
 		return errors.New("a delivery needs a key, a connector and a conversation")
+	}
+	if err := b.attach(ctx, &d, files); err != nil {
+		return err
 	}
 	_, err := b.put(ctx, kindOutbox, d.Key, now, d, nil)
 	return err
@@ -243,7 +247,7 @@ func list[T any](ctx context.Context, b *Box, kind string) (out []T, err error) 
 // prune forgets what need not be known any more: what was sent and heard long ago, and codes
 // whose time is over.
 func (b *Box) prune(ctx context.Context) error {
-	for _, kind := range []string{kindHeard, kindCode, kindOutbox} {
+	for _, kind := range []string{kindHeard, kindCode, kindOutbox, kindFile} {
 		notes, err := b.Notes.Notes(ctx, kind, b.Clock(), maxListed)
 		if err != nil {
 			return err

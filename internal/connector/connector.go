@@ -11,7 +11,8 @@ import (
 // A Driver speaks with one service, for one connector of config.yaml.
 type Driver interface {
 	// Run receives until the context ends, or an error that another try may mend. A message is
-	// acknowledged to the service only after take has returned nil: then it is durable.
+	// acknowledged to the service only after take has returned nil: then it is durable. One that
+	// is not proven is counted, and nothing comes of it.
 	Run(ctx context.Context, take func(context.Context, Message) error) error
 	// Send delivers. It returns nil when the service has taken it, a *Refused if no other try
 	// will help, and any other error if one may.
@@ -23,6 +24,8 @@ type Message struct {
 	// ID is the service's own, the same however often it is told of it.
 	ID           string
 	Conversation string
+	// Mark is what a reply names to answer it, empty where the service has no such thing.
+	Mark string
 	// Sender is who the service says that it is.
 	Sender string
 	Text   string
@@ -49,9 +52,11 @@ type Outgoing struct {
 	Text    string
 	Options []string
 	Files   []File
-	Quest   string
-	Kind    string
-	Time    time.Time
+	// Reply is the Mark of the message that it answers, empty of one that answers none.
+	Reply string
+	Quest string
+	Kind  string
+	Time  time.Time
 }
 
 // Refused is an error that no other try mends.

@@ -20,6 +20,9 @@ type Delivery struct {
 	Kind         string   `json:"kind,omitzero"`
 	Text         string   `json:"text,omitzero"`
 	Options      []string `json:"options,omitempty"`
+	// Files go with it. Reply is the message that it answers, as the service names it.
+	Files []Attached `json:"files,omitempty"`
+	Reply string     `json:"reply,omitzero"`
 	// Time is when it was said, Created when it was put here, First when it was tried first,
 	// and Last when something became of it last.
 	Time    event.Time `json:"time"`
@@ -65,7 +68,7 @@ func settled(d Delivery, err error, now event.Time, first time.Duration) (Delive
 	}
 	if err == nil {
 		// Its words have no further use.
-		d.State, d.Error, d.Text, d.Options = Sent, "", "", nil
+		d.State, d.Error, d.Text, d.Options, d.Files = Sent, "", "", nil, nil
 		return d, now + event.Time(kept.Microseconds())
 	}
 	d.Error = event.Shorten(err.Error(), maxError)

@@ -52,7 +52,7 @@ type Office struct {
 	// First is how long is waited after the first try that fails, and Look how often the outbox
 	// is looked at; 0 stands for the usual.
 	First, Look time.Duration
-	// Once has the office end when nothing is left that can be sent now.
+	// Once has the office end when nothing is left that can be sent now, or when another one is up.
 	Once bool
 
 	refusals refusals
@@ -105,6 +105,9 @@ func (o *Office) Run(ctx context.Context, lock string) {
 		if err != nil && err.Error() != told {
 			told = err.Error()
 			o.trouble(told)
+		}
+		if o.Once && err == nil {
+			return // the other one sends
 		}
 		if !pause(ctx, o.look()) {
 			return
@@ -210,6 +213,11 @@ func (o *Office) try(ctx context.Context, e entry) {
 		o.trouble(fmt.Sprintf("What became of a delivery cannot be noted, so it may be sent twice: %v", err))
 		pause(ctx, o.look())
 	}
+	if d.State == Sent {
+		if err := o.Box.forget(context.WithoutCancel(ctx), e.Delivery); err != nil {
+			o.trouble(err.Error())
+		}
+	}
 	if d.State == Dead {
 		o.trouble(fmt.Sprintf("A delivery by %s is dead: %s. Send it again with: lyceum connector retry %s", d.Connector, d.Error, d.Key))
 	}
@@ -228,8 +236,12 @@ func (o *Office) deliver(ctx context.Context, d Delivery) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxTry)
 	defer cancel()
 	defer context.AfterFunc(stop, func() { time.AfterFunc(grace, cancel) })()
+	files, gone, err := o.Box.files(ctx, d)
+	if err != nil {
+		return err
+	}
 	return clean(c, c.Driver.Send(ctx, Outgoing{
-		Conversation: d.Conversation, Key: d.Key, Text: d.Text, Options: d.Options, Quest: d.Quest, Kind: d.Kind, Time: d.Time.Time(),
+		Conversation: d.Conversation, Key: d.Key, Text: d.Text + gone, Options: d.Options, Files: files, Reply: d.Reply, Quest: d.Quest, Kind: d.Kind, Time: d.Time.Time(),
 	}))
 }
 

@@ -52,6 +52,9 @@ func (o *Office) take(ctx context.Context, c *Connector, m Message) error {
 	if err != nil || h.Done {
 		return err
 	}
+	if err := o.Box.heardLast(ctx, c.Name, m); err != nil {
+		return err
+	}
 	reply, err := o.answer(ctx, c, m, h.Quest, right)
 	if err == nil && reply != "" {
 		err = o.reply(ctx, c, m, h.Quest, reply)
@@ -129,9 +132,12 @@ func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) +
 
 // reply puts an answer to a message into the outbox.
 func (o *Office) reply(ctx context.Context, c *Connector, m Message, quest, text string) error {
+	if !fits(m.Mark) {
+		m.Mark = ""
+	}
 	return o.Box.Put(ctx, Delivery{
 		Key: "re-" + digest(c, m), Connector: c.Name, Conversation: m.Conversation, Quest: quest, Kind: "reply",
-		Text: event.Shorten(text, maxReply), Time: o.Box.Clock(),
+		Text: event.Shorten(text, maxReply), Reply: m.Mark, Time: o.Box.Clock(),
 	})
 }
 

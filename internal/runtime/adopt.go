@@ -196,8 +196,8 @@ func (r *Runtime) Modes(ctx context.Context, name string, s *quest.State) (modes
 	}
 	said, err := r.Ledger.Commands(ctx, name, s.Inbox)
 	for _, c := range said {
-		if b, ok := c.Body.(*event.ModeSet); ok {
-			current = b.Mode
+		if id := s.ModeOf(c.Body); id != "" {
+			current = id
 		}
 	}
 	return modes, current, err

@@ -2,10 +2,14 @@ package runtime_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"lyceum/internal/connector"
@@ -21,6 +25,8 @@ const tells = `
 rules:
   - on: {tool: interact, result: "Said to"}
     say: "It is said."
+  - on: {last: "show files"}
+    call: [{tool: interact, args: {kind: milestone, text: "Look.", files: [small.csv, large.bin, link, pipe, none]}}]
   - on: {last: "say ([a-z]+)"}
     call: [{tool: interact, args: {kind: milestone, text: "I say ${1}."}}]
   - say: "Turn ${turn}."
@@ -159,4 +165,35 @@ func TestOnlyAStudyIsBound(t *testing.T) {
 	if err := s.Accepts("person", &event.ConversationBound{Connector: "chat", Conversation: "c"}); err == nil || !strings.Contains(err.Error(), "says nothing to people elsewhere") {
 		t.Errorf("got %v, want a refusal", err)
 	}
+}
+
+// TestFilesOfWordsGoAlong: those of the researcher's home that its words name, within bounds. What is
+// no file of it is named alone: a link out, a pipe that nobody writes to, what is too large.
+func TestFilesOfWordsGoAlong(t *testing.T) {
+	l, name, box := bound(t, service.Stages{})
+	home := filepath.Join(l.QuestDir(name), "agents", stages.Researcher)
+	must(t, os.WriteFile(filepath.Join(home, "small.csv"), []byte("a,b\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(home, "large.bin"), make([]byte, connector.MaxFile+1), 0o600))
+	outside := filepath.Join(t.TempDir(), "secret")
+	must(t, os.WriteFile(outside, []byte("secret"), 0o600))
+	must(t, os.Symlink(outside, filepath.Join(home, "link")))
+	must(t, syscall.Mkfifo(filepath.Join(home, "pipe"), 0o600))
+	l.says(name, "show files")
+	l.rests(name)
+	all, err := box.Deliveries(t.Context())
+	must(t, err)
+	if len(all) != 1 || len(all[0].Files) != 1 || all[0].Files[0].Name != "small.csv" {
+		t.Fatalf("the outbox has %+v, want one delivery with small.csv", all)
+	}
+	for _, want := range []string{"Files: small.csv, large.bin, link, pipe, none", "large.bin (a file has at most 5 MiB", "link (it cannot be opened)", "pipe (it is no file)", "none (it cannot be opened)", "quests/" + name + "/agents/researcher"} {
+		if !strings.Contains(all[0].Text, want) {
+			t.Errorf("the words are %q, want %q in them", all[0].Text, want)
+		}
+	}
+	notes, err := box.Notes.Notes(t.Context(), "outfile", 1<<53-1, 10)
+	must(t, err)
+	if len(notes) != 1 || strings.Contains(string(notes[0].Body), base64.StdEncoding.EncodeToString([]byte("secret"))) {
+		t.Errorf("the box holds %d files, want small.csv alone", len(notes))
+	}
+	l.sound(name)
 }

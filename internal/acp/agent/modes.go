@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"lyceum/internal/acp"
-	"lyceum/internal/event"
+	"lyceum/internal/plain"
 	"lyceum/internal/quest"
 
 	sdk "github.com/coder/acp-go-sdk"
@@ -81,15 +81,31 @@ func (a *Agent) chooseMode(s *session, id string) (func(context.Context) (acp.Fo
 // setIn sets the mode of a session. A quest that is being made right now, by a prompt, has it too.
 func (a *Agent) setIn(ctx context.Context, s *session, id string) error {
 	a.mu.Lock()
-	s.choices.mode = id
 	made, t := s.choices.made, s.turn
+	if !made {
+		s.choices.mode = id
+	}
 	a.mu.Unlock()
 	if !made {
 		return nil
 	}
-	if _, err := a.post(ctx, s.id, &event.ModeSet{Mode: id}); err != nil {
+	st, err := a.rt.Load(ctx, s.id)
+	if err != nil {
 		return err
 	}
+	if _, now, err := a.rt.Modes(ctx, s.id, st); err != nil || now == id {
+		return err
+	}
+	order := st.ModeOrder(id)
+	if err := st.Accepts("person", order); err != nil {
+		return acp.Errorf(acp.InvalidParams, "%s", plain.Text(a.rt.Redact(err.Error())))
+	}
+	if _, err := a.post(ctx, s.id, order); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	s.choices.mode = id
+	a.mu.Unlock()
 	if t != nil {
 		t.nudge()
 	}

@@ -155,8 +155,11 @@ func (t *turn) create(ctx context.Context, c choices, what *said, named map[stri
 	if question == "" {
 		question = "What is in the files that I send along?"
 	}
-	shape := a.shapes[c.society]
-	d := &runtime.Draft{Spec: shape.spec(question), Name: s.id, Dir: s.folder, Home: a.rt.Home, Model: a.opts.Model, Changes: c.changes(shape.agents)}
+	shape, changes := a.shapes[c.society], c.changes(a.shapes[c.society].agents)
+	if _, usual := a.rt.Societies.Modes(c.society, nil); c.mode != usual {
+		changes.Keys = a.rt.Societies.ModeKeys(c.society, c.mode)
+	}
+	d := &runtime.Draft{Spec: shape.spec(question), Name: s.id, Dir: s.folder, Home: a.rt.Home, Model: a.opts.Model, Changes: changes}
 	taken, notes, err := t.make(ctx, d, named)
 	if err != nil {
 		return err
@@ -181,7 +184,7 @@ func (t *turn) create(ctx context.Context, c choices, what *said, named map[stri
 		return err
 	}
 	if _, now := st.Modes(); mode != now {
-		if err := t.post(ctx, &event.ModeSet{Mode: mode}); err != nil {
+		if err := t.post(ctx, st.ModeOrder(mode)); err != nil {
 			return err
 		}
 	}
@@ -464,6 +467,8 @@ func (t *turn) hear(h heard) error {
 		t.over(b.Interaction)
 	case *event.ModeSet:
 		return a.follows(s, b.Mode)
+	case *event.AnchorMoved:
+		return a.follows(s, b.To)
 	}
 	return nil
 }

@@ -40,7 +40,9 @@ type Service interface {
 // Heard is a delivery.
 type Heard struct {
 	Conversation, Key, Text string
-	Files                   []connector.File
+	// Reply is the message that it answers.
+	Reply string
+	Files []connector.File
 }
 
 // Answer is how a service answers deliveries.
@@ -112,6 +114,8 @@ func Exercise(t *testing.T, open func(t *testing.T) *Rig) {
 		"ErrorsSayWhetherToComeAgain":     refusals,
 		"ALostAnswerIsNotHeardTwice":      lost,
 		"AConversationThatIsNoneIsNotOne": nowhere,
+		"ACheckSaysNothingToAnybody":      checks,
+		"AReplyNamesWhatItAnswers":        replies,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -328,6 +332,39 @@ func arrive(t *testing.T, r *Rig) {
 	}
 }
 
+// replies: a message has a mark, and what answers it comes there as a reply to it, and to nothing else.
+func replies(t *testing.T, r *Rig) {
+	r.Service.Say("which one?")
+	in, d := newInbox(), r.Open(usual)
+	running := run(t, d, in.take)
+	<-in.came
+	running.cancel()
+	in.mu.Lock()
+	mark := in.got[0].Mark
+	in.mu.Unlock()
+	if mark == "" {
+		t.Fatal("a message has no mark that a reply could name")
+	}
+	for key, reply := range map[string]string{"key-1": mark, "key-2": ""} {
+		if err := r.Open(usual).Send(t.Context(), connector.Outgoing{Conversation: r.Conversation, Key: key, Text: "the answer is " + key, Reply: reply, Quest: "q"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	heard := r.Service.Heard()
+	if len(heard) != 2 {
+		t.Fatalf("%d deliveries were heard, want 2", len(heard))
+	}
+	for _, h := range heard {
+		want := ""
+		if strings.Contains(h.Text, "key-1") {
+			want = mark
+		}
+		if h.Reply != want {
+			t.Errorf("the delivery %.80q answers %q, want %q", h.Text, h.Reply, want)
+		}
+	}
+}
+
 func refusals(t *testing.T, r *Rig) {
 	d := r.Open(usual)
 	send := func() error {
@@ -392,6 +429,25 @@ func nowhere(t *testing.T, r *Rig) {
 	if n := len(r.Service.Heard()); n != 0 {
 		t.Errorf("%d deliveries were heard, want none", n)
 	}
+}
+
+// checks: a check finds out whether the service takes the key, takes no message and sends none.
+func checks(t *testing.T, r *Rig) {
+	r.Service.Say("hello")
+	text, err := r.Open(usual).(connector.Checker).Check(t.Context())
+	if err != nil || text == "" {
+		t.Errorf("check a service that is well: got %q and %v", text, err)
+	}
+	r.quiet(t, errors.New(text))
+	if n, unread := len(r.Service.Heard()), r.Service.Unread(); n > 0 || unread != 1 {
+		t.Errorf("after a check: %d deliveries and %d messages unread, want none and one", n, unread)
+	}
+	r.Service.Turn(HangUp)
+	_, err = r.Open(short).(connector.Checker).Check(t.Context())
+	if err == nil {
+		t.Error("check a service that hangs up: got no error")
+	}
+	r.quiet(t, err)
 }
 
 func hostile(t *testing.T, r *Rig, trick Trick) {

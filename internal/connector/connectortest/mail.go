@@ -410,7 +410,7 @@ func letterOf(raw string) (h Heard, err error) {
 	if err != nil {
 		return h, err
 	}
-	h.Key = m.Header.Get("Message-ID")
+	h.Key, h.Reply = m.Header.Get("Message-ID"), m.Header.Get("In-Reply-To")
 	kind, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
 	if err != nil {
 		return h, err

@@ -230,6 +230,9 @@ func (s *Matrix) sent(w http.ResponseWriter, r *http.Request, txn string) {
 		return
 	}
 	h := Heard{Conversation: s.Room, Key: txn, Text: fmt.Sprint(body["formatted_body"])}
+	if relates, ok := body["m.relates_to"].(map[string]any); ok {
+		h.Reply, _ = relates["m.in_reply_to"].(map[string]any)["event_id"].(string)
+	}
 	s.mu.Lock()
 	if f, ok := s.uploads[fmt.Sprint(body["url"])]; ok {
 		h.Files = append(h.Files, f)

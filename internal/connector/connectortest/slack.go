@@ -140,6 +140,7 @@ func (s *Slack) sent(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h := Heard{Conversation: fmt.Sprint(body["channel"]), Text: fmt.Sprint(body["text"], body["blocks"])}
+	h.Reply, _ = body["thread_ts"].(string)
 	if to, ok := body["channel_id"]; ok {
 		s.mu.Lock()
 		h = Heard{Conversation: fmt.Sprint(to), Files: s.uploads}

@@ -178,6 +178,9 @@ func (s *Telegram) sent(w http.ResponseWriter, r *http.Request) {
 		}
 		chat, _ := body["chat_id"].(float64)
 		h.Conversation, h.Text = fmt.Sprint(int64(chat)), fmt.Sprint(body["text"], body["reply_markup"])
+		if reply, ok := body["reply_parameters"].(map[string]any); ok {
+			h.Reply = fmt.Sprint(int64(reply["message_id"].(float64)))
+		}
 		s.say(func() { s.bodies = append(s.bodies, body) })
 	}
 	switch s.answers() {

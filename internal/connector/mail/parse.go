@@ -100,6 +100,9 @@ func (d *Driver) message(ctx context.Context, raw []byte, whole bool, at time.Ti
 		return m, false, nil
 	}
 	m = connector.Message{Conversation: sender, Sender: sender, Time: at}
+	if id := one(fields, "message-id"); messageID.MatchString(id) {
+		m.Mark = id
+	}
 	to := append(addresses(fields, "to"), addresses(fields, "cc")...)
 	m.Group = len(to) > 1
 	for _, a := range to {

@@ -51,28 +51,58 @@ func (d *Driver) Send(ctx context.Context, o connector.Outgoing) error {
 // login tells which codes are about who we are: a person can mend that.
 func login(code int) bool { return code == 530 || code == 534 || code == 535 || code == 538 }
 
-func (d *Driver) post(l *link, to string, data []byte) error {
+// greet is what is said before a mail: who we are.
+func (d *Driver) greet(l *link) (*smtp.Client, error) {
 	host, _, _ := net.SplitHostPort(d.o.SMTP)
 	c, err := smtp.NewClient(l, host)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := c.Hello(d.domain); err != nil {
-		return err
+		return nil, err
 	}
 	if ok, _ := c.Extension("STARTTLS"); ok && !l.safe {
 		if err := c.StartTLS(d.tls(d.o.SMTP)); err != nil {
-			return err
+			return nil, err
 		}
 		l.safe = true
 	}
 	if d.o.Password != "" {
 		if !l.safe && !here(d.o.SMTP) {
-			return errOpen
+			return nil, errOpen
 		}
 		if err := c.Auth(plainLogin(d.o.User + "\x00" + d.o.Password)); err != nil {
-			return err
+			return nil, err
 		}
+	}
+	return c, nil
+}
+
+// Check implements connector.Checker: it logs in to both servers, and neither reads nor writes a mail.
+func (d *Driver) Check(ctx context.Context) (string, error) {
+	s, err := d.login(ctx)
+	if err != nil {
+		return "", d.fail(ctx, "open the mailbox", err)
+	}
+	_ = s.l.Close()
+	l, err := d.dial(ctx, d.o.SMTP, "465")
+	if err != nil {
+		return "", d.fail(ctx, "reach the server for mail", err)
+	}
+	defer l.Close()
+	l.left = maxAnswers
+	c, err := d.greet(l)
+	if err != nil {
+		return "", d.fail(ctx, "log in to send mail", err)
+	}
+	_ = c.Quit()
+	return "the mailbox opens, and mail can be sent", nil
+}
+
+func (d *Driver) post(l *link, to string, data []byte) error {
+	c, err := d.greet(l)
+	if err != nil {
+		return err
 	}
 	if err := c.Mail(d.local + "@" + d.domain); err != nil {
 		return err
@@ -112,6 +142,9 @@ func (plainLogin) Next(_ []byte, more bool) ([]byte, error) {
 
 var simple = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}(\.[A-Za-z0-9_-]{1,100})*$`)
 
+// messageID is one that can stand in a field of ours.
+var messageID = regexp.MustCompile(`^<[!-;=?-~]{1,190}>$`)
+
 // id is a message id that is the same for the same words.
 func (d *Driver) id(words string) string {
 	if !simple.MatchString(words) || len(words) > 150 {
@@ -138,7 +171,12 @@ func (d *Driver) compose(to string, o connector.Outgoing) []byte {
 		head("Date", o.Time.UTC().Format(time.RFC1123Z))
 	}
 	head("Message-ID", d.id(o.Key))
-	head("References", d.id("quest "+o.Quest+" "+to))
+	thread := d.id("quest " + o.Quest + " " + to)
+	if messageID.MatchString(o.Reply) {
+		head("In-Reply-To", o.Reply)
+		thread += "\r\n " + o.Reply
+	}
+	head("References", thread)
 	head("Auto-Submitted", "auto-generated")
 	head("MIME-Version", "1.0")
 	words := above + "\n\n" + wire.Cut(wire.Choices(o.Text, o.Options), maxText) + "\n"

@@ -93,6 +93,26 @@ func (d *Driver) get(ctx context.Context, path string, out any, wait time.Durati
 	return d.client.Call(ctx, http.MethodGet, path, nil, out, wait)
 }
 
+// whoami asks which account the token is of.
+func (d *Driver) whoami(ctx context.Context) (string, error) {
+	var who struct {
+		ID string `json:"user_id"`
+	}
+	if err := d.get(ctx, api+"/account/whoami", &who, 0); err != nil {
+		return "", err
+	}
+	if !strings.HasPrefix(who.ID, "@") {
+		return "", errors.New("the service does not say who the account is")
+	}
+	return who.ID, nil
+}
+
+// Check implements connector.Checker.
+func (d *Driver) Check(ctx context.Context) (string, error) {
+	me, err := d.whoami(ctx)
+	return "the homeserver knows " + plain.Brief(me, 80), err
+}
+
 // style is the HTML that clients of Matrix show.
 var style = wire.Style{
 	Escape: func(s string) string { return strings.ReplaceAll(wire.Angles(s), `"`, "&quot;") },
@@ -112,10 +132,14 @@ func (d *Driver) Send(ctx context.Context, o connector.Outgoing) error {
 		return &connector.Refused{Reason: "this is no room of Matrix: " + plain.Brief(o.Conversation, 80)}
 	}
 	text := wire.Choices(o.Text, o.Options)
-	err := d.put(ctx, o, 0, map[string]any{
+	body := map[string]any{
 		"msgtype": "m.text", "body": wire.Cut(text, most), "format": "org.matrix.custom.html", "formatted_body": style.Render(text),
 		"m.mentions": map[string]any{}, // an agent rings nobody up
-	})
+	}
+	if o.Reply != "" {
+		body["m.relates_to"] = map[string]any{"m.in_reply_to": map[string]any{"event_id": o.Reply}}
+	}
+	err := d.put(ctx, o, 0, body)
 	for i, f := range o.Files {
 		if err != nil {
 			break

@@ -117,16 +117,11 @@ func (d *Driver) Run(ctx context.Context, take func(context.Context, connector.M
 
 // begin finds out who we are, where it is kept how far messages were taken, and that.
 func (d *Driver) begin(ctx context.Context) (place, since string, err error) {
-	var who struct {
-		ID string `json:"user_id"`
-	}
-	if err := d.get(ctx, api+"/account/whoami", &who, 0); err != nil {
+	me, err := d.whoami(ctx)
+	if err != nil {
 		return "", "", err
 	}
-	if !strings.HasPrefix(who.ID, "@") {
-		return "", "", errors.New("the service does not say who the account is")
-	}
-	d.me, d.groups, d.joined = who.ID, map[string]bool{}, 0
+	d.me, d.groups, d.joined = me, map[string]bool{}, 0
 	var profile struct {
 		Name string `json:"displayname"`
 	}
@@ -235,7 +230,7 @@ func (d *Driver) message(ctx context.Context, id string, e event) (m connector.M
 	}
 	text, named := d.addressed(&e)
 	m = connector.Message{
-		ID: e.ID, Conversation: id, Sender: e.Sender, Text: text, Mentioned: named, Proven: strings.HasPrefix(e.Sender, "@"),
+		ID: e.ID, Mark: e.ID, Conversation: id, Sender: e.Sender, Text: text, Mentioned: named, Proven: strings.HasPrefix(e.Sender, "@"),
 		Time: time.UnixMilli(e.Time).UTC(),
 	}
 	if m.Group, err = d.group(ctx, id); err != nil || !file {

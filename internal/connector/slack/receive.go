@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -67,16 +66,10 @@ type (
 // Run implements connector.Driver. Slack closes connections every few hours and says so before;
 // then the next one is opened.
 func (d *Driver) Run(ctx context.Context, take func(context.Context, connector.Message) error) error {
-	var who struct {
-		ID string `json:"user_id"`
-	}
-	if err := call(ctx, d.bot, "auth.test", struct{}{}, &who); err != nil {
+	var err error
+	if d.me, err = d.whoami(ctx); err != nil {
 		return err
 	}
-	if who.ID == "" {
-		return errors.New("the service does not say who the bot is")
-	}
-	d.me = who.ID
 	for {
 		if err := d.connection(ctx, take); err != nil {
 			return err
@@ -89,20 +82,15 @@ func (d *Driver) Run(ctx context.Context, take func(context.Context, connector.M
 
 // connection receives from one, until Slack wants another.
 func (d *Driver) connection(ctx context.Context, take func(context.Context, connector.Message) error) error {
-	var at struct {
-		URL string `json:"url"`
-	}
-	if err := call(ctx, d.app, "apps.connections.open", struct{}{}, &at); err != nil {
+	at, err := d.address(ctx)
+	if err != nil {
 		return err
-	}
-	if u, err := url.Parse(at.URL); err != nil || u.Scheme != "wss" && (u.Scheme != "ws" || u.Host != d.host) {
-		return errors.New("the service names no address for a connection")
 	}
 	patience := d.quiet
 	if d.app.Patience > 0 {
 		patience = min(patience, d.app.Patience)
 	}
-	s, err := connect(ctx, at.URL, patience)
+	s, err := connect(ctx, at, patience)
 	if err != nil {
 		return d.broke(ctx, err)
 	}
@@ -180,7 +168,7 @@ func (d *Driver) event(ctx context.Context, e *said) (m connector.Message, ok bo
 	}
 	text, named := d.addressed(e.Text)
 	m = connector.Message{
-		ID: e.Channel + "/" + e.Time, Conversation: e.Channel, Sender: e.User, Text: text,
+		ID: e.Channel + "/" + e.Time, Mark: e.Time, Conversation: e.Channel, Sender: e.User, Text: text,
 		Group: !strings.HasPrefix(e.Channel, "D"), Mentioned: named, Proven: true, Time: stamp(e.Time),
 	}
 	for i, f := range e.Files {

@@ -115,6 +115,41 @@ func call(ctx context.Context, c *wire.Client, method string, body, out any) err
 	return err
 }
 
+// whoami asks which bot the token is of.
+func (d *Driver) whoami(ctx context.Context) (string, error) {
+	var who struct {
+		ID string `json:"user_id"`
+	}
+	err := call(ctx, d.bot, "auth.test", struct{}{}, &who)
+	if err == nil && who.ID == "" {
+		err = errors.New("the service does not say who the bot is")
+	}
+	return who.ID, err
+}
+
+// address asks where a connection can be made.
+func (d *Driver) address(ctx context.Context) (string, error) {
+	var at struct {
+		URL string `json:"url"`
+	}
+	if err := call(ctx, d.app, "apps.connections.open", struct{}{}, &at); err != nil {
+		return "", err
+	}
+	if u, err := url.Parse(at.URL); err != nil || u.Scheme != "wss" && (u.Scheme != "ws" || u.Host != d.host) {
+		return "", errors.New("the service names no address for a connection")
+	}
+	return at.URL, nil
+}
+
+// Check implements connector.Checker: it asks with both tokens, and makes no connection.
+func (d *Driver) Check(ctx context.Context) (string, error) {
+	me, err := d.whoami(ctx)
+	if err == nil {
+		_, err = d.address(ctx)
+	}
+	return "Slack knows the app and its bot " + plain.Brief(me, 40), err
+}
+
 // style is mrkdwn. Where < and > are escaped, nothing in it names people or channels.
 var style = wire.Style{
 	Escape: wire.Angles, Bold: [2]string{"*", "*"}, Code: [2]string{"`", "`"}, Block: [2]string{"```\n", "\n```"}, Break: "\n", Most: 12000,
@@ -142,6 +177,9 @@ func (d *Driver) say(ctx context.Context, o connector.Outgoing) error {
 	body := map[string]any{
 		"channel": o.Conversation, "text": text, "mrkdwn": true, "parse": "none", "link_names": false, "unfurl_links": false, "unfurl_media": false,
 		"metadata": map[string]any{"event_type": "lyceum_delivery", "event_payload": map[string]any{"key": o.Key}},
+	}
+	if o.Reply != "" {
+		body["thread_ts"] = o.Reply
 	}
 	if buttons := buttons(o.Options); buttons != nil {
 		var blocks []map[string]any

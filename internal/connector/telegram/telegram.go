@@ -155,6 +155,15 @@ func (d *Driver) Run(ctx context.Context, take func(context.Context, connector.M
 	}
 }
 
+// Check implements connector.Checker.
+func (d *Driver) Check(ctx context.Context) (string, error) {
+	me, err := call[user](ctx, d, "getMe", nil, 0)
+	if err == nil && me.ID == 0 {
+		err = errors.New("the service does not say who the bot is")
+	}
+	return "Telegram knows the bot " + strconv.FormatInt(me.ID, 10), err
+}
+
 // take hands a message over, and says so to who pressed a button.
 func (d *Driver) take(ctx context.Context, me *user, u *update, take func(context.Context, connector.Message) error) error {
 	m, ok := u.message(me)
@@ -202,6 +211,9 @@ func (d *Driver) say(ctx context.Context, to func(map[string]any) map[string]any
 	body := to(map[string]any{
 		"text": style.Render(o.Text), "parse_mode": "HTML", "link_preview_options": map[string]any{"is_disabled": true},
 	})
+	if n, err := strconv.ParseInt(o.Reply, 10, 64); err == nil {
+		body["reply_parameters"] = map[string]any{"message_id": n, "allow_sending_without_reply": true}
+	}
 	if keys := buttons(o.Options); keys != nil {
 		body["reply_markup"] = map[string]any{"inline_keyboard": keys}
 	}

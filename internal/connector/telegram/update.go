@@ -95,7 +95,7 @@ func (m *message) said(me *user) connector.Message {
 	}
 	text, named := addressed(text, marks, me)
 	return connector.Message{
-		ID: strconv.FormatInt(m.Chat.ID, 10) + "/" + strconv.FormatInt(m.ID, 10), Conversation: m.where(),
+		ID: strconv.FormatInt(m.Chat.ID, 10) + "/" + strconv.FormatInt(m.ID, 10), Mark: strconv.FormatInt(m.ID, 10), Conversation: m.where(),
 		Sender: strconv.FormatInt(m.From.ID, 10), Text: text,
 		Group: m.Chat.Type != "private", Mentioned: named || m.To != nil && m.To.From != nil && m.To.From.ID == me.ID,
 		// Who speaks as a channel or a group is not told.

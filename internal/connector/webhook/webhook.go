@@ -9,6 +9,7 @@ package webhook
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -90,6 +91,16 @@ type said struct {
 	Kind         string   `json:"kind"`
 	Text         string   `json:"text"`
 	Options      []string `json:"options,omitempty"`
+	// Files have at most 10 MiB together. ReplyTo is the webhook-id of what it answers.
+	Files   []file `json:"files,omitempty"`
+	ReplyTo string `json:"reply_to,omitzero"`
+}
+
+// file is one that goes along, or comes.
+type file struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	Data []byte `json:"data"`
 }
 
 // Send implements connector.Driver.
@@ -97,7 +108,11 @@ func (d *Driver) Send(ctx context.Context, o connector.Outgoing) error {
 	if d.url == "" {
 		return &connector.Refused{Reason: "this webhook has no url in config.yaml: it only listens"}
 	}
-	body, err := json.Marshal(envelope[said]{"quest.said", o.Time.UTC(), said{o.Quest, o.Conversation, o.Kind, o.Text, o.Options}})
+	words := said{Quest: o.Quest, Conversation: o.Conversation, Kind: o.Kind, Text: o.Text, Options: o.Options, ReplyTo: o.Reply}
+	for _, f := range o.Files {
+		words.Files = append(words.Files, file(f))
+	}
+	body, err := json.Marshal(envelope[said]{"quest.said", o.Time.UTC(), words})
 	if err != nil {
 		return &connector.Refused{Reason: err.Error()}
 	}
@@ -116,6 +131,37 @@ func (d *Driver) Send(ctx context.Context, o connector.Outgoing) error {
 	}
 	defer answer.Body.Close()
 	return verdict(answer)
+}
+
+// Check implements connector.Checker. It knocks at the receiver's door, and posts nothing.
+func (d *Driver) Check(ctx context.Context) (string, error) {
+	if d.url == "" {
+		return "it only listens, at " + d.listen, nil
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.url, nil)
+	if err != nil {
+		return "", err
+	}
+	if by, err := http.ProxyFromEnvironment(r); err != nil || by != nil {
+		return "its receiver is behind a proxy, and was not tried", err
+	}
+	secure := r.URL.Scheme == "https"
+	port := r.URL.Port()
+	if port == "" {
+		port = map[bool]string{true: "443", false: "80"}[secure]
+	}
+	var conn net.Conn
+	address := net.JoinHostPort(r.URL.Hostname(), port)
+	if secure {
+		conn, err = (&tls.Dialer{}).DialContext(ctx, "tcp", address)
+	} else {
+		conn, err = (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	}
+	if err != nil {
+		return "", fmt.Errorf("reach the receiver: %w", err)
+	}
+	_ = conn.Close()
+	return "its receiver is there; nothing was posted to it", nil
 }
 
 // verdict is what an answer means: only 2xx is yes, and only 410 is never.
@@ -181,11 +227,7 @@ type heard struct {
 	Conversation string `json:"conversation"`
 	Sender       string `json:"sender"`
 	Text         string `json:"text"`
-	Files        []struct {
-		Name string `json:"name"`
-		Type string `json:"type"`
-		Data []byte `json:"data"`
-	} `json:"files"`
+	Files        []file `json:"files"`
 }
 
 // receive answers a request: 204 once what it says is durable.
@@ -203,12 +245,16 @@ func (d *Driver) receive(w http.ResponseWriter, r *http.Request, take func(conte
 		http.Error(w, "the request broke off", http.StatusBadRequest)
 		return
 	}
+	// What is refused is handed on as nobody's: so it is counted, and nothing else.
+	nobody := func() { _ = take(r.Context(), connector.Message{}) }
 	signature, err := verify(d.key, r.Header, body, d.clock())
 	if err != nil {
+		nobody()
 		http.Error(w, err.Error(), http.StatusUnauthorized)
 		return
 	}
 	if d.replayed(signature) {
+		nobody()
 		http.Error(w, fmt.Sprintf("%v: this very request was here before", connector.ErrSignature), http.StatusConflict)
 		return
 	}
@@ -235,9 +281,9 @@ func read(id string, body []byte) (m connector.Message, err error) {
 	if e.Type != "message" || strings.TrimSpace(e.Data.Sender) == "" || strings.TrimSpace(e.Data.Conversation) == "" {
 		return m, errors.New(`the type must be "message", and data must have sender, conversation and text`)
 	}
-	m = connector.Message{ID: id, Conversation: e.Data.Conversation, Sender: e.Data.Sender, Text: e.Data.Text, Proven: true, Time: e.Timestamp}
+	m = connector.Message{ID: id, Mark: id, Conversation: e.Data.Conversation, Sender: e.Data.Sender, Text: e.Data.Text, Proven: true, Time: e.Timestamp}
 	for _, f := range e.Data.Files {
-		m.Files = append(m.Files, connector.File{Name: f.Name, Type: f.Type, Data: f.Data})
+		m.Files = append(m.Files, connector.File(f))
 	}
 	return m, nil
 }

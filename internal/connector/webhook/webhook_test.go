@@ -27,14 +27,28 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestTheSignatureIsThatOfTheStandard: the example of Standard Webhooks.
+// TestTheSignatureIsThatOfTheStandard: the vector that the libraries of Standard Webhooks are tested
+// with, both ways.
 func TestTheSignatureIsThatOfTheStandard(t *testing.T) {
 	t.Parallel()
-	k, err := key(secret)
-	must(t, err)
-	got := sign(k, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`))
-	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
-		t.Errorf("got %s, want %s", got, want)
+	const id, stamp, body, want = "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", `{"test": 2432232314}`, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+	for _, s := range []string{secret, strings.TrimPrefix(secret, "whsec_")} {
+		k, err := key(s)
+		must(t, err)
+		if got := sign(k, id, stamp, []byte(body)); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		h := http.Header{}
+		h.Set(headerID, id)
+		h.Set(headerTime, stamp)
+		h.Set(headerSignature, "v1,Ceo5qEr07ixe2NLpvHk3FH9bwy/WavXrAFQ/9tdO6mc= v2,"+want[3:]+" "+want)
+		if got, err := verify(k, h, []byte(body), time.Unix(1614265330, 0)); err != nil || got != want {
+			t.Errorf("a request with the signature of the vector: got %s, %v", got, err)
+		}
+		h.Set(headerSignature, "v2,"+want[3:])
+		if _, err := verify(k, h, []byte(body), time.Unix(1614265330, 0)); err == nil {
+			t.Error("a signature of another version holds")
+		}
 	}
 }
 
@@ -53,9 +67,11 @@ type ear struct {
 	addr string
 	now  time.Time
 
-	mu    sync.Mutex
-	took  []connector.Message
-	fails bool
+	mu   sync.Mutex
+	took []connector.Message
+	// refused are how many were handed on as nobody's.
+	refused int
+	fails   bool
 }
 
 func listen(t *testing.T) *ear {
@@ -74,6 +90,10 @@ func listen(t *testing.T) *ear {
 			defer e.mu.Unlock()
 			if e.fails {
 				return errors.New("the disk is full")
+			}
+			if !m.Proven {
+				e.refused++
+				return nil
 			}
 			e.took = append(e.took, m)
 			return nil
@@ -153,6 +173,9 @@ func TestWhatIsHeard(t *testing.T) {
 	if len(e.took) != 2 || e.took[0].ID != "m1" || e.took[1].ID != "m1" { // whoever takes them knows the id
 		t.Fatalf("it took %+v, want m1 and m1 again", e.took)
 	}
+	if e.refused != 9 {
+		t.Errorf("%d requests were handed on as nobody's, want the 8 without a signature that holds and the replayed one", e.refused)
+	}
 	m := e.took[0]
 	if m.Sender != "ada" || m.Conversation != "c" || m.Text != "hello" || !m.Proven || len(m.Files) != 1 || string(m.Files[0].Data) != "hi" || m.Files[0].Name != "a.txt" {
 		t.Errorf("got %+v", m)
@@ -197,7 +220,7 @@ func TestWhatIsSent(t *testing.T) {
 			followed = true
 		}
 		_, fault = verify(k, r.Header, body, now)
-		for _, want := range []string{`"type":"quest.said"`, `"quest":"q"`, `"kind":"milestone"`, `"text":"<b>"`, `"options":["yes"]`, `"conversation":"c"`} {
+		for _, want := range []string{`"type":"quest.said"`, `"quest":"q"`, `"kind":"milestone"`, `"text":"<b>"`, `"options":["yes"]`, `"conversation":"c"`, `"reply_to":"m1"`, `"files":[{"name":"a.txt","type":"text/plain","data":"aGk="}]`} {
 			if !bytes.Contains(body, []byte(want)) {
 				fault = fmt.Errorf("%s is not in %s", want, body)
 			}
@@ -211,7 +234,7 @@ func TestWhatIsSent(t *testing.T) {
 	defer server.Close()
 	d, err := Open(connector.Settings{Name: "hook", Values: map[string]string{"url": server.URL}, Secrets: map[string]string{"key": secret}}, func() time.Time { return now })
 	must(t, err)
-	o := connector.Outgoing{Conversation: "c", Key: "k1", Text: "<b>", Options: []string{"yes"}, Quest: "q", Kind: "milestone", Time: now}
+	o := connector.Outgoing{Conversation: "c", Key: "k1", Text: "<b>", Options: []string{"yes"}, Quest: "q", Kind: "milestone", Time: now, Reply: "m1", Files: []connector.File{{Name: "a.txt", Type: "text/plain", Data: []byte("hi")}}}
 	for _, c := range []struct {
 		status int
 		after  string
@@ -230,7 +253,13 @@ func TestWhatIsSent(t *testing.T) {
 	if followed {
 		t.Error("a redirect was followed, signature and all")
 	}
+	if text, err := d.Check(t.Context()); err != nil || !strings.Contains(text, "nothing was posted") {
+		t.Errorf("check a receiver that is there: got %q, %v", text, err)
+	}
 	server.Close()
+	if _, err := d.Check(t.Context()); err == nil {
+		t.Error("check a receiver that is away: got no error")
+	}
 	if err := d.Send(t.Context(), o); err == nil || errors.As(err, new(*connector.Refused)) {
 		t.Errorf("a receiver that is away: got %v, want an error that another try may mend", err)
 	}

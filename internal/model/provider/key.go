@@ -21,24 +21,36 @@ type keeper struct {
 	stored string // what the keyring had
 }
 
+// Where keys come from.
+const (
+	FromEnvironment = "environment"
+	FromKeyring     = "keyring"
+)
+
 // get returns the key, "" if the server wants none.
 func (k *keeper) get(ctx context.Context) (string, error) {
+	key, _, err := k.find(ctx)
+	return key, err
+}
+
+// find returns the key, and where it came from.
+func (k *keeper) find(ctx context.Context) (key, from string, err error) {
 	if len(k.server.variables) == 0 {
-		return "", nil
+		return "", "", nil
 	}
 	for _, v := range k.server.variables {
 		if key := k.getenv(v); key != "" {
-			return key, fault(key, "in "+v)
+			return key, FromEnvironment, fault(key, "in "+v)
 		}
 	}
-	key, from, err := k.fromKeyring(ctx)
+	key, variable, err := k.fromKeyring(ctx)
 	if err != nil {
-		return "", k.missing(err)
+		return "", "", k.missing(err)
 	}
 	if key == "" {
-		return "", k.missing(nil)
+		return "", "", k.missing(nil)
 	}
-	return key, fault(key, "in the keyring for "+from)
+	return key, FromKeyring, fault(key, "in the keyring for "+variable)
 }
 
 func (k *keeper) fromKeyring(ctx context.Context) (key, variable string, err error) {

@@ -223,7 +223,7 @@ func (r *Registry) Models(ctx context.Context) []Info {
 	var out []Info
 	for _, k := range slices.SortedFunc(maps.Keys(r.rows), row.compare) {
 		info := r.info(r.providers[k.provider], k.model)
-		info.HasKey = found[k.provider]
+		_, info.HasKey = found[k.provider]
 		out = append(out, info)
 	}
 	return out
@@ -239,6 +239,8 @@ type Server struct {
 	// there, or not needed.
 	KeyVariable string
 	HasKey      bool
+	// KeyFrom is where the key came from, "" if there is none.
+	KeyFrom     string
 	Concurrency int
 	// Silence is how long it may say nothing.
 	Silence time.Duration
@@ -256,7 +258,8 @@ func (r *Registry) Servers(ctx context.Context) []Server {
 	var out []Server
 	for _, name := range slices.Sorted(maps.Keys(r.providers)) {
 		p := r.providers[name]
-		s := Server{Name: name, API: p.api, HasKey: found[name], Concurrency: p.concurrency, Silence: cmp.Or(p.silence, wire.Silence), Own: p.own}
+		from, has := found[name]
+		s := Server{Name: name, API: p.api, HasKey: has, KeyFrom: from, Concurrency: p.concurrency, Silence: cmp.Or(p.silence, wire.Silence), Own: p.own}
 		if p.dialect != dialect.Native {
 			s.Dialect = p.dialect
 		}
@@ -269,17 +272,20 @@ func (r *Registry) Servers(ctx context.Context) []Server {
 	return out
 }
 
-// keys says whose keys are there. A keyring can be slow, so all are asked at once.
-func (r *Registry) keys(ctx context.Context) map[string]bool {
+// keys says whose keys are there, or not needed, and where they came from. A keyring can be slow, so
+// all are asked at once.
+func (r *Registry) keys(ctx context.Context) map[string]string {
 	var mu sync.Mutex
 	var wait sync.WaitGroup
-	found := map[string]bool{}
+	found := map[string]string{}
 	for name, p := range r.providers {
 		wait.Go(func() {
-			_, err := p.key.get(ctx)
+			_, from, err := p.key.find(ctx)
 			mu.Lock()
 			defer mu.Unlock()
-			found[name] = err == nil
+			if err == nil {
+				found[name] = from
+			}
 		})
 	}
 	wait.Wait()

@@ -4,11 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path"
 	"strings"
+	"unicode/utf8"
 
 	"lyceum/internal/connector"
 	"lyceum/internal/event"
 	"lyceum/internal/runtime"
+	"lyceum/internal/society/stages"
+	"lyceum/internal/workspace"
+
+	"golang.org/x/sys/unix"
 )
 
 // deliveries answers delivery.call: what was said goes into the outbox of the home, and whoever
@@ -48,34 +56,100 @@ func (s *deliveries) put(ctx context.Context, b *event.DeliveryCall) error {
 		if err != nil {
 			return err
 		}
-		if err := s.words(ctx, e, &d); err != nil {
+		files, err := s.words(ctx, e, &d)
+		if err != nil {
 			return err
 		}
-		return s.box.Put(ctx, d)
+		return s.box.Put(ctx, d, files...)
 	}
 	return errors.New("there is nothing at that place of the ledger")
 }
 
-// words fills in what an event says.
-func (s *deliveries) words(ctx context.Context, e event.Event, d *connector.Delivery) error {
+// words fills in what an event says, and returns the files that go with it.
+func (s *deliveries) words(ctx context.Context, e event.Event, d *connector.Delivery) (files []connector.File, err error) {
 	var text event.Text
+	var more string
 	d.Time = e.Time
 	switch b := e.Body.(type) {
 	case *event.InteractSaid:
 		d.Kind, d.Options, text = b.Kind, b.Options, b.Text
-		if len(b.Files) > 0 {
-			text.Text += "\n\nFiles: " + strings.Join(b.Files, ", ")
+		if files, more, err = s.files(b.Files); err != nil {
+			return nil, err
+		}
+		if b.Kind == "answer" {
+			if d.Reply, err = s.box.Last(ctx, d.Connector, d.Conversation); err != nil {
+				return nil, err
+			}
 		}
 	case *event.InteractionOpened:
 		d.Kind, d.Options, text = "question", b.Options, b.Question
 	case *event.AgentParked:
 		d.Kind, text = "notice", event.Text{Text: b.Reason}
 	default:
-		return fmt.Errorf("a %s says nothing to people", e.Type)
+		return nil, fmt.Errorf("a %s says nothing to people", e.Type)
 	}
 	words, err := s.q.Joined(ctx, []event.Text{text})
-	d.Text = event.Shorten(s.q.Redact(words), maxDelivered)
-	return err
+	d.Text = event.Shorten(s.q.Redact(words+more), maxDelivered)
+	return files, err
+}
+
+// files are those of the researcher's home that its words are about, as they are now, and lines that
+// name them. What is too large, or no file, is only named, with where it is.
+func (s *deliveries) files(names []string) (out []connector.File, lines string, err error) {
+	if len(names) == 0 {
+		return nil, "", nil
+	}
+	var left []string
+	err = s.q.InHome(stages.Researcher, func(home *os.Root) error {
+		room := int64(connector.MaxFiles)
+		for _, name := range names {
+			data, why := fileOf(home, name, min(room, connector.MaxFile))
+			if why != "" {
+				left = append(left, name+" ("+why+")")
+				continue
+			}
+			if utf8.Valid(data) {
+				data = []byte(s.q.Redact(string(data)))
+			}
+			room -= int64(len(data))
+			out = append(out, connector.File{Name: path.Base(name), Type: "application/octet-stream", Data: data})
+		}
+		return nil
+	})
+	if errors.Is(err, runtime.ErrNoHome) {
+		err, left = nil, names
+	}
+	lines = "\n\nFiles: " + strings.Join(names, ", ")
+	if len(left) > 0 {
+		lines += fmt.Sprintf("\n\nNot sent along: %s. They are on the machine of the quest, below %s", strings.Join(left, ", "),
+			path.Join("quests", s.q.Key, "agents", stages.Researcher))
+	}
+	return out, lines, err
+}
+
+// fileOf reads a file of a home, of at most so many bytes; why says why there is none. The home is
+// an agent's: what it names may be a link, a pipe, or something else by the time it is opened.
+func fileOf(home *os.Root, name string, most int64) (data []byte, why string) {
+	name, err := workspace.Path(name)
+	if err != nil {
+		return nil, "it is no file"
+	}
+	f, err := home.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, "it cannot be opened"
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, "it is no file"
+	}
+	data, err = io.ReadAll(io.LimitReader(f, most+1))
+	switch {
+	case err != nil:
+		return nil, "it cannot be read"
+	case int64(len(data)) > most:
+		return nil, fmt.Sprintf("a file has at most %d MiB, all together %d", connector.MaxFile>>20, connector.MaxFiles>>20)
+	}
+	return data, ""
 }
 
 // maxDelivered is how many bytes of a text are delivered.

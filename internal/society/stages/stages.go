@@ -33,6 +33,7 @@ var (
 	_ quest.Served    = Society{}
 	_ quest.Landlord  = Society{}
 	_ quest.Beside    = Society{}
+	_ quest.Located   = Society{}
 	_ quest.Rester    = (*Memory)(nil)
 	_ quest.Steered   = (*Memory)(nil)
 	_ quest.Replied   = (*Memory)(nil)

@@ -18,7 +18,7 @@ export default function Settings() {
       <Ready of={all} what="the settings">{(s) => (
         <>
           <p className="small muted">{s.exists ? <>They are in <span className="mono">{visible(s.file)}</span>; a change there holds for the next start.</>
-            : <>There is no <span className="mono">{visible(s.file)}</span>: all is as it comes. <code>lyceum setup</code> writes one.</>}</p>
+            : <>There is no <span className="mono">{visible(s.file)}</span>: all is as it comes. Whoever writes one there has it hold with the next start.</>}</p>
           <Keys settings={s.settings} asked={asked} />
         </>
       )}</Ready>
@@ -75,7 +75,7 @@ function Examined() {
         It takes some seconds.</p>}
       {asked && <Ready of={doctor} what="what works here">{(d) => (
         <ul className="findings">{d.findings.map((f, i) => (
-          <li key={i}><Badge tone={tones[f.status]}>{f.status}</Badge><span className="stack tight"><span><b>{visible(f.name)}</b> {visible(f.text)}</span>
+          <li key={i}><Badge tone={tones[f.status]}>{f.status}</Badge><span className="stack tight"><span><b>{visible(f.section === f.name ? f.name : `${f.section}: ${f.name}`)}</b> {visible(f.text)}</span>
             {f.fix && <span className="small muted">To mend it: {visible(f.fix)}</span>}</span></li>
         ))}</ul>
       )}</Ready>}
