@@ -139,7 +139,7 @@ func TestAKilledStudy(t *testing.T) {
 	whole, wantHeard := example(t)
 	whole.ok("run", "copilot")
 	want, wantPaper := whole.leaves("copilot"), whole.paper("copilot")
-	if len(wantPaper) < 8 {
+	if len(wantPaper) < 6 {
 		t.Fatalf("the paper has %d files, which is no paper", len(wantPaper))
 	}
 
