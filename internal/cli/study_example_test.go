@@ -204,3 +204,12 @@ func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
+
+// TestAReviewIsToldInAChat: whoever talks with the example hears what its reviewer says.
+func TestAReviewIsToldInAChat(t *testing.T) {
+	t.Parallel()
+	need.Programs(t, "awk", "git")
+	h := newHome(t, nil)
+	must(t, os.CopyFS(filepath.Join(h.work, "q"), os.DirFS("../../examples/copilot")))
+	h.talked("", "q/quest.yaml", "--name", "whole").want(t, 0, "\nreviewer: Review of paper-1, round 1: ", "\n- point 1, ")
+}
