@@ -498,7 +498,7 @@ func (l *Letter) head() string {
 		words += ", which is what " + word(l.Document) + " says from now on"
 	}
 	if l.Folder != "" {
-		words += "; copies of its files are in " + l.Folder + " of your home"
+		words += "; copies of its files are in " + l.Folder + " of your home" + l.readable()
 	}
 	return words + ":]"
 }
