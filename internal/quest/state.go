@@ -253,7 +253,7 @@ func (s *State) adopt(rules string, societies []Society) error {
 }
 
 // snapshotFormat changes whenever the meaning of State does.
-const snapshotFormat = 13
+const snapshotFormat = 14
 
 type snapshot struct {
 	Format int
