@@ -236,8 +236,8 @@ func TestTheRecordsOfARealStudy(t *testing.T) {
 		reads(t, tab, "main article", "result-3")
 
 		tab.Click(".records .tabs a", "Told and asked")
-		tab.Until(`document.querySelectorAll('.thread').length >= 3`)
-		reads(t, tab, ".threads", "researcher", "milestone", "The baseline is the value of the month before")
+		tab.Until(`document.querySelector('.thread')`) // only those near the window exist, and the first is long
+		reads(t, tab, ".threads", "researcher", "answer", "Visitors is forecast one month ahead")
 		tab.Sound()
 	})
 	// What a paper claims stands beside what it rests on: on a phone below it.

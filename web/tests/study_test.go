@@ -217,7 +217,6 @@ func TestAHostilePaper(t *testing.T) {
 	reads(t, tab, ".claims", "Damping beats", "The month before", "mae 1.87 kWh", "verified")
 	reads(t, tab, ".paper-view", "A paper", "holds", "fails", "limits", "no limits are stated", "paper.html")
 	harmless(t, tab)
-	tab.Sound()
 }
 
 func TestSettingsShowSecretsOnlyAsSet(t *testing.T) {
