@@ -12,11 +12,12 @@
 # make release VERSION=0.2.0   archives for strangers, with checksums, in bin/release
 # make reproducible            a release of what is committed, built twice and compared
 # make interop  programs of other people against us; a gigabyte of them. PART=acp for one
+# make paper   papers set by Debian's TeX with figures by its matplotlib; installs half a gigabyte
 # make pictures  those of the README, by Chromium
 # make fixtures  quests of this build, which later builds must replay; when rules changed
 # make generate, build, clean
 
-.PHONY: test check interop bench build web pictures generate sim faults fuzz release reproducible fixtures clean
+.PHONY: test check interop paper bench build web pictures generate sim faults fuzz release reproducible fixtures clean
 
 test:
 	@scripts/setup
@@ -51,6 +52,9 @@ release:
 
 interop:
 	@scripts/interop $(PART)
+
+paper:
+	@scripts/interop paper
 
 reproducible:
 	@scripts/reproducible

@@ -73,6 +73,16 @@ type translator struct {
 	// that have no result yet changed there.
 	folder string
 	diffs  map[uint64][]sdk.ToolCallContent
+	// voice is that of the reader, nil for one who is told of single events.
+	voice *Voice
+}
+
+// says is what the agent of the event says.
+func (t *translator) says(text string) sdk.SessionUpdate {
+	if t.voice != nil {
+		text = t.voice.named(t.event.Actor) + text
+	}
+	return sdk.UpdateAgentMessageText(text)
 }
 
 func (t *translator) notifications() (out []sdk.SessionNotification) {
@@ -104,11 +114,11 @@ func (t *translator) updates() []sdk.SessionUpdate {
 	case *event.UserMessage:
 		return t.person(b)
 	case *event.MessageSent:
-		if !b.Quiet {
+		if !b.Quiet && (t.voice == nil || !t.voice.beside[b.To]) { // whom nobody talks to, the rules remind
 			return []sdk.SessionUpdate{sdk.UpdateUserMessageText(t.text(b.Text))}
 		}
 	case *event.InteractionOpened:
-		return []sdk.SessionUpdate{sdk.UpdateAgentMessageText(t.question(b))}
+		return []sdk.SessionUpdate{t.says(t.question(b))}
 	case *event.InteractionAnswered:
 		return []sdk.SessionUpdate{sdk.UpdateUserMessageText(lineOf(t.event))}
 	case *event.InteractionExpired:
@@ -117,6 +127,10 @@ func (t *translator) updates() []sdk.SessionUpdate {
 		return []sdk.SessionUpdate{sdk.UpdateUserMessageText(t.text(b.Text))}
 	case *event.ModelResult:
 		return t.said(b)
+	case *event.ReviewGiven:
+		if text := view.ReviewWords(b); text != "" {
+			return []sdk.SessionUpdate{t.says("\n\n" + text + "\n\n")}
+		}
 	case *event.PromptResult, *event.ToolProposed, *event.ToolReported, *event.PlanReported, *event.SaidReported:
 		return t.executor()
 	case *event.QuestFinished:
@@ -170,7 +184,7 @@ func (t *translator) said(b *event.ModelResult) (out []sdk.SessionUpdate) {
 		switch {
 		case p.Kind == event.PartText && p.Text != nil:
 			if text := unheard(t.heard, p.Kind, t.text(*p.Text)); text != "" {
-				out = append(out, sdk.UpdateAgentMessageText(text))
+				out = append(out, t.says(text))
 			}
 		case p.Kind == event.PartThinking && p.Text != nil:
 			if text := unheard(t.heard, p.Kind, t.text(*p.Text)); text != "" {
@@ -205,7 +219,7 @@ func (t *translator) finished(b *event.QuestFinished) []sdk.SessionUpdate {
 			return nil
 		}
 	}
-	return []sdk.SessionUpdate{sdk.UpdateAgentMessageText(t.text(b.Answer))}
+	return []sdk.SessionUpdate{t.says(t.text(b.Answer))}
 }
 
 // called are the steps of calls, of tools and of the rules' own.

@@ -23,7 +23,7 @@ func (t *translator) executor() (out []sdk.SessionUpdate) {
 		case kind == event.PartThinking:
 			out = append(out, sdk.UpdateAgentThoughtText(said))
 		default:
-			out = append(out, sdk.UpdateAgentMessageText(said))
+			out = append(out, t.says(said))
 		}
 	}
 	switch b := t.event.Body.(type) {

@@ -33,6 +33,20 @@ type Voice struct {
 	heard map[string]utterance
 	// diffs are what calls changed that have no result yet.
 	diffs map[uint64][]sdk.ToolCallContent
+	// beside are agents that work beside the sittings of a study: whoever reviews its papers. speaker is
+	// who said the last word since one of them spoke.
+	beside  map[string]bool
+	speaker string
+}
+
+// named is what goes before the words of an agent, so that nobody takes a reviewer's for those of the
+// researcher, to whose message a client joins them: the name, where another spoke before.
+func (v *Voice) named(agent string) string {
+	if agent == v.speaker || v.speaker == "" && !v.beside[agent] {
+		return ""
+	}
+	v.speaker = agent
+	return "\n\n**" + agent + ":** "
 }
 
 // utterance is what was sent of the answer to a call, by kind of part.
@@ -46,14 +60,16 @@ const maxHeard = 1 << 20
 
 // NewVoice returns one of a quest that nobody has heard yet.
 func NewVoice(name string, r Reader) *Voice {
-	return &Voice{name: name, reader: r, heard: map[string]utterance{}, diffs: map[uint64][]sdk.ToolCallContent{}}
+	return &Voice{name: name, reader: r, heard: map[string]utterance{}, diffs: map[uint64][]sdk.ToolCallContent{}, beside: map[string]bool{}}
 }
 
 // Event gives the notifications of an event.
 func (v *Voice) Event(ctx context.Context, e event.Event) []sdk.SessionNotification {
-	t := &translator{reader: v.reader, ctx: ctx, name: v.name, event: e, folder: v.Folder, diffs: v.diffs}
+	t := &translator{reader: v.reader, ctx: ctx, name: v.name, event: e, folder: v.Folder, diffs: v.diffs, voice: v}
 	u := v.heard[e.Actor]
 	switch r := e.Body.(type) {
+	case *event.ReviewBegun:
+		v.beside[e.Actor] = true
 	case *event.ModelResult, *event.PromptResult:
 		if u.call == r.(event.Result).Answers() {
 			t.heard = u.said
@@ -84,14 +100,14 @@ func (v *Voice) Delta(d runtime.Delta) (n sdk.SessionNotification, ok bool) {
 		delete(v.heard, d.Agent)
 		return n, false
 	}
-	update := sdk.UpdateAgentMessageText(d.Text)
-	switch {
-	case d.Kind != event.PartText && d.Kind != event.PartThinking:
+	if d.Kind != event.PartText && d.Kind != event.PartThinking {
 		return n, false
-	case d.Kind == event.PartThinking:
-		update = sdk.UpdateAgentThoughtText(d.Text)
 	}
 	said[d.Kind] += d.Text
+	update := sdk.UpdateAgentThoughtText(d.Text)
+	if d.Kind == event.PartText {
+		update = sdk.UpdateAgentMessageText(v.named(d.Agent) + d.Text)
+	}
 	return notification(v.name, update, map[string]any{"actor": d.Agent, "live": true}), true
 }
 

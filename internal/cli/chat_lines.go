@@ -261,6 +261,8 @@ func (l *lines) take(ctx context.Context, e event.Event) error {
 		}
 	case *event.InteractSaid:
 		l.said(e, b.Kind, read(b.Text))
+	case *event.ReviewGiven:
+		l.said(e, "review", view.ReviewWords(b))
 	case *event.InteractionOpened:
 		l.asks(e.Seq, e.Actor, b)
 	case *event.QuestFinished:

@@ -178,7 +178,7 @@ func policiesOf(path string) ([]event.PolicySpec, error) {
 			// What a profile says is known when the quest is made.
 			names = tool.Offered(tool.Builtin(), !spec.Computer.None() || societies().ComputerProfile(spec) != "")
 		}
-		for _, t := range spec.CoreTools(true) {
+		for _, t := range spec.CoreTools(true, false) {
 			names = append(names, t.Name)
 		}
 		executors := slices.ContainsFunc(societies().Groups(spec), func(g quest.Group) bool { return g.Executor != "" })

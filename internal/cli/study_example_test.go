@@ -57,7 +57,7 @@ func TestAKilledStudy(t *testing.T) {
 	need.Programs(t, "awk", "git")
 	h := newHome(t, nil)
 	must(t, os.CopyFS(filepath.Join(h.work, "q"), os.DirFS("../../examples/copilot")))
-	h.ok("run", "q/quest.yaml", "--name", "whole")
+	h.talked("", "q/quest.yaml", "--name", "whole").want(t, 0, "\nreviewer: Review of paper-1, round 1: ", "\n- point 1, ")
 	want := h.leaves("whole")
 
 	step := need.Times(60, 1)

@@ -3,6 +3,10 @@ package event
 // What a study writes at its end: an outline of claims, a bundle that is made of a line of work,
 // a checklist that is computed of it, and a review by somebody who saw nothing else.
 
+// MaxPaper is how many bytes the text of a paper has, with what belongs to it: a reviewer reads all
+// of it at once.
+const MaxPaper = 96 << 10
+
 // OutlineSubmitted says what a paper will claim, and by which results.
 type OutlineSubmitted struct {
 	Answer  uint64         `json:"answer"`

@@ -47,10 +47,10 @@ var coreTools = []OwnTool{{
 }}
 
 // CoreTools are the tools of the core that an agent of a quest has; world says that it has
-// tools of the world, whose results may be long.
-func (s *Spec) CoreTools(world bool) (out []OwnTool) {
+// tools of the world, whose results may be long, alone that it asks nobody.
+func (s *Spec) CoreTools(world, alone bool) (out []OwnTool) {
 	for _, t := range coreTools {
-		if t.Name == askPerson && s.MayAsk || t.Name == ReadResult && world || t.Name == SearchTools && s.Discover {
+		if t.Name == askPerson && s.MayAsk && !alone || t.Name == ReadResult && world || t.Name == SearchTools && s.Discover {
 			out = append(out, t)
 		}
 	}

@@ -126,6 +126,8 @@ type Role struct {
 	World bool
 	// Uses are tools of the world that it has besides, by name, where there are computers.
 	Uses []string
+	// Alone says that it asks no person anything, also where a quest's agents may.
+	Alone bool
 }
 
 // Keyed is a society that has keys of its own in quest.yaml.

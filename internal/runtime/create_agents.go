@@ -162,7 +162,7 @@ func (c *creation) measure(ctx context.Context, model string) Measured {
 func (c *creation) tools(soc quest.Society, p *profile.Profile) ([]model.Tool, error) {
 	var own []model.Tool
 	isOwn := map[string]bool{}
-	for _, t := range c.plan.Spec.CoreTools(true) {
+	for _, t := range c.plan.Spec.CoreTools(true, false) {
 		own, isOwn[t.Name] = append(own, t.Tool), true
 	}
 	if d, ok := soc.(quest.Toolbox); ok {

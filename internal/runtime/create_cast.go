@@ -77,7 +77,7 @@ func (c *creation) roleTools(soc quest.Cast, role quest.Role) (out []model.Tool,
 			}
 		}
 	}
-	for _, t := range c.plan.Spec.CoreTools(role.World) {
+	for _, t := range c.plan.Spec.CoreTools(role.World, role.Alone) {
 		out = append(out, t.Tool)
 	}
 	if role.World {

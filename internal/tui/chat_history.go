@@ -115,6 +115,12 @@ func (h *history) take(e event.Event, s *quest.State) {
 			u.text += "\n\n(file: " + line(f) + ")"
 		}
 		h.add(u)
+	case *event.ReviewGiven:
+		if u.label, u.text = "review", view.ReviewWords(b); u.text == "" {
+			h.told(e, s, u)
+			break
+		}
+		h.add(u)
 	case *event.InteractionOpened:
 		if u.label, u.text = "asks", h.text(b.Question); !h.lately(u.text) {
 			h.add(u)

@@ -130,6 +130,20 @@ func TestAConversation(t *testing.T) {
 			t.Error("yes: got nothing, want the end")
 		}
 	})
+	t.Run("AReviewIsTheReviewers", func(t *testing.T) {
+		t.Parallel()
+		c := conversation(t)
+		given := &event.ReviewGiven{Paper: "paper-1", Round: 1, Source: "reviewer", Summary: "It is \x1b[2Jgood.", Points: []event.ReviewPoint{{Number: 3, Severity: "major", Text: "Why?"}}}
+		c.told.take(event.Event{Seq: 90, Actor: "reviewer", Body: given}, c.state)
+		c.shows("reviewer", "review", "Review of paper-1, round 1: It is", "point 3, major: Why?")
+		if u := c.told.all[len(c.told.all)-1]; u.who != anAgent || u.name != "reviewer" || u.label != "review" {
+			t.Errorf("a review is told as that of %q, %q", u.name, u.label)
+		}
+		c.told.take(event.Event{Seq: 91, Actor: "reviewer", Body: &event.ReviewGiven{Paper: "paper-1", Round: 2, Source: "reviewer", Error: "its model failed"}}, c.state)
+		if u := c.told.all[len(c.told.all)-1]; u.who != news || !strings.Contains(u.text, "its model failed") {
+			t.Errorf("a review that came to nothing is told as %q", u.text)
+		}
+	})
 	t.Run("HostileWords", func(t *testing.T) {
 		t.Parallel()
 		c := conversation(t)

@@ -118,7 +118,11 @@ func (x *bundling) make(ctx context.Context, b *event.BundleCall) (*event.Bundle
 		r.Files = append(r.Files, f.Path)
 	}
 	slices.Sort(r.Files)
-	text, blobs, err := x.q.Keep(ctx, []byte(x.q.Redact(p.Text)))
+	told := x.q.Redact(p.Text)
+	if len(told) > event.MaxPaper { // what stands for a key may be longer than the key
+		return nil, nil, refuse("the paper has %d bytes without the keys in it, and may have %d", len(told), event.MaxPaper)
+	}
+	text, blobs, err := x.q.Keep(ctx, []byte(told))
 	if err != nil {
 		return nil, nil, err
 	}

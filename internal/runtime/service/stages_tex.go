@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,11 +35,15 @@ const (
 // nobody, and ends at the first error.
 type engine []string
 
+// lualatex is not told to be --safer: it would find no font then.
 var engines = []engine{
-	{"pdflatex", "-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error", "-file-line-error"},
-	{"lualatex", "--no-shell-escape", "--safer", "--interaction=nonstopmode", "--halt-on-error", "--file-line-error"},
+	{pdflatex, "-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error", "-file-line-error"},
 	{"xelatex", "-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error", "-file-line-error"},
+	{"lualatex", "--no-shell-escape", "--interaction=nonstopmode", "--halt-on-error", "--file-line-error"},
 }
+
+// pdflatex is the engine that is quickest, and has letters of Europe alone.
+const pdflatex = "pdflatex"
 
 // texEnv keeps TeX from files outside of its folder, and from the time of day.
 var texEnv = []string{
@@ -67,7 +72,7 @@ func (x *bundling) typeset(ctx context.Context, files []bundle.File, r *event.Bu
 	}
 	f := x.q.Fresh(fmt.Sprintf("tex-%d", x.seq))
 	fault, err := f.Use(ctx, furnishTeX(files), func(c *computer.Computer, _ *event.ComputerStarted) error {
-		e, err := x.engine(ctx, c)
+		e, err := x.engine(ctx, c, files)
 		if err != nil {
 			return err
 		}
@@ -79,7 +84,7 @@ func (x *bundling) typeset(ctx context.Context, files []bundle.File, r *event.Bu
 		if err != nil {
 			return err
 		}
-		fault, err := setTwice(ctx, c, e, cmp.Or(x.patience, maxTeX))
+		fault, lacks, err := setTwice(ctx, c, e, cmp.Or(x.patience, maxTeX))
 		if err != nil {
 			return err
 		}
@@ -94,6 +99,9 @@ func (x *bundling) typeset(ctx context.Context, files []bundle.File, r *event.Bu
 			say(pdfFailed, e[0]+": "+fault)
 			return err
 		}
+		if lacks {
+			why = strings.TrimPrefix(why+"; characters that no font there has stand as [U+…] in the PDF, and as they are in "+bundle.FileHTML, "; ")
+		}
 		say(pdfMade, why)
 		return err
 	})
@@ -103,9 +111,15 @@ func (x *bundling) typeset(ctx context.Context, files []bundle.File, r *event.Bu
 	return pdf, err
 }
 
-// engine is the first that the computer has, nil if it has none.
-func (x *bundling) engine(ctx context.Context, c *computer.Computer) (engine, error) {
-	for i, e := range x.engines {
+// engine is the first that the computer has, nil if it has none. For a text in other letters than those
+// of Europe newer ones come first.
+func (x *bundling) engine(ctx context.Context, c *computer.Computer, files []bundle.File) (engine, error) {
+	list := slices.Clone(x.engines)
+	if slices.ContainsFunc(files, func(f bundle.File) bool { return f.Path == bundle.FileLaTeX && bundle.Wide(f.Data) }) {
+		old := func(e engine) int { return strings.Count(e[0], pdflatex) }
+		slices.SortStableFunc(list, func(a, b engine) int { return old(a) - old(b) })
+	}
+	for i, e := range list {
 		res, err := c.Run(ctx, computer.Command{ID: fmt.Sprintf("look-%d", i), Args: []string{"sh", "-c", `command -v "$0"`, e[0]}, Timeout: 10 * time.Second})
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -126,7 +140,7 @@ func (x *bundling) drawings(ctx context.Context, c *computer.Computer, files []b
 	if !svg {
 		return "", nil
 	}
-	res, err := c.Run(ctx, computer.Command{ID: "drawings", Args: []string{"sh", "-c", drawings}, Timeout: maxTeX})
+	res, err := c.Run(ctx, computer.Command{ID: "drawings", Args: []string{"sh", "-c", drawings}, Env: texEnv, Timeout: maxTeX})
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
@@ -142,22 +156,23 @@ func (x *bundling) drawings(ctx context.Context, c *computer.Computer, files []b
 	return "", nil
 }
 
-// setTwice runs TeX. fault says what it complains of.
-func setTwice(ctx context.Context, c *computer.Computer, e engine, patience time.Duration) (fault string, err error) {
+// setTwice runs TeX. fault says what it complains of, lacks that there were characters that no font has.
+func setTwice(ctx context.Context, c *computer.Computer, e engine, patience time.Duration) (fault string, lacks bool, err error) {
 	for run := range 2 {
 		args := append(append([]string{}, e...), bundle.FileLaTeX)
 		res, err := c.Run(ctx, computer.Command{ID: fmt.Sprintf("tex-%d", run), Args: args, Env: texEnv, Timeout: patience})
 		switch {
 		case ctx.Err() != nil:
-			return "", ctx.Err()
+			return "", false, ctx.Err()
 		case err != nil:
-			return "it could not be run: " + err.Error(), nil
+			return "it could not be run: " + err.Error(), false, nil
 		}
 		if fault := trialFault(res); fault != "" {
-			return strings.TrimSpace(fault + " " + complaint(res.Stdout)), nil
+			return strings.TrimSpace(fault + " " + complaint(res.Stdout)), false, nil
 		}
+		lacks = bytes.Contains(res.Stdout.Head, []byte(bundle.Unset)) || bytes.Contains(res.Stdout.Tail, []byte(bundle.Unset))
 	}
-	return "", nil
+	return "", lacks, nil
 }
 
 // complaint is the first error that TeX printed.

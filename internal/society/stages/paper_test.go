@@ -160,8 +160,8 @@ func TestAPaperThatDoesNotHold(t *testing.T) {
 	t.Parallel()
 	k := writes(t, "")
 	k.does("submit_paper", aPaper)
-	text, _ := told(t, k.made(t, func(r *event.BundleResult) { r.Sections = nil }))
-	if !strings.Contains(text, "- limits: does not hold: no section") || !strings.Contains(text, "only a person can waive") || k.study().Reviewed != nil {
+	text, _ := told(t, k.made(t, func(r *event.BundleResult) { r.Sections, r.Why = nil, "the computer has no TeX" }))
+	if !strings.Contains(text, "PDF: missing: the computer has no TeX.") || !strings.Contains(text, "- limits: does not hold: no section") || !strings.Contains(text, "only a person can waive") || k.study().Reviewed != nil {
 		t.Errorf("without limits it is answered %q", text)
 	}
 	got := k.does("move_anchor", `{"to":"finalize","reason":"r"}`)
@@ -306,7 +306,7 @@ func TestTheReviewerIsASecondAgent(t *testing.T) {
 	t.Parallel()
 	soc := stages.Society{}
 	roles := soc.Roles(nil, true, true)
-	if len(roles) != 2 || roles[1].Name != stages.Reviewer || roles[1].World || len(roles[1].Uses) != 0 || !slices.Equal(roles[1].Own, []string{"submit_review"}) {
+	if len(roles) != 2 || roles[1].Name != stages.Reviewer || roles[1].World || len(roles[1].Uses) != 0 || !slices.Equal(roles[1].Own, []string{"submit_review"}) || !roles[1].Alone || roles[0].Alone {
 		t.Errorf("the roles are %+v", roles)
 	}
 	if soc.Houses(&agent.Agent{Name: stages.Reviewer}) || !soc.Houses(&agent.Agent{Name: stages.Researcher}) {

@@ -2,6 +2,7 @@ package stages_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,8 @@ import (
 func (k talk) answers(figures ...string) (out []event.Event) {
 	for {
 		switch {
+		case len(k.State.Open()) > 0 && slices.Contains(stages.Of(k.State).Settings.Ask, "cost"):
+			out = append(out, k.Take("person", &event.InteractionAnswered{Interaction: k.State.Open()[0].Seq, Choice: "yes"})...)
 		case len(k.Open("folder.call", "")) > 0:
 			out = append(out, k.Take("core", &event.FolderResult{Call: k.Open("folder.call", "")[0]})...)
 		case len(k.Open("checkpoint.call", "")) > 0:

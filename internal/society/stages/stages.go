@@ -88,7 +88,7 @@ func (Society) Roles(s *quest.Spec, thinks, _ bool) []quest.Role {
 	}
 	roles := []quest.Role{r}
 	if thinks && set.Paper != noPaper {
-		roles = append(roles, quest.Role{Name: Reviewer, Thinks: true, Text: "system-reviewer", Own: []string{submitReview}})
+		roles = append(roles, quest.Role{Name: Reviewer, Thinks: true, Text: "system-reviewer", Own: []string{submitReview}, Alone: true})
 	}
 	return roles
 }

@@ -134,10 +134,31 @@ func (c *using) paper() []event.Draft {
 	if bad != "" {
 		return c.wrong("%s", bad)
 	}
+	if text := c.costs(b); text != "" {
+		if step, wait := c.asked(text, cost); wait {
+			return step
+		}
+	}
 	if step := c.arrive(study.Write, "the paper "+paper.Quote(event.Shorten(b.Title, 100))+" is submitted"); step != nil {
 		return step
 	}
 	return c.do(b)
+}
+
+// costs says what is run for a paper: the programs of its figures, and whoever reviews it; empty if
+// that is nothing. Its review begins later, perhaps with no call under way: so it is asked about here.
+func (c *using) costs(b *event.BundleCall) string {
+	var what []string
+	if n := len(b.Figures); n > 0 {
+		what = append(what, fmt.Sprintf("%d figures made, each twice", n))
+	}
+	if c.study.Reads() {
+		what = append(what, fmt.Sprintf("it read by a reviewer if its checklist holds, round %d of %d", c.study.Rounds+1, study.MaxRounds))
+	}
+	if len(what) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The researcher wants to submit the paper %s, and to have %s.", paper.Quote(b.Title), strings.Join(what, ", and "))
 }
 
 // maxBundle is how many bytes the call for a paper has, so that it fits into an event.

@@ -34,7 +34,7 @@ const (
 
 // Bounds of a paper.
 const (
-	MaxText         = 96 << 10
+	MaxText         = event.MaxPaper
 	MaxBibliography = 1 << 20
 	MaxFigures      = 32
 	MaxFigure       = 8 << 20

@@ -255,7 +255,8 @@ func TestLaTeXHasNoCommandsOfStrangers(t *testing.T) {
 	// Every command is one of ours.
 	ours := strings.Fields(`documentclass usepackage newif ifold oldtrue dollar mathdollar renewcommand labelitemi labelitemii labelitemiii labelitemiv bullet ast cdot latinchar ifPDFTeX pdfinfoomitdate pdftrailerid else fi setcounter setlength emergencystretch newcommand otherchar title author date begin end maketitle
 		section subsection textbackslash textasciicircum textasciitilde textless textgreater textbar ensuremath alpha leq mu href texttt textbf emph cite ref caption label
-		centering IfFileExists includegraphics linewidth textheight fbox parbox item small ttfamily raggedright mbox hline bibitem ldots`)
+		centering IfFileExists includegraphics linewidth textheight fbox parbox item small ttfamily raggedright mbox hline bibitem ldots
+		let otherfont widefont relax ifLuaTeX pdfvariable ifXeTeX IfFontExistsTF newfontfamily mathbb mathbf charcode charcodeof DeclareRobustCommand codechar typeout iffontchar font pdfstringdefDisableCommands`)
 	for rest := tex; ; {
 		i := strings.IndexByte(rest, '\\')
 		if i < 0 {
@@ -451,4 +452,54 @@ func FuzzMake(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestFormulasInAPaper: what stands between dollars is a formula in both forms if it is one of ours,
+// and what was written if not; money is money. Its values are numbers of the paper.
+func TestFormulasInAPaper(t *testing.T) {
+	t.Parallel()
+	s := sample()
+	s.Markdown = []byte("## Of $\\alpha^2$\n\nThe error is $e = 3.80$ [result-3], with $x_1$ and $\\alpha$ and *$n_2$*; it costs $5 or $6, US$7, 8$, \\$9\\$; pay $5 and $, too.\n" +
+		"A bad one is $\\write18{id}$, and `$x$` is none.\n\n$$\n\\sum_{i=1}^n x_i\n\\le 77.5\n$$\n\n| $a_1$ | $$b$$ |\n|---|---|\n| $c$ | $12.41$ |\n\n- $$d$$\n\n> $result-1$ $$\\input{x}$$ $ y $\n")
+	s.Figures, s.Bibliography = nil, nil
+	p, file := made(t, s)
+	page, tex := file(bundle.FileHTML), file(bundle.FileLaTeX)
+	for _, want := range []string{
+		"<math><mi>e</mi><mo>=</mo><mn>3.80</mn></math>", "<em><math><msub>", `<code>$\write18{id}$</code>`, "<code>$x$</code>", `<math display="block"><munderover>`, "<td><math><mi>c</mi></math></td>",
+		"<th><math><mi>b</mi></math></th>", `<li><math display="block"><mi>d</mi></math>`, `<code>$\input{x}$</code>`, "it costs $5 or $6, US$7, 8$, $9$; pay $5 and $, too.", "$ y $", `<h2 id="s1">Of <math><msup><mi>α</mi>`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	for _, want := range []string{
+		`\(e=3.80\)`, `\emph{\(n_{2}\)}`, `\texttt{\dollar{}\textbackslash{}write18\{id\}\dollar{}}`, `\texttt{\dollar{}x\dollar{}}`, `\[\sum _{i=1}^{n}x_{i}\le 77.5\]`, `\(b\)`, `\(c\) & \(12.41\)`, `\item `, `\[d\]`,
+		`\section{\texorpdfstring{Of \(\alpha ^{2}\)}{Of \dollar{}\textbackslash{}alpha`, `costs \dollar{}5 or \dollar{}6`,
+	} {
+		if !strings.Contains(tex, want) {
+			t.Errorf("the LaTeX has no %s:\n%s", want, tex)
+		}
+	}
+	if strings.Contains(tex, `\write`) || strings.Contains(tex, `\input`) {
+		t.Error("the LaTeX has a stranger's command")
+	}
+	traced := map[string]string{}
+	for _, n := range p.Numbers {
+		if n.Line > 0 {
+			traced[fmt.Sprintf("%d %s", n.Line, n.Text)] = n.Result
+		}
+	}
+	for at, want := range map[string]string{"3 3.80": "result-3", "6 77.5": "", "13 12.41": "result-1"} {
+		if got, told := traced[at]; !told || got != want {
+			t.Errorf("%q follows from %q (told: %v), want %q; all: %v", at, got, told, want, traced)
+		}
+	}
+	for at := range traced {
+		if strings.HasSuffix(at, " 1") || strings.HasSuffix(at, " 2") {
+			t.Errorf("%q counts as a number of the paper, and is a part of a formula", at)
+		}
+	}
+	if slices.Contains(p.Named, "result-1") {
+		t.Error("a difference in a formula names a result")
+	}
 }

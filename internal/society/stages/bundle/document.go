@@ -62,6 +62,7 @@ const (
 	link
 	cited
 	lineBreak
+	inMath
 )
 
 // span is a part of a line.
@@ -73,6 +74,9 @@ type span struct {
 	// to is where a link leads, empty for nowhere.
 	to    string
 	cites []cite
+	// formula is one that was read; display says that it stands by itself.
+	formula *formula
+	display bool
 }
 
 // document is a text that was read, with what it refers to.
@@ -96,7 +100,7 @@ type reader struct {
 // read reads the text of a source.
 func read(s *Source) (*document, error) {
 	source := []byte(plain.Text(string(s.Markdown)))
-	root, err := markdown.Parse(source, util.Prioritized(citer{}, 150))
+	root, err := markdown.Parse(source, util.Prioritized(citer{}, 150), util.Prioritized(mather{}, 150))
 	if errors.Is(err, markdown.ErrTooMuch) {
 		return nil, errors.New("the text is nested too deep, or has too many links, cells or marks to be set: write it plainer")
 	}
@@ -274,8 +278,24 @@ func (r *reader) span(n ast.Node) []span {
 		return []span{{kind: fixed, text: b.String()}}
 	case *citation:
 		return []span{{kind: cited, line: r.line(n.at), cites: n.cites}}
+	case *dollars:
+		return []span{r.formula(n)}
 	}
 	return r.spansOf(n)
+}
+
+// formula is one, or its source where it is none of ours. By itself it stands in a paragraph alone.
+func (r *reader) formula(n *dollars) span {
+	s := span{kind: inMath, line: r.line(n.at), text: "$" + n.source + "$", formula: readFormula(n.source)}
+	if s.formula == nil {
+		s.kind, s.text = fixed, strings.ReplaceAll(s.text, "\n", " ")
+		return s
+	}
+	switch n.Parent().(type) {
+	case *ast.Paragraph, *ast.TextBlock:
+		s.display = n.display
+	}
+	return s
 }
 
 // raw is what stands in a span of code.
@@ -308,7 +328,7 @@ func said(list []span) string {
 	var b strings.Builder
 	for _, s := range list {
 		switch s.kind {
-		case words, fixed:
+		case words, fixed, inMath:
 			b.WriteString(s.text)
 		case lineBreak:
 			b.WriteByte('\n')
@@ -418,7 +438,9 @@ func (d *document) named() (out []string) {
 		}
 	}
 	each(d.blocks, func(s *span) {
-		hear(s.text)
+		if s.kind != inMath { // where result-1 is a difference
+			hear(s.text)
+		}
 		for _, c := range s.cites {
 			heard[c.key] = true
 		}

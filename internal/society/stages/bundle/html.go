@@ -19,7 +19,7 @@ var sheet string
 // from anywhere. The policy in its head says so to the browser as well.
 type page struct {
 	*document
-	strings.Builder
+	form
 	// shift is added to the levels of headings, so that the title stands above all.
 	shift    int
 	headings int
@@ -28,6 +28,15 @@ type page struct {
 // html is the document as a page.
 func (d *document) html() string {
 	p := &page{document: d, shift: 2 - d.top()}
+	p.form = form{
+		Builder: &strings.Builder{}, text: shown, cite: p.cited, math: (*formula).mathML,
+		link: func(to string) string {
+			return fmt.Sprintf("<a href=\"%s\" rel=\"noopener noreferrer\">", html.EscapeString(to))
+		},
+		around: map[spanKind][2]string{
+			fixed: {"<code>", "</code>"}, emphasis: {"<em>", "</em>"}, strong: {"<strong>", "</strong>"}, struck: {"<s>", "</s>"}, lineBreak: {"<br>\n", ""}, link: {"", "</a>"},
+		},
+	}
 	p.head()
 	p.contents()
 	p.WriteString("<article>\n")
@@ -202,42 +211,6 @@ func (f *Figure) made() string {
 		return s + ", twice, and not the same."
 	}
 	return s + "; not checked."
-}
-
-func (p *page) spans(list []span) {
-	for i := range list {
-		s := &list[i]
-		switch s.kind {
-		case words:
-			p.WriteString(shown(s.text))
-		case fixed:
-			fmt.Fprintf(p, "<code>%s</code>", shown(s.text))
-		case emphasis:
-			p.wrapped("em", s)
-		case strong:
-			p.wrapped("strong", s)
-		case struck:
-			p.wrapped("s", s)
-		case lineBreak:
-			p.WriteString("<br>\n")
-		case cited:
-			p.cited(s.cites)
-		case link:
-			if s.to == "" {
-				p.spans(s.spans)
-				break
-			}
-			fmt.Fprintf(p, "<a href=\"%s\" rel=\"noopener noreferrer\">", html.EscapeString(s.to))
-			p.spans(s.spans)
-			p.WriteString("</a>")
-		}
-	}
-}
-
-func (p *page) wrapped(name string, s *span) {
-	fmt.Fprintf(p, "<%s>", name)
-	p.spans(s.spans)
-	fmt.Fprintf(p, "</%s>", name)
 }
 
 // cited shows what is cited: numbers of references in brackets, figures by their numbers, results

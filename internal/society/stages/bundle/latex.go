@@ -1,9 +1,11 @@
 package bundle
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"lyceum/internal/media"
 	"lyceum/internal/plain"
@@ -12,10 +14,13 @@ import (
 )
 
 // preamble is how a paper begins in LaTeX. It takes what every TeX has, by any of its engines. The
-// oldest one has all Latin letters only with a package of fonts; without it no font is made.
+// oldest one has all Latin letters only with a package of fonts; without it no font is made. What no
+// font has stands as its number, and TeX prints a line about it: nothing is left out in silence.
 const preamble = `\documentclass[11pt]{article}
 \usepackage{iftex}
 \newif\ifold
+\let\otherfont\relax
+\let\widefont\relax
 \ifPDFTeX
   \usepackage[utf8]{inputenc}
   \IfFileExists{lmodern.sty}{\usepackage[T1]{fontenc}\usepackage{lmodern}}{\oldtrue}
@@ -24,7 +29,16 @@ const preamble = `\documentclass[11pt]{article}
 \else
   \usepackage{fontspec}
 \fi
+\ifLuaTeX
+  \pdfvariable suppressoptionalinfo 608
+\fi
+\ifXeTeX
+  \IfFontExistsTF{DejaVu Serif}{\newfontfamily\otherfont{DejaVu Serif}}{}
+  \IfFontExistsTF{Noto Serif CJK SC}{\newfontfamily\widefont{Noto Serif CJK SC}}{\IfFontExistsTF{Noto Sans CJK SC}{\newfontfamily\widefont{Noto Sans CJK SC}}{}}
+\fi
 \usepackage[a4paper,margin=27mm]{geometry}
+\usepackage{amsmath}
+\IfFileExists{amssymb.sty}{\usepackage{amssymb}}{\newcommand{\mathbb}[1]{\mathbf{#1}}}
 \usepackage{graphicx}
 \usepackage[hidelinks]{hyperref}
 \setcounter{secnumdepth}{0}
@@ -34,20 +48,39 @@ const preamble = `\documentclass[11pt]{article}
 \renewcommand{\labelitemiii}{\ensuremath{\ast}}
 \renewcommand{\labelitemiv}{\ensuremath{\cdot}}
 \newcommand{\dollar}{\ifold\ensuremath{\mathdollar}\else\$\fi}
-\newcommand{\latinchar}[2]{\ifold[U+#1]\else#2\fi}
-\newcommand{\otherchar}[2]{\ifPDFTeX[U+#1]\else#2\fi}
+\newcommand{\latinchar}[2]{\ifold\codechar{#1}\else#2\fi}
+\newcommand{\charcode}[1]{[U+#1]}
+\newcommand{\charcodeof}[2]{[U+#1]}
+\DeclareRobustCommand{\codechar}[1]{[U+#1]\typeout{` + Unset + `#1}}
+\DeclareRobustCommand{\otherchar}[2]{\ifPDFTeX\codechar{#1}\else\iffontchar\font"#1 #2\else{\otherfont\iffontchar\font"#1 #2\else{\widefont\iffontchar\font"#1 #2\else\codechar{#1}\fi}\fi}\fi\fi}
+\pdfstringdefDisableCommands{\let\codechar\charcode\let\otherchar\charcodeof}
 `
+
+// Unset begins the line that TeX prints about a character that no font has.
+const Unset = "lyceum: no font has U+"
+
+// Wide reports whether a text in LaTeX has characters that only newer engines set.
+func Wide(latex []byte) bool {
+	return bytes.Contains(bytes.TrimPrefix(latex, []byte(preamble)), []byte(`\otherchar{`))
+}
 
 // tex writes a document in LaTeX. Whatever was written is escaped; commands are ours alone.
 type tex struct {
 	*document
-	strings.Builder
+	form
 	shift int
 }
 
 // latex is the document in LaTeX.
 func (d *document) latex() string {
 	t := &tex{document: d, shift: 1 - d.top()}
+	t.form = form{
+		Builder: &strings.Builder{}, text: escaped, cite: t.cited, math: inTeX,
+		link: func(to string) string { return "\\href{" + addressed(to) + "}{" },
+		around: map[spanKind][2]string{
+			fixed: {"\\texttt{", "}"}, emphasis: {"\\emph{", "}"}, strong: {"\\textbf{", "}"}, struck: {"{", "}"}, lineBreak: {"\\newline{}", ""}, link: {"", "}"},
+		},
+	}
 	fmt.Fprintf(t, "%s\\title{%s}\n\\author{}\n\\date{}\n\\begin{document}\n\\maketitle\n", preamble, escaped(plain.Line(d.Title)))
 	for i := range d.blocks {
 		t.block(&d.blocks[i])
@@ -62,7 +95,7 @@ func (t *tex) block(b *block) {
 	switch b.kind {
 	case heading:
 		name := []string{"section", "subsection", "subsubsection", "paragraph"}[min(b.level+t.shift, 4)-1]
-		fmt.Fprintf(t, "\n\\%s{%s}\n", name, escaped(plain.Line(said(b.spans))))
+		fmt.Fprintf(t, "\n\\%s{%s}\n", name, t.title(b.spans))
 	case code:
 		t.code(b.lines)
 	case quote:
@@ -82,6 +115,34 @@ func (t *tex) block(b *block) {
 		t.spans(b.spans)
 		t.WriteString("\n")
 	}
+}
+
+// title is a heading: its words and formulas, and what a list of contents has of it.
+func (t *tex) title(list []span) string {
+	var b strings.Builder
+	found := false
+	each([]block{{spans: list}}, func(s *span) {
+		switch s.kind {
+		case words, fixed:
+			b.WriteString(escaped(s.text))
+		case inMath:
+			found = true
+			b.WriteString(inTeX(s.formula, false))
+		}
+	})
+	words := escaped(plain.Line(said(list)))
+	if !found {
+		return words
+	}
+	return "\\texorpdfstring{" + b.String() + "}{" + words + "}"
+}
+
+// inTeX is a formula in a line, or by itself.
+func inTeX(f *formula, display bool) string {
+	if display {
+		return "\\[" + f.latex() + "\\]"
+	}
+	return "\\(" + f.latex() + "\\)"
 }
 
 func (t *tex) within(b *block) {
@@ -193,40 +254,6 @@ func (t *tex) picture(i int) {
 		t.WriteString(frame("This figure could not be made: "+plain.Line(f.Why)) + "\n")
 	}
 	fmt.Fprintf(t, "\\caption{%s}\n\\label{fig:%s}\n\\end{figure}\n", escaped(plain.Line(f.Caption)+" "+f.made()), f.ID)
-}
-
-func (t *tex) spans(list []span) {
-	for i := range list {
-		s := &list[i]
-		switch s.kind {
-		case words:
-			t.WriteString(escaped(s.text))
-		case fixed:
-			t.WriteString("\\texttt{" + escaped(s.text) + "}")
-		case emphasis:
-			t.wrapped("\\emph{", s)
-		case strong:
-			t.wrapped("\\textbf{", s)
-		case struck:
-			t.wrapped("{", s)
-		case lineBreak:
-			t.WriteString("\\newline{}")
-		case cited:
-			t.cited(s.cites)
-		case link:
-			if s.to == "" {
-				t.spans(s.spans)
-				break
-			}
-			t.wrapped("\\href{"+addressed(s.to)+"}{", s)
-		}
-	}
-}
-
-func (t *tex) wrapped(begin string, s *span) {
-	t.WriteString(begin)
-	t.spans(s.spans)
-	t.WriteString("}")
 }
 
 func (t *tex) cited(list []cite) {
@@ -347,11 +374,20 @@ func escaped(s string) string {
 		case r >= 'Α' && r <= 'Ω' && strings.ContainsRune("ΓΔΘΛΞΠΣΥΦΨΩ", r):
 			name := greek[r-'Α']
 			b.WriteString(`\ensuremath{\` + strings.ToUpper(name[:1]) + name[1:] + `}`)
-		default:
+		case stands(r):
 			fmt.Fprintf(&b, `\otherchar{%04X}{%c}`, r, r)
+		default:
+			fmt.Fprintf(&b, `\codechar{%04X}`, r)
 		}
 	}
 	return b.String()
+}
+
+// stands reports whether a character can be set by itself, from left to right. Those of other scripts
+// come out wrong one by one: they stand as their numbers.
+func stands(r rune) bool {
+	return unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Armenian, unicode.Georgian, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) && !unicode.IsMark(r) ||
+		(unicode.IsSymbol(r) || unicode.IsPunct(r)) && unicode.In(r, unicode.Common)
 }
 
 // addressed is an address in LaTeX: what TeX means something by is escaped, or written as the web

@@ -41,6 +41,8 @@ func (p *passage) spans(list []span, line int) int {
 		switch s.kind {
 		case words, fixed:
 			p.add(line, s.text)
+		case inMath:
+			p.add(line, s.formula.claims())
 		case lineBreak, cited:
 			p.add(line, " ")
 		default:

@@ -60,8 +60,8 @@ type Paper struct {
 	Branch    string
 	Outline   string
 	Tree      event.TreeRef
-	// Text is what a reviewer reads. Checklist is that of the last revision alone, and Files
-	// and PDF are what was made.
+	// Text is what a reviewer reads. Checklist is that of the last revision alone, Files are what
+	// was made, and PDF is what became of that.
 	Text      event.Text
 	Checklist []event.ChecklistRow `json:",omitempty"`
 	Files     []string             `json:",omitempty"`
@@ -76,9 +76,7 @@ const (
 	MaxFigures      = 8
 	MaxCaption      = 200
 	MaxFigureData   = 4
-	// MaxPaper is how many bytes the text of a paper has: a reviewer reads all of it at once.
-	MaxPaper   = 128 << 10
-	maxOutputs = 24
+	maxOutputs      = 24
 )
 
 // Outline is the one that holds, nil if there is none.
@@ -311,8 +309,8 @@ func (s *Study) CheckBundle(r *event.BundleResult) error {
 		return nil
 	case r.Tree == nil || r.Text == nil:
 		return fmt.Errorf("%s was made, and there is none", b.Paper)
-	case r.Text.Len() > MaxPaper:
-		return fmt.Errorf("the text of %s has %d bytes, and may have %d", b.Paper, r.Text.Len(), MaxPaper)
+	case r.Text.Len() > event.MaxPaper:
+		return fmt.Errorf("the text of %s has %d bytes, and may have %d", b.Paper, r.Text.Len(), event.MaxPaper)
 	case !slices.EqualFunc(r.Figures, b.Figures, func(f event.FigureMade, id string) bool { return f.ID == id }):
 		return fmt.Errorf("%s was made with other figures than it was asked for", b.Paper)
 	}
@@ -372,9 +370,20 @@ func (s *Study) submitted(e event.Event, b *event.PaperSubmitted) {
 	}
 	s.Papers = append(s.Papers, &Paper{
 		ID: b.ID, Title: b.Title, Revision: b.Revision, Seq: e.Seq, Time: e.Time, Branch: x.Branch, Outline: b.Outline, Tree: b.Tree, Text: *x.Result.Text,
-		Checklist: b.Checklist, Files: x.Result.Files, PDF: x.Result.PDF,
+		Checklist: b.Checklist, Files: x.Result.Files, PDF: pdf(x.Result),
 	})
 	s.Bundles = slices.DeleteFunc(s.Bundles, func(o *Bundle) bool { return o == x })
+}
+
+// maxPDF is how many bytes of the reason are kept why a PDF is as it is.
+const maxPDF = 300
+
+// pdf is what became of the PDF, and why if there is something to say.
+func pdf(r *event.BundleResult) string {
+	if r.Why == "" {
+		return r.PDF
+	}
+	return r.PDF + ": " + event.Shorten(r.Why, maxPDF)
 }
 
 func sameRow(a, b event.ChecklistRow) bool {

@@ -213,7 +213,7 @@ func TestABundleThatCannotBeIsRefused(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*event.BundleResult){
 		"there is none":           func(r *event.BundleResult) { r.Tree = nil },
-		"and may have":            func(r *event.BundleResult) { r.Text = &event.Text{Ref: &event.Ref{Size: MaxPaper + 1}} },
+		"and may have":            func(r *event.BundleResult) { r.Text = &event.Text{Ref: &event.Ref{Size: event.MaxPaper + 1}} },
 		"other figures":           func(r *event.BundleResult) { r.Figures = nil },
 		`names "result-9"`:        func(r *event.BundleResult) { r.Named = []string{"result-9"} },
 		`follows from "result-9"`: func(r *event.BundleResult) { r.Numbers[0].Result = "result-9" },

@@ -77,7 +77,7 @@ const (
 func (s *Study) Due() *Paper {
 	p := s.Paper()
 	switch {
-	case !s.Reviewer || p == nil || s.Reviewed != nil || s.Rounds >= MaxRounds || s.isWaived(ItemReview):
+	case p == nil || s.Reviewed != nil || !s.Reads():
 		return nil
 	case s.Unreviewed == p.Seq || len(s.Unmet(p)) > 0:
 		return nil
@@ -87,6 +87,11 @@ func (s *Study) Due() *Paper {
 		return nil
 	}
 	return p
+}
+
+// Reads reports whether the next paper that holds is given to a reviewer.
+func (s *Study) Reads() bool {
+	return s.Reviewer && s.Rounds < MaxRounds && !s.isWaived(ItemReview)
 }
 
 // reviewOver reports whether the review of the paper is: there is nobody who reads it, a person
