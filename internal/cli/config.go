@@ -60,6 +60,8 @@ type serverJSON struct {
 	KeyFrom     string `json:"key_from,omitempty"`
 	Silence     string `json:"silence"`
 	Concurrency int    `json:"concurrency"`
+	// Dialect is how its models are told of tools, if that is as text.
+	Dialect string `json:"dialect,omitempty"`
 	// Own says that config.yaml names it.
 	Own   bool   `json:"own"`
 	Fault string `json:"fault,omitempty"`
@@ -134,7 +136,7 @@ func (a *app) describeConfig(found *provider.Registry, servers []provider.Server
 	}
 	for _, s := range servers {
 		j := serverJSON{
-			Name: s.Name, API: s.API, URL: s.URL, Key: s.KeyVariable, Ready: s.HasKey, KeyFrom: s.KeyFrom, Silence: s.Silence.String(), Concurrency: s.Concurrency, Own: s.Own,
+			Name: s.Name, API: s.API, URL: s.URL, Key: s.KeyVariable, Ready: s.HasKey, KeyFrom: s.KeyFrom, Silence: s.Silence.String(), Concurrency: s.Concurrency, Dialect: s.Dialect, Own: s.Own,
 		}
 		if s.Fault != nil {
 			j.Fault = s.Fault.Error()
@@ -181,6 +183,9 @@ func (a *app) printConfig(c *configJSON) {
 			key = "set " + s.Key
 		}
 		url := s.URL
+		if s.Dialect != "" {
+			url += ", tools as " + s.Dialect
+		}
 		if s.Fault != "" {
 			url = s.Fault
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -319,7 +320,7 @@ func (d *doctor) lookAtServers(ctx context.Context, found *provider.Registry, co
 	for _, s := range found.Listings(ctx) {
 		switch {
 		case s.Err == nil:
-			d.say(fine, s.Provider, fmt.Sprintf("is at %s; models: %d", s.URL, len(s.Models)), "")
+			d.say(fine, s.Provider, fmt.Sprintf("is at %s; models: %d%s", s.URL, len(s.Models), dialects(s.Models)), "")
 		case s.Provider != "ollama": // which need not be there
 			d.say(warning, s.Provider, "did not tell its models: "+s.Err.Error(), "see whether it runs, and providers in "+config.File(d.Home))
 		}
@@ -334,8 +335,26 @@ func (d *doctor) lookAtServers(ctx context.Context, found *provider.Registry, co
 	case info.Doubt != "":
 		d.say(warning, "model", info.Doubt, "")
 	default:
-		d.say(fine, "model", fmt.Sprintf("%s can see %d tokens, says %s", conf.Model, info.Context, info.Said), "")
+		d.say(fine, "model", fmt.Sprintf("%s can see %d tokens, says %s%s", conf.Model, info.Context, info.Said, dialects([]provider.Info{info})), "")
 	}
+}
+
+// dialects says how many models are told of tools as text, and in which way.
+func dialects(models []provider.Info) string {
+	count := map[string]int{}
+	for _, m := range models {
+		if m.Dialect != "" {
+			count[m.Dialect]++
+		}
+	}
+	out := ""
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		out += "; tools as " + name
+		if len(models) > 1 {
+			out += fmt.Sprintf(": %d", count[name])
+		}
+	}
+	return out
 }
 
 // released is a time that has passed for certain.

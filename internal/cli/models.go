@@ -39,10 +39,14 @@ func finder(found *provider.Registry) runtime.Models {
 }
 
 // forwarder finds the way to a model's provider, for the gateway. Scripts and the demo have
-// none: they answer here.
+// none: they answer here, and so do models that a dialect stands before.
 func forwarder(found *provider.Registry) func(string) (gateway.Upstream, error) {
 	return func(name string) (gateway.Upstream, error) {
 		if strings.HasPrefix(name, "script:") || isDemo(name) {
+			return nil, nil
+		}
+		// What programs send in a provider's format would reach a model that has no calls in it.
+		if info, err := found.Info(name); err == nil && info.Dialect != "" {
 			return nil, nil
 		}
 		way, err := found.Forward(name)
@@ -107,6 +111,8 @@ type modelJSON struct {
 	ContextFrom string `json:"context_from,omitempty"`
 	// MaxOutput is how many tokens it can answer with, 0 if nobody knows.
 	MaxOutput int64 `json:"max_output,omitempty"`
+	// Dialect is how it is told of tools, if that is as text.
+	Dialect string `json:"dialect,omitempty"`
 	// Price is null if nobody knows it.
 	Price *priceJSON `json:"price"`
 	// Key is the variable that holds the key, Ready whether it is there or not
@@ -196,7 +202,7 @@ func allModels(known []provider.Info, servers []provider.Listing) []modelJSON {
 }
 
 func modelOf(i provider.Info) modelJSON {
-	m := modelJSON{Name: i.Name, Provider: i.Provider, Context: i.Context, ContextFrom: i.Said, MaxOutput: i.MaxOutput, Key: i.KeyVariable, Ready: i.HasKey}
+	m := modelJSON{Name: i.Name, Provider: i.Provider, Context: i.Context, ContextFrom: i.Said, MaxOutput: i.MaxOutput, Dialect: i.Dialect, Key: i.KeyVariable, Ready: i.HasKey}
 	if p := i.Price; p != nil {
 		usd := func(n int64) string { return quest.USD(n).String() }
 		m.Price = &priceJSON{Input: usd(p.Input), Cached: usd(p.Cached), CacheWrites: usd(p.CacheWrite), Output: usd(p.Output), Date: p.Date, Source: p.Source}
@@ -222,6 +228,9 @@ func (a *app) modelTable(list []modelJSON) {
 			key = "ready"
 		case key != "":
 			key = "set " + key
+		}
+		if m.Dialect != "" {
+			key = strings.TrimPrefix(key+", tools as "+m.Dialect, ", ")
 		}
 		context := "?"
 		if m.Context > 0 {

@@ -179,6 +179,7 @@ func (r *rows) providers(own map[string]config.Provider, all []serverJSON) {
 		r.own("providers.*.insecure", s.Name, yes(p.Insecure))
 		r.own("providers.*.concurrency", s.Name, number(p.Concurrency))
 		r.own("providers.*.silence", s.Name, length(p.Silence))
+		r.own("providers.*.dialect", s.Name, p.Dialect)
 	}
 }
 
@@ -191,6 +192,7 @@ func (r *rows) models(own map[string]config.Model) {
 		if m.Pictures != nil {
 			r.own("models.*.pictures", name, strconv.FormatBool(*m.Pictures))
 		}
+		r.own("models.*.dialect", name, m.Dialect)
 		if m.Price != nil {
 			r.own("models.*.input", name, quest.USD(m.Price.Input).String())
 			r.own("models.*.output", name, quest.USD(m.Price.Output).String())

@@ -42,11 +42,13 @@ var meanings = map[string]meaning{
 	"providers.*.insecure":     {"the key may go over http to another machine", itsModels},
 	"providers.*.concurrency":  {"how many calls may be under way", itsModels},
 	"providers.*.silence":      {"how long it may say nothing", itsModels},
+	"providers.*.dialect":      {"how its models are told of tools: native, or as text", itsModels},
 
 	"models":               {"prices and sizes of models", everyQuest},
 	"models.*.context":     {"how many tokens it can see", thatModel},
 	"models.*.max_output":  {"how many tokens it can answer with", thatModel},
 	"models.*.pictures":    {"whether it can see pictures", thatModel},
+	"models.*.dialect":     {"how it is told of tools: native, or as text", thatModel},
 	"models.*.input":       {"dollars for a million tokens of input", thatModel},
 	"models.*.output":      {"dollars for a million tokens of output", thatModel},
 	"models.*.cached":      {"dollars for a million tokens from the provider's cache", thatModel},

@@ -26,10 +26,10 @@ private_addresses: [10.0.0.0/8]
 repos: {parser: /srv/parser}
 embeddings: {url: "https://vectors.example/v1", model: small, key_variable: VECTORS_KEY}
 providers:
-  vllm: {api: openai, url: "http://10.0.0.5:8000/v1", key_variable: VLLM_API_KEY, insecure: true, concurrency: 16, silence: 2m}
+  vllm: {api: openai, url: "http://10.0.0.5:8000/v1", key_variable: VLLM_API_KEY, insecure: true, concurrency: 16, silence: 2m, dialect: tags}
   other: {api: openai, url: "https://other.example/v1", key_variable: OTHER_API_KEY}
 models:
-  vllm/qwen3.5: {context: 131072, max_output: 4096, pictures: false, input: 0.10, output: 0.30, cached: 0.01, cache_write: 0.02}
+  vllm/qwen3.5: {context: 131072, max_output: 4096, pictures: false, dialect: native, input: 0.10, output: 0.30, cached: 0.01, cache_write: 0.02}
 executors:
   mine: {folder: /opt/mine, command: ["{folder}/bin/mine", acp], variables: {MODE_KEY: canary-short}, files: {settings.json: canary-file}, wire: chat, mcp: stdio, mode: auto, authenticate: key, version: "1.2", no_read: true, reported: true}
 registries:

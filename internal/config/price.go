@@ -19,6 +19,8 @@ type Model struct {
 	MaxOutput int64
 	// Pictures says whether it can see them; nil if nobody said.
 	Pictures *bool
+	// Dialect is how it is told of tools; "" is as its provider's are.
+	Dialect string
 	// Price is nil if nobody said.
 	Price *Price
 }
@@ -50,6 +52,7 @@ func (m *Model) fields(p *PriceFields) map[string]func(ast.Node) error {
 	known["context"] = strictyaml.Integer(&m.Context, 1)
 	known["max_output"] = strictyaml.Integer(&m.MaxOutput, 1)
 	known["pictures"] = Pictures(&m.Pictures)
+	known["dialect"] = readDialect(&m.Dialect)
 	return known
 }
 

@@ -20,6 +20,19 @@ const (
 	APIGemini    = "gemini"
 )
 
+// The ways in which a model is told of tools: in its provider's own, or as text, for models
+// that have none. Package dialect has them.
+const (
+	DialectNative        = "native"
+	DialectFunctionGemma = "functiongemma"
+	DialectTags          = "tags"
+)
+
+// readDialect reads one of them.
+func readDialect(to *string) func(ast.Node) error {
+	return strictyaml.Choice(to, DialectNative, DialectFunctionGemma, DialectTags)
+}
+
 // Provider is a server of models.
 type Provider struct {
 	// API is how it is spoken with; "" is as Lyceum knows it.
@@ -36,6 +49,8 @@ type Provider struct {
 	// Silence is how long it may say nothing before an attempt is given up; 0 leaves it to
 	// the program.
 	Silence time.Duration
+	// Dialect is how its models are told of tools; "" is native.
+	Dialect string
 }
 
 var (
@@ -66,6 +81,7 @@ func (p *Provider) fields() map[string]func(ast.Node) error {
 		"insecure":     strictyaml.Truth(&p.Insecure),
 		"concurrency":  strictyaml.Integer(&p.Concurrency, 1),
 		"silence":      span(&p.Silence, 24*time.Hour),
+		"dialect":      readDialect(&p.Dialect),
 	}
 }
 

@@ -468,11 +468,17 @@ type ToolResult struct {
 	Error bool `json:"error,omitzero"`
 	// Full is the limit on storage that kept the agent's files from being recorded after the
 	// call: the agent's tree is still the one of before.
-	Full   *Full `json:"full,omitzero"`
-	Output Text  `json:"output"`
+	Full *Full `json:"full,omitzero"`
+	// Outcome is how the call went, for policies: an object in JSON, such as {"exit":1} of a
+	// command. Not every tool tells one.
+	Outcome string `json:"outcome,omitzero"`
+	Output  Text   `json:"output"`
 	// Stored is how many bytes of the disk the call took for files, outputs and results.
 	Stored int64 `json:"stored,omitzero"`
 }
+
+// MaxOutcome is how long the outcome of a call may be, in bytes.
+const MaxOutcome = 1 << 10
 
 // Full is a limit on storage that left no room for something.
 type Full struct {

@@ -3,12 +3,16 @@ package gateway
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/model/respond"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // answer has a model of Lyceum's own answer, in whatever format it was asked.
@@ -40,8 +44,9 @@ func (x *exchange) answer(body []byte) {
 		return
 	}
 	out := &respond.Answer{
-		ID: "lyceum", Model: x.wish.model, Created: int64(x.Clock()) / 1e6, Parts: a.Parts, Usage: sane(a.Usage), Stop: a.Stop,
+		ID: "lyceum", Model: x.wish.model, Created: int64(x.Clock()) / 1e6, Usage: sane(a.Usage),
 	}
+	out.Parts, out.Stop = readable(a.Parts, a.Stop)
 	format := respond.Of(x.route.wire)
 	if !x.wish.stream {
 		x.put(res, "application/json", format.Whole(out))
@@ -56,6 +61,28 @@ func (x *exchange) answer(body []byte) {
 		return true
 	}, out)
 	x.put(res, "text/event-stream", []byte(text.String()))
+}
+
+// readable makes words of calls whose arguments are no object: the formats have no place for
+// these, and a program would make the call without any.
+func readable(parts []model.Part, stop string) ([]model.Part, string) {
+	out := slices.Clone(parts)
+	calls := false
+	for i, p := range out {
+		if p.Kind != event.PartToolCall {
+			continue
+		}
+		args := jsontext.Value(p.Args)
+		if p.Args == "" || args.IsValid() && args.Kind() == '{' {
+			calls = true
+			continue
+		}
+		out[i] = model.Part{Kind: event.PartText, Text: fmt.Sprintf("(a call of %s that was not made: %s)", short(p.Name), short(p.Args))}
+	}
+	if !calls && stop == model.StopTools {
+		stop = model.StopEnd
+	}
+	return out, stop
 }
 
 // put records what came of the request, and gives the answer to the agent.

@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -158,5 +159,49 @@ func TestAModelWithoutAPriceIsUnpriced(t *testing.T) {
 	}
 	if res := o.result(); !res.Unpriced || res.Cost != 0 || res.Usage != used || fmt.Sprint(res.Price) != "<nil>" {
 		t.Errorf("the result is %+v", res)
+	}
+}
+
+// half is a model whose call could not be read.
+type half struct{ whole bool }
+
+func (h half) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Answer, error) {
+	a := &model.Answer{Stop: model.StopTools, Parts: []model.Part{
+		{Kind: event.PartText, Text: "I look."}, {Kind: event.PartToolCall, ID: "1", Name: "look", Args: "unreadable: it ends before </tool_call>\n{"},
+	}}
+	if h.whole {
+		a.Parts = append(a.Parts, model.Part{Kind: event.PartToolCall, ID: "2", Name: "look", Args: `{"at":"x"}`})
+	}
+	return a, nil
+}
+
+// A call that could not be read is words in every format: a program would make it without
+// arguments.
+func TestACallThatCannotBeReadIsWords(t *testing.T) {
+	t.Parallel()
+	for name, open := range drivers {
+		for _, whole := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, whole), func(t *testing.T) {
+				t.Parallel()
+				o := localOffice(t, "tiny/model", half{whole})
+				a, err := open(o.url).Generate(t.Context(), &model.Request{Model: "m", Turn: 1, MaxTokens: 99,
+					Tools:    []model.Tool{{Name: "look", Description: "looks", Schema: `{"type":"object","properties":{}}`}},
+					Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Kind: event.PartText, Text: "Look at it."}}}}}, nil)
+				must(t, err)
+				said, calls := "", 0
+				for _, p := range a.Parts {
+					said += p.Text
+					if p.Kind == event.PartToolCall {
+						calls++
+						if !strings.Contains(p.Args, `"x"`) {
+							t.Errorf("it calls with %q", p.Args)
+						}
+					}
+				}
+				if want := map[bool]int{true: 1}[whole]; calls != want || (a.Stop == model.StopTools) != whole || !strings.Contains(said, "(a call of look that was not made: unreadable: it ends before") {
+					t.Errorf("%d calls, stop %s, and it says %q; want %d", calls, a.Stop, said, want)
+				}
+			})
+		}
 	}
 }

@@ -147,14 +147,14 @@ func TestFactsHaveTheFieldsTheySay(t *testing.T) {
 	t.Parallel()
 	f := &policy.Facts{
 		Agent: "executor-1", Tool: "exec", Model: "m", Source: "mcp:s", Trust: "stranger", To: "x", Text: "y", Refused: "tool.call", Ended: true, Error: true, Turn: 4, Stop: "length", Calls: 2,
-		Args: &policy.Args{Text: event.Text{Text: `{"a":{"b":"c"}}`}}, Output: &event.Text{Text: `{"ok":false}`},
+		Args: &policy.Args{Text: event.Text{Text: `{"a":{"b":"c"}}`}}, Output: &event.Text{Text: `{"ok":false,"exit":7}`}, Outcome: `{"exit":1,"signal":"SIGKILL"}`,
 		Spent: policy.Spent{Cost: 1_500_000_000, Turns: 2, Tokens: 3, Duration: 1_000_001}, AgentSpent: policy.Spent{Cost: -5},
 		Over: &policy.Over{Of: "agent", Limit: "turns"}, Ref: "r", Author: "agent-2", Status: "PUBLISHED",
 	}
 	for path, want := range map[string]string{
 		"agent": `"executor-1"`, "role": `"executor"`, "tool": `"exec"`, "model": `"m"`, "to": `"x"`, "text": `"y"`, "proposal": `"tool.call"`,
 		"error": "true", "changed": "false", "turn": "4", "stop": `"length"`, "calls": "2", "args": "{…}", "args.a.b": `"c"`, "args.a.c": "null",
-		"output": `"{\"ok\":false}"`, "output.ok": "false", "output.no": "null",
+		"output": `"{\"ok\":false,\"exit\":7}"`, "output.ok": "false", "output.no": "null", "output.exit": "1", "output.signal": `"SIGKILL"`,
 		"spent.cost": "1.500000000", "spent.turns": "2", "spent.tokens": "3", "spent.duration": "1.000001", "spent": "null", "spent.x": "null",
 		"agent_spent.cost": "-0.000000005", "over.of": `"agent"`, "over.limit": `"turns"`, "over": "null", "tool.x": "null",
 		"source": `"mcp:s"`, "trust": `"stranger"`, "ref": `"r"`, "author": `"agent-2"`, "status": `"PUBLISHED"`, "nothing": "null",
@@ -171,6 +171,9 @@ func TestFactsHaveTheFieldsTheySay(t *testing.T) {
 	for _, path := range []string{"output", "output.ok"} {
 		equal(t, path+" in a blob", f.Field(strings.Split(path, ".")).String(), "?")
 	}
+	equal(t, "output.exit of a text in a blob", f.Field([]string{"output", "exit"}).String(), "1")
+	f.Outcome = "no object"
+	equal(t, "output.exit of an outcome that cannot be read", f.Field([]string{"output", "exit"}).String(), "?")
 	for _, path := range []string{"error", "changed"} {
 		if v := (&policy.Facts{Error: true, Changed: true}).Field([]string{path}); v.Kind != behavior.Missing {
 			t.Errorf("%s is %s before there is a result", path, v)

@@ -33,6 +33,8 @@ type Facts struct {
 	Args   *Args
 	Paths  []string
 	Output *event.Text
+	// Outcome is how the call went, an object in JSON, if the tool tells it.
+	Outcome string
 	// Named are further paths that it is about, as whoever wants it says.
 	Named []string
 	// Attached is what the tool gave besides: two results are the same only if this is.
@@ -227,11 +229,18 @@ func (o *Over) field(path []string) behavior.Value {
 	return behavior.Value{}
 }
 
-// output is what a tool put out: a text, and if it is JSON also its members. What
-// is not whole here cannot be read.
+// output is what a tool put out: a text, and the members of its outcome; if the text is JSON
+// also its members. What is not whole here cannot be read.
 func (f *Facts) output(path []string) behavior.Value {
 	if f.Output == nil {
 		return behavior.Value{}
+	}
+	if f.Outcome != "" && len(path) > 0 {
+		if d, err := behavior.JSONDetail(f.Outcome); err == nil {
+			if v := d.Field(path); v.Kind != behavior.Missing {
+				return v
+			}
+		}
 	}
 	if f.Output.Ref != nil {
 		return behavior.Value{Kind: behavior.Unknown}

@@ -98,9 +98,14 @@ type noTouch struct {
 
 func (s *noTouch) check() error { return checkFolders("paths", s.Paths) }
 
-// closes reports whether the policy is for a tool.
+// closes reports whether the policy is for a tool. What is closed to write_file or edit_file is
+// closed to the tools that came after them and do as much.
 func (s *noTouch) closes(tool string) bool {
-	return len(s.Tools) == 0 || slices.Contains(s.Tools, tool)
+	if len(s.Tools) == 0 || slices.Contains(s.Tools, tool) {
+		return true
+	}
+	writes := slices.Contains(s.Tools, "write_file") || slices.Contains(s.Tools, "edit_file")
+	return writes && slices.Contains([]string{"edit_files", "move_file", "delete_file"}, tool)
 }
 
 // Closed are the files and folders of a workspace that are closed to a tool, whoever calls

@@ -286,7 +286,9 @@ func (s *State) happened(e event.Event) *policy.Facts {
 	case *event.ModelResult:
 		return s.heardFacts(e.Actor, b)
 	case *event.ToolResult:
-		return s.resultFacts(e, b.Call, &b.Output, b.Error, b.Attachments)
+		f := s.resultFacts(e, b.Call, &b.Output, b.Error, b.Attachments)
+		f.Outcome = b.Outcome
+		return f
 	case *event.ToolAnswered:
 		return s.resultFacts(e, b.Call, &b.Output, b.Error, b.Attachments)
 	case *event.ToolReported:

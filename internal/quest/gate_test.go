@@ -243,6 +243,24 @@ func TestARefusedAnswerIsToldToTheAgent(t *testing.T) {
 	s.expect(s.says("42"), "finished: 42")
 }
 
+// TestAPolicySeesHowACommandEnded: by the outcome of its result, however long that is.
+func TestAPolicySeesHowACommandEnded(t *testing.T) {
+	t.Parallel()
+	s := tell(t, `
+- name: tests-pass
+  steps: [{wait: {type: tool.result, where: {tool: look, output.exit: 0}}, block: {type: quest.finished, reason: The tests must pass.}}]`, event.Limits{}, nil)
+	s.start()
+	long := event.Text{Ref: new(event.RefOf([]byte("a long output")))}
+	for i, outcome := range []string{"", `{"exit":1}`, `{"exit":0}`} {
+		s.expect(s.calls(`look{}`), "use look")
+		s.take("agent-0", &event.ToolResult{Call: s.open("tool.call")[0], Output: long, Outcome: outcome})
+		got := s.says("done")
+		if passed := slices.Contains(got, "finished: done"); passed != (i == 2) {
+			t.Errorf("after the outcome %q: got %q", outcome, got)
+		}
+	}
+}
+
 func TestACallThatIsToWaitIsMadeWhenItsTimeHasCome(t *testing.T) {
 	t.Parallel()
 	s := tell(t, "[{use: one-at-a-time, domains: [a]}]", event.Limits{}, nil)

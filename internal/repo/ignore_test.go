@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"lyceum/internal/need"
+	"lyceum/internal/workspace"
 )
 
 // ignored are the files of a folder that Ignores leaves out, by whoever goes through it.
@@ -167,7 +168,7 @@ func TestIgnoresOfAHostileFolder(t *testing.T) {
 		"link":   func(at string) error { return os.Symlink("/etc/hostname", at) },
 		"folder": func(at string) error { return os.Mkdir(at, 0o700) },
 		"large": func(at string) error {
-			return os.WriteFile(at, []byte("a\n"+strings.Repeat("#", maxIgnoreFile)), 0o600)
+			return os.WriteFile(at, []byte("a\n"+strings.Repeat("#", workspace.MaxIgnoreFile)), 0o600)
 		},
 	} {
 		dir := t.TempDir()

@@ -451,6 +451,9 @@ type toolRun struct {
 // out, and the agent is told; a disk that is full is no agent's fault, and an error.
 func (r *toolRun) end(ctx context.Context, seen sight) ([]event.Draft, error) {
 	body := &event.ToolResult{Call: r.rec.call, Error: r.out.Error}
+	if len(r.out.Outcome) <= event.MaxOutcome {
+		body.Outcome = r.out.Outcome
+	}
 	attached, note, err := r.texts.attach(ctx, r.out.Files, r.window)
 	full, refusal := unkept(err)
 	if err != nil && full == nil {
@@ -486,7 +489,7 @@ func (r *toolRun) end(ctx context.Context, seen sight) ([]event.Draft, error) {
 
 // perform runs a tool of the registry, or one that was made for this call.
 func (l *live) perform(ctx context.Context, spec tool.Tool, call tool.Call) tool.Result {
-	if _, ok := l.tools.Lookup(spec.Name); ok || spec.Run == nil && spec.Give == nil {
+	if _, ok := l.tools.Lookup(spec.Name); ok || spec.Run == nil && spec.Give == nil && spec.Tell == nil {
 		return l.tools.Do(ctx, spec.Name, call)
 	}
 	r, err := tool.New(spec)

@@ -41,6 +41,19 @@ func onSpelling(path string) []act {
 	}
 }
 
+// takingAway are calls after which there would be nothing to read.
+func takingAway(path string) []act {
+	if strings.HasSuffix(path, "direct") {
+		return nil // the link itself may go
+	}
+	return []act{
+		{"edit_files", args{"paths": []string{"a.txt", path}, "edits": []args{{"path": path, "old": "SECRET", "new": "SECRET SECRET"}}}},
+		{"move_file", args{"from": path, "to": "moved"}},
+		{"move_file", args{"from": "a.txt", "to": path}},
+		{"delete_file", args{"path": path}},
+	}
+}
+
 // TestAClosedFileIsClosedUnderEverySpelling plays every spelling to every tool, with the file
 // open and with it closed: what the tools take for the file when it is open, none of them
 // shows, changes or publishes when it is closed.
@@ -52,7 +65,10 @@ func TestAClosedFileIsClosedUnderEverySpelling(t *testing.T) {
 		l := research(t, t.TempDir(), func(_ context.Context, r *model.Request) []act {
 			switch turn := int(r.Turn); {
 			case turn <= len(all):
-				return onSpelling(all[turn-1])
+				if policies == "" {
+					return onSpelling(all[turn-1])
+				}
+				return append(takingAway(all[turn-1]), onSpelling(all[turn-1])...)
 			case turn == len(all)+1:
 				return []act{{"grep", args{"pattern": "SECRET"}}, {"list_files", args{}}, {"glob", args{"pattern": "**"}}, {"grep", args{"pattern": "SECRE", "path": "/home/agent"}}}
 			}

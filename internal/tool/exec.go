@@ -42,7 +42,7 @@ func Exec() Tool {
 		Writes:   true,
 		Paths:    []string{"dir"},
 		Computer: true,
-		Run: func(ctx context.Context, c Call) (string, error) {
+		Tell: func(ctx context.Context, c Call) (string, string, error) {
 			args := struct {
 				Command string  `json:"command"`
 				Dir     string  `json:"dir"`
@@ -50,21 +50,21 @@ func Exec() Tool {
 				Stdin   string  `json:"stdin"`
 			}{Timeout: standardTime.Seconds()}
 			if err := json.Unmarshal(c.Args, &args); err != nil {
-				return "", err
+				return "", "", err
 			}
 			cmd, err := shell(c, c.ID, args.Command, args.Dir)
 			if err != nil {
-				return "", err
+				return "", "", err
 			}
 			if len(args.Stdin) > maxWrite {
-				return "", fmt.Errorf("the stdin has %d bytes, more than the %d that are allowed; write a file and use command < file", len(args.Stdin), maxWrite)
+				return "", "", fmt.Errorf("the stdin has %d bytes, more than the %d that are allowed; write a file and use command < file", len(args.Stdin), maxWrite)
 			}
 			cmd.Stdin, cmd.Timeout = []byte(args.Stdin), time.Duration(args.Timeout)*time.Second
 			res, err := c.Computer.Run(ctx, cmd)
 			if err != nil {
-				return "", troubled(ctx, c.Computer, cmd.ID, err)
+				return "", "", troubled(ctx, c.Computer, cmd.ID, err)
 			}
-			return outcome(res), ended(res, cmd.Timeout)
+			return outcome(res), told(res), ended(res, cmd.Timeout)
 		},
 	}
 }
@@ -116,6 +116,27 @@ func outcome(res *computer.Result) string {
 	section(&b, "stdout", res.Stdout)
 	section(&b, "stderr", res.Stderr)
 	return b.String()
+}
+
+// told is how a command ended, for policies: output.exit and the like.
+func told(res *computer.Result) string {
+	return object(struct {
+		End    string `json:"end,omitzero"`
+		Exit   int    `json:"exit"`
+		Millis int64  `json:"millis"`
+		Signal string `json:"signal,omitzero"`
+		Stderr int64  `json:"stderr_bytes"`
+		Stdout int64  `json:"stdout_bytes"`
+	}{word(res.End), res.Exit, res.Duration.Milliseconds(), word(res.Signal), res.Stderr.Size, res.Stdout.Size})
+}
+
+// object writes an outcome. One that cannot be written tells nothing.
+func object(v any) string {
+	data, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return ""
+	}
+	return string(data)
 }
 
 func section(b *strings.Builder, name string, o computer.Output) {

@@ -218,3 +218,29 @@ func TestWriteInputDoesNotWaitForEver(t *testing.T) {
 		contains(t, f.use(t, "kill", `{"id":"c1"}`), true, "error: c1 was killed 10 s ago and has not ended")
 	})
 }
+
+// TestPoliciesAreToldHowACommandEnded: as JSON, whatever it wrote.
+func TestPoliciesAreToldHowACommandEnded(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		result computer.Result
+		want   string
+	}{
+		"ByItself": {computer.Result{Exit: 2, Stdout: output("out\n"), Stderr: output("e"), Duration: 1500 * time.Millisecond}, `{"exit":2,"millis":1500,"stderr_bytes":1,"stdout_bytes":4}`},
+		"ByALimit": {computer.Result{Exit: 137, Signal: "SIGKILL", End: computer.EndMemory}, `{"end":"memory","exit":137,"millis":0,"signal":"SIGKILL","stderr_bytes":0,"stdout_bytes":0}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for tool, args := range map[string]string{"exec": `{"command":"x"}`, "await": `{"command":"x"}`} {
+				f := atOnce(c.result)
+				got := Builtin().Do(t.Context(), tool, Call{ID: "c17", Args: []byte(args), Computer: f})
+				if got.Outcome != c.want {
+					t.Errorf("%s tells %s, want %s", tool, got.Outcome, c.want)
+				}
+			}
+		})
+	}
+	if got := Builtin().Do(t.Context(), "exec", Call{ID: "c17", Args: []byte(`{}`), Computer: atOnce(computer.Result{})}); got.Outcome != "" || !got.Error {
+		t.Errorf("a call that was not made tells %+v, want nothing", got)
+	}
+}

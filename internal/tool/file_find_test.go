@@ -52,6 +52,7 @@ func TestGlob(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.put(".git/config", "")
+	w.put(".hidden/config", "")
 	w.put("src/b.go", "")
 	w.put("src/a.go", "")
 	w.put("src/deep/er/c.go", "")
@@ -62,12 +63,13 @@ func TestGlob(t *testing.T) {
 		"FindsInAllFolders":      {`{"pattern":"**/*.go"}`, "src/a.go\nsrc/b.go\nsrc/deep/er/c.go\n\"src/new\\nline.go\"\n"},
 		"FindsBelowAPath":        {`{"pattern":"**/*.go","path":"src/deep"}`, "src/deep/er/c.go\n"},
 		"FindsThroughALinkNamed": {`{"pattern":"a*","path":"again"}`, "again/a.go\n"},
-		"FindsHiddenOnes":        {`{"pattern":"**/config"}`, ".git/config\n"},
+		"FindsHiddenOnes":        {`{"pattern":"**/config"}`, ".hidden/config\n"},
+		"FindsAllThatIsWanted":   {`{"pattern":"**/config","ignored":true}`, ".git/config\n.hidden/config\n"},
 		"FindsFolders":           {`{"pattern":"s*"}`, "src/\nsub/\n"},
 		"FindsEither":            {`{"pattern":"{a,sub/b,none}.{txt,md}"}`, "a.txt\nsub/b.txt\n"},
 		"MarksLinksAndPipes":     {`{"pattern":"{up,pipe,again}"}`, "again  (a link)\npipe  (a pipe)\nup  (a link)\n"},
 		"DoesNotFollowLinks":     {`{"pattern":"{up,etc,again}/**"}`, "again  (a link)\netc  (a link)\nup  (a link)\n"},
-		"SaysThatThereIsNone":    {`{"pattern":"*.zip"}`, "(nothing matches; 11 files and folders were looked at)\n"},
+		"SaysThatThereIsNone":    {`{"pattern":"*.zip"}`, "(nothing matches; 12 files and folders were looked at)\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -116,7 +118,7 @@ func TestGlob(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := glob(ctx, room{Root: w.root}, ".", "**"); err != context.Canceled {
+		if _, err := glob(ctx, room{Root: w.root}, ".", "**", false); err != context.Canceled {
 			t.Errorf("error is %v", err)
 		}
 	})

@@ -22,10 +22,10 @@ func Glob() Tool {
 		Tool: model.Tool{
 			Name: "glob",
 			Description: "Finds files and folders of your workspace by name, hidden ones too. In the pattern * is any text within a name, ? any character, [a-z] one of some, {a,b} either, " +
-				"and ** any number of folders: **/*.csv finds all CSV files. At most 1000 are listed. Links are not followed.",
+				"and ** any number of folders: **/*.csv finds all CSV files. At most 1000 are listed. Links are not followed, and .git and what .gitignore files name are left out.",
 			Schema: `{"type":"object","properties":{` +
 				`"pattern":{"type":"string","minLength":1,"maxLength":1000,"description":"The pattern, relative to the path."},` +
-				`"path":{"type":"string","description":"Folder to look in, relative to the workspace; the workspace itself if left out."}` +
+				`"path":{"type":"string","description":"Folder to look in, relative to the workspace; the workspace itself if left out."},` + ignoredSchema +
 				`},"required":["pattern"],"additionalProperties":false}`,
 		},
 		Repeatable: true,
@@ -35,16 +35,17 @@ func Glob() Tool {
 			args := struct {
 				Pattern string `json:"pattern"`
 				Path    string `json:"path"`
+				Ignored bool   `json:"ignored"`
 			}{Path: "."}
 			if err := json.Unmarshal(c.Args, &args); err != nil {
 				return "", err
 			}
-			return glob(ctx, c.room(), args.Path, args.Pattern)
+			return glob(ctx, c.room(), args.Path, args.Pattern, args.Ignored)
 		},
 	}
 }
 
-func glob(ctx context.Context, home room, path, text string) (string, error) {
+func glob(ctx context.Context, home room, path, text string, ignored bool) (string, error) {
 	patterns, err := parsePattern(text)
 	if err != nil {
 		return "", err
@@ -55,7 +56,7 @@ func glob(ctx context.Context, home room, path, text string) (string, error) {
 	}
 	var b strings.Builder
 	count, full := 0, false
-	w := &walk{home: home}
+	w := &walk{home: home, rules: home.ignoring(ignored)}
 	w.enter = func(path string) bool {
 		_, below := matchAny(patterns, base, path)
 		return below

@@ -33,13 +33,13 @@ func Grep() Tool {
 		Tool: model.Tool{
 			Name: "grep",
 			Description: "Searches the text files of your workspace for lines that match a regular expression (RE2: no lookaround, no backreferences), hidden files too, and shows path:line:text, at most 200 lines. " +
-				"Binary files are skipped and links are not followed.",
+				"Binary files are skipped, links are not followed, and .git and what .gitignore files name are left out.",
 			Schema: `{"type":"object","properties":{` +
 				`"pattern":{"type":"string","minLength":1,"maxLength":1000,"description":"The regular expression."},` +
 				`"path":{"type":"string","description":"File or folder to search, relative to the workspace; all of it if left out."},` +
 				`"glob":{"type":"string","minLength":1,"maxLength":1000,"description":"Only files whose path matches, such as *.py or src/**/*.{c,h}."},` +
 				`"ignore_case":{"type":"boolean","description":"Whether A and a are the same; false if left out."},` +
-				`"context":{"type":"integer","minimum":0,"maximum":10,"description":"How many lines to show before and after each; 0 if left out."}` +
+				`"context":{"type":"integer","minimum":0,"maximum":10,"description":"How many lines to show before and after each; 0 if left out."},` + ignoredSchema +
 				`},"required":["pattern"],"additionalProperties":false}`,
 		},
 		Repeatable: true,
@@ -52,6 +52,7 @@ func Grep() Tool {
 				Glob       string  `json:"glob"`
 				IgnoreCase bool    `json:"ignore_case"`
 				Context    float64 `json:"context"`
+				Ignored    bool    `json:"ignored"`
 			}{Path: "."}
 			if err := json.Unmarshal(c.Args, &args); err != nil {
 				return "", err
@@ -63,7 +64,7 @@ func Grep() Tool {
 			if err != nil {
 				return "", fmt.Errorf("the pattern does not compile: %.300s; a \\ before a character such as ( takes its meaning", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 			}
-			s := &search{home: c.room(), rule: rule, around: int(args.Context)}
+			s := &search{home: c.room(), rule: rule, around: int(args.Context), ignored: args.Ignored}
 			return s.run(ctx, args.Path, args.Glob)
 		},
 	}
@@ -74,6 +75,8 @@ type search struct {
 	home   room
 	rule   *regexp.Regexp
 	around int
+	// ignored says that what .gitignore files name is searched, too.
+	ignored bool
 
 	out                    strings.Builder
 	matches, files         int
@@ -110,7 +113,7 @@ func (s *search) run(ctx context.Context, path, glob string) (string, error) {
 			return "", err
 		}
 	}
-	w := &walk{home: s.home}
+	w := &walk{home: s.home, rules: s.home.ignoring(s.ignored)}
 	w.visit = func(path string, entry fs.DirEntry) error {
 		if !entry.Type().IsRegular() {
 			return nil

@@ -19,25 +19,26 @@ func ListFiles() Tool {
 	return Tool{
 		Tool: model.Tool{
 			Name:        "list_files",
-			Description: "Lists the files in a folder of your workspace, with their sizes in bytes; folders end in /.",
-			Schema:      `{"type":"object","properties":{"path":{"type":"string","description":"Path of the folder, relative to the workspace; the workspace itself if left out."}},"additionalProperties":false}`,
+			Description: "Lists the files in a folder of your workspace, with their sizes in bytes; folders end in /. What .gitignore files name is left out, and said; .git is not shown.",
+			Schema:      `{"type":"object","properties":{"path":{"type":"string","description":"Path of the folder, relative to the workspace; the workspace itself if left out."},` + ignoredSchema + `},"additionalProperties":false}`,
 		},
 		Repeatable: true,
 		Reads:      true,
 		Paths:      []string{"path"},
 		Run: func(ctx context.Context, c Call) (string, error) {
 			args := struct {
-				Path string `json:"path"`
-			}{"."}
+				Path    string `json:"path"`
+				Ignored bool   `json:"ignored"`
+			}{Path: "."}
 			if err := json.Unmarshal(c.Args, &args); err != nil {
 				return "", err
 			}
-			return list(ctx, c.room(), args.Path)
+			return list(ctx, c.room(), args.Path, args.Ignored)
 		},
 	}
 }
 
-func list(ctx context.Context, home room, path string) (string, error) {
+func list(ctx context.Context, home room, path string, ignored bool) (string, error) {
 	f, info, err := open(home, path)
 	if err != nil {
 		return "", err
@@ -72,13 +73,19 @@ func list(ctx context.Context, home room, path string) (string, error) {
 	}
 	slices.Sort(names)
 	var shut []string
+	rules := home.ignoring(ignored)
 	names = slices.DeleteFunc(names, func(name string) bool {
-		dir := workspace.Closed(filepath.Join(folder, name), home.closed)
-		if dir != "" {
+		at := filepath.Join(folder, name)
+		if dir := workspace.Closed(at, home.closed); dir != "" {
 			shut = append(shut, dir)
+			return true
 		}
-		return dir != ""
+		info, err := home.Lstat(at)
+		return err == nil && rules.leaves(at, info.IsDir())
 	})
+	if len(names) == 0 {
+		return rules.notes() + leftOut(shut), ctx.Err()
+	}
 	var b strings.Builder
 	for _, name := range names[:min(len(names), maxListed)] {
 		b.WriteString(line(home, folder, name))
@@ -86,7 +93,7 @@ func list(ctx context.Context, home room, path string) (string, error) {
 	if more := len(names) - maxListed; more > 0 {
 		fmt.Fprintf(&b, "(and %d more)\n", more)
 	}
-	return b.String() + leftOut(shut), nil
+	return b.String() + rules.notes() + leftOut(shut), ctx.Err()
 }
 
 func line(home room, folder, name string) string {

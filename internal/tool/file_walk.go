@@ -29,6 +29,8 @@ type walk struct {
 	enter func(path string) bool
 	// visit gets the path of each entry, from the home on.
 	visit func(path string, entry fs.DirEntry) error
+	// rules are those of .gitignore files; nil leaves out nothing.
+	rules *ignoring
 
 	seen, links, deep int
 	unread, shut      []string
@@ -45,6 +47,9 @@ func (w *walk) folder(ctx context.Context, path string, depth int) error {
 		name := filepath.Join(path, entry.Name())
 		if dir := workspace.Closed(name, w.home.closed); dir != "" {
 			w.shut = append(w.shut, dir)
+			continue
+		}
+		if w.rules.leaves(name, entry.IsDir()) {
 			continue
 		}
 		if err := w.visit(name, entry); err != nil {
@@ -111,7 +116,7 @@ func (w *walk) notes() string {
 	if n := len(w.unread); n > 0 {
 		fmt.Fprintf(&b, "(%d folders could not be read, such as %s)\n", n, label(short(w.unread[0])))
 	}
-	return b.String() + leftOut(w.shut)
+	return b.String() + w.rules.notes() + leftOut(w.shut)
 }
 
 // leftOut says what a list lacks because it is closed.

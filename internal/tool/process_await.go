@@ -32,7 +32,7 @@ func Await() Tool {
 		Paths:    []string{"dir"},
 		Computer: true,
 		Named:    true,
-		Run: func(ctx context.Context, c Call) (string, error) {
+		Tell: func(ctx context.Context, c Call) (string, string, error) {
 			args := struct {
 				Command string  `json:"command"`
 				Dir     string  `json:"dir"`
@@ -40,22 +40,22 @@ func Await() Tool {
 				Wait    float64 `json:"wait_seconds"`
 			}{Wait: standardAwait.Seconds()}
 			if err := json.Unmarshal(c.Args, &args); err != nil {
-				return "", err
+				return "", "", err
 			}
 			switch {
 			case (args.Command == "") == (args.ID == ""):
-				return "", errors.New("give a command to start, or the id of one that runs")
+				return "", "", errors.New("give a command to start, or the id of one that runs")
 			case args.ID != "" && args.Dir != "":
-				return "", errors.New("dir is for a command that is started")
+				return "", "", errors.New("dir is for a command that is started")
 			}
 			id := args.ID
 			if id == "" {
 				cmd, err := kept(ctx, c, "", args.Command, args.Dir)
 				if err != nil {
-					return "", err
+					return "", "", err
 				}
 				if err := c.Computer.Start(ctx, cmd); err != nil {
-					return "", troubled(ctx, c.Computer, cmd.ID, err)
+					return "", "", troubled(ctx, c.Computer, cmd.ID, err)
 				}
 				id = cmd.ID
 			}
@@ -65,16 +65,17 @@ func Await() Tool {
 }
 
 // awaited is how a command ended, or how it stands after that time.
-func awaited(ctx context.Context, on Computer, id string, most time.Duration) (string, error) {
+func awaited(ctx context.Context, on Computer, id string, most time.Duration) (text, outcomes string, err error) {
 	res, err := waitUpTo(ctx, on, id, most)
 	switch {
 	case err != nil:
-		return "", troubled(ctx, on, id, err)
+		return "", "", troubled(ctx, on, id, err)
 	case res != nil:
-		return fmt.Sprintf("%s has ended: %s", id, outcome(res)), ended(res, 0)
+		return fmt.Sprintf("%s has ended: %s", id, outcome(res)), told(res), ended(res, 0)
 	}
-	text, err := show(ctx, on, id, -firstLines, firstLines)
-	return fmt.Sprintf("%s still runs after %.0f s, and goes on\n%s", id, most.Seconds(), text), err
+	text, err = show(ctx, on, id, -firstLines, firstLines)
+	running := object(map[string]any{"id": id, "running": true})
+	return fmt.Sprintf("%s still runs after %.0f s, and goes on\n%s", id, most.Seconds(), text), running, err
 }
 
 // OpenShell returns the tool open_shell.

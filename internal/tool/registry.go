@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"lyceum/internal/computer"
-	"lyceum/internal/media"
+	"lyceum/internal/model"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -31,6 +31,7 @@ type Registry struct {
 type entry struct {
 	tool   Tool
 	schema *jsonschema.Resolved
+	plan   *model.SchemaPlan
 	simple simple
 }
 
@@ -38,14 +39,14 @@ type entry struct {
 func New(tools ...Tool) (*Registry, error) {
 	r := &Registry{entries: make(map[string]entry, len(tools))}
 	for _, t := range tools {
-		schema, err := compile(t)
+		schema, plan, err := compile(t)
 		if err != nil {
 			return nil, fmt.Errorf("tool %q: %w", t.Name, err)
 		}
 		if _, ok := r.entries[t.Name]; ok {
 			return nil, fmt.Errorf("tool %q: there are two of that name", t.Name)
 		}
-		r.entries[t.Name] = entry{t, schema, simpleOf(schema.Schema())}
+		r.entries[t.Name] = entry{t, schema, plan, simpleOf(schema.Schema())}
 		r.names = append(r.names, t.Name)
 	}
 	slices.Sort(r.names)
@@ -54,10 +55,10 @@ func New(tools ...Tool) (*Registry, error) {
 
 // Builtin returns the tools that Lyceum brings, those for computers included.
 func Builtin() *Registry {
-	var writing sync.Mutex // write_file and edit_file use the same temporary names
+	var writing sync.Mutex // those that write use the same temporary names
 	r, err := New(
 		Calculator(),
-		ReadFile(), WriteFile(&writing), EditFile(&writing), ListFiles(), Glob(), Grep(),
+		ReadFile(), WriteFile(&writing), EditFile(&writing), EditFiles(&writing), MoveFile(&writing), DeleteFile(&writing), ListFiles(), Glob(), Grep(),
 		Exec(), Start(), Processes(), ReadOutput(), WriteInput(), Kill(), Await(), OpenShell(),
 	)
 	if err != nil {
@@ -69,29 +70,34 @@ func Builtin() *Registry {
 // validName is what every provider accepts.
 var validName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-func compile(t Tool) (*jsonschema.Resolved, error) {
+func compile(t Tool) (*jsonschema.Resolved, *model.SchemaPlan, error) {
 	switch {
 	case !validName.MatchString(t.Name):
-		return nil, errors.New("a name has 1 to 64 letters, digits, _ or -")
+		return nil, nil, errors.New("a name has 1 to 64 letters, digits, _ or -")
 	case t.Description == "":
-		return nil, errors.New("it has no description")
-	case t.Run == nil && t.Give == nil:
-		return nil, errors.New("it has no function to run")
-	case t.Run != nil && t.Give != nil:
-		return nil, errors.New("it has two functions to run")
+		return nil, nil, errors.New("it has no description")
+	case t.functions() == 0:
+		return nil, nil, errors.New("it has no function to run")
+	case t.functions() > 1:
+		return nil, nil, errors.New("it has two functions to run")
 	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal([]byte(t.Schema), &s); err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
+		return nil, nil, fmt.Errorf("schema: %w", err)
 	}
 	if s.Type != "object" {
-		return nil, errors.New(`schema: its type must be "object"`)
+		return nil, nil, errors.New(`schema: its type must be "object"`)
+	}
+	// The library follows references for ever.
+	plan, err := model.PlanSchema(t.Schema)
+	if err != nil {
+		return nil, nil, fmt.Errorf("schema: %w", err)
 	}
 	resolved, err := s.Resolve(nil)
 	if err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
+		return nil, nil, fmt.Errorf("schema: %w", err)
 	}
-	return resolved, nil
+	return resolved, plan, nil
 }
 
 // Lookup returns the tool of that name.
@@ -110,7 +116,8 @@ func (r *Registry) Run(ctx context.Context, name string, c Call) Output {
 
 // Do does a call of the named tool, whatever its arguments are.
 func (r *Registry) Do(ctx context.Context, name string, c Call) Result {
-	text, files, err := r.try(ctx, name, c)
+	var out Result
+	text, err := r.try(ctx, name, c, &out)
 	if err != nil {
 		if text != "" && !strings.HasSuffix(text, "\n") {
 			text += "\n"
@@ -118,7 +125,8 @@ func (r *Registry) Do(ctx context.Context, name string, c Call) Result {
 		text += describe(err)
 	}
 	// The ledger takes valid text only.
-	return Result{Output{Text: strings.ToValidUTF8(text, "\uFFFD"), Error: err != nil}, files, err}
+	out.Output, out.Cause = Output{Text: strings.ToValidUTF8(text, "\uFFFD"), Error: err != nil}, err
+	return out
 }
 
 func describe(err error) string {
@@ -131,37 +139,41 @@ func describe(err error) string {
 	return "error: " + err.Error()
 }
 
-func (r *Registry) try(ctx context.Context, name string, c Call) (text string, files []media.File, err error) {
+// try does a call, and puts what comes of it besides its text into out.
+func (r *Registry) try(ctx context.Context, name string, c Call, out *Result) (text string, err error) {
 	e, ok := r.entries[name]
 	if !ok {
-		return "", nil, unknown(name, r.names)
+		return "", unknown(name, r.names)
 	}
 	if err := ctx.Err(); err != nil {
-		return "", nil, err
+		return "", err
 	}
 	if e.tool.Computer {
 		if err := ready(name, c); err != nil {
-			return "", nil, err
+			return "", err
 		}
 	}
 	c.Args, err = e.arguments(c.Args)
 	if err != nil {
-		return "", nil, fmt.Errorf("%w\nArguments of %s: %s", err, name, signature(e.schema.Schema()))
+		return "", fmt.Errorf("%w\nArguments of %s: %s", err, name, signature(e.schema.Schema()))
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			text, files, err = "", nil, fmt.Errorf("the tool %s broke down (%.200s); this is a fault of the tool, not of your call", name, fmt.Sprint(p))
+			*out, text, err = Result{}, "", fmt.Errorf("the tool %s broke down (%.200s); this is a fault of the tool, not of your call", name, fmt.Sprint(p))
 		}
 	}()
-	if e.tool.Give != nil {
-		text, files, err = e.tool.Give(ctx, c)
-	} else {
+	switch {
+	case e.tool.Give != nil:
+		text, out.Files, err = e.tool.Give(ctx, c)
+	case e.tool.Tell != nil:
+		text, out.Outcome, err = e.tool.Tell(ctx, c)
+	default:
 		text, err = e.tool.Run(ctx, c)
 	}
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}
-	return text, files, err
+	return text, err
 }
 
 // ready says what is missing for a call that needs a computer.
@@ -193,6 +205,9 @@ func (e entry) arguments(args []byte) ([]byte, error) {
 	}
 	if e.simple.fits(given) {
 		return args, nil
+	}
+	if err := e.plan.Fits(given); err != nil {
+		return nil, err
 	}
 	return args, misfit(e.schema, given)
 }

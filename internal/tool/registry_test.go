@@ -89,8 +89,8 @@ func TestSpecs(t *testing.T) {
 	})
 	for name, c := range map[string]struct{ tool, want string }{
 		"SuggestWhatIsNear":       {"calculat", `there is no tool "calculat"; did you mean calculate?`},
-		"SuggestWhatContainsIt":   {"file", `there is no tool "file"; did you mean edit_file or list_files or read_file?`},
-		"ListAllIfNothingIsNear":  {"bash", `there is no tool "bash"; there are await, calculate, edit_file, exec, glob, grep, kill, list_files, open_shell, processes, read_file, read_output, start, write_file, write_input`},
+		"SuggestWhatContainsIt":   {"file", `there is no tool "file"; did you mean delete_file or edit_file or edit_files?`},
+		"ListAllIfNothingIsNear":  {"bash", `there is no tool "bash"; there are await, calculate, delete_file, edit_file, edit_files, exec, glob, grep, kill, list_files, move_file, open_shell, processes, read_file, read_output, start, write_file, write_input`},
 		"DoNotCareAboutTheLetter": {"READ_FILE", `there is no tool "READ_FILE"; did you mean read_file?`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestBuiltinTools(t *testing.T) {
 	const repeatable, writes, computer = 1, 2, 4
 	want := map[string]int{
 		"calculate": repeatable, "read_file": repeatable, "list_files": repeatable, "glob": repeatable, "grep": repeatable,
-		"write_file": repeatable | writes, "edit_file": writes,
+		"write_file": repeatable | writes, "edit_file": writes, "edit_files": writes, "move_file": writes, "delete_file": writes,
 		"await": writes | computer, "open_shell": writes | computer,
 		"exec": writes | computer, "start": writes | computer, "write_input": writes | computer, "kill": writes | computer,
 		"read_output": repeatable | computer, "processes": repeatable | computer,
@@ -136,11 +136,11 @@ func TestBuiltinTools(t *testing.T) {
 func TestOfferedLeavesOutWhatNeedsAComputer(t *testing.T) {
 	t.Parallel()
 	r := Builtin()
-	if diff := cmp.Diff([]string{"calculate", "edit_file", "glob", "grep", "list_files", "read_file", "write_file"}, Offered(r, false)); diff != "" {
+	if diff := cmp.Diff([]string{"calculate", "delete_file", "edit_file", "edit_files", "glob", "grep", "list_files", "move_file", "read_file", "write_file"}, Offered(r, false)); diff != "" {
 		t.Errorf("the tools on offer differ (-want +got):\n%s", diff)
 	}
 	all := slices.DeleteFunc(r.Names(), func(name string) bool { return name == "await" || name == "open_shell" }) // they must be named
-	if diff := cmp.Diff(all, Offered(r, true)); diff != "" || len(all) != 13 {
+	if diff := cmp.Diff(all, Offered(r, true)); diff != "" || len(all) != 16 {
 		t.Errorf("%d tools; %s", len(all), diff)
 	}
 }
@@ -334,4 +334,39 @@ func TestTheSimpleCheckNeverAcceptsWhatTheSchemaRefuses(t *testing.T) {
 	if accepted == 0 {
 		t.Error("nothing was accepted by the short way")
 	}
+}
+
+// TestSchemasThatWouldBeFollowedForEver: a tool with such a schema is refused, and arguments that
+// would take too long are told so. Without that, a server's schema ends the process.
+func TestSchemasThatWouldBeFollowedForEver(t *testing.T) {
+	t.Parallel()
+	for _, schema := range []string{
+		`{"type":"object","$ref":"#"}`,
+		`{"type":"object","properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"anyOf":[{"$ref":"#/$defs/y"}]},"y":{"$ref":"#/$defs/x"}}}`,
+	} {
+		if _, err := New(echo("loop", schema)); err == nil || !strings.Contains(err.Error(), "in a circle") {
+			t.Errorf("%s: the error is %v, want that it is a circle", schema, err)
+		}
+	}
+	r := registry(t, echo("twice", `{"type":"object","anyOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`), echo("ref", `{"type":"object","properties":{"p":{"$ref":"#/$defs/p"}},"$defs":{"p":{"type":"object","properties":{"x":{"type":"integer"}},"required":["x"]}}}`))
+	deep := strings.Repeat(`{"a":`, 60) + "1" + strings.Repeat("}", 60)
+	contains(t, r.Run(t.Context(), "twice", Call{Args: []byte(deep)}), true, "takes too long")
+	contains(t, r.Run(t.Context(), "twice", Call{Args: []byte(`{"a":{"a":{}}}`)}), false)
+	contains(t, r.Run(t.Context(), "ref", Call{Args: []byte(`{"p":{"x":"1"}}`)}), true, "the argument \"p\"")
+	contains(t, r.Run(t.Context(), "ref", Call{Args: []byte(`{"p":{"x":1}}`)}), false)
+}
+
+// FuzzSchemas: whatever a schema is, it is refused, or arguments can be held against it.
+func FuzzSchemas(f *testing.F) {
+	f.Add(`{"type":"object","properties":{"a":{"$ref":"#"}}}`, `{"a":{"a":{}}}`)
+	f.Add(`{"type":"object","$ref":"#"}`, `{}`)
+	f.Fuzz(func(t *testing.T, schema, args string) {
+		if len(schema) > 8<<10 || len(args) > 4<<10 {
+			return
+		}
+		x := echo("fuzzed", schema)
+		if r, err := New(x); err == nil {
+			r.Run(t.Context(), "fuzzed", Call{Args: []byte(args)})
+		}
+	})
 }

@@ -48,6 +48,20 @@ type Tool struct {
 	// Give does it in place of Run, for a tool that gives pictures or files besides
 	// its text.
 	Give func(ctx context.Context, c Call) (string, []media.File, error)
+	// Tell does it in place of Run, for a tool that tells policies how it went besides: with
+	// an object in JSON, whose members have short values. It is empty where there is nothing to
+	// tell.
+	Tell func(ctx context.Context, c Call) (text, outcome string, err error)
+}
+
+// functions counts those that a tool has to do it. It needs one.
+func (t Tool) functions() (n int) {
+	for _, has := range []bool{t.Run != nil, t.Give != nil, t.Tell != nil} {
+		if has {
+			n++
+		}
+	}
+	return n
 }
 
 // Call is one use of a tool.
@@ -103,6 +117,8 @@ type Result struct {
 	// files, which it is told about. What they are is for their bytes to say. Those
 	// that are too many or too large are left out, and the agent is told so.
 	Files []media.File
+	// Outcome is what policies are told of how it went, an object in JSON, or empty.
+	Outcome string
 	// Cause is why it failed, nil if it did not: whoever keeps the agent's world tells by it
 	// whether the failure is for the agent to hear.
 	Cause error

@@ -109,7 +109,7 @@ func (m *Model) request(r *model.Request) *request {
 		out.Thinking = m.thinking(r, out)
 	}
 	for _, x := range r.Tools {
-		schema := jsontext.Value(x.Schema)
+		schema := jsontext.Value(x.Shown())
 		if len(schema) == 0 {
 			schema = jsontext.Value(`{"type":"object"}`)
 		}

@@ -103,7 +103,7 @@ func (m *Model) request(r *model.Request) *request {
 	if len(r.Tools) > 0 {
 		var list declarations
 		for _, t := range r.Tools {
-			list.Functions = append(list.Functions, function{Name: t.Name, Description: t.Description, Schema: jsontext.Value(t.Schema)})
+			list.Functions = append(list.Functions, function{Name: t.Name, Description: t.Description, Schema: jsontext.Value(t.Shown())})
 		}
 		out.Tools = []declarations{list}
 	}

@@ -35,6 +35,7 @@ type chatBody struct {
 	Tools           []chatOffer    `json:"tools"`
 	ReasoningEffort string         `json:"reasoning_effort"`
 	PromptCacheKey  string         `json:"prompt_cache_key"`
+	Stop            []string       `json:"stop"`
 }
 
 type streamOptions struct {

@@ -129,6 +129,7 @@ func cacheKey(r *model.Request) string {
 // parameters is the schema of a tool. The servers want an object with properties,
 // even when there are none.
 func parameters(t model.Tool) any {
+	t.Schema = t.Shown()
 	fields := map[string]jsontext.Value{}
 	if t.Schema != "" && json.Unmarshal([]byte(t.Schema), &fields) != nil {
 		return jsontext.Value(t.Schema) // the server says what is wrong with it

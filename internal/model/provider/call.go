@@ -10,6 +10,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/model"
+	"lyceum/internal/model/dialect"
 )
 
 // The pauses between attempts: a random part of a time that doubles from the first
@@ -22,7 +23,9 @@ const (
 
 // caller asks a driver, again if need be.
 type caller struct {
-	driver   driver
+	driver driver
+	// dialect is for models without calls of their own; nil for the others.
+	dialect  *dialect.Dialect
 	model    string // as the provider calls it
 	provider string
 	price    *Price
@@ -72,6 +75,10 @@ func (c *caller) Generate(ctx context.Context, r *model.Request, emit func(model
 	if !c.sees {
 		own.Messages = model.Unsighted(r.Messages)
 	}
+	asked := own // with its tools
+	if c.dialect != nil {
+		own = *c.dialect.Request(&own)
+	}
 	at := attempts{begun: c.clock.Now(), most: maxPaid}
 	if r.Once {
 		at.most = 1
@@ -82,13 +89,13 @@ func (c *caller) Generate(ctx context.Context, r *model.Request, emit func(model
 			return c.failed(ctx, &at, err)
 		}
 		begun := c.clock.Now()
-		heard, answer, err := c.attempt(ctx, place, &own, emit)
+		heard, answer, err := c.attempt(ctx, place, &asked, &own, emit)
 		at.count++
 		at.spent += c.clock.Now().Sub(begun)
 		if err == nil {
 			answer.Wasted, answer.Estimated = at.wasted, at.estimated
 			if untold(answer.Usage) {
-				answer.Usage, answer.Estimated = c.bound(&own, c.written(&own, heardIn(answer))), true
+				answer.Usage, answer.Estimated = c.bound(&own, c.written(&own, max(heard, heardIn(answer)))), true
 			}
 			c.bill(answer)
 			return answer, nil
@@ -118,12 +125,17 @@ func (c *caller) Generate(ctx context.Context, r *model.Request, emit func(model
 	}
 }
 
-// attempt asks once, and says how many bytes of an answer came. Its place in the line is
-// given back however it ends.
-func (c *caller) attempt(ctx context.Context, place *turn, r *model.Request, emit func(model.Delta)) (heard int64, a *model.Answer, err error) {
+// attempt asks once, and says how many bytes of an answer came: r is what is sent for what
+// was asked. Its place in the line is given back however it ends.
+func (c *caller) attempt(ctx context.Context, place *turn, asked, r *model.Request, emit func(model.Delta)) (heard int64, a *model.Answer, err error) {
 	how, after, why := left, time.Duration(0), ""
 	defer func() { c.line.leave(place, how, after, why) }()
 	var came, status atomic.Int64
+	var ear *dialect.Ear
+	if c.dialect != nil {
+		ear = c.dialect.Listen(asked, emit)
+		emit = ear.Delta
+	}
 	tell := func(d model.Delta) {
 		came.Add(int64(len(d.Text)))
 		if emit != nil {
@@ -134,6 +146,9 @@ func (c *caller) attempt(ctx context.Context, place *turn, r *model.Request, emi
 	heard = came.Load()
 	if err == nil && a == nil {
 		err = &model.Error{Kind: model.Invalid, Text: "the driver of " + c.provider + " returned nothing"}
+	}
+	if err == nil && ear != nil {
+		ear.Answer(a)
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:

@@ -7,6 +7,7 @@ import (
 	"lyceum/internal/config"
 	"lyceum/internal/model"
 	"lyceum/internal/model/anthropic"
+	"lyceum/internal/model/dialect"
 	"lyceum/internal/model/gemini"
 	"lyceum/internal/model/openai"
 	"lyceum/internal/model/wire"
@@ -21,7 +22,13 @@ var drivers = map[string]func(*wire.Client, *server, Info) driver{
 		o := anthropic.Options{Provider: s.name, MaxTokens: i.defaultOutput()}
 		return anthropic.New(c, o)
 	},
-	config.APIOpenAI: func(c *wire.Client, s *server, i Info) driver { return openai.NewChat(c, chat(s.name, i.Model)) },
+	config.APIOpenAI: func(c *wire.Client, s *server, i Info) driver {
+		o := chat(s.name, i.Model)
+		if d := dialect.Of(i.Dialect); d != nil {
+			o.Extra = map[string]any{"stop": []string{d.Stop()}}
+		}
+		return openai.NewChat(c, o)
+	},
 	config.APIResponses: func(c *wire.Client, s *server, _ Info) driver {
 		return openai.NewResponses(c, openai.Options{Provider: s.name, CacheKey: true})
 	},

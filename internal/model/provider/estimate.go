@@ -61,7 +61,7 @@ func (c *caller) written(r *model.Request, bytes int64) int64 {
 func (c *caller) bound(r *model.Request, output int64) event.Usage {
 	input := int64(len(r.System))
 	for _, t := range r.Tools {
-		input += int64(len(t.Name)+len(t.Description)+len(t.Schema)) + frame
+		input += int64(len(t.Name)+len(t.Description)+len(t.Shown())) + frame
 	}
 	for _, m := range r.Messages {
 		for _, p := range m.Parts {

@@ -44,6 +44,8 @@ type entry struct {
 	price *Price
 	// pictures says whether the model can see them; nil is as its server's do.
 	pictures *bool
+	// dialect is how the model is told of tools; "" is as its server's are.
+	dialect string
 }
 
 // builtin is the table of this binary.
@@ -119,6 +121,9 @@ func (r *Registry) table(own map[string]config.Model) (map[row]*entry, error) {
 		}
 		if c := own[name]; c.Pictures != nil {
 			e.pictures = c.Pictures
+		}
+		if c := own[name]; c.Dialect != "" {
+			e.dialect = c.Dialect
 		}
 		if c := own[name]; c.Price != nil {
 			e.price = priceOf(c.Price, "", "config.yaml")

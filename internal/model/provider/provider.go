@@ -28,6 +28,7 @@ import (
 	"lyceum/internal/config"
 	"lyceum/internal/keyring"
 	"lyceum/internal/model"
+	"lyceum/internal/model/dialect"
 	"lyceum/internal/model/wire"
 )
 
@@ -91,6 +92,8 @@ type Info struct {
 	MaxOutput int64
 	// Pictures says that it can be shown pictures.
 	Pictures bool
+	// Dialect is how it is told of tools that it has no calls for; "" if it has.
+	Dialect string
 	// Price is nil if nobody knows.
 	Price *Price
 	// KeyVariable holds the key; "" if there is no need of one. HasKey says whether
@@ -184,7 +187,7 @@ func (r *Registry) Open(name string) (model.Model, Info, error) {
 		return nil, Info{}, err
 	}
 	return &caller{
-		driver: driver, model: bare, provider: p.name, price: info.Price, sees: info.Pictures, line: p.line,
+		driver: driver, dialect: dialect.Of(info.Dialect), model: bare, provider: p.name, price: info.Price, sees: info.Pictures, line: p.line,
 		context: info.Context, output: info.limit(p.api),
 		clock: r.clock, rand: r.rand, patience: r.patience,
 	}, info, nil
@@ -241,6 +244,8 @@ type Server struct {
 	Concurrency int
 	// Silence is how long it may say nothing.
 	Silence time.Duration
+	// Dialect is how its models are told of tools; "" if they have calls of their own.
+	Dialect string
 	// Own says that config.yaml names it.
 	Own bool
 	// Fault is why its address cannot be used, if it cannot.
@@ -255,6 +260,9 @@ func (r *Registry) Servers(ctx context.Context) []Server {
 		p := r.providers[name]
 		from, has := found[name]
 		s := Server{Name: name, API: p.api, HasKey: has, KeyFrom: from, Concurrency: p.concurrency, Silence: cmp.Or(p.silence, wire.Silence), Own: p.own}
+		if p.dialect != dialect.Native {
+			s.Dialect = p.dialect
+		}
 		if len(p.variables) > 0 {
 			s.KeyVariable = p.variables[0]
 		}
@@ -316,6 +324,10 @@ func (r *Registry) info(p *provider, bare string) Info {
 		if e.pictures != nil {
 			info.Pictures = *e.pictures
 		}
+		info.Dialect = e.dialect
+	}
+	if info.Dialect = cmp.Or(info.Dialect, p.dialect); info.Dialect == dialect.Native {
+		info.Dialect = ""
 	}
 	if info.Context == 0 && p.context > 0 {
 		info.Context, info.Said = p.context, "all models of "+p.name

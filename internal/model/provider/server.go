@@ -33,6 +33,8 @@ type server struct {
 	silence time.Duration
 	// context is what every model of it can see at least, 0 if nobody knows.
 	context int64
+	// dialect is how its models are told of tools.
+	dialect string
 	// own says that the user named it, so that it may be any program.
 	own bool
 }
@@ -102,7 +104,7 @@ func configured(own map[string]config.Provider) (map[string]server, error) {
 		if c.Concurrency > 0 {
 			s.concurrency = int(c.Concurrency)
 		}
-		s.insecure = c.Insecure
+		s.insecure, s.dialect = c.Insecure, c.Dialect
 		all[name] = s
 	}
 	return all, nil

@@ -167,7 +167,7 @@ type sieve struct {
 	ctx              context.Context
 	rt               *runtime.Runtime
 	root             *os.Root
-	ignores          *repo.Ignores
+	ignores          *workspace.Ignores
 	was, clean       map[string]stamp
 	leftOut, refused []event.Skipped
 	err              error // of this machine, not of the folder
