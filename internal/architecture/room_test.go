@@ -64,9 +64,9 @@ func gone(t *testing.T, path string, ids []int) {
 	}
 }
 
-// ended waits a little for a process to go.
+// ended waits for a process to go that was killed: on a machine that is busy that takes a while.
 func ended(id int) bool {
-	for range 100 {
+	for range 3000 {
 		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id))
 		if err != nil || strings.Contains(string(state), ") Z ") {
 			return true
@@ -104,6 +104,16 @@ func TestTheTestsLeaveNothing(t *testing.T) {
 		}
 		gone(t, path, ids)
 	})
+	t.Run("AProcessThatHasNotBegun", func(t *testing.T) {
+		t.Parallel()
+		// It is a shell that was forked, and has the environment of the one before: as any process
+		// is for a moment, which on a busy machine is long.
+		path, ids, cmd := room(t, `mkfifo "$HOME/pipe"; (read -r -t 1000 x <>"$HOME/pipe") >/dev/null 2>&1 & echo "$room" $!; exit 0`)
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+		gone(t, path, ids)
+	})
 	t.Run("AProcessInASandboxThatHidesWhatIsMounted", func(t *testing.T) {
 		t.Parallel()
 		// Nothing tells but the file that it writes to.
@@ -112,7 +122,9 @@ func TestTheTestsLeaveNothing(t *testing.T) {
 		if os.Geteuid() != 0 {
 			user = "-U"
 		}
-		script := `cd / && setsid env -i ` + need.Program(t, "unshare") + ` -m ` + user + ` ` + need.Program(t, "sleep") + ` 1000 >"$room/boot.log" 2>&1 </dev/null & sleep 0.3; echo "$room" $!; exit 0`
+		script := `(cd / && exec setsid env -i ` + need.Program(t, "unshare") + ` -m ` + user + ` ` + need.Program(t, "sleep") + ` 1000) >"$room/boot.log" 2>&1 </dev/null &
+			while [ "$(readlink /proc/$!/ns/mnt)" = "$(readlink /proc/self/ns/mnt)" ]; do sleep 0.05; done
+			echo "$room" $!; exit 0`
 		path, ids, cmd := room(t, script)
 		if err := cmd.Wait(); err != nil {
 			t.Error(err)

@@ -428,7 +428,7 @@ func TestTheServersOfARunner(t *testing.T) {
 }
 
 // TestTheKeyOfARunnersModel: a runner asks its model through the gateway. It finds the key neither
-// in its computer nor in what it is told, and Lyceum keeps it nowhere.
+// in its computer nor in what it is told, though the provider says it, and Lyceum keeps it nowhere.
 func TestTheKeyOfARunnersModel(t *testing.T) {
 	t.Parallel()
 	var requests, keyed atomic.Int64
@@ -439,18 +439,24 @@ func TestTheKeyOfARunnersModel(t *testing.T) {
 		usage := event.Usage{Input: 1000, Output: 100}
 		if requests.Add(1) == 1 {
 			look := `{"command":"(env; cat /proc/*/environ; find / -xdev -type f -size -200k -readable -not -path '/usr/*' -not -path '/proc/*' -exec cat {} +) 2>/dev/null >seen.txt; echo looked"}`
-			return modeltest.Reply{Usage: usage, Stop: model.StopTools, Parts: []model.Part{{Kind: event.PartToolCall, ID: "call_1", Name: "bash_exec__await", Args: look}}}, ""
+			return modeltest.Reply{Usage: usage, Stop: model.StopTools, Parts: []model.Part{
+				{Kind: event.PartText, Text: "You sent " + seen.Key + " with it."},
+				{Kind: event.PartToolCall, ID: "call_1", Name: "bash_exec__await", Args: strings.Replace(look, "looked", "looked "+seen.Key+" >told.txt", 1)},
+			}}, ""
 		}
-		return modeltest.Reply{Usage: usage, Stop: model.StopEnd, Parts: []model.Part{{Kind: event.PartText, Text: "I have looked."}}}, ""
+		return modeltest.Reply{Usage: usage, Stop: model.StopEnd, Parts: []model.Part{{Kind: event.PartText, Text: "I have looked with " + seen.Key + "."}}}, ""
 	}))
 	must(t, os.WriteFile(filepath.Join(h.work, "quest.yaml"), []byte("name: q\nsociety: stages\nproblem: Begin.\nrunner: builtin\nmodel: "+wires["chat"].model+"\ncomputer: auto\n"), 0o644))
 	run := h.run("run", "quest.yaml")
-	run.want(t, restCode, "I have looked.")
+	run.want(t, restCode, "I have looked with [key].")
 	if keyed.Load() != requests.Load() || requests.Load() < 2 {
 		t.Errorf("%d of %d requests had the key, want all: the gateway adds it", keyed.Load(), requests.Load())
 	}
 	if seen := h.theirs("seen.txt"); !strings.Contains(seen, "LYCEUM_EXECUTOR_GATEWAY=") {
 		t.Errorf("it looked at no environment of its own: %.300q", seen)
+	}
+	if told := h.theirs("told.txt"); told != "looked [key]\n" {
+		t.Errorf("in its computer is %q, want what it was told without the key", told)
 	}
 	h.hasNoKey(run, h.run("show", "q"), h.run("trace", "q", "--jsonl"))
 	h.sound("q")

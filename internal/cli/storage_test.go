@@ -419,6 +419,44 @@ func TestAFullHome(t *testing.T) {
 	}
 }
 
+// TestAStudyInAFullHome: what a study is to do without room on the disk is not done in part, and is
+// done once there is room.
+func TestAStudyInAFullHome(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, map[string]string{
+		"quest.yaml": "name: q\nsociety: stages\nproblem: Begin.\nmodel: script:plan.yaml\n",
+		"plan.yaml": "rules:\n  - on: {last: STEP}\n    call:\n      - {tool: write_file, args: {path: work/main/a.txt, content: \"" + strings.Repeat("words ", 20_000) +
+			"\"}}\n      - {tool: checkpoint, args: {message: step}}\n  - say: \"Done.\"\n",
+		"paper.txt": strings.Repeat("a long paper\n", 20_000),
+	})
+	must(t, os.Mkdir(h.dir, 0o700))
+	if err := unix.Mount("tmpfs", h.dir, "tmpfs", 0, "size=16m"); err != nil {
+		need.Missing(t, "a small file system cannot be mounted here (%v): run the tests as root, in a container with --cap-add SYS_ADMIN", err)
+	}
+	t.Cleanup(func() { must(t, unix.Unmount(h.dir, 0)) })
+	must(t, os.WriteFile(filepath.Join(h.dir, "config.yaml"), []byte("reserve: 0\n"), 0o600))
+	h.run("run", "quest.yaml").want(t, restCode, "Done.")
+	h.ok("message", "q", "STEP")
+	fill(t, filepath.Join(h.dir, "filler"))
+	h.run("message", "q", "Read this.", "--file", "paper.txt").want(t, 1, "Make room on the disk")
+	if l := h.run("run", "q"); l.code == 0 || !strings.Contains(l.errOut+l.out, "disk") {
+		t.Errorf("on a full disk: %d\n%s%s, want that it is full", l.code, l.out, l.errOut)
+	}
+	must(t, os.Remove(filepath.Join(h.dir, "filler")))
+	h.run("verify", "q").want(t, 0)
+	h.run("run", "q").want(t, restCode, "Done.")
+	h.ok("message", "q", "Read this.", "--file", "paper.txt")
+	h.run("run", "q").want(t, restCode, "Done.")
+	events := h.study("q")
+	if made, said := len(of(events, "checkpoint.made")), len(of(events, "user.message")); made != 1 || said != 2 {
+		t.Errorf("there are %d checkpoints and %d messages, want one, and the two that were taken", made, said)
+	}
+	if copied := of(events, "files.result"); len(copied) != 1 {
+		t.Errorf("files were copied %d times, want once", len(copied))
+	}
+	h.sound("q")
+}
+
 // fill writes a file until the disk is full.
 func fill(t *testing.T, path string) {
 	t.Helper()

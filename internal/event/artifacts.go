@@ -38,8 +38,10 @@ type FolderCall struct {
 
 // FolderResult is what became of it.
 type FolderResult struct {
-	Call  uint64 `json:"call"`
-	Error string `json:"error,omitzero"`
+	Call   uint64 `json:"call"`
+	Error  string `json:"error,omitzero"`
+	Full   *Full  `json:"full,omitzero"`
+	Stored int64  `json:"stored,omitzero"`
 	// There says that the folder was there, and stays as it is.
 	There bool `json:"there,omitzero"`
 }
@@ -228,6 +230,12 @@ func (*BaselineResult) Type() Type   { return "baseline.result" }
 
 // Answers implements Result.
 func (b *FolderResult) Answers() uint64 { return b.Call }
+
+// Kept implements Keeper.
+func (b *FolderResult) Kept() (int64, *Full) { return b.Stored, b.Full }
+
+// SetKept implements Keeper.
+func (b *FolderResult) SetKept(stored int64, full *Full) { b.Stored, b.Full = stored, full }
 
 // Answers implements Result.
 func (b *CheckpointResult) Answers() uint64 { return b.Call }

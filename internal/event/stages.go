@@ -35,8 +35,22 @@ type FileCopy struct {
 
 // FilesResult says whether the copies are there.
 type FilesResult struct {
-	Call  uint64 `json:"call"`
-	Error string `json:"error,omitzero"`
+	Call   uint64 `json:"call"`
+	Error  string `json:"error,omitzero"`
+	Full   *Full  `json:"full,omitzero"`
+	Stored int64  `json:"stored,omitzero"`
+	// Texts are what can be read of those that are PDFs.
+	Texts []FileText `json:"texts,omitempty"`
+}
+
+// FileText is the text of a file, in one of its own beside it.
+type FileText struct {
+	// Name is what that is called, empty if there is none.
+	Name string `json:"name,omitzero"`
+	// Of is the copy whose text it is.
+	Of string `json:"of"`
+	// Why says why there is none.
+	Why string `json:"why,omitzero"`
 }
 
 // StudyOrder is a person's word about the course of a study, which no model reads: stage, now,
@@ -252,6 +266,12 @@ func (*CardResult) Type() Type    { return "card.result" }
 
 // Answers implements Result.
 func (b *FilesResult) Answers() uint64 { return b.Call }
+
+// Kept implements Keeper.
+func (b *FilesResult) Kept() (int64, *Full) { return b.Stored, b.Full }
+
+// SetKept implements Keeper.
+func (b *FilesResult) SetKept(stored int64, full *Full) { b.Stored, b.Full = stored, full }
 
 func (*LiteratureCall) Type() Type   { return "literature.call" }
 func (*LiteratureResult) Type() Type { return "literature.result" }

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -38,7 +37,7 @@ func (x *exchange) forward(body []byte) {
 		return
 	}
 	defer resp.Body.Close()
-	a := &answering{exchange: x, resp: resp, watch: watch, sum: sha256.New(), key: []byte(up.Key()), res: &event.GatewayResult{Status: int64(resp.StatusCode)}}
+	a := &answering{exchange: x, resp: resp, watch: watch, sum: sha256.New(), res: &event.GatewayResult{Status: int64(resp.StatusCode)}}
 	switch {
 	case resp.StatusCode >= http.StatusBadRequest:
 		a.fault()
@@ -62,7 +61,7 @@ func (x *exchange) unsent(ctx context.Context, err error) {
 	if e := (*model.Error)(nil); errors.As(err, &e) {
 		text = e.Text
 	}
-	text = x.model.Upstream.Redact(text)
+	text = x.clean(text)
 	res := &event.GatewayResult{Error: text}
 	if ctx.Err() != nil && !out {
 		// It had gone out, and the agent did not wait: the provider may still answer, and
@@ -82,50 +81,22 @@ type answering struct {
 	res   *event.GatewayResult
 	watch *time.Timer
 	sum   hash.Hash
-	// key must not come by; tail is the last of what did, shorter than the key.
-	key, tail []byte
 }
 
 // head begins the answer to the agent.
 func (a *answering) head(status int) {
 	for _, name := range passed {
-		if v := a.resp.Header.Get(name); v != "" && len(v) <= 200 && !a.leaks([]byte(v)) {
+		if v := a.resp.Header.Get(name); v != "" && len(v) <= 200 && string(a.secrets().Clean([]byte(v))) == v {
 			a.w.Header().Set(name, v)
 		}
 	}
-	a.tail = nil
 	a.w.WriteHeader(status)
 }
 
-// leaks reports whether the key is in what comes next, or begins before it.
-func (a *answering) leaks(p []byte) bool {
-	if len(a.key) == 0 {
-		return false
-	}
-	if bytes.Contains(p, a.key) {
-		return true
-	}
-	if len(a.tail) > 0 && bytes.Contains(append(a.tail, p[:min(len(p), len(a.key))]...), a.key) {
-		return true
-	}
-	keep := len(a.key) - 1
-	if len(p) >= keep {
-		a.tail = append(a.tail[:0], p[len(p)-keep:]...)
-	} else {
-		a.tail = append(a.tail, p...)
-		a.tail = a.tail[max(0, len(a.tail)-keep):]
-	}
-	return false
-}
-
 // took counts what has come.
-func (a *answering) took(p []byte) error {
+func (a *answering) took(p []byte) {
 	a.res.Size += int64(len(p))
 	_, _ = a.sum.Write(p)
-	if a.leaks(p) {
-		return errors.New("the answer holds Lyceum's key, and is cut")
-	}
-	return nil
 }
 
 // reckon says what the answer used, and what it cost.
@@ -169,7 +140,7 @@ func (a *answering) fault() {
 		fail(a.w, a.route.wire, http.StatusBadGateway, fmt.Sprintf("the provider does not take Lyceum's key, or the account behind it (%d): a person must look", code))
 	default:
 		a.head(code)
-		a.give([]byte(a.model.Upstream.Redact(string(body))))
+		a.give([]byte(a.clean(string(body))))
 	}
 }
 
@@ -180,9 +151,7 @@ func (a *answering) whole(ctx context.Context) {
 	if err == nil && len(body) > maxAnswer {
 		err = fmt.Errorf("an answer of more than %d MiB", maxAnswer>>20)
 	}
-	if leak := a.took(body); err == nil {
-		err = leak
-	}
+	a.took(body)
 	if err == nil {
 		c.Whole(body)
 	} else {
@@ -196,7 +165,7 @@ func (a *answering) whole(ctx context.Context) {
 		fail(a.w, a.route.wire, http.StatusBadGateway, short(a.res.Error))
 	default:
 		a.head(http.StatusOK)
-		a.give(body)
+		a.give(a.secrets().Clean(body))
 	}
 }
 
@@ -208,7 +177,7 @@ func (a *answering) why(ctx context.Context, err error) string {
 	if e := (*model.Error)(nil); errors.As(err, &e) {
 		err = errors.New(e.Text)
 	}
-	return "cut: " + a.model.Upstream.Redact(err.Error())
+	return "cut: " + a.clean(err.Error())
 }
 
 // stream passes an answer on as it comes. From the event that ends it on, it is held until
@@ -216,6 +185,7 @@ func (a *answering) why(ctx context.Context, err error) string {
 func (a *answering) stream(ctx context.Context) {
 	c := a.model.Upstream.Counter(a.route.wire)
 	split := &wire.Splitter{Each: c.Event, Soon: true}
+	sieve := a.secrets().Sieve(true)
 	buf := pieces.Get().(*[8 << 10]byte)
 	defer pieces.Put(buf)
 	a.head(http.StatusOK)
@@ -226,23 +196,19 @@ func (a *answering) stream(ctx context.Context) {
 	for err == nil {
 		var n int
 		n, err = a.resp.Body.Read(buf[:])
-		if n > 0 {
-			_, _ = split.Write(buf[:n])
-			if leak := a.took(buf[:n]); leak != nil {
-				err = leak
-				break
-			}
-		}
+		_, _ = split.Write(buf[:n])
+		a.took(buf[:n])
+		piece := sieve.Pass(buf[:n])
 		switch {
 		case c.Ended():
-			if rest = append(rest, buf[:n]...); len(rest) > maxAnswer {
+			if rest = append(rest, piece...); len(rest) > maxAnswer {
 				err = errors.New("more than anybody needs behind its end")
 			}
 			if late == nil {
 				late = time.AfterFunc(linger, func() { _ = a.resp.Body.Close() })
 			}
-		case n > 0:
-			if sent := out.write(buf[:n]); sent != nil {
+		case len(piece) > 0:
+			if sent := out.write(piece); sent != nil {
 				err = sent
 			}
 		}
@@ -256,7 +222,7 @@ func (a *answering) stream(ctx context.Context) {
 	}
 	a.reckon(c)
 	kept := a.end(a.res)
-	if !kept || !whole {
+	if rest = append(rest, sieve.End()...); !kept || !whole {
 		rest = nil
 	}
 	if out.end(rest) != nil || !kept || !whole {

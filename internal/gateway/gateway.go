@@ -5,7 +5,8 @@
 // generate, count or list, only models that the quest lists, and only kinds of tools and
 // content that are known to stay where they are. Then it is put to the gate of the quest,
 // goes out with the provider's key, otherwise unchanged but for the name of the model, and
-// its answer passes back byte by byte. What it used is on disk before the agent has the end
+// its answer passes back byte by byte, but for secrets, should a provider send some back: in
+// their place stands "[key]". What it used is on disk before the agent has the end
 // of the answer. A failure is told in the words of the format that was spoken.
 //
 // Whoever asks is hostile. Nothing of a request but its body and a few headers goes out,
@@ -43,7 +44,7 @@ type Upstream interface {
 	// most, whose answer has at most limit tokens; 0 is a request that does not say.
 	Price() *event.Price
 	Most(size, limit int64) event.Usage
-	// Key must not come back in an answer; Redact takes it out of a text.
+	// Key must not come back in an answer; Redact takes it, and pieces of it, out of a text.
 	Key() string
 	Redact(text string) string
 	// Send makes one request. An error that is a *wire.UnsentError says that nothing went
@@ -88,6 +89,9 @@ type Handler struct {
 	// Ask puts a request to the gate, and waits until it may go out. A *Refusal says that it
 	// may not.
 	Ask func(ctx context.Context, b *event.GatewayAsked) (Call, error)
+	// Secrets are texts that must not get into a computer, besides the keys of models. It may
+	// be nil.
+	Secrets func() []string
 	// Clock is the time that answers are dated with.
 	Clock func() event.Time
 	// Most is how many requests may be under way, 32 if zero; Patience how long the agent may

@@ -353,7 +353,7 @@ func TestTheEndWaitsForTheLedger(t *testing.T) {
 		mu.Lock()
 		early := got.String()
 		mu.Unlock()
-		for _, end := range []string{"stop_reason", "finish_reason\":\"stop", "[DONE]", "completed", "finishReason"} {
+		for _, end := range []string{"stop_reason", "finish_reason\":\"stop", "[DONE]", `"type":"response.completed"`, "finishReason"} {
 			if strings.Contains(early, end) {
 				t.Errorf("the agent has the end before it is recorded: %s", early)
 			}

@@ -87,6 +87,7 @@ func readable(parts []model.Part, stop string) ([]model.Part, string) {
 
 // put records what came of the request, and gives the answer to the agent.
 func (x *exchange) put(res *event.GatewayResult, kind string, body []byte) {
+	body = x.secrets().Clean(body)
 	res.Size, res.Hash = int64(len(body)), sha256.Sum256(body)
 	if !x.end(res) {
 		panic(http.ErrAbortHandler)
@@ -104,6 +105,7 @@ func (x *exchange) failed(res *event.GatewayResult, err error) {
 			status = http.StatusBadRequest
 		}
 	}
+	text = x.clean(text)
 	res.Status, res.Error = int64(status), text
 	if x.end(res) {
 		fail(x.w, x.route.wire, status, short(text))

@@ -9,11 +9,13 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"lyceum/internal/event"
 	"lyceum/internal/model/respond"
+	"lyceum/internal/model/wire"
 )
 
 // patience is how long an agent may take to send a request, and to take a piece of an
@@ -30,6 +32,8 @@ type exchange struct {
 	model Model
 	most  event.Usage
 	call  Call
+	// hidden are the secrets, once somebody has asked for them.
+	hidden *wire.Secrets
 }
 
 // serve reads a request, puts it to the gate, and has it answered.
@@ -194,6 +198,30 @@ func (x *exchange) header() http.Header {
 
 func plainWord(s string) bool {
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+// secrets are all that must not be in an answer.
+func (x *exchange) secrets() *wire.Secrets {
+	if x.hidden != nil {
+		return x.hidden
+	}
+	var list []string
+	if x.Secrets != nil {
+		list = x.Secrets()
+	}
+	if up := x.model.Upstream; up != nil {
+		list = append(slices.Clone(list), up.Key())
+	}
+	x.hidden = wire.NewSecrets(list...)
+	return x.hidden
+}
+
+// clean is a message without secrets, or pieces of the key.
+func (x *exchange) clean(text string) string {
+	if up := x.model.Upstream; up != nil {
+		text = up.Redact(text)
+	}
+	return string(x.secrets().Clean([]byte(text)))
 }
 
 // end records what came of the request. Nothing is left to tell the agent if that fails.

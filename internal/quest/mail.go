@@ -489,7 +489,7 @@ func (l *Letter) head() string {
 		words += fmt.Sprintf(", in reply to %d", l.Reply)
 	}
 	if l.Folder != "" {
-		words += "; copies of its files are in " + l.Folder + " of your home"
+		words += "; copies of its files are in " + l.Folder + " of your home" + l.readable()
 	}
 	return words + ":]"
 }

@@ -25,6 +25,8 @@ type Copies struct {
 	// Folder is where they are, empty if they are nowhere; Uncopied is why, once that was tried.
 	Folder   string `json:",omitzero"`
 	Uncopied string `json:",omitzero"`
+	// Texts are what can be read of those that are PDFs.
+	Texts []event.FileText `json:",omitempty"`
 }
 
 // wanted reports whether the files of a letter are to be copied.
@@ -81,6 +83,20 @@ func (l *Letter) CopyNames() (out []string) {
 	return out
 }
 
+// readable says in which copies the texts of PDFs are, empty if in none.
+func (l *Letter) readable() string {
+	var names []string
+	for _, t := range l.Texts {
+		if t.Name != "" {
+			names = append(names, t.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ", the text of PDFs in " + strings.Join(names, ", ")
+}
+
 // copyName makes a stranger's word the name of a file that nothing takes for its settings; empty,
 // if nothing is left of it.
 func copyName(name string) string {
@@ -102,7 +118,7 @@ func (s *State) copying(e event.Event, b *event.FilesCall) {
 
 // copied takes in what became of them. A message that was taken back meanwhile needs none.
 func (s *State) copied(b *event.FilesResult) {
-	delete(s.Calls, b.Call)
+	s.keeps(b)
 	for i := range s.Mail {
 		l := &s.Mail[i]
 		if l.Copying != b.Call {
@@ -110,7 +126,7 @@ func (s *State) copied(b *event.FilesResult) {
 		}
 		l.Copying = 0
 		if l.Uncopied = b.Error; b.Error == "" {
-			l.Folder = l.copies().Folder
+			l.Folder, l.Texts = l.copies().Folder, b.Texts
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
+	"lyceum/internal/policy"
 )
 
 // ErrNoHome says that an agent has no home in this run.
@@ -58,7 +59,8 @@ func OpenFolder(home *os.Root, at string) (*os.Root, error) {
 
 // PutFolder puts a tree into the home of an agent, at a path that no link leads to, and tells
 // what that changed, as of a tool call that is open. A folder that is there stays as it is. What
-// is put there is whole, or nothing is there: it is made beside, under a name of the call's.
+// is put there is whole, or nothing is there: it is made beside, under a name of the call's, and
+// goes again if there is no room to record it.
 func (q *Quest) PutFolder(ctx context.Context, agent string, call, tool uint64, at string, tree *event.TreeRef) (there bool, told []event.Draft, err error) {
 	err = q.InHome(agent, func(home *os.Root) error {
 		folder, err := OpenFolder(home, at)
@@ -78,39 +80,59 @@ func (q *Quest) PutFolder(ctx context.Context, agent string, call, tool uint64, 
 		by = byTool(tool)
 	}
 	err = q.desks[agent].look(ctx, by, func(seen sight) error {
-		told = seen.diff
-		return nil
+		if seen.full == nil {
+			told = seen.diff
+			return nil
+		}
+		no := &InTheWay{fmt.Sprintf("there is no room to record it with what else is new in your home: %s of %s of storage are used", policy.Room(seen.full.Used), policy.Room(seen.full.Max))}
+		if q.desks[agent].home.RemoveAll(at) != nil {
+			no.Why += "; and it could not be taken away again"
+		}
+		return no
 	})
 	return false, told, err
 }
 
+// putFolder makes the folder beside, and gives it its name. Nothing is left of one that cannot be
+// made. A disk that is full is no affair of the home.
 func (q *Quest) putFolder(ctx context.Context, home *os.Root, call uint64, at string, tree *event.TreeRef) error {
 	top, _, _ := strings.Cut(at, "/")
 	fresh := path.Join(top, fmt.Sprintf(".new-%d", call))
-	inTheWay := &InTheWay{fmt.Sprintf("there is no way to put it there: see that nothing else writes to %s, and that there is room", top)}
-	if home.RemoveAll(fresh) != nil || home.MkdirAll(fresh, 0o755) != nil || home.MkdirAll(path.Dir(at), 0o755) != nil {
-		return inTheWay
+	err := errors.Join(home.RemoveAll(fresh), home.MkdirAll(fresh, 0o755), home.MkdirAll(path.Dir(at), 0o755))
+	if err == nil {
+		err = q.fillFolder(ctx, home, fresh, tree)
 	}
-	folder, err := home.OpenRoot(fresh)
-	if err != nil {
-		return inTheWay
+	if err == nil {
+		err = home.Rename(fresh, at)
 	}
-	defer folder.Close()
-	if tree != nil {
-		err = blob.Restore(ctx, q.Blobs, *tree, folder)
+	if err == nil {
+		err = giveAll(home, at)
 	}
+	if err == nil {
+		return nil
+	}
+	_ = home.RemoveAll(fresh) // the next call for it would
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case Passing(err) || blob.Full(err):
 		return err
-	case err != nil:
-		return inTheWay
 	}
-	if giveAll(home, fresh) != nil || home.Rename(fresh, at) != nil || giveAll(home, at) != nil {
-		return inTheWay
+	return &InTheWay{fmt.Sprintf("there is no way to put it there: see that nothing else writes to %s, and that there is room", top)}
+}
+
+func (q *Quest) fillFolder(ctx context.Context, home *os.Root, at string, tree *event.TreeRef) error {
+	folder, err := home.OpenRoot(at)
+	if err != nil {
+		return err
 	}
-	return nil
+	defer folder.Close()
+	if tree != nil {
+		if err := blob.Restore(ctx, q.Blobs, *tree, folder); err != nil {
+			return err
+		}
+	}
+	return giveAll(home, at)
 }
 
 // HoldsSecret reports whether a text has a secret in it that this process uses.

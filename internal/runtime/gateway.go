@@ -44,7 +44,7 @@ func (l *live) gateway(name string) (http.Handler, error) {
 	}
 	own := a.Model
 	return &gateway.Handler{
-		Agent: name, Quest: l.key, Own: own, Any: spec.Any, Allowed: spec.Tools, Models: ways, Clock: l.rt.Clock,
+		Agent: name, Quest: l.key, Own: own, Any: spec.Any, Allowed: spec.Tools, Models: ways, Clock: l.rt.Clock, Secrets: l.rt.secrets,
 		Ask: func(ctx context.Context, b *event.GatewayAsked) (gateway.Call, error) { return l.ask(ctx, name, b) },
 	}, nil
 }

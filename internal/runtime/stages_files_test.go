@@ -2,10 +2,13 @@ package runtime_test
 
 import (
 	"bytes"
+	"compress/zlib"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,6 +95,50 @@ func TestCopiesThatFindNoPlace(t *testing.T) {
 	}
 	if !strings.Contains(said, "links are not followed") || len(s.Mail) != 0 {
 		t.Errorf("it is said %q, and %d messages wait", said, len(s.Mail))
+	}
+	l.sound(name)
+}
+
+// The text of a PDF lies beside its copy, without keys; where there is none, the prompt says why.
+func TestTheTextOfAPDF(t *testing.T) {
+	l := newStages(t, nil)
+	const key = "sk-canary-Tx4Wn8"
+	l.Secrets = func() []string { return []string{key} }
+	name := l.create(plan(t, "q", "society: stages\n", talks))
+	l.rests(name)
+	file := func(words string) []byte {
+		var packed bytes.Buffer
+		z := zlib.NewWriter(&packed)
+		_, err := fmt.Fprintf(z, "BT /F 10 Tf 72 700 Td (%s) Tj ET", words)
+		must(t, errors.Join(err, z.Close()))
+		return fmt.Appendf(nil, "%%PDF-1.4\n1 0 obj << /Type /Catalog /Pages << /Kids [2 0 R] >> >> endobj\n2 0 obj << /Contents 3 0 R /Resources << /Font << /F << /Subtype /Type1 >> >> >> >> endobj\n"+
+			"3 0 obj << /Filter /FlateDecode /Length %d >> stream\n%s\nendstream endobj\n", packed.Len(), packed.String())
+	}
+	l.shows(name, "Read these.", media.File{Name: "Paper.pdf", Data: file("The error is 0.42 with " + key + ".")}, media.File{Name: "paper.pdf.TXT", Data: []byte("mine")}, media.File{Name: "scan.pdf", Data: file("")})
+	s := l.rests(name)
+	var call *event.FilesCall
+	var came *event.FilesResult
+	for _, e := range l.events(name) {
+		switch b := e.Body.(type) {
+		case *event.FilesCall:
+			call = b
+		case *event.FilesResult:
+			came = b
+		}
+	}
+	want := []event.FileText{{Of: "Paper.pdf", Name: "Paper.pdf-2.txt"}, {Of: "scan.pdf", Why: "it has no text: perhaps its pages are pictures"}}
+	if came == nil || !slices.Equal(came.Texts, want) || came.Stored <= 0 {
+		t.Fatalf("the files came to %+v, want %+v", came, want)
+	}
+	got, err := os.ReadFile(filepath.Join(l.QuestDir(name), "agents", "researcher", call.Folder, "Paper.pdf-2.txt"))
+	if err != nil || string(got) != "The error is 0.42 with [key].\n" {
+		t.Errorf("the text is %q, %v", got, err)
+	}
+	w := window(s)
+	for _, want := range []string{`its text is "` + call.Folder + `/Paper.pdf-2.txt"`, `no readable copy: "it has no text: perhaps its pages are pictures"`, "of your home, the text of PDFs in Paper.pdf-2.txt"} {
+		if !strings.Contains(w, want) {
+			t.Errorf("there is no %q in what the researcher is told:\n%s", want, w)
+		}
 	}
 	l.sound(name)
 }

@@ -90,7 +90,13 @@ func studyTalk() dictionary {
 			return Words{Text: fmt.Sprintf("%s of message %d are copied to %s in the home of %s", Several(int64(len(b.Files)), "file"), b.Message, t.cut(b.Folder), t.cut(e.Actor))}
 		}),
 		word(KindMessage, func(t *Teller, _ event.Event, b *event.FilesResult) Words {
-			return came(t, "the files are in the home", "the files are not in the home", b.Error)
+			w := came(t, "the files are in the home", "the files are not in the home", b.Error)
+			for _, x := range b.Texts {
+				if x.Why != "" {
+					w.Notes = append(w.Notes, "no text of "+t.cut(x.Of)+": "+t.cut(x.Why))
+				}
+			}
+			return w
 		}),
 		word("literature", func(t *Teller, e event.Event, b *event.LiteratureCall) Words {
 			where := "papers here"

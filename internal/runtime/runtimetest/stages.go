@@ -125,6 +125,8 @@ func filesResult(w *World, call event.Event) event.Body {
 	r := &event.FilesResult{Call: call.Seq}
 	if w.Chance(200) {
 		r.Error = "no room"
+	} else if files := call.Body.(*event.FilesCall).Files; w.Chance(500) {
+		r.Texts = []event.FileText{{Of: files[0].Name, Name: files[0].Name + ".txt"}}
 	}
 	w.Saw("files copied")
 	return r

@@ -44,7 +44,7 @@ func (s *folders) Start(e event.Event) (runtime.Work, error) {
 	tool := toolOf(s.q.State, e.Actor, agent.Place{Answer: b.Answer, Part: b.Part})
 	return func(ctx context.Context) ([]event.Draft, error) {
 		r := &event.FolderResult{Call: e.Seq}
-		there, told, err := s.q.PutFolder(ctx, e.Actor, e.Seq, tool, study.WorkDir+"/"+b.Branch, b.Tree)
+		there, told, err := s.q.PutFolder(runtime.Refusable(ctx), e.Actor, e.Seq, tool, study.WorkDir+"/"+b.Branch, b.Tree)
 		r.There = there
 		if r.Error, err = unfit(s.q, err); err != nil {
 			return nil, fmt.Errorf("folder.call %d: %w", e.Seq, err)

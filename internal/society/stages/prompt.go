@@ -70,7 +70,7 @@ func facts(s *quest.State, a *agent.Agent, b *event.SittingBegun) *study.Facts {
 
 // letter is a message as a prompt shows it, with where copies of its files are.
 func letter(l *quest.Letter) study.Letter {
-	out := study.Letter{Seq: l.Seq, Text: l.Text.Text, Attachments: l.Attachments, Uncopied: l.Uncopied}
+	out := study.Letter{Seq: l.Seq, Text: l.Text.Text, Attachments: l.Attachments, Uncopied: l.Uncopied, Texts: l.Texts}
 	if l.Folder != "" {
 		for _, name := range l.CopyNames() {
 			out.Copies = append(out.Copies, l.Folder+"/"+name)

@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -63,6 +64,8 @@ type Letter struct {
 	// Copies are where each of them is in the home, empty if they are not there; Uncopied is why.
 	Copies   []string
 	Uncopied string
+	// Texts are what can be read of those that are PDFs.
+	Texts []event.FileText
 }
 
 // Block is a part of a prompt. Cut says that something was left out of it or shortened; then
@@ -249,10 +252,26 @@ func readable(l *Letter, i int) string {
 	switch {
 	case i < len(l.Copies):
 		how = append(how, "a copy is "+quote(l.Copies[i], 260)+" in your home")
+		how = append(how, l.text(l.Copies[i])...)
 	case l.Uncopied != "":
 		how = append(how, "there is no copy in your home: "+quote(l.Uncopied, maxValue))
 	case len(how) == 0:
 		how = append(how, "only told of: it cannot be shown")
 	}
 	return strings.Join(how, "; ")
+}
+
+// text says where the text of a copy is, or why it is nowhere; nothing of one that needs none.
+func (l *Letter) text(at string) []string {
+	folder, name := path.Split(at)
+	for _, t := range l.Texts {
+		switch {
+		case t.Of != name:
+		case t.Name != "":
+			return []string{"its text is " + quote(folder+t.Name, 260)}
+		default:
+			return []string{"no readable copy: " + quote(t.Why, maxValue)}
+		}
+	}
+	return nil
 }
