@@ -4,8 +4,8 @@
 # make interop   programs of other people against us, offline; PART=gateway for one
 # make web     the page: its built files in web/dist, which are committed
 # make sim     500 simulated quests of each society, with a crash at every event; hours.
-#              SEEDS=50 for less, SOCIETY=Contract (Lab, Solo) for one; 2,000 studies, STUDIES=50
-#              for less
+#              SEEDS=50 for less, SOCIETY=Contract (Lab, Solo, Architect) for one; 2,000 studies, by a
+#              model and by a runner, STUDIES=50 for less
 # make faults  what make test repeats a few times, as often as it was promised: kills at random
 #              moments, signals while a computer boots, simulated worlds; an hour
 # make fuzz    every fuzz test for a minute each; FUZZTIME=10s for less
@@ -61,10 +61,10 @@ reproducible:
 
 SEEDS ?= 500
 STUDIES ?= 2000
-SOCIETY ?= (Solo|Lab|Contract)
+SOCIETY ?= (Solo|Lab|Contract|Architect)
 sim:
 	CGO_ENABLED=0 LYCEUM_FAULTS=1 go test ./internal/runtime/runtimetest -run '^Test$(SOCIETY)Simulation(WithACrashAtEveryEvent)?$$' -v -timeout 24h -sim.seeds $(SEEDS)
-	CGO_ENABLED=0 LYCEUM_FAULTS=1 go test ./internal/runtime/runtimetest -run '^TestStagesSimulation(WithACrashAtEveryEvent)?$$' -v -timeout 24h -sim.seeds $(STUDIES)
+	CGO_ENABLED=0 LYCEUM_FAULTS=1 go test ./internal/runtime/runtimetest -run '^Test(Stages|Runner)Simulation(WithACrashAtEveryEvent)?$$' -v -timeout 24h -sim.seeds $(STUDIES)
 
 faults:
 	@scripts/faults

@@ -326,6 +326,9 @@ func reserve(conf *config.Config) int64 {
 	return *conf.Reserve
 }
 
+// opened is the ledger of a home as quests see it. A test has its process die there.
+var opened = func(s ledger.Store) ledger.Store { return s }
+
 // openRuntime opens the parts that quests in a home run on. say is told when a home of
 // an older format is brought up to date.
 func openRuntime(home string, conf *config.Config, say func(line string)) (*runtime.Runtime, func() error, error) {
@@ -340,7 +343,7 @@ func openRuntime(home string, conf *config.Config, say func(line string)) (*runt
 	if err != nil {
 		return nil, nil, errors.Join(err, blobs.Close())
 	}
-	rt, closeAll, err := assemble(home, conf, say, store, blobs)
+	rt, closeAll, err := assemble(home, conf, say, opened(store), blobs)
 	if err != nil {
 		return nil, nil, errors.Join(err, store.Close(), blobs.Close())
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lyceum/internal/cli"
+	"lyceum/internal/ledger"
 	"lyceum/internal/need"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -31,6 +32,10 @@ func TestMain(m *testing.M) {
 	// And it is of another version, where a test wants two that meet.
 	if v := os.Getenv("LYCEUM_TEST_VERSION"); v != "" {
 		cli.SetRelease(v)
+	}
+	// And it dies by itself, where a test says when.
+	if v := os.Getenv(dieVariable); v != "" {
+		cli.SetLedger(func(s ledger.Store) ledger.Store { return newDying(s, v) })
 	}
 	// And it asks a test for the addresses of names.
 	if at := os.Getenv("LYCEUM_TEST_NAMES"); at != "" {

@@ -2,6 +2,7 @@ package quest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lyceum/internal/agent"
@@ -49,11 +50,12 @@ func (s *State) CopyFiles(e event.Event, a *agent.Agent) []event.Draft {
 }
 
 // Ready are the messages that wait and can be delivered, the oldest first: those before the first
-// whose files are being copied.
+// whose files are being copied, or are yet to be. One that came while the quest rested is such a one
+// when it goes on.
 func (s *State) Ready() []uint64 {
 	all := s.Waits()
 	for i := range s.Mail {
-		if s.Mail[i].Copying != 0 {
+		if l := &s.Mail[i]; l.Copying != 0 || l.wanted() && slices.ContainsFunc(s.Agents, s.Houses) {
 			return all[:i]
 		}
 	}

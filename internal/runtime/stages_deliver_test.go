@@ -15,6 +15,7 @@ import (
 	"lyceum/internal/connector"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/service"
 	"lyceum/internal/society/stages"
@@ -117,6 +118,73 @@ func TestWhatIsSaidIsInTheOutboxOnceWhoeverIsKilled(t *testing.T) {
 	}
 	if calls, results := l.count(name, "delivery.call"), l.count(name, "delivery.result"); calls != 2 || results != 2 {
 		t.Errorf("there are %d calls and %d results", calls, results)
+	}
+	l.sound(name)
+}
+
+// mute is a workshop whose process is killed before the outbox has a delivery.
+type mute struct {
+	service.Stages
+	kill *bool
+}
+
+func (m mute) Open(ctx context.Context, q *runtime.Quest) (runtime.Bench, error) {
+	b, err := m.Stages.Open(ctx, q)
+	return muteBench{b, m}, err
+}
+
+type muteBench struct {
+	runtime.Bench
+	mute
+}
+
+func (b muteBench) Services() map[event.Type]runtime.Service {
+	out := maps.Clone(b.Bench.Services())
+	if *b.kill {
+		out["delivery.call"] = b
+	}
+	return out
+}
+
+// Start implements runtime.Service.
+func (muteBench) Start(event.Event) (runtime.Work, error) {
+	return func(context.Context) ([]event.Draft, error) { return nil, errKilled }, nil
+}
+
+// TestTheLastWordIsInTheOutboxWhoeverIsKilled: a study that is finished has nobody who runs it, and
+// what it said last is delivered all the same.
+func TestTheLastWordIsInTheOutboxWhoeverIsKilled(t *testing.T) {
+	kill := true
+	l := newStages(t, mute{kill: &kill})
+	name := l.create(plan(t, "first", "society: stages\nanchor: finalize\npaper: none\n", `
+rules:
+  - on: {last: "end it"}
+    call: [{tool: complete, args: {answer: "It is so."}}]
+  - say: "Turn ${turn}."
+`))
+	l.rests(name)
+	box := connector.Box{Notes: l.Ledger, Clock: l.Clock}
+	b, err := box.Bind(t.Context(), connector.Binding{Connector: "chat", Conversation: "c", Quest: name}, func(string) (bool, error) { return false, nil })
+	must(t, err)
+	_, err = l.Post(t.Context(), name, ledger.Command{Key: b.Key(false), Body: &event.ConversationBound{Connector: "chat", Conversation: "c"}})
+	must(t, err)
+	l.says(name, "end it")
+	if _, err := l.Run(t.Context(), name, runtime.RunOptions{Leave: true}); !errors.Is(err, errKilled) {
+		t.Fatalf("the run ends with %v", err)
+	}
+	if s, err := l.Load(t.Context(), name); err != nil || s.Status != quest.Finished || len(outbox(t, box)) != 0 || l.count(name, "delivery.call") != 1 {
+		t.Fatalf("killed at its last word, the study is %s, %v, and the outbox has %q", s.Status, err, outbox(t, box))
+	}
+	kill = false
+	for range 2 {
+		_, err := l.TidyUp(t.Context(), name, nil)
+		must(t, err)
+		if got := outbox(t, box); !slices.Equal(got, []string{"first|chat|c|answer|It is so.|waiting"}) {
+			t.Errorf("the outbox has %q, want its last word", got)
+		}
+	}
+	if n := l.count(name, "delivery.result"); n != 1 {
+		t.Errorf("the delivery has %d results, want one", n)
 	}
 	l.sound(name)
 }

@@ -12,8 +12,8 @@ import (
 
 // TidyUp does what the last process of a finished quest did not come to, because it was
 // killed between the answer and its own end: calls that it left open get their one
-// result, its computers are stopped, and the papers and the summary are written and
-// committed. It asks no model and runs no command, so that it works without a key, and
+// result, what it said is put into the outbox, its computers are stopped, and the papers
+// and the summary are written and committed. It asks no model and runs no command, so that it works without a key, and
 // for a quest that came from elsewhere; where nothing is left to do it changes nothing.
 //
 // A quest that is not finished is left as it is, and one that somebody runs is refused
@@ -33,8 +33,16 @@ func (r *Runtime) TidyUp(ctx context.Context, name string, say func(line string)
 		// Where docker has gone, say, so have they. Clean tries again.
 		l.progress("The quest's computers could not be stopped: " + err.Error())
 	}
-	_, _, err = l.step(ctx, l.unanswered())
-	if folder := r.folder(s); err == nil && folder != nil {
+	inputs, folder := l.unanswered(), r.folder(s)
+	if late, ok := folder.(Late); ok {
+		var more []event.Draft
+		more, err = late.Late(ctx, r.look(name, s, l.progress))
+		inputs = append(inputs, more...)
+	}
+	if err == nil {
+		_, _, err = l.step(ctx, inputs)
+	}
+	if err == nil && folder != nil {
 		err = folder.Finish(ctx, r.look(name, s, l.progress))
 	}
 	if err == nil {

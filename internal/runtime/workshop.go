@@ -123,6 +123,13 @@ type Folder interface {
 	Finish(ctx context.Context, q *Quest) error
 }
 
+// Late is a folder of a society some of whose calls are made for a finished quest as well: what it
+// said last is heard, also if its process was killed before that.
+type Late interface {
+	// Late makes those calls that are open, and returns their results.
+	Late(ctx context.Context, q *Quest) ([]event.Draft, error)
+}
+
 // Workshop is that of a quest's society, nil if it has none.
 func (r *Runtime) Workshop(rules string) Workshop {
 	return r.Workshops[quest.NameOf(rules)]

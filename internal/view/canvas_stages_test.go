@@ -17,8 +17,10 @@ type course struct {
 	*study.Study
 	t     testing.TB
 	trail Trail
-	seq   uint64
-	prev  event.Hash
+	// canvas is the one that every quest has.
+	canvas Canvas
+	seq    uint64
+	prev   event.Hash
 }
 
 func newCourse(t testing.TB) *course {
@@ -33,7 +35,9 @@ func (c *course) take(actor, tool string, b event.Body) uint64 {
 	}
 	c.seq, c.prev = e.Seq, e.Hash
 	c.Apply(e)
+	drawn := len(c.trail.Things)
 	c.trail.take(e, c.Study)
+	c.trail.draw(&c.canvas, e, c.Study, drawn)
 	return e.Seq
 }
 
@@ -259,6 +263,41 @@ func TestStageNodes(t *testing.T) {
 	g = traceCanvas(c.Study, &c.trail, c.seq, TraceQuery{View: "stage"})
 	if n := len(g.Edges); n != 1 || g.Edges[0].Kind != StageOrder || g.Edges[0].From != "stage:analysis/holt/1-noise:scout" || g.Edges[0].To != "stage:analysis/holt/1-noise:baseline" {
 		t.Errorf("edges: %+v, want the one between the two stages of the analysis", g.Edges)
+	}
+}
+
+// TestTheCanvasOfEveryQuestHasWhatAStudyCameTo: also who does not ask for a study's own canvas sees its
+// things, how they stand, and what they rest on.
+func TestTheCanvasOfEveryQuestHasWhatAStudyCameTo(t *testing.T) {
+	t.Parallel()
+	c := studied(t)
+	run := c.Results[1].Run
+	c.records("report", "What it is", fmt.Sprint(run))
+	nodes, edges, more := c.canvas.Graph(0, 100)
+	var got, joined []string
+	for _, n := range nodes {
+		got = append(got, fmt.Sprintf("%s %s %s", n.ID, n.Kind, n.Status))
+	}
+	for _, x := range edges {
+		joined = append(joined, fmt.Sprintf("%s %s %s", x.From, x.Kind, x.To))
+	}
+	want := []string{
+		"thing:result-1 baseline accepted", "thing:idea-1 idea replaced", "thing:decision-1 decision good", "thing:result-2 run verified", "thing:idea-2 idea ",
+		"thing:campaign-1 campaign ", "thing:report-1 report ",
+	}
+	if !slices.Equal(got, want) || more {
+		t.Errorf("the nodes are %q, want %q", got, want)
+	}
+	wantJoined := []string{
+		"thing:idea-1 evidence thing:decision-1", "thing:decision-1 decision thing:result-2", "thing:result-2 compares thing:result-1",
+		"thing:idea-2 supersedes thing:idea-1", "thing:result-2 evidence thing:campaign-1", "thing:result-2 evidence thing:report-1",
+	}
+	if !slices.Equal(joined, wantJoined) {
+		t.Errorf("the edges are %q, want %q", joined, wantJoined)
+	}
+	// What a node was before is told too.
+	if n := c.canvas.byID["thing:result-2"]; n == nil || n.Last <= n.Seq || len(n.Changes) != 1 || n.Label != "main 1" {
+		t.Errorf("the result is drawn as %+v, want it changed by its run", n)
 	}
 }
 

@@ -27,7 +27,9 @@ func (studies) begin() part { return &conversing{} }
 
 func (c *conversing) take(v *Views, e event.Event, s *quest.State) {
 	c.agents.take(v, e, s)
+	drawn := len(c.Trail.Things)
 	c.Trail.take(e, studyOf(s))
+	c.Trail.draw(&v.Canvas, e, studyOf(s), drawn)
 	switch b := e.Body.(type) {
 	case *event.StudyOrder:
 		if b.Action == event.SteerWithdraw {

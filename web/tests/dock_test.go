@@ -61,8 +61,8 @@ func TestTheQuestionThatWaits(t *testing.T) {
 		w, h int64
 	}{{"wide", 1280, 800}, {"phone", 390, 844}} {
 		tab.Do(chromedp.EmulateViewport(size.w, size.h))
-		for _, page := range []string{"", "/talk", "/timeline", "/agents"} {
-			tab.Go("#/q/series" + page) // each page that is read anew keeps a stream of a quest that waits
+		for _, page := range []string{"", "/talk", "/timeline", "/agents", "/canvas", "/records"} {
+			tab.Fresh("#/q/series" + page)
 			tab.Until(questionCards + `.length === 1`)
 			if !tab.Is(first) {
 				t.Errorf("%s, page %q: the question is not the first thing one sees", size.name, page)
@@ -70,6 +70,47 @@ func TestTheQuestionThatWaits(t *testing.T) {
 		}
 	}
 	tab.Sound()
+}
+
+// TestStreamsThatNobodyLooksAt: a browser has six connections for a server, over all its tabs, and the page of a
+// quest that waits holds one for as long as somebody looks at it. Pages that were left and tabs behind others hold
+// none: else the seventh would wait for ever.
+func TestStreamsThatNobodyLooksAt(t *testing.T) {
+	t.Parallel()
+	t.Run("AreLetGoByPagesThatWereLeft", func(t *testing.T) {
+		t.Parallel()
+		tab := chromium(t).Tab(t, serve(t, study(t)))
+		for range 7 {
+			tab.Fresh("#/q/series/agents")
+			tab.Until(questionCards + `.length === 1 && seen.opened > 0`)
+		}
+		for range 7 { // by the browser's own button, too
+			tab.Do(chromedp.Reload(), browsertest.Settled())
+			tab.Until(questionCards + `.length === 1 && seen.opened > 0`)
+		}
+		tab.Sound()
+	})
+	t.Run("AreLetGoByTabsBehindOthers", func(t *testing.T) {
+		t.Parallel()
+		tab := chromium(t).Tab(t, serve(t, study(t)))
+		const behind = `window.behind = true; Object.defineProperty(document, 'visibilityState', { get: () => (window.behind ? 'hidden' : 'visible') });`
+		var tabs []*browsertest.Tab
+		for range 8 {
+			other := tab.Beside("#/q/series/agents", behind)
+			other.Until(questionCards + `.length === 1`)
+			tabs = append(tabs, other)
+		}
+		tab.Fresh("#/q/series/agents")
+		tab.Until(questionCards + `.length === 1`)
+		tab.Click(".dock .question button", "mean absolute")
+		tab.Until(questionCards + `.length === 0`)
+		// One that is looked at again has what came meanwhile.
+		tabs[0].Eval(`window.behind = false, document.dispatchEvent(new Event('visibilitychange')), true`, nil)
+		tabs[0].Until(questionCards + `.length === 0 && document.querySelector('.dock .said').innerText.includes('mean absolute') && seen.seqs.length > 0`)
+		for _, other := range append(tabs, tab) {
+			other.Sound()
+		}
+	})
 }
 
 func TestTheDockIsAccessible(t *testing.T) {

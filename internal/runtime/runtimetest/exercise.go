@@ -27,10 +27,11 @@ func Once(steps int) Run {
 	}
 }
 
-// EveryEvent runs the quest of a seed, and then for each of its events three times more:
-// the process dies with the batch of that event on disk; it dies without it; and the quest
-// is forked after that event, within its batch. Each run goes on to its end, and each goes
-// another way from there.
+// EveryEvent runs the quest of a seed, and then once more for each place where it can be cut: the
+// process dies with a batch of events on disk; it dies when the world has done its part and the
+// batch is not on disk; and the quest is forked after each event, anywhere within a batch. A batch
+// is on disk whole or not at all, so there are no other places. Each run goes on to its end, and
+// each goes another way from there.
 func EveryEvent(steps int) Run {
 	return func(ctx context.Context, seed uint64, part func() Part) (*Report, error) {
 		w := newWorld(seed, 0, part, Options{Steps: steps})
@@ -42,19 +43,13 @@ func EveryEvent(steps int) Run {
 		if err := w.run(ctx); err != nil {
 			return nil, w.at(err)
 		}
-		batch := 0
+		for i, m := range w.marks {
+			if err := w.kill(ctx, m, uint64(10*i+1)); err != nil {
+				return nil, err
+			}
+		}
 		for i := range w.log.events {
-			for w.marks[batch].events <= i {
-				batch++
-			}
-			way := uint64(10 * (i + 1))
-			if err := w.kill(ctx, w.marks[batch], way); err != nil {
-				return nil, err
-			}
-			if err := w.kill(ctx, w.marks[max(batch-1, 0)], way+1); err != nil {
-				return nil, err
-			}
-			if err := w.fork(ctx, uint64(i+1), way+2); err != nil {
+			if err := w.fork(ctx, uint64(i+1), uint64(10*i+2)); err != nil {
 				return nil, err
 			}
 			w.Saw("events crashed at")

@@ -11,7 +11,7 @@ import (
 	"lyceum/internal/runtime"
 )
 
-// mark is what of the world outlives a process, after a batch.
+// mark is what of the world outlives a process, at some moment.
 type mark struct {
 	events, inbox, words, named int
 	now                         event.Time
@@ -54,8 +54,8 @@ func (w *World) from(events int, way uint64) (*World, error) {
 	return f, nil
 }
 
-// kill plays what becomes of the quest if the process dies at a batch: all that is not in
-// the ledger or out in the world is gone.
+// kill plays what becomes of the quest if the process dies at a moment: all that is not in the
+// ledger or out in the world is gone.
 func (w *World) kill(ctx context.Context, m mark, way uint64) error {
 	f, err := w.from(m.events, way)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 var (
 	simSeed   = flag.Uint64("sim.seed", 0, "simulate this seed alone")
+	simFirst  = flag.Uint64("sim.first", 1, "the first of the seeds, where a run of many is done in parts")
 	simSeeds  = flag.Uint64("sim.seeds", 0, "how many seeds to simulate, for each society; 0 is as many as usual")
 	labAgents = flag.Int64("sim.agents", 64, "how many agents a simulated lab has")
 	labTurns  = flag.Int64("sim.turns", 0, "how many turns each agent of a lab has; 0 is as many as usual")
@@ -22,9 +23,9 @@ var (
 // never came up although so many were run that it should have.
 func simulate(t *testing.T, part func() runtimetest.Part, usual int, run runtimetest.Run, want ...string) {
 	t.Helper()
-	first, last := uint64(1), uint64(usual)
+	first, last := *simFirst, *simFirst-1+uint64(usual)
 	if *simSeeds != 0 {
-		last = *simSeeds
+		last = *simFirst - 1 + *simSeeds
 	}
 	if *simSeed != 0 {
 		first, last = *simSeed, *simSeed
@@ -212,6 +213,11 @@ func TestArchitectSimulation(t *testing.T) {
 	t.Parallel()
 	simulate(t, runtimetest.Parts()["architect"], need.Times(150, 500), runtimetest.Once(0), "handovers checked", "handovers error", "tasks accepted", "tasks failed", "repairs", "changes outside", "manifests",
 		"merges", "crashes", "forks", "quest.finished", "modes")
+}
+
+func TestArchitectSimulationWithACrashAtEveryEvent(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
 	simulate(t, runtimetest.Parts()["architect"], 1, runtimetest.EveryEvent(0), "killed", "forks")
 }
 
@@ -224,7 +230,26 @@ func TestStagesSimulation(t *testing.T) {
 		"sittings", "sittings in the same window", "sittings rested", "sittings failed", "messages heard", "messages led again", "withdrawn", "turns cut", "waits", "retries", "parked",
 		"mail with interact", "briefs", "briefs too late", "mail with results", "mail with now", "questions answered", "interaction.withdrawn", "cards of the home", "files copied", "papers outside", "quest.finished", "quest.paused", "quest.stopped", "forks",
 		"results run, own.sh", "results run, run.sh", "baselines attached", "blocked by idea-first", "papers made", "reviews", "points answered",
+		"conversations bound", "conversations let go", "deliveries", "said to several",
 	}, trouble...)...)
+}
+
+// A sitting of a runner is one prompt; what it hears, says and writes holds as with a model,
+// whatever becomes of its process and of ours.
+func TestRunnerSimulation(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	part := func() runtimetest.Part { return runtimetest.NewRunner() }
+	simulate(t, part, need.Times(150, 2000), runtimetest.Once(150), "sittings", "sittings in the same window", "sittings rested", "sittings failed", "sittings interrupted", "messages heard", "messages led again",
+		"mail with interact", "mail with now", "prompts ended", "prompts interrupted", "prompts untold", "executors away", "sessions new", "sessions loaded", "permissions given", "requests",
+		"files copied", "deliveries", "questions answered", "papers made", "reviews", "points answered", "waits", "retries", "crashes", "forks")
+}
+
+func TestRunnerSimulationWithACrashAtEveryEvent(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	part := func() runtimetest.Part { return runtimetest.NewRunner() }
+	simulate(t, part, need.Times(1, 20), runtimetest.EveryEvent(40), "killed", "forks")
 }
 
 func TestStagesSimulationWithACrashAtEveryEvent(t *testing.T) {

@@ -1,6 +1,7 @@
 package runtimetest
 
 import (
+	"cmp"
 	"fmt"
 
 	"lyceum/internal/event"
@@ -15,6 +16,8 @@ import (
 // and fails.
 type Stages struct {
 	books studyBooks
+	// runner is the executor that the researcher is, empty if it is a model.
+	runner string
 	// writes says that the researcher is bent on its paper.
 	writes bool
 	// speaks is how many of a thousand answers are words alone.
@@ -36,7 +39,7 @@ func (*Stages) Rates() Rates {
 
 // Make implements Part.
 func (p *Stages) Make(w *World, b *event.QuestCreated) {
-	set := stages.Settings{Anchor: study.Anchors[w.IntN(len(study.Anchors))], Mode: study.Copilot, Runner: stages.Native}
+	set := stages.Settings{Anchor: study.Anchors[w.IntN(len(study.Anchors))], Mode: study.Copilot, Runner: cmp.Or(p.runner, stages.Native)}
 	if w.Chance(400) {
 		set.Mode = study.Autonomous
 	}
@@ -73,6 +76,9 @@ func (p *Stages) Make(w *World, b *event.QuestCreated) {
 		r := *a
 		r.Name, r.ToolNames = stages.Reviewer, []string{"submit_review"}
 		b.Agents = append(b.Agents, r)
+	}
+	if p.runner != "" {
+		host(b, &b.Agents[0])
 	}
 	if !p.writes && w.Chance(300) {
 		b.Limits.Turns = new(5 + w.Int64N(60))
@@ -251,12 +257,15 @@ func (*Stages) work(w *World) (string, any) {
 func (p *Stages) Says(w *World) event.Body {
 	some := func() uint64 { return 1 + w.Uint64N(w.Seq()+1) }
 	switch n := w.IntN(20); {
-	case n == 18:
-		return &event.ConversationBound{Connector: "sim", Conversation: fmt.Sprint(w.IntN(3)), Gone: w.Chance(300), Primary: w.Chance(300)}
+	case n >= 18:
+		return &event.ConversationBound{Connector: "sim", Conversation: fmt.Sprint(w.IntN(4)), Gone: w.Chance(300), Primary: w.Chance(300)}
 	case n < 11:
 		m := &event.UserMessage{Text: event.Text{Text: w.Word()}, Sender: fmt.Sprint("person-", w.IntN(8)), Source: "sim"}
 		if w.Chance(200) {
 			m.Reply = some()
+		}
+		if w.Chance(300) {
+			m.Conversation = fmt.Sprint(w.IntN(4)) // one that is bound, or is not
 		}
 		if w.Chance(100) {
 			m.Text = w.Text()
@@ -276,16 +285,17 @@ func (p *Stages) Says(w *World) event.Body {
 			o.Message = q[w.IntN(len(q))]
 		}
 		return o
-	case n < 17:
+	case n == 16 && w.Chance(300):
+		return &event.StudyOrder{Action: event.SteerUse, What: study.Skills[w.IntN(len(study.Skills))]}
+	case n == 16:
 		return &event.StudyOrder{Action: event.SteerStage, What: study.Anchors[w.IntN(len(study.Anchors))], Reason: w.Word()}
-	case n < 19:
+	default:
 		what := study.Gates[w.IntN(len(study.Gates))].Name
 		if w.Chance(300) {
 			what = study.Items[w.IntN(len(study.Items))]
 		}
 		return &event.StudyOrder{Action: event.SteerWaive, What: what, Reason: w.Word()}
 	}
-	return &event.StudyOrder{Action: event.SteerUse, What: study.Skills[w.IntN(len(study.Skills))]}
 }
 
 // brief makes a message a new text of the brief: of the one that is there, or of another.

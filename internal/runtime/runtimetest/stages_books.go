@@ -3,6 +3,7 @@ package runtimetest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,13 +39,17 @@ type studyBooks struct {
 	exited          bool
 	// waits says that the quest waited for words when the last batch was done.
 	waits bool
-	paper paperBooks
+	// files are the messages with files whose copies are not there, by what is done about that:
+	// the call that makes them, 0 if there is none yet.
+	files   map[uint64]uint64
+	paper   paperBooks
+	outside outsideBooks
 	// brief is the sum of the brief, as the events have it.
 	brief event.Hash
 }
 
 func newStudyBooks() studyBooks {
-	return studyBooks{heard: map[uint64]bool{}, questions: map[uint64]bool{}}
+	return studyBooks{heard: map[uint64]bool{}, questions: map[uint64]bool{}, files: map[uint64]uint64{}, outside: newOutsideBooks()}
 }
 
 // retries are how many seconds a model that failed is left alone.
@@ -56,12 +61,18 @@ func (b *studyBooks) count(w *World, e event.Event) error {
 		return errors.New("the quest waits for words, and something happens by itself")
 	}
 	b.waits = false
+	if err := b.outside.count(w, e); err != nil {
+		return err
+	}
 	switch x := e.Body.(type) {
 	case *event.QuestCreated:
 		b.queue, b.autonomous = []uint64{1}, strings.Contains(x.Settings, `"`+study.Autonomous+`"`)
 		b.paper.paperless = strings.Contains(x.Settings, `"paper":"none"`)
 		b.brief = quest.HashOfText(x.Problem)
 	case *event.UserMessage:
+		if len(x.Attachments) > 0 {
+			b.files[e.Seq] = 0
+		}
 		b.hears(e.Seq)
 		b.revised(w, x)
 	case *event.InteractionOpened:
@@ -84,9 +95,22 @@ func (b *studyBooks) count(w *World, e event.Event) error {
 		w.Saw("withdrawn")
 	case *event.QuestForked:
 		clear(b.questions) // they are the origin's; the fork asks anew
+		b.asked = 0
+		for m := range b.files {
+			b.files[m] = 0
+		}
+	case *event.FilesCall:
+		if call, wanted := b.files[x.Message]; !wanted || call != 0 {
+			return fmt.Errorf("the files of message %d are copied again, or it has none", x.Message)
+		}
+		b.files[x.Message] = e.Seq
+	case *event.FilesResult:
+		maps.DeleteFunc(b.files, func(_, call uint64) bool { return call == x.Call })
 	case *event.QuestResumed:
 		b.empty, b.failures = 0, 0
-	case *event.CliExit, *event.ReviewGiven:
+	case *event.CliExit:
+		b.exited = b.exited || !b.sits && x.Call != 0 // what a runner runs itself is no command of ours
+	case *event.ReviewGiven:
 		b.exited = b.exited || !b.sits
 		return b.paper.count(w, e)
 	case *event.TimerSet:
@@ -148,6 +172,15 @@ func (b *studyBooks) sitting(w *World, e event.Event) error {
 			return errors.New("a model is asked between two sittings")
 		}
 		b.asked, b.summing = e.Seq, x.Compact != nil
+	case *event.PromptCall:
+		if !b.sits || b.asked != 0 {
+			return errors.New("a runner is prompted between two sittings, or twice")
+		}
+		b.asked = e.Seq
+	case *event.PromptResult:
+		b.asked = 0
+	case *event.ToolProposed, *event.ToolReported, *event.PlanReported, *event.SaidReported:
+		b.came, b.mail = true, nil
 	case *event.ModelResult:
 		b.asked = 0
 		if x.Error == nil && !b.summing && slices.ContainsFunc(x.Parts, says) {
@@ -171,6 +204,9 @@ func (b *studyBooks) takes(w *World, messages []uint64) error {
 	for _, m := range messages {
 		if b.heard[m] {
 			return fmt.Errorf("message %d is heard twice", m)
+		}
+		if _, lack := b.files[m]; lack {
+			return fmt.Errorf("message %d is heard, and the copies of its files are not there", m)
 		}
 		b.heard[m] = true
 		w.Saw("messages heard")
@@ -221,15 +257,16 @@ func (b *studyBooks) ended(w *World, x *event.SittingEnded) error {
 	if x.Durable {
 		b.empty, b.failures = 0, 0
 	}
+	failed := x.Outcome == event.SittingFailed || x.Outcome == event.SittingInterrupted
 	switch {
-	case x.Outcome == event.SittingFailed && !b.came:
+	case failed && !b.came:
 		for _, m := range b.mail {
 			delete(b.heard, m)
 			w.Saw("messages led again")
 		}
 		b.queue = append(slices.Clone(b.mail), b.queue...)
 		fallthrough
-	case x.Outcome == event.SittingFailed:
+	case failed:
 		b.failures++
 	case x.Outcome == event.SittingRested && !x.Durable:
 		b.empty++
@@ -261,6 +298,8 @@ func (b *studyBooks) watch(w *World, s *quest.State) error {
 		return fmt.Errorf("the state has a sitting: %v; the ledger: %v", s.Sitting != nil, b.sits)
 	case s.Status == quest.Running && len(b.questions) > 1:
 		return fmt.Errorf("%d questions are open", len(b.questions))
+	case s.Status == quest.Running && len(b.outside.due) > 0:
+		return fmt.Errorf("%d things were said, and nobody elsewhere is told: %v", len(b.outside.due), b.outside.due)
 	case stages.Of(s).Study.Waits() != nil && len(b.questions) == 0 && s.Status == quest.Running && !b.sits && len(b.queue) == 0:
 		return errors.New("it waits for the answer to a question that nobody is asked")
 	}

@@ -99,6 +99,8 @@ func paperCall(w *World, s *study.Study) (string, any) {
 		return "checkpoint", object{"message": w.Word()}
 	case len(s.OpenPoints()) > 0 && w.Chance(600):
 		return "answer_point", point
+	case s.Anchor == study.Finalize && w.Chance(500):
+		return study.Complete, object{"answer": w.Word()}
 	case len(s.Lacks(study.Finalize)) == 0 && s.Anchor != study.Finalize:
 		return "move_anchor", object{"to": study.Finalize, "reason": w.Word()}
 	}

@@ -79,7 +79,7 @@ type World struct {
 	// ended counts how often the quest ended, rested says that it was run again after that.
 	ended  int
 	rested bool
-	// marks are what the world was after each batch, if they are wanted; begins is how many
+	// marks are what the world was before and after each batch, if they are wanted; begins is how many
 	// events a quest had that was taken up, and origin its state then.
 	marked bool
 	marks  []mark
@@ -390,6 +390,10 @@ func (w *World) limits(s *quest.State) (l event.Limits) {
 // dead, as a live one would be.
 func (w *World) step(ctx context.Context, inputs []event.Draft) error {
 	from := len(w.log.events)
+	var before mark
+	if w.marked {
+		before = w.mark()
+	}
 	_, _, err := w.owner.Step(ctx, inputs)
 	switch {
 	case errors.Is(err, ledger.ErrFull):
@@ -402,8 +406,8 @@ func (w *World) step(ctx context.Context, inputs []event.Draft) error {
 	if err := w.count(from); err != nil {
 		return err
 	}
-	if w.marked {
-		w.marks = append(w.marks, w.mark())
+	if w.marked && len(w.log.events) > from {
+		w.marks = append(w.marks, before, w.mark())
 	}
 	if err != nil {
 		w.crash()

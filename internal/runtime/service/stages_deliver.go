@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -40,6 +42,32 @@ func (s *deliveries) Start(e event.Event) (runtime.Work, error) {
 		}
 		return []event.Draft{s.q.Result(e.Seq, e.Actor, r)}, nil
 	}, nil
+}
+
+// Late implements runtime.Late: what a study said when it was finished goes into the outbox.
+func (Stages) Late(ctx context.Context, q *runtime.Quest) (out []event.Draft, err error) {
+	s := &deliveries{q, connector.Box{Notes: q.Ledger, Clock: q.Clock}}
+	for _, seq := range slices.Sorted(maps.Keys(q.State.Calls)) {
+		if q.State.Calls[seq].Kind != "delivery.call" {
+			continue
+		}
+		for e, err := range q.Ledger.Read(ctx, q.Key, seq) {
+			if err != nil {
+				return nil, err
+			}
+			work, err := s.Start(e)
+			if err != nil {
+				return nil, err
+			}
+			done, err := work(ctx)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, done...)
+			break
+		}
+	}
+	return out, nil
 }
 
 // put puts it into the outbox, if the home knows of the binding: what comes from elsewhere, an

@@ -67,6 +67,27 @@ func TestFilesOfAMessageAreCopiedIntoTheHome(t *testing.T) {
 		}
 		k.Sound()
 	})
+	t.Run("ThatCameWhileTheQuestRested", func(t *testing.T) {
+		k := begin(t, "", "interact")
+		k.Start()
+		k.does("interact", `{"kind":"progress","text":"On it."}`)
+		k.Take("person", &event.QuestPaused{})
+		k.Take(stages.Researcher, &event.ModelResult{Call: k.Open("model.call", "")[0], Error: &event.ModelError{Kind: event.KindStopped, Text: "the quest was paused"}})
+		if got := kinds(k.brings("Read this.", "a.pdf")); got != "" {
+			t.Fatalf("a message to a quest that rests leads to %q", got)
+		}
+		k.Take("person", &event.StudyOrder{Action: event.SteerNow})
+		got := k.Take("person", &event.QuestResumed{})
+		if !strings.Contains(kinds(got), "files.call") || len(all[*event.MailDelivered](got)) != 0 {
+			t.Fatalf("when it goes on, there is %q: want the files copied before the message is heard", kinds(got))
+		}
+		k.copied("")
+		k.does("interact", `{"kind":"progress","text":"Still on it."}`)
+		if d := all[*event.MailDelivered](k.Events); len(d) != 1 {
+			t.Errorf("with the files there, the message is delivered %d times", len(d))
+		}
+		k.Sound()
+	})
 	t.Run("NowWaitsForThem", func(t *testing.T) {
 		k := begin(t, "")
 		k.Start()
@@ -114,6 +135,24 @@ func TestFilesOfAMessageAreCopiedIntoTheHome(t *testing.T) {
 		}
 		if got := kinds(f.copied("")); got != "sitting.begun model.call" {
 			t.Errorf("copied files lead to %q in a fork", got)
+		}
+		f.Sound()
+	})
+	t.Run("AForkInASittingHearsThemAfterwards", func(t *testing.T) {
+		k := begin(t, "", "interact")
+		k.Start()
+		k.does("interact", `{"kind":"progress","text":"On it."}`)
+		k.brings("Read this.", "a.pdf")
+		k.Take("person", &event.StudyOrder{Action: event.SteerNow})
+		f := talk{k.Fork(len(k.Events), nil)}
+		got := f.Take("person", &event.QuestResumed{})
+		if !strings.Contains(kinds(got), "files.call") || len(all[*event.MailDelivered](got)) != 0 {
+			t.Fatalf("a fork goes on with %q: want the files copied before the message is heard", kinds(got))
+		}
+		f.copied("")
+		f.does("interact", `{"kind":"progress","text":"Still on it."}`)
+		if d := all[*event.MailDelivered](f.Events); len(d) != 1 {
+			t.Errorf("with the files there, the message is delivered %d times", len(d))
 		}
 		f.Sound()
 	})

@@ -7,6 +7,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/society/stages"
+	"lyceum/internal/society/stages/study"
 )
 
 func (k talk) bind(conversation string, primary bool) []event.Event {
@@ -125,5 +126,33 @@ func TestBindings(t *testing.T) {
 	stages.Of(k.State).Abandon()
 	if n := len(stages.Of(k.State).Study.Bound); n != 0 {
 		t.Errorf("a fork is bound to %d conversations", n)
+	}
+}
+
+// TestWhatWasNotSentYet: whoever is let go does not hear it, a fork has none of it, and a study that
+// has something to send does not wait.
+func TestWhatWasNotSentYet(t *testing.T) {
+	t.Parallel()
+	k := begin(t, fmt.Sprintf(routed, "fanout_all"), own()...)
+	k.Start()
+	k.bind("a", false)
+	k.bind("b", false)
+	k.says("So.")
+	s := k.study()
+	if !k.State.Waiting() {
+		t.Fatal("the study has said its last word, and does not wait")
+	}
+	s.Unsent = []study.Unsent{{Said: 1, Connector: "chat", Conversation: "a"}, {Said: 1, Connector: "chat", Conversation: "b"}}
+	if k.State.Waiting() {
+		t.Error("the study waits, and has something to send")
+	}
+	k.Take("person", &event.QuestPaused{})
+	k.Take("person", &event.ConversationBound{Connector: "chat", Conversation: "a", Gone: true})
+	if len(s.Unsent) != 1 || s.Unsent[0].Conversation != "b" {
+		t.Errorf("left to be sent is %+v, want what b is to hear", s.Unsent)
+	}
+	stages.Of(k.State).Abandon()
+	if len(s.Unsent) != 0 {
+		t.Errorf("a fork has %+v to send", s.Unsent)
 	}
 }

@@ -781,9 +781,9 @@ export type Canvas = {
 }
 
 export type Node = {
-  /** unique in the quest, such as paper:…, review:12, agent:agent-0, task:t1, claim:3 */
+  /** unique in the quest, such as paper:…, review:12, agent:agent-0, task:t1, claim:3, thing:result-1 */
   id: string
-  kind: 'agent' | 'paper' | 'review' | 'task' | 'bid' | 'search' | 'computation' | 'source' | 'claim' | 'challenge' | 'justification' | 'answer' | 'person' | 'plan' | 'handover' | 'artifact' | 'tests' | 'error' | 'verdict' | 'merge'
+  kind: 'agent' | 'paper' | 'review' | 'task' | 'bid' | 'search' | 'computation' | 'source' | 'claim' | 'challenge' | 'justification' | 'answer' | 'person' | 'plan' | 'handover' | 'artifact' | 'tests' | 'error' | 'verdict' | 'merge' | 'baseline' | 'idea' | 'decision' | 'progress' | 'milestone' | 'run' | 'report' | 'approval' | 'graph' | 'campaign' | 'question' | 'outline'
   label: string
   /** whose it is */
   agent?: string
@@ -806,7 +806,7 @@ export type Edge = {
   id: string
   from: string
   to: string
-  kind: 'cites' | 'reviews' | 'revises' | 'votes' | 'awards' | 'bids' | 'supports' | 'attacks' | 'caused-by' | 'wrote'
+  kind: 'cites' | 'reviews' | 'revises' | 'votes' | 'awards' | 'bids' | 'supports' | 'attacks' | 'caused-by' | 'wrote' | 'evidence' | 'decision' | 'compares' | 'supersedes'
   seq: Seq
   /** event that ended it, such as a vote that was changed */
   until?: Seq

@@ -2,6 +2,7 @@ import { createContext, use, useEffect, useMemo, useSyncExternalStore, type Reac
 import { questPath } from '../api/client'
 import { useResource, type Resource } from '../api/resource'
 import type { Detail } from '../api/types'
+import { attend } from './attend'
 import { LiveQuest, type Snapshot } from './stream'
 
 type Live = { quest: Resource<Detail>; snapshot: Snapshot; now: () => void }
@@ -21,10 +22,7 @@ export function Follow({ name, children }: { name: string; children: ReactNode }
     // eslint-disable-next-line react-hooks/exhaustive-deps
     [name, loaded],
   )
-  useEffect(() => {
-    stream?.open()
-    return () => stream?.close()
-  }, [stream])
+  useEffect(() => stream && attend(stream), [stream])
   const snapshot = useSyncExternalStore(stream?.subscribe ?? none, stream?.snapshot ?? (() => still))
   const newer = useResource<Detail>(snapshot.version > 0 ? questPath(name) : null, snapshot.version)
   const { data, failure, loading } = snapshot.version > 0 && newer.data ? newer : first

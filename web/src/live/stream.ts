@@ -6,6 +6,7 @@ export type Connection =
   | { kind: 'connecting' }
   | { kind: 'live' }
   | { kind: 'ended' }
+  | { kind: 'resting' }
   | { kind: 'lost'; retryAt: number; reason: string }
 
 /**
@@ -31,6 +32,7 @@ const maxSaying = 20_000
 const calm = 250
 const longestWait = 15_000
 const lookAgain = 5000
+const lookResting = 15_000
 
 /**
  * LiveQuest follows one quest. Events come in order, each once: what was seen is
@@ -47,6 +49,9 @@ export class LiveQuest {
   private saying = new Map<string, Saying>()
   private attempts = 0
   private closed = false
+  private resting = false
+  // heard is the last event that it knows of without having it.
+  private heard = 0
   private state: Snapshot
 
   constructor(readonly quest: string, head: number) {
@@ -60,9 +65,12 @@ export class LiveQuest {
 
   snapshot = (): Snapshot => this.state
 
+  /** open takes the stream up where it stood, unless it is there. */
   open(): void {
-    this.closed = false
-    this.connect()
+    this.closed = this.resting = false
+    window.clearTimeout(this.timer)
+    if (this.state.connection.kind === 'ended') this.look()
+    else if (!this.source) this.connect()
   }
 
   close(): void {
@@ -73,8 +81,37 @@ export class LiveQuest {
     this.flushTimer = undefined
   }
 
+  /**
+   * rest lets go of the stream: a browser has six connections for a server, over all its windows, and a window that nobody looks at
+   * needs none of them. It asks now and then whether something came. open ends it.
+   */
+  rest(): void {
+    this.resting = true
+    if (this.closed || this.state.connection.kind === 'ended') return
+    this.drop()
+    this.doze()
+  }
+
+  private doze(): void {
+    if (this.state.connection.kind !== 'resting') this.set({ connection: { kind: 'resting' }, saying: new Map(this.saying) })
+    window.clearTimeout(this.timer)
+    this.timer = window.setTimeout(() => void this.peek(), lookResting)
+  }
+
+  // What is shown is read again if there is something new. The events themselves come with the stream.
+  private async peek(): Promise<void> {
+    const { events } = await get<Detail>(questPath(this.quest)).catch(() => ({ events: 0 }))
+    if (this.closed || !this.resting) return
+    if (events > Math.max(this.heard, this.last())) {
+      this.heard = events
+      this.set({ version: this.state.version + 1 })
+    }
+    this.doze()
+  }
+
   /** now tries again at once: somebody pressed the button, or started the quest. */
   now = (): void => {
+    this.resting = false
     window.clearTimeout(this.timer)
     this.drop()
     this.connect()
@@ -82,6 +119,7 @@ export class LiveQuest {
 
   private connect(): void {
     if (this.closed) return
+    if (this.resting) return this.doze()
     this.set({ connection: { kind: 'connecting' } })
     const source = new EventSource(`/api${questPath(this.quest, '/events')}${query({ after: this.last() || '0', key: key() })}`)
     this.source = source
@@ -179,7 +217,7 @@ export class LiveQuest {
 
   private lose(reason: string): void {
     this.drop()
-    if (this.closed) return
+    if (this.closed || this.resting) return
     const wait = Math.min(longestWait, 1000 * 2 ** this.attempts++)
     this.set({ connection: { kind: 'lost', retryAt: Date.now() + wait, reason }, saying: new Map(this.saying) })
     window.clearTimeout(this.timer)

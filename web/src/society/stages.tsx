@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react'
-import { paperWords } from '../pages/quest/links'
+import { recordWords } from '../pages/quest/links'
 import { questLink } from '../route'
 import type { Society } from './society'
 
@@ -18,7 +18,7 @@ export const stages: Society = {
   front: (quest) => <Suspense><Results quest={quest.name} /></Suspense>,
   canvas: ({ name, query }) => <Canvas name={name} query={query} />,
   dock: (quest, page) => page !== 'talk' && <Dock quest={quest} asks={page !== ''} />,
-  word: paperWords,
+  word: recordWords,
   beside: (quest) => <a className="small" href={questLink(quest.name, 'talk')}>the conversation</a>,
   fields: [],
   question: 'problem',

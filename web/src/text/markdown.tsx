@@ -11,6 +11,8 @@ const Formula = lazy(() => import('./formula'))
 /** What a text may refer to: attached images by name, and words that are links. */
 export type Context = {
   images?: ReadonlyMap<string, string>
+  /** figures are pictures of a paper, by name: where each is read from. Their alternative text is their caption. */
+  figures?: ReadonlyMap<string, string>
   /** word turns a piece of text into something to click, such as [7] or a paper's ref. */
   word?: { pattern: RegExp; show: (match: string, key: string) => ReactNode }
 }
@@ -162,7 +164,11 @@ function within(event: MouseEvent, href: string): void {
 }
 
 function image(url: string, alt: string, s: Setting, key: string): ReactNode {
-  const hash = s.images?.get(url.replace(/^\.\//, ''))
+  const name = url.replace(/^\.\//, '')
+  const figure = s.figures?.get(name)
+  if (figure) return <span key={key} className="figure"><img src={figure} alt={flat(alt)} />
+    <span className="caption" aria-hidden="true">{visible(alt)}</span></span>
+  const hash = s.images?.get(name)
   if (hash) return <img key={key} src={blobLink(hash)} alt={flat(alt)} loading="lazy" />
   return <span key={key} className="dead-link">[image: {visible(alt || url)}] <code>{visible(url)}</code></span>
 }

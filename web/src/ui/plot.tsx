@@ -34,7 +34,7 @@ type Props = {
 const left = 58
 const right = 14
 const top = 18
-const bottom = 26
+const bottom = 40
 
 const words: Record<Shape, string> = { full: 'verified', hollow: 'not checked', cross: 'differs', square: 'failed' }
 
@@ -79,13 +79,14 @@ export function Plot({ label, unit, better, points, level, high = 220 }: Props) 
               <line className="hatch" x1="0" y1="0" x2="0" y2="6" /></pattern></defs>
             {y.ticks.map((t) => <g key={t}><line className="grid" x1={left} x2={wide - right} y1={y.at(t)} y2={y.at(t)} />
               <text x={left - 8} y={y.at(t) + 4} textAnchor="end">{figure(t, digits(y.ticks))}</text></g>)}
-            {base && level && <Against base={base} name={level.name} y={y.at} wide={wide} hatch={`${id}-hatch`} />}
+            {base && level && <Against base={base} name={level.name} y={y.at} wide={wide} hatch={`${id}-hatch`}
+              taken={places.map((px, i) => [px, y.at(values[i] ?? 0)])} />}
             {at >= 0 && <line className="rule" x1={places[at]} x2={places[at]} y1={top - 6} y2={high - bottom} />}
             {points.map((p, i) => (
               <Spot key={i} point={p} n={i} x={places[i] ?? 0} y={y.at(values[i] ?? 0)} unit={unit} active={i === at} tab={i === focused}
                 onFocus={() => setAt(i)} />
             ))}
-            <Names points={points} x={places} wide={wide} high={high} />
+            <Names points={points} x={places} y={values.map(y.at)} wide={wide} high={high} />
           </svg>
         )}
         {at >= 0 && points[at] && <Tip point={points[at]} unit={unit} x={places[at] ?? 0} y={y.at(values[at] ?? 0)} wide={wide} />}
@@ -111,17 +112,22 @@ function useWidth(box: React.RefObject<HTMLDivElement | null>): number {
 }
 
 // The level is a broken line, what is within its tolerance is hatched.
-type Held = { base: { value: number; room: number }; name: string; y: (v: number) => number; wide: number; hatch: string }
+type Held = { base: { value: number; room: number }; name: string; y: (v: number) => number; wide: number; hatch: string; taken: [number, number][] }
 
-function Against({ base, name, y, wide, hatch }: Held) {
+function Against({ base, name, y, wide, hatch, taken }: Held) {
   const over = y(base.value + base.room)
   const under = y(base.value - base.room)
+  // Its name stands where no point does: above or below the line, at its end or its begin.
+  const long = name.length * 6.6
+  const free = ([x, baseline]: [number, number]) => !taken.some(([px, py]) => px > x - 14 && px < x + long + 14 && py > baseline - 26 && py < baseline + 14)
+  const spots: [number, number][] = [over - 5, under + 14].flatMap((at) => [wide - right - long, left + 4].map((x): [number, number] => [x, at]))
+  const [x, at] = spots.find(free) ?? [wide - right - long, over - 5]
   return (
     <>
       {base.room > 0 && <rect className="band" x={left} width={Math.max(0, wide - left - right)} y={over} height={Math.max(1, under - over)}
         fill={`url(#${hatch})`} />}
       <line className="level" x1={left} x2={wide - right} y1={y(base.value)} y2={y(base.value)} />
-      <text className="level-name" x={wide - right} y={over - 5} textAnchor="end">{flat(name)}</text>
+      <text className="level-name" x={x} y={at}>{flat(name)}</text>
     </>
   )
 }
@@ -149,12 +155,20 @@ function shapeOf(shape: Shape, x: number, y: number): ReactNode {
   }
 }
 
-// Names stand below as far as there is room for them.
-function Names({ points, x, wide, high }: { points: Point[]; x: number[]; wide: number; high: number }) {
+// Names stand below, in two rows, as far as there is room for them; so do values beside their points.
+function Names({ points, x, y, wide, high }: { points: Point[]; x: number[]; y: number[]; wide: number; high: number }) {
   const room = (wide - left - right) / points.length
-  const every = Math.ceil(64 / Math.max(1, room))
-  const most = Math.max(4, Math.floor((room * every) / 6.4))
-  return <>{points.map((p, i) => i % every === 0 && <text key={i} x={x[i]} y={high - 8} textAnchor="middle">{flat(cut(p.name, most))}</text>)}</>
+  const rows = room < 80 ? 2 : 1
+  const every = Math.ceil(64 / Math.max(1, room * rows))
+  const most = Math.max(4, Math.floor((room * every * rows) / 6.4))
+  return (
+    <>
+      {points.map((p, i) => i % every === 0 && <text key={i} x={x[i]} y={high - (rows === 1 || (i / every) % 2 === 0 ? 22 : 8)}
+        textAnchor="middle">{flat(cut(p.name, most))}</text>)}
+      {room > 44 && points.map((p, i) => <text key={`v${i}`} className="value num" x={x[i]} y={(y[i] ?? 0) - (p.best ? 15 : 11)} textAnchor="middle"
+        aria-hidden="true">{flat(cut(p.value, Math.floor(room / 6.2)))}</text>)}
+    </>
+  )
 }
 
 const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most - 1)}…` : text)

@@ -12,11 +12,13 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto"
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 )
 
@@ -71,6 +73,28 @@ func (b *Browser) Tab(t testing.TB, s *Server) *Tab {
 	}), chromedp.EmulateViewport(1280, 800), Scheme(false), chromedp.Navigate(s.Link))
 	tab.Until(`document.querySelector('main h1')`)
 	return tab
+}
+
+// Beside opens another tab with the cookies of this one, and so with the same connections to the server. script runs in front of all
+// of its page's own.
+func (tab *Tab) Beside(place, script string) *Tab {
+	tab.t.Helper()
+	info, err := target.GetTargetInfo().WithTargetID(chromedp.FromContext(tab.Ctx).Target.TargetID).Do(cdp.WithExecutor(tab.Ctx, chromedp.FromContext(tab.Ctx).Browser))
+	if err != nil {
+		tab.t.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewContext(tab.Ctx, chromedp.WithExistingBrowserContext(info.BrowserContextID))
+	tab.t.Cleanup(cancel)
+	other := &Tab{Ctx: ctx, t: tab.t, base: tab.base}
+	chromedp.ListenTarget(ctx, other.hear)
+	if err := chromedp.Run(ctx); err != nil {
+		tab.t.Fatal(err)
+	}
+	other.Do(emulation.SetFocusEmulationEnabled(true), chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(before + script).Do(ctx)
+		return err
+	}), chromedp.EmulateViewport(1280, 800), Scheme(false), chromedp.Navigate(tab.base+place), Settled())
+	return other
 }
 
 // SignIn has the browser be known to another server at the same address, as if its link had

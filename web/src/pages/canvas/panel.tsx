@@ -9,12 +9,14 @@ type Props = { quest: string; graph: Graph; node: Node; at: number; onGo: (id: s
 
 const outward: Record<Edge['kind'], string> = {
   cites: 'cites', reviews: 'reviews', revises: 'revises', votes: 'votes for', awards: 'awards', bids: 'bids for', supports: 'supports',
-  attacks: 'attacks', 'caused-by': 'caused by', wrote: 'wrote',
+  attacks: 'attacks', 'caused-by': 'caused by', wrote: 'wrote', evidence: 'is evidence for', decision: 'decided', compares: 'is compared with',
+  supersedes: 'replaces',
 }
 const inward: Record<Edge['kind'], string> = {
   cites: 'cited by', reviews: 'reviewed by', revises: 'revised by', votes: 'has the vote of', awards: 'awarded by', bids: 'has the bid',
     supports: 'supported by',
-  attacks: 'attacked by', 'caused-by': 'led to', wrote: 'written by',
+  attacks: 'attacked by', 'caused-by': 'led to', wrote: 'written by', evidence: 'rests on', decision: 'was decided by', compares: 'is held against it:',
+  supersedes: 'was replaced by',
 }
 
 // task:add and handover:add/2 lead to the task; a run's number stands behind the last slash.

@@ -37,7 +37,7 @@ const axis = (m: Measure) => linear([...m.values, ...(m.level === undefined ? []
 
 /** BranchTop is the axis of the values. */
 export function BranchTop({ measure: m }: { measure?: Measure }) {
-  if (!m) return <span className="small muted">no figures yet</span>
+  if (!m) return <span className="small muted branch-axis bare">no figures yet</span>
   const x = axis(m)
   return (
     <span className="branch-axis">

@@ -49,6 +49,7 @@ const wordsOfStage = (s: StageNode) => `${s.title} ${s.summary ?? ''}`
 
 function Drawn({ name, kind, branches, traces, chosen }: Props) {
   const narrow = useMedia('(max-width: 640px)')
+  const little = useMedia('(max-width: 1500px)')
   const sheet = useRef<Shower>(null)
   const [folded, setFolded] = useState<ReadonlySet<string>>(() => foldedAtFirst(branches.nodes))
   const [wanted, setWanted] = useState('')
@@ -63,26 +64,27 @@ function Drawn({ name, kind, branches, traces, chosen }: Props) {
   // What is searched for is never folded away.
   const open = useMemo(() => {
     if (!wanted) return folded
-    const refs = [...(found ?? []), ...(traces?.events ?? []).filter((e) => foundEvents?.has(e.selection_ref)).map((e) => e.branch)]
-    const way = new Set(refs.flatMap((r) => [...lineage(branches.nodes, r)]))
+    const refs = new Set([...(found ?? []), ...(traces?.events ?? []).filter((e) => foundEvents?.has(e.selection_ref)).map((e) => e.branch)])
+    const way = new Set([...refs].flatMap((r) => [...lineage(branches.nodes, r)]))
     return new Set([...folded].filter((f) => !way.has(f)))
   }, [wanted, folded, found, foundEvents, traces, branches])
   const rows = useMemo(() => lanes(branches.nodes, open, only), [branches, open, only])
   const placed = useMemo(() => chips(events, traces?.edges ?? [], rows), [events, traces, rows])
   const measure = useMemo(() => measures(branches.nodes)[0], [branches])
-  const head = narrow ? 150 : 290
+  const head = narrow ? 150 : little ? 230 : 290
   const high = kind === 'branches' ? 56 : kind === 'events' ? eventHigh : stageHigh
   const wide = kind === 'branches' ? branchWide : kind === 'events' ? Math.max(1, placed.columns) * eventWide + 20 : stages.length * stageWide
   const select = (id: string) => go(questLink(name, 'canvas', { view: kind, node: id }), true)
   // What is chosen is in view, also once the panel has taken its room.
   useEffect(() => {
     const chip = placed.chips.find((c) => c.id === chosen)
-    const lane = rows.find((l) => l.ref === chosen)
-    if (chip) sheet.current?.show(chip.column * eventWide, chip.row * eventHigh)
-    else if (lane) sheet.current?.show(0, lane.row * high)
+    const stage = traces?.stages.find((s) => s.selection_ref === chosen)
+    const lane = rows.find((l) => l.ref === (stage?.branch ?? chosen))
+    if (chip) sheet.current?.show(chip.column * eventWide, chip.row * eventHigh, eventWide)
+    else if (lane) sheet.current?.show(stage ? stages.indexOf(stage.stage) * stageWide : 0, lane.row * high, stage ? stageWide : 0)
     // What grows meanwhile does not move the view again.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [chosen, kind])
+  }, [chosen, kind, narrow])
   const branchOf = (id: string) => (branches.nodes.some((b) => b.ref === id) ? id
     : traces?.events.find((e) => e.selection_ref === id)?.branch ?? traces?.stages.find((s) => s.selection_ref === id)?.branch ?? '')
   const fold = (ref: string) => setFolded((now) => { const next = new Set(now); if (!next.delete(ref)) next.add(ref); return next })
@@ -121,7 +123,8 @@ function Drawn({ name, kind, branches, traces, chosen }: Props) {
           cells={(view) => (kind === 'branches' ? <BranchCells lanes={rows} high={high} view={view} measure={measure} faint={faint} onChoose={select} />
             : kind === 'events' ? <EventCells chips={placed.chips} edges={traces?.edges ?? []} view={view} chosen={chosen} found={foundEvents}
               onChoose={select} />
-              : <StageCells nodes={traces?.stages ?? []} stages={stages} lanes={rows} view={view} chosen={chosen} found={foundStages} onChoose={select} />)} />
+              : <StageCells nodes={traces?.stages ?? []} edges={traces?.edges ?? []} stages={stages} lanes={rows} view={view} chosen={chosen}
+                found={foundStages} onChoose={select} />)} />
         {chosen && <Panel key={chosen} quest={name} branches={branches} traces={traces} chosen={chosen} onGo={select} onClose={() => select('')} />}
       </div>
     </>

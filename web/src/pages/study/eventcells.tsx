@@ -5,9 +5,10 @@ import type { Chip } from './lanes'
 import { toneOf } from './results'
 import type { View } from './sheet'
 
-export const eventHigh = 62
+export const eventHigh = 76
 export const eventWide = 178
 const chipWide = 158
+const middle = 29 // of a chip
 
 type Props = {
   chips: Chip[]; edges: StudyEdge[]; view: View; chosen: string; found?: ReadonlySet<string>; onChoose: (id: string) => void
@@ -19,7 +20,7 @@ const marks: Record<string, string> = {
   outline: 'O', paper: 'P', review: 'V',
 }
 
-const places = (c: Chip) => ({ x: c.column * eventWide + 10, y: c.row * eventHigh + 8 })
+const places = (c: Chip) => ({ x: c.column * eventWide + 10, y: c.row * eventHigh + 10 })
 
 /** EventCells are what came of the work, on the lines of work where it did, with the reasons between them. */
 export function EventCells({ chips, edges, view, chosen, found, onChoose }: Props) {
@@ -72,7 +73,7 @@ function One({ chip, chosen, faint, onChoose, onKey }: OneProps) {
       style={{ left: x, top: y, width: chipWide }} onClick={() => onChoose(chosen ? '' : chip.id)} onKeyDown={(event) => onKey(event, chip)} data-id={chip.id}
       ref={(b) => { if (b && chosen && document.activeElement?.classList.contains('chip')) b.focus({ preventScroll: true }) }}>
       <span className="mark" aria-hidden="true">{marks[e.kind] ?? '?'}</span>
-      <span className="words"><span className="clip">{visible(e.title)}</span>
+      <span className="words"><span className="title">{visible(e.title)}</span>
         <span className="clip small muted">{e.kind}{status && `, ${status}`}<span className="hidden-label"> on {visible(e.branch)}</span></span></span>
     </button>
   )
@@ -80,11 +81,10 @@ function One({ chip, chosen, faint, onChoose, onKey }: OneProps) {
 
 const statusOf = (e: EventNode) => (e.open ? 'under way' : e.artifact?.verdict ?? '')
 
-// Edges go from the end of one to the begin of the other; those of the chosen one say why they are there.
+// An edge goes from the end of one to the begin of the other. What an edge of the chosen one is stands at its other end.
 function Edges({ edges, byID, view, chosen, found }: { edges: StudyEdge[]; byID: Map<string, Chip>; view: View; chosen: string; found?: ReadonlySet<string> }) {
-  const wide = view.right - view.left
-  const high = view.bottom - view.top
   const drawn = []
+  const why = new Map<Chip, Set<string>>()
   for (const edge of edges) {
     const a = byID.get(edge.from)
     const b = byID.get(edge.to)
@@ -96,16 +96,22 @@ function Edges({ edges, byID, view, chosen, found }: { edges: StudyEdge[]; byID:
     if (Math.max(from.y, to.y) + eventHigh < view.top || Math.min(from.y, to.y) > view.bottom) continue
     const x1 = from.x + chipWide - view.left
     const x2 = to.x - view.left
-    const y1 = from.y + 22 - view.top
-    const y2 = to.y + 22 - view.top
+    const y1 = from.y + middle - view.top
+    const y2 = to.y + middle - view.top
     const touched = edge.from === chosen || edge.to === chosen
-    const faint = found !== undefined && !touched
     const bend = Math.min(60, Math.max(10, (x2 - x1) / 2))
-    const path = old.row === young.row && young.column - old.column > 1 ? `M${x1} ${y1}C${x1 + 20} ${y1 + 30} ${x2 - 20} ${y1 + 30} ${x2} ${y2}`
+    const path = old.row === young.row && young.column - old.column > 1 ? `M${x1} ${y1}C${x1 + 20} ${y1 + 42} ${x2 - 20} ${y1 + 42} ${x2} ${y2}`
       : `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`
-    drawn.push(<path key={edge.id} className={`trace ${edge.kind} ${touched ? 'touched' : ''} ${faint ? 'faint' : ''}`} d={path} />)
-    if (!touched || edge.kind === 'sequence') continue
-    drawn.push(<text key={`${edge.id}-why`} x={(x1 + x2) / 2} y={(y1 + y2) / 2 - 4} textAnchor="middle">{edge.kind}</text>)
+    drawn.push(<path key={edge.id} className={`trace ${edge.kind} ${touched ? 'touched' : ''} ${found && !touched ? 'faint' : ''}`} d={path} />)
+    const other = edge.from === chosen ? b : a
+    if (touched && edge.kind !== 'sequence') why.set(other, (why.get(other) ?? new Set()).add(edge.kind))
   }
-  return <svg className="traces" width={wide} height={high} style={{ left: view.left, top: view.top }} aria-hidden="true">{drawn}</svg>
+  const size = { width: view.right - view.left, height: view.bottom - view.top, style: { left: view.left, top: view.top } }
+  return (
+    <>
+      <svg className="traces" {...size} aria-hidden="true">{drawn}</svg>
+      <svg className="traces above" {...size} aria-hidden="true">
+        {[...why].map(([c, kinds]) => <text key={c.id} x={places(c).x + 4 - view.left} y={places(c).y - 4 - view.top}>{[...kinds].join(', ')}</text>)}</svg>
+    </>
+  )
 }

@@ -15,6 +15,15 @@ export type Lane = {
   folded: boolean
 }
 
+/** nameOf is what a line of work is called where it stands below the one it came from, which an analysis has in its name. */
+export const nameOf = (node: BranchNode): string => (node.branch_kind === 'analysis' ? node.label : node.ref)
+
+/** subjectOf is what its last checkpoint says, without its name once more. */
+export function subjectOf(node: BranchNode): string {
+  const said = node.subject ?? ''
+  return said.startsWith(`${node.ref}: `) ? said.slice(node.ref.length + 2) : said
+}
+
 /** lineage are the branches that one came from and those that came from it. */
 export function lineage(nodes: readonly BranchNode[], ref: string): Set<string> {
   const parents = new Map(nodes.map((n) => [n.ref, n.parent_ref ?? '']))

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { query as ask, questPath } from '../../api/client'
 import { useResource } from '../../api/resource'
 import type { BranchNode, Branches, Comparison, EventNode, FileDiff, NodeTraces, StageNode, StudyEdge } from '../../api/types'
@@ -7,6 +7,7 @@ import { visible } from '../../text/plain'
 import { DiffView } from '../../ui/diffview'
 import { Badge, moment, several } from '../../ui/show'
 import { Ready } from '../../ui/states'
+import { subjectOf } from './lanes'
 import { toneOf } from './results'
 
 type Props = { quest: string; branches: Branches; traces?: NodeTraces; chosen: string; onGo: (id: string) => void; onClose: () => void }
@@ -21,16 +22,19 @@ export function Panel({ quest, branches, traces, chosen, onGo, onClose }: Props)
     <aside className="canvas-panel" aria-label="About what is chosen">
       <div className="row between"><span className="small muted">{branch ? branch.branch_kind : event ? event.kind : 'stage'}</span>
         <button className="button small quiet" onClick={onClose} aria-label="Close the panel">✕</button></div>
-      {branch && <OfBranch quest={quest} branch={branch} />}
+      {branch && <OfBranch quest={quest} branch={branch} against={againstOf(branches, branch)} />}
       {event && traces && <OfEvent quest={quest} event={event} traces={traces} onGo={onGo} />}
-      {stage && traces && <OfStage quest={quest} stage={stage} traces={traces} />}
+      {stage && <OfStage quest={quest} stage={stage} />}
     </aside>
   )
 }
 
 const outcomes: Record<string, string> = { better: 'good', worse: 'bad', tie: '', 'not comparable': 'warn' }
 
-function OfBranch({ quest, branch: b }: { quest: string; branch: BranchNode }) {
+// A result is held against the baseline; all else against what it came from.
+const againstOf = (all: Branches, b: BranchNode) => all.edges.find((e) => e.kind === 'compares' && e.from === b.ref)?.to ?? b.compare_base ?? b.parent_ref
+
+function OfBranch({ quest, branch: b, against }: { quest: string; branch: BranchNode; against?: string }) {
   const m = b.latest_metric
   return (
     <>
@@ -38,7 +42,7 @@ function OfBranch({ quest, branch: b }: { quest: string; branch: BranchNode }) {
       <div className="row">{b.current && <Badge tone="live">here</Badge>}{b.closed && <Badge>closed</Badge>}
         {m?.verdict && <Badge tone={toneOf(m.verdict)}>{visible(m.verdict)}</Badge>}
         {m?.outcome && <Badge tone={outcomes[m.outcome]}>{visible(m.outcome)}</Badge>}</div>
-      {b.subject && <p>{visible(b.subject)}</p>}
+      {b.subject && <p>{visible(subjectOf(b))}</p>}
       {b.latest_summary && b.latest_summary !== b.subject && <p className="small">{visible(b.latest_summary)}</p>}
       <dl className="facts">
         {m && <><dt>{visible(m.name)}</dt><dd className="num">{visible(m.value)} {visible(m.unit ?? '')}</dd></>}
@@ -49,8 +53,7 @@ function OfBranch({ quest, branch: b }: { quest: string; branch: BranchNode }) {
       </dl>
       {b.recent_artifacts.length > 0 && <p className="row small">{b.recent_artifacts.map((id) => <a key={id}
         href={questLink(quest, 'records', { artifact: id })}>{visible(id)}</a>)}</p>}
-      {b.compare_base && b.head && <Changed quest={quest} base={b.compare_base} head={b.ref} />}
-      {!b.compare_base && b.parent_ref && b.head && <Changed quest={quest} base={b.parent_ref} head={b.ref} />}
+      {against && b.head && <Changed quest={quest} base={against} head={b.ref} />}
     </>
   )
 }
@@ -81,8 +84,11 @@ function Changed({ quest, base, head }: { quest: string; base: string; head: str
 
 function OneFile({ quest, base, head, path }: { quest: string; base: string; head: string; path: string }) {
   const file = useResource<FileDiff>(questPath(quest, `/diff${ask({ base, head, path })}`))
-  return <Ready of={file} what="the difference">{(f) => (f.binary ? <p className="note">It is not text.</p>
-    : <DiffView patch={f.patch} label={`What changed in ${path}`} aside={f.truncated ? <span>only its beginning</span> : undefined} />)}</Ready>
+  const here = useRef<HTMLDivElement>(null)
+  const there = file.data !== undefined
+  useEffect(() => { if (there) here.current?.scrollIntoView({ block: 'nearest' }) }, [there])
+  return <div ref={here}><Ready of={file} what="the difference">{(f) => (f.binary ? <p className="note">It is not text.</p>
+    : <DiffView patch={f.patch} label={`What changed in ${path}`} aside={f.truncated ? <span>only its beginning</span> : undefined} />)}</Ready></div>
 }
 
 const inward: Record<StudyEdge['kind'], string> = {
@@ -124,18 +130,21 @@ function OfEvent({ quest, event: e, traces, onGo }: { quest: string; event: Even
   )
 }
 
-function OfStage({ quest, stage: s, traces }: { quest: string; stage: StageNode; traces: NodeTraces }) {
-  const title = new Map(traces.events.map((x) => [x.selection_ref, x.title]))
+function OfStage({ quest, stage: s }: { quest: string; stage: StageNode }) {
+  const made = useResource<NodeTraces>(questPath(quest, `/node-traces${ask({ view: 'event', branch: s.branch, stage: s.stage })}`))
   return (
     <>
       <h2>{visible(s.stage)} on <span className="mono">{visible(s.branch)}</span></h2>
       {s.summary && <p className="small">{visible(s.summary)}</p>}
       <p className="small muted">Events <a className="num" href={questLink(quest, 'timeline', { seq: s.first })}>{s.first}</a> to <a className="num"
         href={questLink(quest, 'timeline', { seq: s.last })}>{s.last}</a></p>
-      <ul className="edges">
-        {[...s.events, ...s.decisions].map((ref) => <li key={ref}><a href={questLink(quest, 'records', { artifact: ref.replace(/^event:/, '') })}>
-          {visible(title.get(ref) ?? ref.replace(/^event:/, ''))}</a></li>)}
-      </ul>
+      <Ready of={made} what="what came of it">{(t) => (
+        <ul className="edges">
+          {t.events.slice(0, 100).map((e) => <li key={e.selection_ref}><span className="muted">{e.kind}</span>{e.artifact
+            ? <a href={questLink(quest, 'records', { artifact: e.artifact.id })}>{visible(e.title)}</a> : <span>{visible(e.title)}, under way</span>}</li>)}
+          {t.events.length > 100 && <li className="muted">and {t.events.length - 100} more</li>}
+        </ul>
+      )}</Ready>
     </>
   )
 }

@@ -1,12 +1,13 @@
-import { useMemo } from 'react'
-import { blobLink, query as ask, questPath } from '../../api/client'
+import { useEffect, useMemo, useState } from 'react'
+import { blobLink, blobPath, getBytes, query as ask, questPath } from '../../api/client'
 import { useResource } from '../../api/resource'
 import type { EventDetail, Recorded, Ref, Tree } from '../../api/types'
 import { questLink } from '../../route'
 import { Markdown } from '../../text/markdown'
-import { visible } from '../../text/plain'
+import { visible, withoutTitle } from '../../text/plain'
 import { Badge, bytes } from '../../ui/show'
 import { Loading } from '../../ui/states'
+import { recordWords } from '../quest/links'
 import { useBlob } from '../tasks/told'
 import { toneOf } from './results'
 
@@ -25,7 +26,7 @@ export function Paper({ quest, paper, recorded }: { quest: string; paper: Record
   const outline = recorded.find((r) => r.id === body?.outline)
   return (
     <div className="split paper-view">
-      {body?.tree ? <Text tree={body.tree} /> : <Loading what="the paper" />}
+      {body?.tree ? <Text quest={quest} tree={body.tree} title={paper.title} /> : <Loading what="the paper" />}
       <aside className="stack" aria-label="What the paper rests on">
         {outline && <Claims quest={quest} outline={outline} recorded={recorded} />}
         {body?.checklist && <Checklist rows={body.checklist} />}
@@ -34,14 +35,40 @@ export function Paper({ quest, paper, recorded }: { quest: string; paper: Record
   )
 }
 
-function Text({ tree }: { tree: Ref }) {
+// A drawing is text to the server, which hands out nothing as a picture that could hold a program. In the place of a picture no
+// program of it runs, and nothing is read from elsewhere.
+function useDrawings(entries: Tree['entries'] | undefined): ReadonlyMap<string, string> {
+  const [drawn, setDrawn] = useState<ReadonlyMap<string, string>>(new Map())
+  useEffect(() => {
+    const stop = new AbortController()
+    const made: string[] = []
+    void Promise.all((entries ?? []).filter((e) => e.hash && e.size <= most && e.name.endsWith('.svg')).map(async ({ name, hash }) => {
+      const data = await getBytes(blobPath(hash ?? ''), stop.signal).catch(() => undefined)
+      if (!data || stop.signal.aborted) return []
+      made.push(URL.createObjectURL(new Blob([data], { type: 'image/svg+xml' })))
+      return [[name, made.at(-1) ?? '']] as [string, string][]
+    })).then((all) => { if (!stop.signal.aborted) setDrawn(new Map(all.flat())) })
+    return () => {
+      stop.abort()
+      made.forEach((url) => URL.revokeObjectURL(url))
+    }
+  }, [entries])
+  return drawn
+}
+
+function Text({ quest, tree, title }: { quest: string; tree: Ref; title: string }) {
   const root = useResource<Tree>(`/trees/${tree.hash}`)
   const figures = useResource<Tree>(root.data?.entries.some((e) => e.name === 'figures') ? `/trees/${tree.hash}${ask({ path: 'figures' })}` : null)
   const file = root.data?.entries.find((e) => e.name === 'paper.md')
   const { text, wrong, cut } = useBlob(file?.hash ? { hash: file.hash, size: file.size } : undefined, most)
-  const context = useMemo(() => ({
-    images: new Map((figures.data?.entries ?? []).flatMap((e) => (e.hash ? [[`figures/${e.name}`, e.hash], [e.name, e.hash]] as [string, string][] : []))),
-  }), [figures.data])
+  const drawings = useDrawings(figures.data?.entries)
+  const context = useMemo(() => {
+    const pictures = (figures.data?.entries ?? []).flatMap(({ name, hash = '' }) => {
+      const at = drawings.get(name) ?? (name.endsWith('.png') ? blobLink(hash) : '')
+      return at ? [[name, at], [`figures/${name}`, at]] as [string, string][] : []
+    })
+    return { figures: new Map(pictures), word: recordWords(quest) }
+  }, [figures.data, drawings, quest])
   const others = (root.data?.entries ?? []).filter((e) => /^paper\.(?:html|pdf|tex)$|^references\.bib$|^claims\.json$/.test(e.name))
   if (root.failure || wrong) return <p className="note bad" role="alert">{visible(wrong ?? root.failure?.message ?? '')}</p>
   if (text === undefined) return <Loading what="the paper" />
@@ -50,7 +77,7 @@ function Text({ tree }: { tree: Ref }) {
       <p className="row small">{others.map((e) => e.hash && <a key={e.name} href={blobLink(e.hash, e.name)} download={e.name}>{visible(e.name)},{' '}
         {bytes(e.size)}</a>)}</p>
       {cut && <p className="note warn">Only its beginning is shown.</p>}
-      <Markdown text={text} context={context} />
+      <Markdown text={withoutTitle(text, title)} context={context} />
     </section>
   )
 }

@@ -9,16 +9,19 @@ import { visible } from '../../text/plain'
 import { CardGrid } from '../../ui/grid'
 import { Badge, bytes, moment, several, When } from '../../ui/show'
 import { Empty, Ready } from '../../ui/states'
+import { recordWords } from '../quest/links'
 import { Papers } from './documents'
 import { matches } from './lanes'
 import { Claims, Paper } from './paper'
 import { toneOf } from './results'
+import { Threads } from './threads'
+import '../../ui/plot.css'
 import './study.css'
 
-const parts = [['artifacts', 'Artifacts'], ['memory', 'Memory'], ['documents', 'Documents']] as const
+const parts = [['artifacts', 'Artifacts'], ['memory', 'Memory'], ['documents', 'Documents'], ['threads', 'Told and asked']] as const
 type Part = typeof parts[number][0]
 
-/** Records are what a study came to, what it remembers, and its documents, as cards to read. */
+/** Records are what a study came to, what it remembers, its documents, and what it told and asked, as cards to read. */
 export default function Records({ name, query }: { name: string; query: URLSearchParams }) {
   const part: Part = query.get('card') ? 'memory' : query.get('document') ? 'documents' : parts.find(([p]) => p === query.get('part'))?.[0] ?? 'artifacts'
   return (
@@ -29,6 +32,7 @@ export default function Records({ name, query }: { name: string; query: URLSearc
       </nav>
       {part === 'artifacts' && <ArtifactCards name={name} chosen={query.get('artifact') ?? ''} />}
       {part === 'memory' && <MemoryCards name={name} chosen={query.get('card') ?? ''} />}
+      {part === 'threads' && <Threads name={name} />}
       {part === 'documents' && <Papers name={name} chosen={query.get('document') ?? ''} />}
     </div>
   )
@@ -77,16 +81,20 @@ const ArtifactCard = ({ name, record: r }: { name: string; record: Recorded }) =
     <div className="row between"><span className="row"><Badge>{visible(r.kind)}</Badge>
       {r.verdict && <Badge tone={toneOf(r.verdict)}>{visible(r.verdict)}</Badge>}
       {r.replaced_by && <Badge>replaced</Badge>}</span><span className="small muted mono">{visible(r.id)}</span></div>
-    <h3><a href={questLink(name, 'records', { artifact: r.id })}>{visible(r.title)}</a></h3>
+    <h3 className="clamp"><a href={questLink(name, 'records', { artifact: r.id })}>{visible(r.title)}</a></h3>
     {(r.metrics ?? []).slice(0, 3).map((m) => <p key={m.name} className="small num">{visible(m.name)} <b>{visible(m.value)}</b> {visible(m.unit ?? '')}</p>)}
-    {r.summary && <p className="small clamp">{visible(r.summary)}</p>}
+    {r.summary && !r.summary.startsWith(r.title) && <p className="small clamp">{visible(withoutMarks(r.summary))}</p>}
     <p className="small muted">{visible(r.stage)} on <span className="mono">{visible(r.branch)}</span> · <When time={r.time} /></p>
   </article>
 )
 
 const back = (name: string, part: Part, words: string) => <a className="small" href={questLink(name, 'records', { part })}>‹ {words}</a>
 
+// What is summed up in a line has lost its lines, and the marks of headings with them their meaning.
+const withoutMarks = (text: string) => text.replace(/(?:^|\s)#{1,6} /g, ' ').trim()
+
 function OneArtifact({ name, id, all }: { name: string; id: string; all: Recorded[] }) {
+  const words = useMemo(() => ({ word: recordWords(name) }), [name])
   const one = useQuestResource<RecordedDetail>(questPath(name, `/artifacts/${encodeURIComponent(id)}`))
   return (
     <div className="stack">
@@ -99,12 +107,12 @@ function OneArtifact({ name, id, all }: { name: string; id: string; all: Recorde
           {r.replaced_by && <p className="note warn">Another took its place: <a href={questLink(name, 'records', { artifact: r.replaced_by })}>
             {visible(r.replaced_by)}</a></p>}
           {r.why && <p className="note">{visible(r.why)}</p>}
-          {r.text ? <Markdown text={r.text} /> : r.summary && <p>{visible(r.summary)}</p>}
+          {r.kind !== 'paper' && r.text ? <Markdown text={r.text} context={words} /> : r.summary && <p>{visible(r.summary)}</p>}
           {r.ref && <a className="small" href={blobLink(r.ref.hash, 'text.txt')}>all of it, {bytes(r.ref.size)}</a>}
           {r.kind === 'paper' && <Paper quest={name} paper={r} recorded={all} />}
           {r.kind === 'outline' && <Claims quest={name} outline={r} recorded={all} />}
           {(r.metrics ?? []).length > 0 && <Figures record={r} />}
-          {r.against.map((line, i) => <p key={i} className="small">{visible(line)}</p>)}
+          {r.against.length > 0 && <Markdown text={r.against.map((line) => (line.startsWith('- ') ? line : `\n${line}\n`)).join('\n')} context={words} />}
           <dl className="facts">
             <dt>where</dt><dd>{visible(r.stage)} on <a className="mono" href={questLink(name, 'canvas', { node: r.branch })}>{visible(r.branch)}</a></dd>
             <dt>when</dt><dd>{moment(r.time)}, <a href={questLink(name, 'timeline', { seq: r.seq })}>event {r.seq}</a></dd>

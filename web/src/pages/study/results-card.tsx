@@ -20,7 +20,8 @@ export default function Results({ quest }: { quest: string }) {
     <section className="card stack tight results" aria-labelledby="results">
       <div className="row between"><h2 id="results">Results</h2>
         {all.length > 1 && <select aria-label="Metric" value={at} onChange={(e) => setAt(Number(e.target.value))}>
-          {all.map((s, i) => <option key={i} value={i}>{flat(s.name)}, {several(s.points.length, 'run')}</option>)}</select>}</div>
+          {all.map((s, i) => <option key={i} value={i}>{flat(s.name)}{all.some((o) => o !== s && o.name === s.name) && ` on ${s.data.slice(0, 8)}`},{' '}
+            {several(s.points.length, 'run')}</option>)}</select>}</div>
       <Plot label={shown.name} unit={shown.unit} better={shown.better} points={shown.points} level={shown.level} />
     </section>
   )

@@ -11,7 +11,7 @@ const link = (id: string) => `#${id}`
 describe('series', () => {
   it('has a point for each result, in order, as its figure is written', () => {
     const [s] = series([result('b', 2, 'run', 'verified', '1.80'), result('a', 1, 'baseline', 'verified', '2.10')], link)
-    expect(s?.points.map((p) => [p.name, p.value, p.shape, p.href])).toEqual([['run/a', '2.10', 'full', '#a'], ['run/b', '1.80', 'full', '#b']])
+    expect(s?.points.map((p) => [p.name, p.value, p.shape, p.href])).toEqual([['a', '2.10', 'full', '#a'], ['b', '1.80', 'full', '#b']])
     expect(s?.level).toEqual({ name: 'baseline run/a', value: '2.10', tolerance: '0.05' })
   })
   it('calls best only what was verified, in the direction that counts', () => {
@@ -22,7 +22,12 @@ describe('series', () => {
     const [high] = series(['1', '3', '2'].map((v, i) => result(`r${i}`, i, 'run', 'verified', v, { direction: 'higher' })), link)
     expect(high?.points.map((p) => p.best ?? false)).toEqual([false, true, false])
   })
+  it('calls no slice the best: it answers a question about another', () => {
+    const [s] = series([result('a', 1, 'run', 'verified', '2'), { ...result('b', 2, 'run', 'verified', '1'), slice: 'noise' } as Recorded], link)
+    expect(s?.points.map((p) => p.best ?? false)).toEqual([true, false])
+  })
   it('keeps figures apart that do not mean the same', () => {
+    expect(series([result('a', 1, 'run', 'verified', '1'), result('b', 2, 'run', 'verified', '1', { data: 'y' })], link).length).toBe(2)
     expect(series([result('a', 1, 'run', 'verified', '1'), result('b', 2, 'run', 'verified', '1', { unit: 'MWh' })], link).length).toBe(2)
   })
   it('takes the last baseline that was verified before one that was not', () => {

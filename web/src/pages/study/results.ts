@@ -1,8 +1,8 @@
 import type { Metric, Recorded } from '../../api/types'
 import type { Level, Point, Shape } from '../../ui/plot'
 
-/** A Series is one metric over all results that have it. */
-export type Series = { name: string; unit?: string; better: 'higher' | 'lower'; points: Point[]; level?: Level }
+/** A Series is one metric over all results that have it; data is the hash of what it was measured on. */
+export type Series = { name: string; unit?: string; better: 'higher' | 'lower'; data: string; points: Point[]; level?: Level }
 
 const shapes: Record<string, Shape> = { verified: 'full', differs: 'cross', failed: 'square' }
 
@@ -18,15 +18,16 @@ const said: Record<string, string> = {
 }
 
 /**
- * series makes plots of results: one for each metric that means the same, which is to say by name, unit and direction. The
- * level is that of the last baseline that was verified, or of the last one. Only what is verified can be the best.
+ * series makes plots of results: one for each metric that means the same, which is to say by name, unit, direction and what it was
+ * measured on. The level is that of the last baseline that was verified, or of the last one. Only what is verified can be the best,
+ * and no slice: it answers a question about another result.
  */
 export function series(recorded: readonly Recorded[], href: (id: string) => string): Series[] {
   const all = new Map<string, Series & { values: { value: number; point: Point }[]; checked: boolean }>()
   for (const r of [...recorded].sort((a, b) => a.seq - b.seq)) {
     for (const m of r.metrics ?? []) {
-      const key = [m.name, m.unit ?? '', m.direction].join('\n')
-      const s = all.get(key) ?? { name: m.name, unit: m.unit || undefined, better: m.direction, points: [], values: [], checked: false }
+      const key = [m.name, m.unit ?? '', m.direction, m.data].join('\n')
+      const s = all.get(key) ?? { name: m.name, unit: m.unit || undefined, better: m.direction, data: m.data, points: [], values: [], checked: false }
       all.set(key, s)
       add(s, r, m, href)
     }
@@ -36,15 +37,15 @@ export function series(recorded: readonly Recorded[], href: (id: string) => stri
     const best = s.values.reduce<typeof s.values[number] | undefined>((held, v) => (!held || better(v.value, held.value) ? v : held), undefined)
     if (best && s.points.length > 1) best.point.best = true
   }
-  return [...all.values()].map(({ name, unit, better, points, level }) => ({ name, unit, better, points, level }))
+  return [...all.values()].map(({ name, unit, better, data, points, level }) => ({ name, unit, better, data, points, level }))
 }
 
 function add(s: Series & { values: { value: number; point: Point }[]; checked: boolean }, r: Recorded, m: Metric, href: (id: string) => string): void {
   const verdict = r.verdict ?? ''
-  const point: Point = { name: r.slice || r.branch || r.id, value: m.value, shape: shapes[verdict] ?? 'hollow', href: href(r.id),
+  const point: Point = { name: r.slice || r.branch.replace(/^run\//, '') || r.id, value: m.value, shape: shapes[verdict] ?? 'hollow', href: href(r.id),
     said: `${said[verdict] ?? `not checked${r.why ? `: ${r.why}` : ''}`}. ${r.title}` }
   s.points.push(point)
-  if (verdict === 'verified') s.values.push({ value: Number(m.value), point })
+  if (verdict === 'verified' && !r.slice) s.values.push({ value: Number(m.value), point })
   const checked = verdict === 'verified'
   if (r.kind === 'baseline' && (checked || !s.checked)) {
     s.level = { name: `baseline ${r.branch || r.id}`, value: m.value, tolerance: m.tolerance || undefined }

@@ -1,13 +1,13 @@
-import { useEffect, useImperativeHandle, useRef, useState, type ReactNode, type Ref } from 'react'
-import { visible } from '../../text/plain'
+import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState, type ReactNode, type Ref } from 'react'
+import { flat, visible } from '../../text/plain'
 import { count } from '../../ui/show'
-import type { Lane } from './lanes'
+import { nameOf, subjectOf, type Lane } from './lanes'
 
 /** A View is the part of a sheet that is looked at, in pixels of its cells. */
 export type View = { left: number; top: number; right: number; bottom: number }
 
 /** Shower brings a place of the cells into view. */
-export type Shower = { show: (x: number, y: number) => void }
+export type Shower = { show: (x: number, y: number, wide: number) => void }
 
 type Props = {
   lanes: Lane[]
@@ -29,6 +29,9 @@ type Props = {
 // What is drawn beyond the window, so that a quick turn of the wheel finds something.
 const beyond = 240
 
+const seen = ({ scrollLeft: x, scrollTop: y, clientWidth: w, clientHeight: h }: HTMLElement): View =>
+  ({ left: x - beyond, top: y - beyond, right: x + w + beyond, bottom: y + h + beyond })
+
 /** Sheet draws lanes below each other, their names at the left. Only what is near the window exists, however many there are. */
 export function Sheet({ lanes, label, high, wide, head, chosen, top, faint, onFold, onChoose, cells, ref }: Props) {
   const box = useRef<HTMLDivElement>(null)
@@ -37,13 +40,7 @@ export function Sheet({ lanes, label, high, wide, head, chosen, top, faint, onFo
     const element = box.current
     if (!element) return
     let asked = 0
-    const look = () => {
-      asked = 0
-      const { scrollLeft: x, scrollTop: y, clientWidth: w, clientHeight: h } = element
-      setView({ left: x - beyond, top: y - beyond, right: x + w + beyond, bottom: y + h + beyond })
-    }
-    const later = () => { if (!asked) asked = window.requestAnimationFrame(look) }
-    look()
+    const later = () => { if (!asked) asked = window.requestAnimationFrame(() => { asked = 0; setView(seen(element)) }) }
     const watch = new ResizeObserver(later)
     watch.observe(element)
     element.addEventListener('scroll', later, { passive: true })
@@ -53,12 +50,14 @@ export function Sheet({ lanes, label, high, wide, head, chosen, top, faint, onFo
       element.removeEventListener('scroll', later)
     }
   }, [])
+  // What is folded away may be where one looked: a sheet that has shrunk is looked at elsewhere, and no scrolling says so.
+  useLayoutEffect(() => { if (box.current) setView(seen(box.current)) }, [lanes.length, wide, high])
   useImperativeHandle(ref, () => ({
-    show: (x, y) => {
+    show: (x, y, room) => {
       const e = box.current
       if (!e) return
-      const room = e.clientWidth - head
-      if (x < e.scrollLeft || x + 120 > e.scrollLeft + room) e.scrollLeft = x - room / 3
+      const across = e.clientWidth - head
+      if (x < e.scrollLeft || x + room > e.scrollLeft + across) e.scrollLeft = x - Math.max(0, across - room) / 3
       if (y < e.scrollTop || y + high > e.scrollTop + e.clientHeight - 40) e.scrollTop = y - e.clientHeight / 3
     },
   }), [head, high])
@@ -98,9 +97,9 @@ function Head({ lane: l, high, chosen, faint, onFold, onChoose }: HeadProps) {
         {l.children > 0 && !l.folded && <line x1={x(l.depth)} x2={x(l.depth)} y1={middle + 5} y2={high} />}
         <circle className={`${node.branch_kind} ${node.closed ? 'closed' : ''}`} cx={x(l.depth)} cy={middle} r={5} />
       </svg>
-      <button className="lane-name" aria-pressed={chosen} onClick={() => onChoose(l.ref)} title={node.subject}>
-        <span className="row"><span className="clip mono">{visible(node.ref)}</span>{node.current && <span className="badge live">here</span>}</span>
-        <span className="clip small muted">{visible(node.subject || node.branch_kind)}</span>
+      <button className="lane-name" aria-pressed={chosen} onClick={() => onChoose(l.ref)} title={flat(`${node.ref}: ${subjectOf(node)}`)}>
+        <span className="row"><span className="clip mono">{visible(nameOf(node))}</span>{node.current && <span className="badge live">here</span>}</span>
+        <span className="clip small muted">{visible(subjectOf(node))}</span>
       </button>
       {l.children > 0 && <button className="button small quiet fold" aria-expanded={!l.folded} onClick={() => onFold(l.ref)}
 >
