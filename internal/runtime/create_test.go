@@ -285,7 +285,7 @@ func crowd(l *lab, kinds, much int) runtime.Plan {
 // said. The question makes room if it must.
 func TestTheFirstEventHoldsAnyLab(t *testing.T) {
 	t.Parallel()
-	for much, moved := range map[int]bool{0: false, 9: true} {
+	for much, moved := range map[int]bool{0: false, 8: true} {
 		l := newLab(t)
 		l.Societies = []quest.Society{society.Society{}}
 		p := crowd(l, 8, much)
