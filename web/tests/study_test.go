@@ -15,7 +15,7 @@ import (
 func grown(tab *browsertest.Tab, branches, events int) {
 	before(tab, `window.branches = `+strconv.Itoa(branches)+`; window.events = `+strconv.Itoa(events)+`;
 	window.instead = (url) => (/\/(branches|node-traces|memory|documents|compare|diff|trees)\b|\/artifacts\/|\/events\/(49|50)$/.test(String(url)) ? '/api/quests/demo-number/artifacts' : /\/api\/(settings|doctor)/.test(String(url)) ? '/api/examples' : undefined);`)
-	before(tab, `(() => { const real = window.fetch; window.fetch = async (...args) => /blobs\/c{64}/.test(String(args[0])) ? new Response('# A paper\n\nIt says **so** <img src=x onerror=alert(1)>.\n') : real(...args) })()`)
+	before(tab, `(() => { const real = window.fetch; window.fetch = async (...args) => /blobs\/e{64}/.test(String(args[0])) ? new Response('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" onload="window.__pwned=1"><script>window.__pwned=1</script></svg>') : /blobs\/c{64}/.test(String(args[0])) ? new Response('# A paper\n\nIt says **so** <img src=x onerror=alert(1)>.\n\n![One](figures/one.svg)\n') : real(...args) })()`)
 	altered(tab, `
 		const time = '2026-01-02T03:04:05Z', evil = '<img src=x onerror=alert(1)> \u202e';
 		const stages = ['scout', 'baseline', 'idea', 'experiment', 'analysis-campaign', 'write', 'finalize'];
@@ -216,6 +216,7 @@ func TestAHostilePaper(t *testing.T) {
 	tab.Until(`document.querySelectorAll('.claims .card').length === 2 && document.querySelector('.paper-view .prose')`)
 	reads(t, tab, ".claims", "Damping beats", "The month before", "mae 1.87 kWh", "verified")
 	reads(t, tab, ".paper-view", "A paper", "holds", "fails", "limits", "no limits are stated", "paper.html")
+	tab.Until(`document.querySelector('.paper-view img[src^="blob:"]')?.naturalWidth > 0`)
 	harmless(t, tab)
 }
 
