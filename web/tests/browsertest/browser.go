@@ -99,7 +99,7 @@ func Scheme(dark bool) chromedp.Action {
 const settled = `((quiet) => new Promise((done, fail) => {
 	let calm = 0;
 	const watch = new MutationObserver(() => { calm = 0 });
-	watch.observe(document.documentElement, { subtree: true, childList: true, characterData: true, attributes: true });
+	watch.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
 	const began = performance.now();
 	const look = () => {
 		const busy = document.readyState !== 'complete' || !document.querySelector('main')
