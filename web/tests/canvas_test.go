@@ -101,6 +101,11 @@ func looked(tab *browsertest.Tab, quest string) (drawn, used []browsertest.Task)
 		search(tab, "")
 		tab.Until(`!document.querySelector('.canvas-bar [role=status]')`)
 	})
+	// Whoever stands at the end of all lines of work, and folds them, sees those that are left.
+	tab.Eval(`document.querySelector('.sheet').scrollTop = 1e6, true`, nil)
+	tab.Do(browsertest.Settled())
+	tab.Click(".canvas-bar button", "Fold")
+	tab.Until(`document.querySelector('.lane-head')`)
 	return drawn, used
 }
 
