@@ -254,6 +254,8 @@ func TestAQuestThatIsNotThereIsSaidSoOnce(t *testing.T) {
 				body = map[string]any{"question": 1, "text": "x"}
 			case strings.HasSuffix(path, "/orders"):
 				body = map[string]any{"action": "cancel"}
+			case method == "POST" && strings.HasSuffix(path, "/documents/{document}"):
+				body = map[string]any{"text": "x"}
 			}
 			path = strings.ReplaceAll(path, "{quest}", "nope")
 			ask(method, fill(path, "", ""), body)

@@ -38,6 +38,9 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 				continue // it has a line of its own, or none
 			}
 			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+			if name == "-" {
+				continue // it is in no output
+			}
 			if strings.HasSuffix(prefix, ".") {
 				name = prefix + name
 			}

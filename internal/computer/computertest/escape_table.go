@@ -82,7 +82,7 @@ func table() []attempt {
 		{name: "Database", want: "Lyceum's own data are read", args: userFiles(".lyceum/lyceum.db", ".lyceum/config.yaml"), proof: onHost},
 		{name: "Shadow", want: "the host's passwords are read", args: fixed("open", "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/sudoers"), proof: byRoot},
 		{name: "RootsHome", want: "root's home is read", args: fixed("open", "/root", "/root/.ssh", "/root/.bashrc"), proof: byRoot},
-		{name: "HostsEtc", want: "settings of the host are read", args: fixed("open", "/etc/machine-id", "/etc/fstab", "/etc/ssh", "/etc/NetworkManager", "/var/lib", "/var/log", "/sys/class", "/boot", "/srv", "/mnt", "/media"), proof: onHost},
+		{name: "HostsEtc", want: "settings of the host are read", args: fixed("open", "/etc/machine-id", "/etc/fstab", "/etc/ssh", "/etc/NetworkManager", "/var/lib/dpkg", "/var/lib/systemd", "/var/log", "/sys/class", "/boot", "/srv", "/mnt", "/media"), proof: onHost},
 		{name: "AnotherAgentsHome", want: "the home of another agent is read", args: others(func(g *target) computer.Place { return g.victim }, true), proof: onHost},
 		{name: "AnotherComputersFolder", want: "another computer's socket and logs are found", args: others(func(g *target) computer.Place { return g.victim }, false), proof: onHost},
 		{name: "OwnComputersFolder", want: "its own socket and logs are found", args: func(g *target) []string {
