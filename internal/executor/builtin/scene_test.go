@@ -111,6 +111,8 @@ type scene struct {
 	outs   map[string]string
 	codes  map[string]int
 	ends   map[string]context.CancelFunc
+	// answer, if there is one, is closed before it is said that a command has begun.
+	answer chan struct{}
 }
 
 const canAll = `{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}`
@@ -282,6 +284,9 @@ func (s *scene) Request(method string, params json.RawMessage) (func(context.Con
 func (s *scene) create(args []string) (any, error) {
 	if len(args) != 2 || args[0] != "-c" {
 		return nil, fmt.Errorf("the arguments of sh are %q", args)
+	}
+	if s.answer != nil {
+		defer func() { <-s.answer }()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -75,15 +76,21 @@ func (t *turn) command(ctx context.Context, text string, within time.Duration) (
 	var made struct {
 		Terminal string `json:"terminalId"`
 	}
-	err := t.ask(ctx, sdk.ClientMethodTerminalCreate, sdk.CreateTerminalRequest{
-		SessionId: session, Command: "sh", Args: []string{"-c", text}, Cwd: &t.s.cwd, OutputByteLimit: new(maxOutput),
-	}, &made)
-	if err != nil {
-		return "", err
+	if ctx.Err() != nil {
+		return "", ctx.Err()
 	}
 	after, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	end := func() { time.AfterFunc(leaveTime, cancel) }
+	// A command may run before the client's answer is here. Whoever cancels meanwhile wants it killed, and for that it
+	// must be known.
+	defer context.AfterFunc(ctx, end)()
+	err := t.ask(after, sdk.ClientMethodTerminalCreate, sdk.CreateTerminalRequest{
+		SessionId: session, Command: "sh", Args: []string{"-c", text}, Cwd: &t.s.cwd, OutputByteLimit: new(maxOutput),
+	}, &made)
+	if err != nil {
+		return "", cmp.Or(ctx.Err(), err)
+	}
 	defer func() {
 		end()
 		_ = t.ask(after, sdk.ClientMethodTerminalRelease, sdk.ReleaseTerminalRequest{SessionId: session, TerminalId: made.Terminal}, nil)

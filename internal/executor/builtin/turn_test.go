@@ -288,6 +288,24 @@ func TestCancel(t *testing.T) {
 			t.Errorf("the model was told %+v", r)
 		}
 	})
+	t.Run("KillsACommandOfWhichNobodyToldItYet", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t, use("run_command", `{"command":"sleep"}`))
+		s.answer = make(chan struct{})
+		runs, killed := make(chan struct{}), make(chan struct{})
+		s.run = func(ctx context.Context, _ string) (string, int) {
+			close(runs)
+			<-ctx.Done()
+			close(killed)
+			return "", 137
+		}
+		s.start(Options{})
+		id := s.open()
+		s.mode(id, ModeAuto)
+		go func() { <-runs; s.cancel(id); close(s.answer) }()
+		s.wants(id, "go", "cancelled")
+		<-killed
+	})
 	t.Run("EndsWithARequestForPermission", func(t *testing.T) {
 		t.Parallel()
 		s := newScene(t, use("run_command", `{"command":"x"}`))
