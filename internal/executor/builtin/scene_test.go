@@ -281,6 +281,18 @@ func (s *scene) Request(method string, params json.RawMessage) (func(context.Con
 	}, nil
 }
 
+// endless has the one command run until it is killed, and tells of both.
+func (s *scene) endless() (runs, killed chan struct{}) {
+	runs, killed = make(chan struct{}), make(chan struct{})
+	s.run = func(ctx context.Context, _ string) (string, int) {
+		close(runs)
+		<-ctx.Done()
+		close(killed)
+		return "", 137
+	}
+	return runs, killed
+}
+
 func (s *scene) create(args []string) (any, error) {
 	if len(args) != 2 || args[0] != "-c" {
 		return nil, fmt.Errorf("the arguments of sh are %q", args)

@@ -267,13 +267,7 @@ func TestCancel(t *testing.T) {
 	t.Run("KillsTheCommand", func(t *testing.T) {
 		t.Parallel()
 		s := newScene(t, reply(model.StopTools, called("1", "run_command", `{"command":"sleep"}`), called("2", "write_file", `{"path":"a","content":"x"}`)), say("after"))
-		runs, killed := make(chan struct{}), make(chan struct{})
-		s.run = func(ctx context.Context, _ string) (string, int) {
-			close(runs)
-			<-ctx.Done()
-			close(killed)
-			return "", 137
-		}
+		runs, killed := s.endless()
 		s.start(Options{})
 		id := s.open()
 		s.mode(id, ModeAuto)
@@ -292,13 +286,7 @@ func TestCancel(t *testing.T) {
 		t.Parallel()
 		s := newScene(t, use("run_command", `{"command":"sleep"}`))
 		s.answer = make(chan struct{})
-		runs, killed := make(chan struct{}), make(chan struct{})
-		s.run = func(ctx context.Context, _ string) (string, int) {
-			close(runs)
-			<-ctx.Done()
-			close(killed)
-			return "", 137
-		}
+		runs, killed := s.endless()
 		s.start(Options{})
 		id := s.open()
 		s.mode(id, ModeAuto)
