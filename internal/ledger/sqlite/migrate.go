@@ -77,29 +77,20 @@ func (s *Store) newer(format int64) error {
 }
 
 // migrate brings the ledger to the format of this binary, one migration after the
-// other, each in a transaction of its own. Before the first a copy is made, which
-// is kept.
+// other, all in one transaction. Before the first a copy is made, which is kept.
 //
 // The write lock of the file decides between processes that open an old ledger at
 // once: whoever comes second finds the new format when it gets the lock. A crash
-// rolls the transaction back; the next to open begins with the format that it finds.
+// rolls all of it back; the next to open begins anew.
 func (s *Store) migrate(conn *sq.Conn, format int64) error {
-	for copied := ""; format < s.format(); {
-		next, err := s.migrateOnce(conn, &copied)
-		if errors.Is(err, ledger.ErrNewer) {
-			return err
-		}
-		if err != nil {
-			return fmt.Errorf("bring it from format %d to %d (it stays as it is): %w", format, format+1, s.kind(err))
-		}
-		format = next
+	err := s.migrateAll(conn)
+	if err == nil || errors.Is(err, ledger.ErrNewer) {
+		return err
 	}
-	return nil
+	return fmt.Errorf("bring it from format %d to %d (it stays as it is): %w", format, s.format(), s.kind(err))
 }
 
-// migrateOnce runs the migration that is next, if any, and returns the format that
-// the ledger has now. The copy is made if there is none yet.
-func (s *Store) migrateOnce(conn *sq.Conn, copied *string) (format int64, err error) {
+func (s *Store) migrateAll(conn *sq.Conn) (err error) {
 	fresh := ""
 	defer func() {
 		if err != nil && fresh != "" { // a try that failed leaves nothing behind
@@ -108,31 +99,28 @@ func (s *Store) migrateOnce(conn *sq.Conn, copied *string) (format int64, err er
 	}()
 	end, err := sqlitex.ImmediateTransaction(conn)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer end(&err)
-	if format, err = formatOf(conn); err != nil {
-		return format, err
-	}
+	format, err := formatOf(conn)
 	switch {
+	case err != nil || format == s.format():
+		return err
 	case format > s.format():
-		return format, s.newer(format)
-	case format == s.format():
-		return format, nil
+		return s.newer(format)
 	}
-	if *copied == "" {
-		if fresh, err = s.copyBefore(format + 1); err != nil {
-			return format, err
+	if fresh, err = s.copyBefore(format + 1); err != nil {
+		return err
+	}
+	s.opts.Say(fmt.Sprintf("Bringing this home from format %d to %d. A copy of its ledgers as they were is kept in %s.", format, s.format(), fresh))
+	for _, script := range s.opts.migrations[format-1:] {
+		s.opts.before("change")
+		if err := execute(conn, script); err != nil {
+			return err
 		}
-		*copied = fresh
-		s.opts.Say(fmt.Sprintf("Bringing this home from format %d to %d. A copy of its ledgers as they were is kept in %s.", format, s.format(), fresh))
-	}
-	s.opts.before("change")
-	if err := execute(conn, s.opts.migrations[format-1]); err != nil {
-		return format, err
 	}
 	defer s.opts.before("commit")
-	return format + 1, setFormat(conn, format+1)
+	return setFormat(conn, s.format())
 }
 
 // copyBefore copies the ledger, of which the caller holds the write lock, to a file

@@ -123,7 +123,7 @@ func TestMigrationsRunInOrderAndOnce(t *testing.T) {
 		must(t, err)
 		must(t, st.Close())
 	}
-	if got, want := strings.Join(steps, " "), "copy rename change commit change commit change commit change commit"; got != want {
+	if got, want := strings.Join(steps, " "), "copy rename change change change change commit"; got != want {
 		t.Errorf("opening twice took the steps %q, want %q", got, want)
 	}
 	var width int64
@@ -232,7 +232,7 @@ func TestAMigrationThatFailsChangesNothing(t *testing.T) {
 			path := old(t, t.TempDir())
 			for range 3 {
 				_, err := open(path)
-				if err == nil || !strings.Contains(err.Error(), "from format 1 to 2 (it stays as it is)") {
+				if err == nil || !strings.Contains(err.Error(), "from format 1 to ") || !strings.Contains(err.Error(), "(it stays as it is)") {
 					t.Fatalf("got %v, want an error that says which migration failed", err)
 				}
 				if strings.Contains(name, "room") && !errors.Is(err, ledger.ErrFull) {
@@ -324,16 +324,14 @@ func TestAProcessKilledInAMigrationLeavesALedgerThatOpens(t *testing.T) {
 	for _, at := range []struct {
 		step   string
 		nth    int
-		format int64
 		copies []string
 	}{
-		{"copy", 0, 1, []string{"lyceum.db.before-2"}},
-		{"rename", 0, 1, []string{"lyceum.db.before-2"}},
-		{"change", 0, 1, []string{"lyceum.db.before-2", "lyceum.db.before-2.2"}},
-		{"commit", 0, 1, []string{"lyceum.db.before-2", "lyceum.db.before-2.2"}},
-		{"change", 1, 2, nil},
-		{"commit", 1, 2, nil},
-		{"commit", 2, 3, nil},
+		{"copy", 0, []string{"lyceum.db.before-2"}},
+		{"rename", 0, []string{"lyceum.db.before-2"}},
+		{"change", 0, []string{"lyceum.db.before-2", "lyceum.db.before-2.2"}},
+		{"change", 1, []string{"lyceum.db.before-2", "lyceum.db.before-2.2"}},
+		{"change", 3, []string{"lyceum.db.before-2", "lyceum.db.before-2.2"}},
+		{"commit", 0, []string{"lyceum.db.before-2", "lyceum.db.before-2.2"}},
 	} {
 		t.Run(fmt.Sprint(at.step, at.nth), func(t *testing.T) {
 			t.Parallel()
@@ -344,8 +342,8 @@ func TestAProcessKilledInAMigrationLeavesALedgerThatOpens(t *testing.T) {
 			if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != -1 {
 				t.Fatalf("the process ended by itself: %v: %s", err, out)
 			}
-			if n := format(t, path); n != at.format {
-				t.Errorf("it was killed before %s %d and left format %d, want %d", at.step, at.nth, n, at.format)
+			if n := format(t, path); n != 1 {
+				t.Errorf("it was killed before %s %d and left format %d, want 1 as before", at.step, at.nth, n)
 			}
 			st, err := sqlite.OpenWith(path, sqlite.Options{}, future(), nil)
 			must(t, err)
@@ -356,11 +354,7 @@ func TestAProcessKilledInAMigrationLeavesALedgerThatOpens(t *testing.T) {
 			if n := format(t, path); n != 5 {
 				t.Errorf("opened again it has format %d, want 5", n)
 			}
-			if at.format == 1 {
-				wantCopies(t, path, at.copies...)
-			} else if got := copies(t, path); len(got) != 2 || got[1] != fmt.Sprintf("lyceum.db.before-%d", at.format+1) {
-				t.Errorf("the copies are %v, want one of format 1 and one of format %d", got, at.format)
-			}
+			wantCopies(t, path, at.copies...)
 		})
 	}
 }
