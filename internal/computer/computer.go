@@ -49,6 +49,8 @@ type Spec struct {
 	// Fixed are folders of the home, at its top, that programs only read. One that is not there
 	// is left out.
 	Fixed []string
+	// Bounds are what of the home, of Folders and of /tmp programs can read and write.
+	Bounds workspace.Bounds
 	// Digests is a folder of the host in which the digests of Folders are kept for the next
 	// process; without it they are kept in memory.
 	Digests string
@@ -322,6 +324,8 @@ type Fingerprint struct {
 	Fixed []string `json:"fixed,omitempty"`
 	// Program says that this program is shown inside.
 	Program bool `json:"program,omitempty"`
+	// Bounds are those of the spec.
+	Bounds workspace.Bounds `json:"bounds,omitzero"`
 }
 
 // Errors.

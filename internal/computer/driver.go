@@ -38,6 +38,9 @@ type Boot struct {
 	// Base is what Prepare returned.
 	Base string
 	Spec Spec
+	// Masks are to be covered, after all else is laid out: so that they cannot be read, written to,
+	// moved or removed.
+	Masks []Mask
 	// Listener is the socket the helper accepts connections on.
 	Listener *os.File
 	// Config is what the helper is told. The driver fills in what depends on it.

@@ -22,6 +22,7 @@ import (
 
 	"lyceum/internal/computer/link"
 	"lyceum/internal/plain"
+	"lyceum/internal/workspace"
 
 	"golang.org/x/sys/unix"
 )
@@ -62,6 +63,7 @@ type Computer struct {
 	place  Place
 	home   *os.Root
 	saved  saved
+	bounds workspace.Bounds
 	report link.Answer
 	opts   Options
 	ctx    context.Context
@@ -86,6 +88,8 @@ type saved struct {
 	Fingerprint Fingerprint `json:"fingerprint"`
 	// Key is what tokens for its ports are made with, of each boot another.
 	Key []byte `json:"key,omitempty"`
+	// Masks are what was covered when it was booted.
+	Masks []Mask `json:"masks,omitempty"`
 }
 
 // Open finds the computer of a place, with the commands that were kept in it, or
@@ -111,7 +115,7 @@ func Open(ctx context.Context, d Driver, p Place, s Spec, opts Options) (*Comput
 		return nil, err
 	}
 	defer unlock()
-	c := &Computer{driver: d, place: p, opts: opts, captures: map[string]*capture{}}
+	c := &Computer{driver: d, place: p, opts: opts, bounds: s.Bounds, captures: map[string]*capture{}}
 	base, err := d.Prepare(ctx, s, opts.Progress)
 	if err != nil {
 		return nil, err
@@ -123,7 +127,7 @@ func Open(ctx context.Context, d Driver, p Place, s Spec, opts Options) (*Comput
 	if s.Fixed, err = fixed(p.Home, s.Fixed); err != nil {
 		return nil, err
 	}
-	print := Fingerprint{Driver: d.Name(), Base: base, Kernel: kernel(), Arch: runtime.GOARCH, Limits: s.Limits, Network: s.Network, Ports: s.Ports, Folders: folders, Fixed: s.Fixed, Program: s.Program}
+	print := Fingerprint{Driver: d.Name(), Base: base, Kernel: kernel(), Arch: runtime.GOARCH, Limits: s.Limits, Network: s.Network, Ports: s.Ports, Folders: folders, Fixed: s.Fixed, Program: s.Program, Bounds: s.Bounds}
 	if !c.find(ctx, print) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -222,7 +226,13 @@ func (c *Computer) boot(ctx context.Context, s Spec, print Fingerprint) error {
 			Open: s.Network.Open, Ports: s.listeners(),
 		},
 	}
-	c.saved = saved{Driver: c.driver.Name(), Fingerprint: print}
+	if err := s.makeFolders(c.place.Home); err != nil {
+		return err
+	}
+	if b.Masks, err = s.masks(c.place.Home); err != nil {
+		return err
+	}
+	c.saved = saved{Driver: c.driver.Name(), Fingerprint: print, Masks: b.Masks}
 	if len(s.Ports) > 0 {
 		c.saved.Key = make([]byte, sha256.Size)
 		if _, err := rand.Read(c.saved.Key); err != nil {

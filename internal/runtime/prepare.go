@@ -284,10 +284,8 @@ func (l *live) attachOne(ctx context.Context, c tool.Call, name string, left *in
 		return e, notOurs, nil
 	}
 	defer f.Close()
-	if shut, err := tool.Closed(c.Home, f, c.Closed); err != nil {
-		return e, notOurs, nil
-	} else if shut != "" {
-		return e, fmt.Errorf("%q is closed to you by a policy (%s): it cannot be attached", short, shut), nil
+	if err := c.Readable(f); err != nil {
+		return e, fmt.Errorf("%q cannot be attached: %w", short, err), nil
 	}
 	info, err := f.Stat()
 	tooLarge := fmt.Errorf("%q makes the attached files larger than %d MiB together; attach less", short, maxAttached>>20)

@@ -30,10 +30,7 @@ func local(home room, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if dir := workspace.Closed(name, home.closed); dir != "" {
-		return "", shut(name, dir)
-	}
-	return name, nil
+	return name, home.open(name, name)
 }
 
 // inWords puts an error of the file system into words, without the host's paths.

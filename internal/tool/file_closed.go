@@ -1,13 +1,10 @@
 package tool
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"path"
-	"strings"
-	"syscall"
 
+	"lyceum/internal/computer"
 	"lyceum/internal/workspace"
 )
 
@@ -16,97 +13,83 @@ type room struct {
 	*os.Root
 	// closed are the files and folders that policies keep the tool away from.
 	closed []string
+	guard  *computer.Guard
 }
 
-func (c Call) room() room { return room{c.Home, c.Closed} }
+func (c Call) room() room { return room{c.Home, c.Closed, &computer.Guard{Bounds: c.Bounds}} }
+
+// closes returns the closed file or folder, or the hidden name, for which a path in its one form is
+// not to be looked at; empty if it is.
+func (r room) closes(name string) string {
+	if dir := workspace.Closed(name, r.closed); dir != "" || r.guard == nil {
+		return dir
+	}
+	return r.guard.Bounds.Hidden(name)
+}
 
 // shut is the error of a path that is closed.
 func shut(path, dir string) error {
 	return fmt.Errorf("%s is closed to you by a policy (%s); leave it as it is, and work elsewhere", short(path), dir)
 }
 
-// Closed returns the closed file or folder that an open one of a home is in, however it
-// was reached; empty if it is in none.
-func Closed(home *os.Root, f *os.File, closed []string) (string, error) {
-	if len(closed) == 0 {
-		return "", nil
-	}
-	at, err := placeIn(home, f)
-	return workspace.Closed(at, closed), err
-}
+// Readable says why an open file of the workspace is not to be read, however it was reached, nil if
+// it is.
+func (c Call) Readable(f *os.File) error { return c.room().inside(f.Name(), f) }
 
-// placeIn is the path of an open file of a home, without links.
-func placeIn(home *os.Root, f *os.File) (string, error) {
-	top, err := home.Open(".")
-	if err != nil {
-		return "", err
-	}
-	defer top.Close()
-	base, err := whereabouts(top)
-	if err != nil {
-		return "", err
-	}
-	at, err := whereabouts(f)
-	if err != nil {
-		return "", err
-	}
-	rel, ok := strings.CutPrefix(at+"/", base+"/")
-	if !ok {
-		return "", errors.New("it cannot be told where it is")
-	}
-	return path.Clean(rel), nil
-}
-
-// whereabouts is the host's path of an open file, without links.
-func whereabouts(f *os.File) (at string, err error) {
-	conn, err := f.SyscallConn()
-	if err != nil {
-		return "", err
-	}
-	if failed := conn.Control(func(fd uintptr) { at, err = os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd)) }); failed != nil {
-		return "", failed
-	}
-	if err != nil {
-		return "", errors.New("it cannot be told where it is: /proc is missing")
-	}
-	return at, nil
-}
-
-// leadsTo refuses a path in its one form that is closed, or that leads through links to
+// leadsTo refuses a path in its one form that is closed or hidden, or that leads through links to
 // what is. What is not there yet counts as in the folder in which it would be made.
 func (r room) leadsTo(name string) error {
-	if dir := workspace.Closed(name, r.closed); dir != "" {
+	_, err := r.place(name)
+	return err
+}
+
+// place is where a path leads that is not closed.
+func (r room) place(name string) (string, error) {
+	if err := r.open(name, name); err != nil || len(r.closed) == 0 && r.unbounded() {
+		return name, err
+	}
+	there, err := computer.LeadsTo(r.Root, name)
+	if err != nil {
+		return "", inWords(name, err)
+	}
+	return there, r.open(name, there)
+}
+
+// unbounded reports whether the quest lets its agents read and write all of the workspace.
+func (r room) unbounded() bool {
+	return r.guard == nil || len(r.guard.Bounds.Hide) == 0 && len(r.guard.Bounds.Write) == 0
+}
+
+// open refuses what is closed or hidden at a place.
+func (r room) open(name, at string) error {
+	if dir := workspace.Closed(at, r.closed); dir != "" {
 		return shut(name, dir)
 	}
-	for at, rest := name, ""; len(r.closed) > 0; at, rest = path.Dir(at), path.Join(path.Base(at), rest) {
-		f, err := r.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-		if err != nil && at == "." {
-			return inWords(at, err)
-		}
-		if err != nil {
-			continue // os.Root lets nobody out of the home that way either
-		}
-		defer f.Close()
-		there, err := placeIn(r.Root, f)
+	if r.guard == nil {
+		return nil
+	}
+	return r.guard.Bounds.MayRead(at)
+}
+
+// writes refuses a path in its one form at which nothing is to be written.
+func (r room) writes(name string) error {
+	there, err := r.place(name)
+	if err != nil || r.unbounded() {
+		return err
+	}
+	return r.guard.Bounds.MayWrite(there)
+}
+
+// inside refuses an open file that is in a closed folder, or hidden.
+func (r room) inside(name string, f *os.File) error {
+	if len(r.closed) > 0 {
+		at, err := computer.PlaceOf(r.Root, f)
 		if err != nil {
 			return inWords(name, err)
 		}
-		if dir := workspace.Closed(path.Join(there, rest), r.closed); dir != "" {
+		if dir := workspace.Closed(at, r.closed); dir != "" {
 			return shut(name, dir)
 		}
-		return nil
 	}
-	return nil
-}
-
-// inside refuses an open file that is in a closed folder.
-func (r room) inside(name string, f *os.File) error {
-	dir, err := Closed(r.Root, f, r.closed)
-	if err != nil {
-		return inWords(name, err)
-	}
-	if dir != "" {
-		return shut(name, dir)
-	}
-	return nil
+	return r.guard.MayRead(r.Root, f)
 }

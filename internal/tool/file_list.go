@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"lyceum/internal/model"
-	"lyceum/internal/workspace"
 
 	"github.com/go-json-experiment/json"
 )
@@ -76,7 +75,7 @@ func list(ctx context.Context, home room, path string, ignored bool) (string, er
 	rules := home.ignoring(ignored)
 	names = slices.DeleteFunc(names, func(name string) bool {
 		at := filepath.Join(folder, name)
-		if dir := workspace.Closed(at, home.closed); dir != "" {
+		if dir := home.closes(at); dir != "" {
 			shut = append(shut, dir)
 			return true
 		}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 
+	"lyceum/internal/computer"
 	"lyceum/internal/model"
 	"lyceum/internal/workspace"
 
@@ -62,7 +63,7 @@ func move(home room, from, to string) error {
 	case workspace.Under(name, old):
 		return fmt.Errorf("%s is in %s itself", short(to), short(from))
 	}
-	if err := home.leadsTo(name); err != nil {
+	if err := home.writes(name); err != nil {
 		return err
 	}
 	if info, err := home.Lstat(name); err == nil && info.IsDir() {
@@ -105,7 +106,7 @@ func whatGoes(home room, path string) (name, there string, info fs.FileInfo, err
 		return "", "", nil, inWords(path, err)
 	}
 	defer folder.Close()
-	if there, err = placeIn(home.Root, folder); err != nil {
+	if there, err = computer.PlaceOf(home.Root, folder); err != nil {
 		return "", "", nil, inWords(path, err)
 	}
 	there = filepath.Join(there, filepath.Base(name))
@@ -114,7 +115,10 @@ func whatGoes(home room, path string) (name, there string, info fs.FileInfo, err
 			return "", "", nil, shut(path, dir)
 		}
 	}
-	return name, there, info, nil
+	if !home.unbounded() {
+		err = home.guard.Bounds.MayMove(there)
+	}
+	return name, there, info, err
 }
 
 // DeleteFile returns the tool delete_file.
@@ -187,6 +191,9 @@ func (d *deletion) folder(ctx context.Context, path string, depth int) error {
 		}
 		for _, e := range entries {
 			name := filepath.Join(path, e.Name())
+			if err := d.home.open(name, name); err != nil {
+				return d.stopped(err)
+			}
 			if e.IsDir() {
 				if err := d.folder(ctx, name, depth+1); err != nil {
 					return err
@@ -220,7 +227,7 @@ func (d *deletion) some(ctx context.Context, path string) ([]fs.DirEntry, error)
 	}
 	defer f.Close()
 	// A program may have put a link in its place.
-	if there, err := placeIn(d.home.Root, f); err != nil || there != path {
+	if there, err := computer.PlaceOf(d.home.Root, f); err != nil || there != path {
 		return nil, fmt.Errorf("%s was changed meanwhile", short(path))
 	}
 	entries, err := f.ReadDir(1000)

@@ -107,7 +107,7 @@ func (s *several) read(paths []string) error {
 		if err != nil {
 			return err
 		}
-		if err := s.home.leadsTo(name); err != nil {
+		if err := s.home.writes(name); err != nil {
 			return err
 		}
 		info, err := s.home.Stat(name)

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 
-	"lyceum/internal/workspace"
 )
 
 // maxFolders is how many folders deep a walk goes.
@@ -45,7 +44,7 @@ func (w *walk) folder(ctx context.Context, path string, depth int) error {
 	}
 	for _, entry := range entries {
 		name := filepath.Join(path, entry.Name())
-		if dir := workspace.Closed(name, w.home.closed); dir != "" {
+		if dir := w.home.closes(name); dir != "" {
 			w.shut = append(w.shut, dir)
 			continue
 		}
@@ -124,5 +123,5 @@ func leftOut(closed []string) string {
 	if len(closed) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("(left out, for a policy closes it to you: %s)\n", label(strings.Join(slices.Compact(slices.Sorted(slices.Values(closed))), ", ")))
+	return fmt.Sprintf("(left out, for it is closed to you: %s)\n", label(strings.Join(slices.Compact(slices.Sorted(slices.Values(closed))), ", ")))
 }

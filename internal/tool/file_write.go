@@ -87,7 +87,7 @@ func writable(path string, info fs.FileInfo) error {
 
 // replace replaces a file as a whole: it has the old content or the new.
 func replace(home room, name string, mode fs.FileMode, content string) error {
-	if err := home.leadsTo(name); err != nil {
+	if err := home.writes(name); err != nil {
 		return err
 	}
 	o, err := ownerOf(home.Root)

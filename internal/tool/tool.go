@@ -17,6 +17,7 @@ import (
 	"lyceum/internal/computer"
 	"lyceum/internal/media"
 	"lyceum/internal/model"
+	"lyceum/internal/workspace"
 )
 
 // Tool is something an agent can do to the world.
@@ -79,6 +80,8 @@ type Call struct {
 	// the form of workspace.Path. Its arguments have been judged; what a link leads to,
 	// and what it finds by walking, the tool must leave alone itself.
 	Closed []string
+	// Bounds are what the quest lets its agents read and write, by whatever means.
+	Bounds workspace.Bounds
 	// Computer is the agent's, nil if it has none.
 	Computer Computer
 }

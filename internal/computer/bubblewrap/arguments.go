@@ -22,7 +22,11 @@ func (w *launch) arguments() ([]string, error) {
 		case cell.Show:
 			args = append(args, "--ro-bind", p.From, p.Path)
 		case cell.Home:
-			args = append(args, "--bind", p.From, p.Path)
+			bind := "--bind"
+			if p.Fixed {
+				bind = "--ro-bind"
+			}
+			args = append(args, bind, p.From, p.Path)
 		case cell.Link:
 			args = append(args, "--symlink", p.From, p.Path)
 		case cell.Text:
@@ -39,6 +43,8 @@ func (w *launch) arguments() ([]string, error) {
 			args = append(args, "--proc", p.Path, "--ro-bind", p.Path+"/sys", p.Path+"/sys")
 		case cell.Mask:
 			args = append(args, "--ro-bind", "/dev/null", p.Path)
+		case cell.Cover:
+			args = append(args, "--size", "4096", "--perms", "0555", "--tmpfs", p.Path, "--remount-ro", p.Path)
 		case cell.Devices:
 			args = append(args, "--dev", p.Path)
 		case cell.Close:

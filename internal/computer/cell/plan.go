@@ -12,7 +12,7 @@ type Kind string
 const (
 	// Show is a file or folder of the host, to be read, with all that is mounted in it.
 	Show Kind = "show"
-	// Home is a folder of the host that can be written to.
+	// Home is a folder of the host that can be written to, unless it is Fixed.
 	Home Kind = "home"
 	// Link is a symbolic link to From.
 	Link Kind = "link"
@@ -25,8 +25,10 @@ const (
 	// Proc is the /proc of the computer's own processes, whose settings of the kernel
 	// can only be read.
 	Proc Kind = "proc"
-	// Mask hides a file of /proc.
+	// Mask hides a file.
 	Mask Kind = "mask"
+	// Cover hides a folder: an empty one, to be read, takes its place.
+	Cover Kind = "cover"
 	// Devices is a /dev with the devices that programs need and that are nobody's.
 	Devices Kind = "devices"
 	// Close makes what stands at a path, or was laid out in it, unchangeable. File systems
@@ -42,6 +44,8 @@ type Part struct {
 	// From is what stands there: a path of the host, the target of a link, or a text.
 	From string `json:"from,omitempty"`
 	Size int64  `json:"size,omitempty"`
+	// Fixed says of a home that it can only be read.
+	Fixed bool `json:"fixed,omitempty"`
 }
 
 // Plan says what the cell is to be.

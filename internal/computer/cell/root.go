@@ -72,7 +72,11 @@ func take(p Part) (pieces []int, err error) {
 		}
 		return one(copyMount(p.From, f))
 	case Home:
-		return one(copyMount(p.From, flags{noSuid, noDev}))
+		f := flags{noSuid, noDev}
+		if p.Fixed {
+			f = append(f, readOnly)
+		}
+		return one(copyMount(p.From, f))
 	case Memory:
 		// As many files as there would be pages.
 		return one(newMount("tmpfs", flags{noSuid, noDev}, "mode", "1777", "size", strconv.FormatInt(p.Size, 10), "nr_inodes", strconv.FormatInt(max(p.Size/4096, 64), 10)))
@@ -81,6 +85,8 @@ func take(p Part) (pieces []int, err error) {
 	case Mask:
 		// A device that is none: whoever opens it is refused.
 		return one(copyMount(os.DevNull, flags{readOnly, noSuid, noDev, noExec}))
+	case Cover:
+		return one(newMount("tmpfs", flags{readOnly, noSuid, noDev, noExec}, "mode", "0555", "size", "4k", "nr_inodes", "1"))
 	case Devices:
 		for _, name := range devices {
 			fd, err := copyMount("/dev/"+name, flags{readOnly, noSuid, noExec})
@@ -107,7 +113,7 @@ func place(p Part, pieces []int) error {
 	switch p.Kind {
 	case Show, Home, Memory:
 		return attach(pieces[0], p.Path)
-	case Mask:
+	case Mask, Cover:
 		return onto(pieces[0], p.Path)
 	case Link:
 		return os.Symlink(p.From, p.Path)

@@ -121,6 +121,9 @@ func (l *lab) others(t *testing.T) {
 	t.Run("HasTheTools", l.tools)
 	t.Run("HasFoldersToRead", l.folders)
 	t.Run("KeepsFoldersOfTheHomeAsTheyAre", l.fixed)
+	t.Run("HidesFilesOfTheHome", l.hides)
+	t.Run("WritesWhereItMay", l.writes)
+	t.Run("OfBoundsThatCannotBeHeldIsRefused", l.noBounds)
 	t.Run("ShowsThisProgram", l.shows)
 	t.Run("IsSnapshotAndRestored", l.snapshots)
 }

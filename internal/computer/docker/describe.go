@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,7 +29,7 @@ func (w *launch) describe() (*container.Config, *container.HostConfig, error) {
 	b := w.boot
 	b.Config.Bootstrap = doorPath + "/" + socketName
 	b.Config.Read = []string{"/"}
-	b.Config.Write = []string{computer.HomeDir, "/tmp", "/dev", "/proc"}
+	b.Config.Write = b.Spec.Writes()
 	b.Config.Env = environment(w.env, b.Spec.Network)
 	text, err := json.Marshal(b.Config)
 	if err != nil {
@@ -60,7 +61,7 @@ func (w *launch) host() *container.HostConfig {
 		Tmpfs:         map[string]string{"/tmp": "rw,exec,nosuid,nodev,mode=1777,size=" + strconv.FormatInt(l.Memory/2, 10)},
 		ShmSize:       l.Memory / 4,
 		Mounts: []mount.Mount{
-			bind(w.home, computer.HomeDir, false), bind(w.program, computer.Program, true), bind(w.door.dir, doorPath, true),
+			bind(w.program, computer.Program, true), bind(w.door.dir, doorPath, true),
 			bind(w.door.passwd, "/etc/passwd", true), bind(w.door.groups, "/etc/group", true),
 		},
 	}
@@ -70,6 +71,7 @@ func (w *launch) host() *container.HostConfig {
 	for _, name := range b.Spec.Fixed {
 		h.Mounts = append(h.Mounts, bind(filepath.Join(w.home, name), path.Join(computer.HomeDir, name), true))
 	}
+	w.bound(h)
 	h.MaskedPaths = hidden
 	h.Ulimits = []*container.Ulimit{
 		{Name: "nofile", Soft: l.Files, Hard: l.Files}, {Name: "core"},
@@ -94,6 +96,30 @@ func (w *launch) host() *container.HostConfig {
 	}
 	w.limit(h, l)
 	return h
+}
+
+// bound holds the bounds of the computer by mounts.
+func (w *launch) bound(h *container.HostConfig) {
+	b := w.boot
+	folders := b.Spec.Bounds.Folders()
+	if slices.Equal(folders, []string{"."}) {
+		h.Mounts = append(h.Mounts, bind(w.home, computer.HomeDir, false))
+	} else {
+		h.Mounts = append(h.Mounts, bind(w.home, computer.HomeDir, true))
+		for _, at := range folders {
+			h.Mounts = append(h.Mounts, bind(filepath.Join(w.home, at), path.Join(computer.HomeDir, at), false))
+		}
+	}
+	for _, m := range b.Masks {
+		from := w.door.nothing
+		if m.Dir {
+			from = w.door.empty
+		}
+		h.Mounts = append(h.Mounts, bind(from, m.Path, true))
+	}
+	if !b.Spec.Bounds.Temporary() {
+		h.Tmpfs = map[string]string{"/tmp": "ro,nosuid,nodev,mode=1777,size=4k", "/dev/shm": "ro,nosuid,nodev,noexec,mode=1777,size=4k"}
+	}
 }
 
 // hidden is what no program needs and what tells of the host: more than an engine

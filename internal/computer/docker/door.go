@@ -20,7 +20,9 @@ const socketName = "socket"
 // After that the folder is empty and the socket is gone.
 type door struct {
 	dir, passwd, groups string
-	listener            *net.UnixListener
+	// nothing is a file that nobody may read, and empty a folder: what covers others.
+	nothing, empty string
+	listener       *net.UnixListener
 }
 
 // openDoor makes the folder in dir, which only Lyceum can walk into; so its own
@@ -30,7 +32,7 @@ func openDoor(dir string, user, group int) (d *door, err error) {
 	if err != nil {
 		return nil, err
 	}
-	d = &door{dir: filepath.Join(dir, "door"), passwd: filepath.Join(dir, "passwd"), groups: filepath.Join(dir, "group")}
+	d = &door{dir: filepath.Join(dir, "door"), passwd: filepath.Join(dir, "passwd"), groups: filepath.Join(dir, "group"), nothing: filepath.Join(dir, "nothing"), empty: filepath.Join(dir, "empty")}
 	if err := os.RemoveAll(d.dir); err != nil {
 		return nil, err
 	}
@@ -40,6 +42,9 @@ func openDoor(dir string, user, group int) (d *door, err error) {
 		}
 	}()
 	passwd, groups := accounts(user, group)
+	if err := errors.Join(os.RemoveAll(d.empty), os.Mkdir(d.empty, 0o755), os.Chmod(d.empty, 0o555), write(d.nothing, ""), os.Chmod(d.nothing, 0)); err != nil {
+		return d, err
+	}
 	if err := errors.Join(write(d.passwd, passwd), write(d.groups, groups), os.Mkdir(d.dir, 0o755), os.Chmod(d.dir, 0o755)); err != nil {
 		return d, err
 	}
@@ -67,7 +72,7 @@ func (d *door) close() {
 	if d.listener != nil {
 		_ = d.listener.Close()
 	}
-	for _, path := range []string{d.dir, d.passwd, d.groups} {
+	for _, path := range []string{d.dir, d.passwd, d.groups, d.nothing, d.empty} {
 		_ = os.RemoveAll(path)
 	}
 }

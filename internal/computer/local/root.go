@@ -78,6 +78,10 @@ func (l *Launch) Root() (parts []cell.Part) {
 	memory("/dev/shm", b.Spec.Limits.Memory/4)
 	add(cell.Close, "/dev", "")
 	memory("/tmp", b.Spec.Limits.Memory/2)
+	if !b.Spec.Bounds.Temporary() {
+		add(cell.Close, "/dev/shm", "")
+		add(cell.Close, "/tmp", "")
+	}
 	for i, f := range b.Spec.Folders {
 		from := f.Path
 		if staged {
@@ -101,14 +105,35 @@ func (l *Launch) Root() (parts []cell.Part) {
 	for _, f := range made {
 		parts = append(parts, tool(f)...)
 	}
-	add(cell.Home, computer.HomeDir, home)
+	parts = append(parts, homeParts(b, home)...)
 	for _, name := range b.Spec.Fixed {
 		add(cell.Show, computer.HomeDir+"/"+name, filepath.Join(home, name))
 	}
+	for _, m := range b.Masks {
+		if m.Dir {
+			add(cell.Cover, m.Path, "")
+		} else {
+			add(cell.Mask, m.Path, "")
+		}
+	}
 	add(cell.Close, "/", "")
 	b.Config.Read = []string{"/"}
-	b.Config.Write = []string{computer.HomeDir, "/tmp", "/dev", "/proc"}
+	b.Config.Write = b.Spec.Writes()
 	b.Config.Env = computer.Environment(strings.Join(slices.DeleteFunc(slices.Clone(programs), missing), ":"), b.Spec.Network)
+	return parts
+}
+
+// homeParts show the home: as a whole to be written to, or only some folders of it.
+func homeParts(b *computer.Boot, home string) []cell.Part {
+	folders := b.Spec.Bounds.Folders()
+	whole := slices.Equal(folders, []string{"."})
+	parts := []cell.Part{{Kind: cell.Home, Path: computer.HomeDir, From: home, Fixed: !whole}}
+	if whole {
+		return parts
+	}
+	for _, at := range folders {
+		parts = append(parts, cell.Part{Kind: cell.Home, Path: computer.HomeDir + "/" + at, From: filepath.Join(home, at)})
+	}
 	return parts
 }
 
