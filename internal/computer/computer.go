@@ -96,6 +96,9 @@ func (s Spec) check(driver string, filtered bool) error {
 	case mode == "allow" && !filtered:
 		return errors.New("the network of a computer is to be filtered, and there is no filter")
 	}
+	if err := s.Bounds.Check(); err != nil {
+		return err
+	}
 	return s.checkPorts()
 }
 

@@ -11,6 +11,11 @@ import (
 
 // ComputerSpec is what a quest's agents have for computers.
 type ComputerSpec struct {
+	// AllowWrite are the folders that can be written to, by programs and tools alike: paths from the
+	// home on, or /tmp. Without any it is the home and /tmp.
+	AllowWrite []string `json:"allow_write,omitempty"`
+	// DenyRead are the names of files and folders of the home that cannot be read, wherever they are.
+	DenyRead []string `json:"deny_read,omitempty"`
 	// Dockerfile is what the image is built from, where the driver uses images.
 	Dockerfile *Ref `json:"dockerfile,omitzero"`
 	// Driver is auto, namespaces, bubblewrap or docker.
@@ -47,12 +52,15 @@ type ComputerNetwork struct {
 // ComputerStarted says that an agent's computer is up, or another owner's, and what it
 // is. What its commands do depends on that, besides the command and the home.
 type ComputerStarted struct {
-	Arch string `json:"arch"`
+	// AllowWrite and DenyRead are as in a ComputerSpec.
+	AllowWrite []string `json:"allow_write,omitempty"`
+	Arch       string   `json:"arch"`
 	// Base is the digest of the image, or of the toolchain folders.
 	Base string `json:"base"`
 	// Confinement is what holds the limits and keeps programs in, such as cgroup v2
 	// or seccomp.
 	Confinement []string `json:"confinement,omitempty"`
+	DenyRead    []string `json:"deny_read,omitempty"`
 	Driver      string   `json:"driver"`
 	// Fingerprint is the SHA-256 of the canonical form of all other members but what it
 	// holds and the owner. Results that depend on the computer carry it.
@@ -60,10 +68,14 @@ type ComputerStarted struct {
 	// Folders are those of the host that programs read, by what they hold.
 	Folders []ComputerFolder `json:"folders,omitempty"`
 	// Holds is what was found in it, if anybody looked. Its own programs said so.
-	Holds   *ComputerHolds  `json:"holds,omitzero"`
-	Kernel  string          `json:"kernel"`
-	Limits  ComputerLimits  `json:"limits"`
-	Network ComputerNetwork `json:"network"`
+	Holds  *ComputerHolds `json:"holds,omitzero"`
+	Kernel string         `json:"kernel"`
+	Limits ComputerLimits `json:"limits"`
+	// Masked are the paths inside of files and folders that were hidden when it was started, the
+	// first of them; MaskedMore counts the others.
+	Masked     []string        `json:"masked,omitempty"`
+	MaskedMore int64           `json:"masked_more,omitzero"`
+	Network    ComputerNetwork `json:"network"`
 	// Owner is what the computer belongs to if that is no agent: a server, a browser, a
 	// check. It is the actor of all that happens in it.
 	Owner string `json:"owner,omitzero"`

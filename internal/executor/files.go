@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"lyceum/internal/computer"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -97,7 +99,7 @@ func inWords(name string, err error) error {
 }
 
 // readFile reads a text, or some of its lines, from 1; limit 0 is all.
-func readFile(home *os.Root, name string, line, limit int64) (text string, err error) {
+func readFile(home *os.Root, guard *computer.Guard, name string, line, limit int64) (text string, err error) {
 	err = within(home, name, false, func(dir int, last string, _ *syscall.Stat_t) error {
 		fd, err := unix.Openat(dir, last, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 		if err != nil {
@@ -111,6 +113,9 @@ func readFile(home *os.Root, name string, line, limit int64) (text string, err e
 		}
 		if !info.Mode().IsRegular() {
 			return errors.New("this is no file")
+		}
+		if err := guard.MayRead(home, f); err != nil {
+			return err
 		}
 		text, err = someLines(f, line, limit)
 		return err

@@ -131,7 +131,7 @@ func (p *process) readText(params []byte) (any, error) {
 			return map[string]string{"content": ""}, nil
 		}
 	}
-	text, err := readFile(p.e.Computer.Home(), name, min(line, 1<<40), min(limit, 1<<40))
+	text, err := readFile(p.e.Computer.Home(), p.e.Computer.Guard(), name, min(line, 1<<40), min(limit, 1<<40))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, wire.Errorf(wire.NotFound, "there is no file %s", name)
 	}
@@ -149,6 +149,9 @@ func (p *process) writeText(ctx context.Context, params []byte) (any, error) {
 	name, err := p.path(r.Path)
 	if err != nil {
 		return nil, err
+	}
+	if err := p.e.Computer.Guard().MayWrite(p.e.Computer.Home(), name); err != nil {
+		return nil, p.refusal(ctx, err)
 	}
 	if err := p.e.Host.Write(ctx, name); err != nil {
 		return nil, p.refusal(ctx, err)

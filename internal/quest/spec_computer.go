@@ -9,6 +9,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/plain"
 	"lyceum/internal/strictyaml"
+	"lyceum/internal/workspace"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/google/jsonschema-go/jsonschema"
@@ -24,6 +25,8 @@ type Computer struct {
 	// Limits are zero where the spec says nothing: the computer's own default.
 	Limits  event.ComputerLimits
 	Network event.ComputerNetwork
+	// AllowWrite and DenyRead are nil where the spec says nothing.
+	AllowWrite, DenyRead []string
 }
 
 // Drivers are what a quest.yaml can have for a computer.
@@ -67,7 +70,7 @@ func (c Computer) Spec(dockerfile *event.Ref) *event.ComputerSpec {
 	if c.None() {
 		return nil
 	}
-	return &event.ComputerSpec{Dockerfile: dockerfile, Driver: c.Driver, Limits: c.Limits, Network: c.Network}
+	return &event.ComputerSpec{AllowWrite: c.AllowWrite, DenyRead: c.DenyRead, Dockerfile: dockerfile, Driver: c.Driver, Limits: c.Limits, Network: c.Network}
 }
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
@@ -82,16 +85,21 @@ func (c *Computer) UnmarshalYAML(n ast.Node) error {
 	}
 	c.Driver = "auto"
 	err := strictyaml.Fields(n, "computer", map[string]func(ast.Node) error{
-		"driver":     strictyaml.Choice(&c.Driver, Drivers...),
-		"dockerfile": strictyaml.Word(&c.Dockerfile),
-		"network":    c.readNetwork,
-		"memory":     sized(&c.Limits.Memory, minMemory, "32MiB"),
-		"disk":       sized(&c.Limits.Disk, minDisk, "1MiB"),
-		"processes":  counted(&c.Limits.Processes, minProcesses, maxProcesses),
-		"files":      counted(&c.Limits.Files, minFiles, maxFiles),
-		"cpus":       cores(&c.Limits.CPUs),
-		"wall":       lasting(&c.Limits.Wall),
+		"driver":      strictyaml.Choice(&c.Driver, Drivers...),
+		"dockerfile":  strictyaml.Word(&c.Dockerfile),
+		"network":     c.readNetwork,
+		"memory":      sized(&c.Limits.Memory, minMemory, "32MiB"),
+		"disk":        sized(&c.Limits.Disk, minDisk, "1MiB"),
+		"processes":   counted(&c.Limits.Processes, minProcesses, maxProcesses),
+		"files":       counted(&c.Limits.Files, minFiles, maxFiles),
+		"cpus":        cores(&c.Limits.CPUs),
+		"wall":        lasting(&c.Limits.Wall),
+		"allow_write": Bounded(&c.AllowWrite, "allow_write", workspace.WritePath),
+		"deny_read":   Bounded(&c.DenyRead, "deny_read", workspace.HideName),
 	})
+	if err == nil {
+		err = strictyaml.Wrap(n, workspace.Bounds{Write: c.AllowWrite, Hide: c.DenyRead}.Check())
+	}
 	switch {
 	case err != nil:
 		return err
@@ -144,6 +152,29 @@ func (c *Computer) readAllow(n ast.Node) error {
 		err = strictyaml.At(n, "it is empty: list a host, or say network: none")
 	}
 	return err
+}
+
+// Bounded reads a list for allow_write or deny_read. One that is empty is no nil.
+func Bounded(to *[]string, what string, one func(string) (string, error)) func(ast.Node) error {
+	return func(n ast.Node) error {
+		*to = []string{}
+		err := strictyaml.Each(n, what, func(n ast.Node) error {
+			text, err := strictyaml.Scalar(n)
+			if err != nil {
+				return err
+			}
+			is, err := one(text)
+			if err == nil && slices.Contains(*to, is) {
+				err = fmt.Errorf("%s is listed twice", text)
+			}
+			*to = append(*to, is)
+			return strictyaml.Wrap(n, err)
+		})
+		if err == nil && len(*to) == 0 && what == "allow_write" {
+			err = strictyaml.At(n, "it is empty: programs write somewhere, at least to /tmp")
+		}
+		return err
+	}
 }
 
 // ParseCPUs reads a number of cores, such as 2 or 1.5, in thousandths. It never passes
@@ -214,9 +245,12 @@ func lasting(to *int64) func(ast.Node) error {
 
 // MarshalYAML implements yaml.InterfaceMarshaler: what UnmarshalYAML reads.
 func (c Computer) MarshalYAML() (any, error) {
-	w := written{Driver: c.Driver, Dockerfile: c.Dockerfile, Processes: c.Limits.Processes, Files: c.Limits.Files}
+	w := written{AllowWrite: c.AllowWrite, Driver: c.Driver, Dockerfile: c.Dockerfile, Processes: c.Limits.Processes, Files: c.Limits.Files}
 	if c.None() {
 		return "none", nil
+	}
+	if c.DenyRead != nil {
+		w.DenyRead = c.DenyRead
 	}
 	switch {
 	case c.Network.Open:
@@ -248,6 +282,9 @@ type written struct {
 	Disk       string `yaml:"disk,omitempty"`
 	Files      int64  `yaml:"files,omitempty"`
 	Wall       string `yaml:"wall,omitempty"`
+	// DenyRead is nil, or a list that may be empty.
+	AllowWrite []string `yaml:"allow_write,omitempty"`
+	DenyRead   any      `yaml:"deny_read,omitempty"`
 }
 
 // computerSchema is the form of a Computer.
@@ -264,6 +301,9 @@ func computerSchema(text string) *jsonschema.Schema {
 			Items: &jsonschema.Schema{Type: "string", MinLength: new(1), MaxLength: new(maxHost)},
 		}},
 	}
+	bounds := func(text string, least int) *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "array", MinItems: &least, MaxItems: new(50), UniqueItems: true, Items: &jsonschema.Schema{Type: "string", MinLength: new(1)}, Description: text}
+	}
 	return &jsonschema.Schema{Description: text, AnyOf: []*jsonschema.Schema{
 		{Enum: names},
 		{
@@ -273,12 +313,14 @@ func computerSchema(text string) *jsonschema.Schema {
 				"dockerfile": {Type: "string", MinLength: new(1), Description: "a file beside quest.yaml or below it that the image is built from, where the driver uses images"},
 				"network": {Description: "where programs can connect to: none (the default), open, or a list of hosts to allow",
 					AnyOf: []*jsonschema.Schema{{Enum: []any{"none", "open"}}, allow}},
-				"memory":    size("memory of all processes together, at least 32MiB, such as 512MiB or 2GiB"),
-				"disk":      size("how much the home may hold, at least 1MiB, such as 10GiB"),
-				"processes": {Type: "integer", Minimum: new(minProcesses * 1.0), Maximum: new(maxProcesses * 1.0), Description: "processes and threads at one time"},
-				"files":     {Type: "integer", Minimum: new(minFiles * 1.0), Maximum: new(maxFiles * 1.0), Description: "files that one process may have open"},
-				"cpus":      {Types: []string{"number", "string"}, Description: "cores, at least 0.05, such as 1.5"},
-				"wall":      {Type: "string", Description: "the longest that any command may take, such as 90s or 1h"},
+				"memory":      size("memory of all processes together, at least 32MiB, such as 512MiB or 2GiB"),
+				"disk":        size("how much the home may hold, at least 1MiB, such as 10GiB"),
+				"processes":   {Type: "integer", Minimum: new(minProcesses * 1.0), Maximum: new(maxProcesses * 1.0), Description: "processes and threads at one time"},
+				"files":       {Type: "integer", Minimum: new(minFiles * 1.0), Maximum: new(maxFiles * 1.0), Description: "files that one process may have open"},
+				"cpus":        {Types: []string{"number", "string"}, Description: "cores, at least 0.05, such as 1.5"},
+				"allow_write": bounds("the folders that can be written to: paths from the home on, or /tmp; default: the home and /tmp", 1),
+				"deny_read":   bounds("names of files and folders of the home that nobody there reads, wherever they are, such as .env or *.pem; default: the names under which keys are kept", 0),
+				"wall":        {Type: "string", Description: "the longest that any command may take, such as 90s or 1h"},
 			},
 		},
 	}}

@@ -53,6 +53,10 @@ var computers = map[string]quest.Computer{
 	"{memory: 32MiB, processes: 32, cpus: 0.05, disk: 1024KiB, files: 16, wall: 1s}": {
 		Driver: "auto", Limits: event.ComputerLimits{CPUs: 50, Disk: 1 << 20, Files: 16, Memory: 32 << 20, Processes: 32, Wall: 1_000_000},
 	},
+	"{allow_write: [./out//x, /home/agent/src, /tmp/], deny_read: [.ENV, '*.pem']}": {
+		Driver: "auto", AllowWrite: []string{"out/x", "src", "/tmp"}, DenyRead: []string{".env", "*.pem"},
+	},
+	"{deny_read: []}": {Driver: "auto", DenyRead: []string{}},
 }
 
 func TestAComputerIsAWordOrAMapping(t *testing.T) {
@@ -73,7 +77,7 @@ func TestAComputerIsAWordOrAMapping(t *testing.T) {
 				}
 				return
 			}
-			if d := cmp.Diff(&event.ComputerSpec{Dockerfile: &ref, Driver: want.Driver, Limits: want.Limits, Network: want.Network}, spec); d != "" {
+			if d := cmp.Diff(&event.ComputerSpec{Dockerfile: &ref, Driver: want.Driver, Limits: want.Limits, Network: want.Network, AllowWrite: want.AllowWrite, DenyRead: want.DenyRead}, spec); d != "" {
 				t.Errorf("as an event (-want +got):\n%s", d)
 			}
 		})
@@ -118,7 +122,7 @@ func TestAFaultOfAComputerIsNamedWithItsLine(t *testing.T) {
 		"UnknownWord":         {"chroot", `quest.yaml:2:11: "chroot" is none of none, auto, namespaces, bubblewrap, docker`},
 		"AList":               {"[auto]", "quest.yaml:2:11: computer must be one of"},
 		"ANumber":             {"1", `"1" is none of`},
-		"UnknownKey":          {"\n  colour: red", `quest.yaml:3:3: unknown key "colour"; computer has cpus, disk,`},
+		"UnknownKey":          {"\n  colour: red", `quest.yaml:3:3: unknown key "colour"; computer has allow_write, cpus, deny_read, disk,`},
 		"AKeyTwice":           {"{memory: 1GiB, memory: 2GiB}", "quest.yaml:2"},
 		"UnknownDriver":       {"\n  driver: host", `quest.yaml:3:11: driver: "host" is none of`},
 		"NoneAndMore":         {"{driver: none, memory: 1GiB}", "there is no computer, and more is said of it"},
@@ -159,6 +163,18 @@ func TestAFaultOfAComputerIsNamedWithItsLine(t *testing.T) {
 		"CPUsAsAPower":        {"{cpus: 1e3}", "not a number of cores"},
 		"NegativeCPUs":        {"{cpus: -1}", "not a number of cores"},
 		"ShortWall":           {"{wall: 10ms}", "wall: 10ms is out of range"},
+		"WriteNowhere":        {"{allow_write: []}", "allow_write: it is empty"},
+		"WriteToTheHost":      {"\n  allow_write:\n    - /etc", "quest.yaml:4:7: allow_write: \"/etc\" is not relative"},
+		"WriteAbove":          {"{allow_write: [../x]}", "leads out of the workspace"},
+		"WriteToSomeOfTmp":    {"{allow_write: [/tmp/x]}", "allow /tmp as a whole"},
+		"WriteTwice":          {"{allow_write: [a, ./a]}", "./a is listed twice"},
+		"WriteAWord":          {"{allow_write: out}", "allow_write must be a list"},
+		"HideAPath":           {"{deny_read: [.config/gcloud]}", "is a path: give the name"},
+		"HideEverything":      {"{deny_read: ['*']}", "would hide everything"},
+		"HideNoPattern":       {"{deny_read: ['[']}", "is no pattern"},
+		"HideAnEscape":        {`{deny_read: ["a\e[2J"]}`, "can be printed"},
+		"HideMuch":            {"{deny_read: [" + strings.Repeat("a", 100) + strings.Join(long(30), "") + "]}", "more than 2048 bytes"},
+		"HideWithoutComputer": {"{driver: none, deny_read: [.env]}", "there is no computer, and more is said of it"},
 		"WallInWords":         {"{wall: soon}", "is not a duration"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -175,6 +191,14 @@ func TestAFaultOfAComputerIsNamedWithItsLine(t *testing.T) {
 	if _, err := computerOf(hosts(100, 10)); err != nil {
 		t.Error(err)
 	}
+}
+
+// long are further entries of a list, each of a hundred letters.
+func long(n int) (out []string) {
+	for i := range n {
+		out = append(out, fmt.Sprintf(", b%099d", i))
+	}
+	return out
 }
 
 func TestSizesAndCoresNeverPassThroughAFloat(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 	"lyceum/internal/tool"
+	"lyceum/internal/workspace"
 
 	"github.com/go-json-experiment/json"
 )
@@ -371,6 +372,8 @@ func (l *live) startTool(ctx context.Context, seq uint64, name, toolName string)
 type terms struct {
 	// closed is what policies keep the tool away from.
 	closed []string
+	// bounds are those of the computer, for tools that work on its home from outside.
+	bounds workspace.Bounds
 	// readable says that the agent can read a long result again.
 	readable bool
 }
@@ -380,7 +383,7 @@ func (l *live) terms(agent, tool string) terms {
 	if t := l.tool(tool); t.Writes && !t.Computer {
 		closed = append(closed, fixed(l.state)...) // programs find it so, too
 	}
-	return terms{closed, slices.Contains(l.state.Agent(agent).ToolNames, quest.ReadResult)}
+	return terms{closed, l.spec.Bounds, slices.Contains(l.state.Agent(agent).ToolNames, quest.ReadResult)}
 }
 
 // tool is what is known of a tool. Of one that this binary does not have, the
@@ -404,7 +407,7 @@ func (l *live) runTool(ctx context.Context, d *desk, seq uint64, spec tool.Tool,
 	if on.readable {
 		r.readable = seq
 	}
-	call := tool.Call{ID: commandID(seq), Agent: d.actor, Args: []byte(args), Home: d.home, Closed: on.closed}
+	call := tool.Call{ID: commandID(seq), Agent: d.actor, Args: []byte(args), Home: d.home, Closed: on.closed, Bounds: on.bounds}
 	if l.state.Computer != nil {
 		call.Computer = r.rec
 	}

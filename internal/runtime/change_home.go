@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"lyceum/internal/blob"
+	"lyceum/internal/computer"
 	"lyceum/internal/event"
 	"lyceum/internal/policy"
 )
@@ -29,6 +30,9 @@ func (q *Quest) InHome(agent string, do func(home *os.Root) error) error {
 	defer d.looking.Unlock()
 	return do(d.home)
 }
+
+// Guard keeps a reader of a home to what the quest lets its agents read.
+func (q *Quest) Guard() *computer.Guard { return &computer.Guard{Bounds: q.Spec.Bounds} }
 
 // InTheWay is why nothing can be put into a home, or taken from it, in words for its agent.
 type InTheWay struct{ Why string }
@@ -69,6 +73,14 @@ func (q *Quest) PutFolder(ctx context.Context, agent string, call, tool uint64, 
 		}
 		if there = folder != nil; there {
 			return folder.Close()
+		}
+		if hides, err := q.hides(ctx, tree, 0); err != nil {
+			return err
+		} else if hides {
+			// The next computer covers what is hidden; this one would show it.
+			if err := q.desks[agent].leave(true); err != nil {
+				return fmt.Errorf("end a computer: %w", err)
+			}
 		}
 		return q.putFolder(ctx, home, call, at, tree)
 	})
@@ -119,6 +131,28 @@ func (q *Quest) putFolder(ctx context.Context, home *os.Root, call uint64, at st
 		return err
 	}
 	return &InTheWay{fmt.Sprintf("there is no way to put it there: see that nothing else writes to %s, and that there is room", top)}
+}
+
+// hides reports whether a tree holds what agents may not read.
+func (q *Quest) hides(ctx context.Context, tree *event.TreeRef, depth int) (bool, error) {
+	if tree == nil || len(q.Spec.Bounds.Hide) == 0 {
+		return false, nil
+	}
+	list, err := blob.ReadTree(ctx, q.Blobs, *tree)
+	if err != nil {
+		return false, err
+	}
+	for _, e := range list {
+		if q.Spec.Bounds.Hidden(e.Name) != "" || depth > 1000 {
+			return true, nil
+		}
+		if e.Kind == blob.Dir {
+			if hides, err := q.hides(ctx, new(event.TreeRef(e.Ref())), depth+1); hides || err != nil {
+				return hides, err
+			}
+		}
+	}
+	return false, nil
 }
 
 func (q *Quest) fillFolder(ctx context.Context, home *os.Root, at string, tree *event.TreeRef) error {

@@ -14,6 +14,7 @@ import (
 	"lyceum/internal/profile"
 	"lyceum/internal/quest"
 	"lyceum/internal/tool"
+	"lyceum/internal/workspace"
 
 	"github.com/go-json-experiment/json"
 )
@@ -288,6 +289,9 @@ func (c *creation) computer(ctx context.Context, root *os.Root, soc quest.Societ
 	dockerfile, err := c.dockerfile(ctx, root, p)
 	if err != nil {
 		return nil, err
+	}
+	if c.machine.DenyRead == nil {
+		c.machine.DenyRead = workspace.DefaultHide
 	}
 	b := c.machine.Spec(dockerfile)
 	b.Limits = recorded(limitsOf(b.Limits))

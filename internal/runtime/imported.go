@@ -10,6 +10,7 @@ import (
 	"lyceum/internal/computer/proxy"
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
+	"lyceum/internal/workspace"
 )
 
 // A quest that was imported is a stranger's: what its agents' computers may do was chosen
@@ -109,6 +110,8 @@ func (a Allowance) Reaches(host string) bool {
 // restrict takes from the computers of an imported quest what nobody here has allowed.
 // own says that the quest brings a Dockerfile of its own.
 func (a Allowance) restrict(s *computer.Spec, name string, own bool) {
+	// Its maker may have hidden less than anybody here would.
+	s.Bounds = s.Bounds.Narrow(workspace.Bounds{Hide: workspace.DefaultHide})
 	asked := s.Network
 	s.Network = computer.Network{Allow: slices.Clone(a.Hosts)}
 	switch {

@@ -9,6 +9,7 @@ import (
 	"lyceum/internal/computer"
 	"lyceum/internal/computer/proxy"
 	"lyceum/internal/event"
+	"lyceum/internal/plain"
 )
 
 // A machine is a computer of a quest, up or not: an agent's, or one with another owner.
@@ -88,6 +89,9 @@ func recorded(l computer.Limits) event.ComputerLimits {
 	}
 }
 
+// maxMasked is how many paths that a computer hides the ledger has.
+const maxMasked = 16
+
 // describe is what the ledger is told of a computer.
 func describe(c *computer.Computer) (*event.ComputerStarted, error) {
 	f := c.Fingerprint()
@@ -95,6 +99,14 @@ func describe(c *computer.Computer) (*event.ComputerStarted, error) {
 		Arch: f.Arch, Base: f.Base, Confinement: c.Confinement(), Driver: f.Driver, Kernel: AtMost(f.Kernel, 200),
 		Limits:  recorded(f.Limits),
 		Network: event.ComputerNetwork{Open: f.Network.Open, Allow: f.Network.Allow}, Ports: f.Ports,
+	}
+	b.AllowWrite, b.DenyRead = f.Bounds.Write, f.Bounds.Hide
+	for i, m := range c.Masks() {
+		if i < maxMasked {
+			b.Masked = append(b.Masked, AtMost(plain.Escape(m.Path), 200))
+		} else {
+			b.MaskedMore++
+		}
 	}
 	for _, d := range f.Folders {
 		b.Folders = append(b.Folders, event.ComputerFolder{Digest: d.Digest, Name: d.Name})

@@ -45,7 +45,7 @@ func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.U
 			}
 			defer free()
 			tab := l.storage.tab(name)
-			body, blobs, err := l.prepareCall(tab.on(ctx), desk, seq, own, args, on.closed)
+			body, blobs, err := l.prepareCall(tab.on(ctx), desk, seq, own, args, on)
 			if full, _ := unkept(err); full != nil {
 				body, blobs, err = &event.ToolPrepared{Call: seq, Error: "error: there is no room to keep this: " + AtMost(err.Error(), 2000), Full: full}, nil, nil
 			}
@@ -121,7 +121,7 @@ func (d *desk) slot(ctx context.Context) (free func(), err error) {
 
 // prepareCall reads what the rules cannot: long texts, and files of the agent's home.
 // What is wrong with them is for the agent to mend.
-func (l *live) prepareCall(ctx context.Context, d *desk, seq uint64, own *quest.OwnTool, args string, closed []string) (*event.ToolPrepared, [][]byte, error) {
+func (l *live) prepareCall(ctx context.Context, d *desk, seq uint64, own *quest.OwnTool, args string, on terms) (*event.ToolPrepared, [][]byte, error) {
 	body := &event.ToolPrepared{Call: seq}
 	t := &texts{rt: l.rt}
 	var failed error
@@ -139,7 +139,7 @@ func (l *live) prepareCall(ctx context.Context, d *desk, seq uint64, own *quest.
 	if err != nil {
 		return nil, nil, err
 	}
-	out := registry.Run(ctx, own.Name, tool.Call{ID: commandID(seq), Args: []byte(args), Home: d.home, Closed: closed})
+	out := registry.Run(ctx, own.Name, tool.Call{ID: commandID(seq), Args: []byte(args), Home: d.home, Closed: on.closed, Bounds: on.bounds})
 	if failed != nil || ctx.Err() != nil {
 		return nil, nil, errors.Join(failed, ctx.Err())
 	}

@@ -46,7 +46,7 @@ func (l *live) prepareHome(ctx context.Context, seq uint64, command string, furn
 		r.Error = AtMost(l.rt.Redact(err.Error()), 2000)
 		return r, nil, nil
 	}
-	s, err := l.freshStation(ctx, StationOptions{Network: l.spec.Network, Furnish: furnish, registries: registries})
+	s, err := l.freshStation(ctx, StationOptions{Network: l.spec.Network, Furnish: furnish, registries: registries, whole: true})
 	if err == nil && registries != nil {
 		if err = trustIn(ctx, s, registries); err != nil {
 			err = errors.Join(err, s.Close())

@@ -9,6 +9,7 @@ import (
 	"lyceum/internal/computer"
 	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
+	"lyceum/internal/workspace"
 )
 
 // ErrNoComputer says that the agents of a quest have no computers.
@@ -101,7 +102,7 @@ func (r *Runtime) Machine(ctx context.Context, of *quest.State) (d computer.Driv
 	c := of.Computer
 	s = computer.Spec{
 		Driver: c.Driver, Network: computer.Network{Open: c.Network.Open, Allow: c.Network.Allow}, Limits: limitsOf(c.Limits),
-		Digests: r.digests(), Fixed: fixed(of),
+		Digests: r.digests(), Fixed: fixed(of), Bounds: workspace.Bounds{Write: c.AllowWrite, Hide: c.DenyRead},
 	}
 	if c.Dockerfile != nil {
 		if s.Dockerfile, err = r.Blob(ctx, *c.Dockerfile); err != nil {

@@ -35,6 +35,8 @@ type StationOptions struct {
 	KeepHome bool
 	// registries get credentials from the proxy of a network that is a list.
 	registries *proxy.Registries
+	// whole lets programs write to all of the home, whatever agents may: what is run is the owner's.
+	whole bool
 }
 
 // A Station is a computer of a quest that belongs to no agent: its owner is a name, such
@@ -120,6 +122,9 @@ func (all *stations) openFor(ctx context.Context, owner string, o StationOptions
 	}}
 	s.spec.Network, s.spec.Ports = o.Network, slices.Sorted(maps.Keys(o.Ports))
 	s.spec.Folders = o.Folders
+	if o.whole {
+		s.spec.Bounds.Write = nil
+	}
 	s.spec.Limits = orLimits(o.Limits, l.spec.Limits)
 	if l.imported != nil {
 		l.imported.Allowed.restrict(&s.spec, l.key, len(s.spec.Dockerfile) > 0)

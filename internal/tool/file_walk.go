@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-
 )
 
 // maxFolders is how many folders deep a walk goes.

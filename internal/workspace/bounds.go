@@ -71,8 +71,18 @@ func HideName(text string) (string, error) {
 	return strings.ToLower(text), nil
 }
 
-// Check reports what is wrong with bounds that are to be pinned, and cannot be said of one entry.
+// Check reports what is wrong with bounds: they may be a stranger's.
 func (b Bounds) Check() error {
+	for _, at := range b.Write {
+		if is, err := WritePath(at); at != Nowhere && (err != nil || is != at) {
+			return fmt.Errorf("allow_write: %.80q is no folder of a home, nor %s", at, Temp)
+		}
+	}
+	for _, name := range b.Hide {
+		if is, err := HideName(name); err != nil || is != name {
+			return fmt.Errorf("deny_read: %.80q is no name of a file or folder", name)
+		}
+	}
 	size := 0
 	for _, list := range [][]string{b.Write, b.Hide} {
 		if len(list) > maxBounds {

@@ -15,6 +15,7 @@ import (
 	"lyceum/internal/blob/fs"
 	"lyceum/internal/computer"
 	"lyceum/internal/need"
+	"lyceum/internal/workspace"
 )
 
 // others is long: it is a list of short tests, each on its own.
@@ -35,6 +36,10 @@ func (l *lab) others(t *testing.T) {
 			"no time":                 {computer.Spec{Limits: computer.Limits{Wall: -time.Second}}, computer.Options{}, "wall"},
 			"two networks":            {computer.Spec{Network: computer.Network{Open: true, Allow: []string{"example.org"}}}, computer.Options{Serve: serve}, "network"},
 			"a filter without filter": {computer.Spec{Network: computer.Network{Allow: []string{"example.org"}}}, computer.Options{}, "network"},
+			"a way out to write to":   {computer.Spec{Bounds: workspace.Bounds{Write: []string{"../other"}}}, computer.Options{}, "allow_write"},
+			"the host to write to":    {computer.Spec{Bounds: workspace.Bounds{Write: []string{"/etc"}}}, computer.Options{}, "allow_write"},
+			"a path to hide":          {computer.Spec{Bounds: workspace.Bounds{Hide: []string{"a/.env"}}}, computer.Options{}, "deny_read"},
+			"everything to hide":      {computer.Spec{Bounds: workspace.Bounds{Hide: []string{"*"}}}, computer.Options{}, "deny_read"},
 			"a port of no name":       {computer.Spec{Ports: []string{""}}, computer.Options{}, "port"},
 			"a port with a bad name":  {computer.Spec{Ports: []string{"Gate=Way"}}, computer.Options{}, "Gate=Way"},
 			"a port named proxy":      {computer.Spec{Ports: []string{"proxy"}}, answering("proxy"), "proxy"},

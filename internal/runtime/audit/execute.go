@@ -394,7 +394,8 @@ func otherEnvironment(then, now *event.ComputerStarted) string {
 		other bool
 	}{
 		{"driver", then.Driver != now.Driver}, {"programs", then.Base != now.Base}, {"kernel", then.Kernel != now.Kernel},
-		{"processor", then.Arch != now.Arch}, {"limits", then.Limits != now.Limits}, {"confinement", !slices.Equal(then.Confinement, now.Confinement)},
+		{"processor", then.Arch != now.Arch}, {"limits", then.Limits != now.Limits}, {"what can be written", !slices.Equal(then.AllowWrite, now.AllowWrite)},
+		{"what is hidden", !slices.Equal(then.DenyRead, now.DenyRead)}, {"confinement", !slices.Equal(then.Confinement, now.Confinement)},
 	} {
 		if d.other {
 			out = append(out, d.what)

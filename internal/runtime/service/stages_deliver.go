@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"lyceum/internal/computer"
 	"lyceum/internal/connector"
 	"lyceum/internal/event"
 	"lyceum/internal/plain"
@@ -132,7 +133,7 @@ func (s *deliveries) files(names []string) (out []connector.File, lines string, 
 	err = s.q.InHome(stages.Researcher, func(home *os.Root) error {
 		room := int64(connector.MaxFiles)
 		for _, name := range names {
-			data, why := fileOf(home, name, min(room, connector.MaxFile))
+			data, why := fileOf(home, s.q.Guard(), name, min(room, connector.MaxFile))
 			if why != "" {
 				left = append(left, name+" ("+why+")")
 				continue
@@ -158,7 +159,7 @@ func (s *deliveries) files(names []string) (out []connector.File, lines string, 
 
 // fileOf reads a file of a home, of at most so many bytes; why says why there is none. The home is
 // an agent's: what it names may be a link, a pipe, or something else by the time it is opened.
-func fileOf(home *os.Root, name string, most int64) (data []byte, why string) {
+func fileOf(home *os.Root, guard *computer.Guard, name string, most int64) (data []byte, why string) {
 	name, err := workspace.Path(name)
 	if err != nil {
 		return nil, "it is no file"
@@ -170,6 +171,9 @@ func fileOf(home *os.Root, name string, most int64) (data []byte, why string) {
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil, "it is no file"
+	}
+	if guard.MayRead(home, f) != nil {
+		return nil, "the quest hides it"
 	}
 	data, err = io.ReadAll(io.LimitReader(f, most+1))
 	switch {
