@@ -14,7 +14,7 @@ const boundsPlan = `rules:
   - on: {turn: 1}
     call:
       - {tool: read_file, args: {path: .env}}
-      - {tool: exec, args: {command: "cat .env sub/.env /proc/self/root/home/agent/.env; echo x > top; echo y > out/made; cat out/made; sh -c 'cat .env & wait'"}}
+      - {tool: exec, args: {command: "cat .env sub/.env /proc/self/root/home/agent/.env; echo x > top; echo y > out/made; cat out/made; sh -c 'cat .env & wait'; git show HEAD:.env; git cat-file --batch-all-objects --batch; git status --porcelain; git add -A && git commit -qm x && git show --stat HEAD | head -3"}}
       - {tool: write_file, args: {path: notes, content: x}}
       - {tool: write_file, args: {path: out/notes, content: x}}
       - {tool: grep, args: {pattern: hidden-from}}

@@ -16,6 +16,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/need"
 	"lyceum/internal/repo"
+	"lyceum/internal/workspace"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -549,7 +550,7 @@ func TestASeed(t *testing.T) {
 			ref := tree(t, store, content)
 			var ids []string
 			for range 2 {
-				seed, err := repo.NewSeed(t.Context(), store, ref)
+				seed, err := repo.NewSeed(t.Context(), store, ref, workspace.Bounds{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -749,7 +750,7 @@ func TestASeedHasNoName(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	store := new(blobtest.Memory)
-	seed, err := repo.NewSeed(t.Context(), store, tree(t, store, program))
+	seed, err := repo.NewSeed(t.Context(), store, tree(t, store, program), workspace.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,8 +36,9 @@ type Seed struct {
 // for agents to know.
 const author = "Lyceum <lyceum@localhost> 0 +0000"
 
-// NewSeed makes a repository whose commit has a tree. Close takes it away.
-func NewSeed(ctx context.Context, store blob.Store, tree event.TreeRef) (seed *Seed, err error) {
+// NewSeed makes a repository whose commit has a tree, but for what bounds hide: git would show it.
+// Close takes it away.
+func NewSeed(ctx context.Context, store blob.Store, tree event.TreeRef, b workspace.Bounds) (seed *Seed, err error) {
 	f, err := os.CreateTemp("", "lyceum-seed-")
 	if err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func NewSeed(ctx context.Context, store blob.Store, tree event.TreeRef) (seed *S
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{reader: newReader(store), pack: p}
+	w := &writer{reader: newReader(store), pack: p, bounds: b}
 	top, err := w.folder(ctx, tree, "", 1)
 	if err != nil {
 		return nil, err
@@ -118,8 +119,9 @@ func put(home *os.Root, name string, in io.Reader) error {
 // writer makes git's objects of a tree of blobs.
 type writer struct {
 	*reader
-	pack  *packer
-	files []indexed
+	pack   *packer
+	bounds workspace.Bounds
+	files  []indexed
 }
 
 // indexed is a file of git's index.
@@ -143,7 +145,7 @@ func (w *writer) folder(ctx context.Context, ref event.TreeRef, at string, depth
 		if err := ctx.Err(); err != nil {
 			return id{}, err
 		}
-		if workspace.DotGit(e.Name) {
+		if workspace.DotGit(e.Name) || w.bounds.Hidden(e.Name) != "" {
 			continue
 		}
 		p := path.Join(at, e.Name)

@@ -13,6 +13,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
 	"lyceum/internal/repo"
+	"lyceum/internal/workspace"
 )
 
 // homeService makes the home of an executor anew. Its process ends with its computer, and so
@@ -87,12 +88,12 @@ func (o *outsider) renew(ctx context.Context, tree, commit *event.TreeRef) error
 
 // furnished furnishes a home with a tree and a repository. That one is made meanwhile.
 func (l *live) furnished(ctx context.Context, tree, commit *event.TreeRef) func(*os.Root) error {
-	skills := l.state.Skills
+	skills, bounds := l.state.Skills, l.spec.Bounds
 	return func(home *os.Root) error {
 		var seed *repo.Seed
 		var failed error
 		var making sync.WaitGroup
-		making.Go(func() { seed, failed = l.seeds.of(ctx, l.rt, commit) })
+		making.Go(func() { seed, failed = l.seeds.of(ctx, l.rt, commit, bounds) })
 		err := l.rt.Restored(ctx, tree)(home)
 		if err == nil {
 			err = l.rt.putSkills(ctx, skills, home)
@@ -156,7 +157,7 @@ type seeds struct {
 }
 
 // of is the repository whose one commit has a tree, nil for none. It is made once.
-func (s *seeds) of(ctx context.Context, r *Runtime, tree *event.TreeRef) (*repo.Seed, error) {
+func (s *seeds) of(ctx context.Context, r *Runtime, tree *event.TreeRef, b workspace.Bounds) (*repo.Seed, error) {
 	if tree == nil {
 		return nil, nil
 	}
@@ -165,7 +166,7 @@ func (s *seeds) of(ctx context.Context, r *Runtime, tree *event.TreeRef) (*repo.
 	if seed := s.all[*tree]; seed != nil {
 		return seed, nil
 	}
-	seed, err := repo.NewSeed(ctx, r.Blobs, *tree)
+	seed, err := repo.NewSeed(ctx, r.Blobs, *tree, b)
 	if err != nil {
 		return nil, err
 	}

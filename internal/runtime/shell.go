@@ -92,6 +92,14 @@ func (r *Runtime) machine(ctx context.Context, name string, of *quest.State) (co
 	return d, s, err
 }
 
+// boundsOf is what a quest lets its agents read and write: without computers it says nothing of that.
+func boundsOf(s *quest.State) workspace.Bounds {
+	if s.Computer == nil {
+		return workspace.Bounds{}
+	}
+	return workspace.Bounds{Write: s.Computer.AllowWrite, Hide: s.Computer.DenyRead}
+}
+
 // digests is where digests of folders are kept that computers have.
 func (r *Runtime) digests() string { return filepath.Join(r.Home, "cache", "folders") }
 
@@ -102,7 +110,7 @@ func (r *Runtime) Machine(ctx context.Context, of *quest.State) (d computer.Driv
 	c := of.Computer
 	s = computer.Spec{
 		Driver: c.Driver, Network: computer.Network{Open: c.Network.Open, Allow: c.Network.Allow}, Limits: limitsOf(c.Limits),
-		Digests: r.digests(), Fixed: fixed(of), Bounds: workspace.Bounds{Write: c.AllowWrite, Hide: c.DenyRead},
+		Digests: r.digests(), Fixed: fixed(of), Bounds: boundsOf(of),
 	}
 	if c.Dockerfile != nil {
 		if s.Dockerfile, err = r.Blob(ctx, *c.Dockerfile); err != nil {
