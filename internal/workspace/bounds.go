@@ -56,6 +56,7 @@ func WritePath(text string) (string, error) {
 
 // HideName returns the one form of a name that is to be hidden.
 func HideName(text string) (string, error) {
+	text = strings.ToLower(text)
 	_, bad := path.Match(text, "")
 	switch {
 	case text == "" || len(text) > 100 || !plain.Printable(text):
@@ -68,7 +69,7 @@ func HideName(text string) (string, error) {
 	case bad != nil:
 		return "", fmt.Errorf("%.80q is no pattern: %w", text, bad)
 	}
-	return strings.ToLower(text), nil
+	return text, nil
 }
 
 // Check reports what is wrong with bounds: they may be a stranger's.

@@ -25,6 +25,7 @@ func (l *lab) turns(t *testing.T) {
 	t.Run("AsksToBeAllowed", l.permissions)
 	t.Run("AsksByForms", l.questions)
 	t.Run("HasFiles", l.files)
+	t.Run("KeepsToTheBoundsOfItsComputer", l.bounds)
 	t.Run("HasTerminals", l.terminals)
 	t.Run("IsCancelled", l.cancels)
 	t.Run("IsRefusedWhileAnotherIsOpen", l.twoAtOnce)
@@ -218,6 +219,33 @@ func (l *lab) files(t *testing.T) {
 	r, err := s.c.Run(soon(t), shell("echo more >> deep/er/notes.txt && cat deep/er/notes.txt"))
 	if err != nil || string(r.Stdout.Head) != "some textmore\n" {
 		t.Errorf("the agent's own file: got %v, %v", r, err)
+	}
+}
+
+// bounds: what a computer hides, its agent reads neither through the client nor by its own programs.
+func (l *lab) bounds(t *testing.T) {
+	t.Parallel()
+	s := &seat{t: t, room: newRoom(t, l.driver), led: new(Ledger)}
+	s.room.bounds.Hide = []string{".env"}
+	home := s.room.Place.Home
+	if err := errors.Join(
+		os.WriteFile(filepath.Join(home, ".env"), []byte("hidden-text"), 0o644), os.Mkdir(filepath.Join(home, "sub"), 0o755),
+		os.Link(filepath.Join(home, ".env"), filepath.Join(home, "sub", "twin")),
+	); err != nil {
+		t.Fatal(err)
+	}
+	s.sit()
+	s.begin("")
+	for i, step := range []string{"read .env", "read /home/agent/.env", "read sub/../.env", "read sub/twin", "write .env forged", "write sub/.env forged"} {
+		if got := s.says(uint64(i+1), step); !strings.Contains(got.Text, "deny_read") || strings.Contains(got.Text, "hidden-text") {
+			t.Errorf("%s: got %s, want it refused by deny_read", step, got.Text)
+		}
+	}
+	if got := s.says(100, "run cat .env sub/twin; echo end"); strings.Contains(got.Text, "hidden-text") || !strings.Contains(got.Text, "end") {
+		t.Errorf("a command of the agent: got %s, want nothing of what is hidden", got.Text)
+	}
+	if b, err := os.ReadFile(filepath.Join(home, ".env")); err != nil || string(b) != "hidden-text" {
+		t.Errorf("what is hidden is now %q (%v)", b, err)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/executor"
 	"lyceum/internal/need"
+	"lyceum/internal/workspace"
 )
 
 // Roles is called first in the TestMain of a package that runs the suite: its test binary is also
@@ -44,6 +45,7 @@ type Room struct {
 	Folder  string
 	Journal string
 	driver  computer.Driver
+	bounds  workspace.Bounds
 }
 
 // newRoom makes the folders of one.
@@ -82,7 +84,7 @@ func newRoom(t *testing.T, d computer.Driver) *Room {
 
 // enter opens the computer.
 func (r *Room) enter(ctx context.Context) (*computer.Computer, error) {
-	return computer.Open(ctx, r.driver, r.Place, computer.Spec{Folders: []computer.Folder{{Name: "agent", Path: r.Folder}}}, computer.Options{Linger: 10 * time.Minute})
+	return computer.Open(ctx, r.driver, r.Place, computer.Spec{Folders: []computer.Folder{{Name: "agent", Path: r.Folder}}, Bounds: r.bounds}, computer.Options{Linger: 10 * time.Minute})
 }
 
 // agent is the scripted one, started in some way.
