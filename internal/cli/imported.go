@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,9 +15,9 @@ import (
 
 // allowFlags are the owner's word on what an imported quest may do.
 type allowFlags struct {
-	network, open, build, buildNetwork bool
-	hosts                              []string
-	given                              func(flag string) bool
+	network, open, build, buildNetwork, servers bool
+	hosts                                       []string
+	given                                       func(flag string) bool
 }
 
 func (f *allowFlags) add(cmd *cobra.Command) {
@@ -26,12 +27,13 @@ func (f *allowFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.open, "allow-open-network", false, "give them the open network it asks for, with this machine and its surroundings"+whose)
 	cmd.Flags().StringSliceVar(&f.hosts, "allow-host", nil, "let them reach this host too, such as 10.0.0.5:8080, if it was imported (repeat for more)")
 	cmd.Flags().BoolVar(&f.build, "build", false, "let an image be built from the Dockerfile it brings, without network"+whose)
+	cmd.Flags().BoolVar(&f.servers, "allow-servers", false, "let the MCP servers be used that it names"+whose)
 	cmd.Flags().BoolVar(&f.buildNetwork, "build-network", false, "the same, with network"+whose)
 }
 
 // any reports whether a word was said.
 func (f *allowFlags) any() bool {
-	return slices.ContainsFunc([]string{"allow-network", "allow-open-network", "allow-host", "build", "build-network"}, f.given)
+	return slices.ContainsFunc([]string{"allow-network", "allow-open-network", "allow-host", "build", "build-network", "allow-servers"}, f.given)
 }
 
 // change puts the words that were said into what is allowed already.
@@ -42,7 +44,7 @@ func (f *allowFlags) change(a *runtime.Allowance) {
 		to   *bool
 	}{
 		{"allow-network", f.network, &a.Network}, {"allow-open-network", f.open, &a.OpenNetwork},
-		{"build", f.build, &a.Build}, {"build-network", f.buildNetwork, &a.BuildNetwork},
+		{"build", f.build, &a.Build}, {"build-network", f.buildNetwork, &a.BuildNetwork}, {"allow-servers", f.servers, &a.Servers},
 	} {
 		if f.given(w.flag) {
 			*w.to = w.said
@@ -99,8 +101,14 @@ func (a *app) printAsks(q asksJSON) {
 	if len(x.Models) > 0 {
 		fmt.Fprintf(a.out, "%-10s %s\n", "models", printable(strings.Join(x.Models, ", ")))
 	}
+	for _, s := range x.Servers {
+		fmt.Fprintf(a.out, "%-10s %s: %s\n", "server", printable(s.Name), oneLine(cmp.Or(s.Run, s.URL), 400))
+	}
 	if x.Computer == "" {
 		fmt.Fprintf(a.out, "%-10s none\n", "computers")
+		for _, line := range q.Withheld {
+			fmt.Fprintln(a.out, printable(line))
+		}
 		return
 	}
 	fmt.Fprintf(a.out, "%-10s %s\n", "computers", printable(x.Computer))

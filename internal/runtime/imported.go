@@ -9,8 +9,11 @@ import (
 	"lyceum/internal/computer"
 	"lyceum/internal/computer/proxy"
 	"lyceum/internal/event"
+	"lyceum/internal/mcp/setting"
 	"lyceum/internal/quest"
 	"lyceum/internal/workspace"
+
+	"github.com/go-json-experiment/json"
 )
 
 // A quest that was imported is a stranger's: what its agents' computers may do was chosen
@@ -35,6 +38,9 @@ type Allowance struct {
 	// BuildNetwork with one.
 	Build        bool `json:"build,omitzero"`
 	BuildNetwork bool `json:"build_network,omitzero"`
+	// Servers lets its MCP servers be used, but for those that want a value of this machine's
+	// environment or a login: these are used only as the owner's own config.yaml has them.
+	Servers bool `json:"servers,omitzero"`
 }
 
 // Imported is what the home knows of a quest that came from elsewhere.
@@ -142,11 +148,73 @@ type Asks struct {
 	Hosts   []string `json:"hosts,omitempty"`
 	// Dockerfile is what its image is built from, if it brings one.
 	Dockerfile string `json:"dockerfile,omitempty"`
+	// Servers are the MCP servers that it names, in its own words.
+	Servers []AskedServer `json:"servers,omitempty"`
+}
+
+// AskedServer is an MCP server that a quest names.
+type AskedServer struct {
+	Name string `json:"name"`
+	// Run is the line that starts it in the agents' computers, URL where it is otherwise.
+	Run string `json:"run,omitempty"`
+	URL string `json:"url,omitempty"`
+	// Withheld says why it is not used, of a quest that came from elsewhere.
+	Withheld string `json:"withheld,omitempty"`
+}
+
+// askedServers are the servers of a quest. allowed is nil of a quest that was made here.
+func (r *Runtime) askedServers(ctx context.Context, s *quest.State, allowed *Allowance) (out []AskedServer, err error) {
+	for _, pin := range s.Servers {
+		set, err := r.serverOf(ctx, pin)
+		if err != nil {
+			return nil, err
+		}
+		asked := AskedServer{Name: pin.Name, Run: Clean(set.Run), URL: Clean(set.URL)}
+		if allowed != nil {
+			asked.Withheld = r.foreign(*allowed, pin.Name, set)
+		}
+		out = append(out, asked)
+	}
+	return out, nil
+}
+
+// serverOf is what is pinned of a server.
+func (r *Runtime) serverOf(ctx context.Context, pin event.ServerPin) (set setting.Server, err error) {
+	data, err := r.Blob(ctx, pin.Settings)
+	if err == nil {
+		err = json.Unmarshal(data, &set)
+	}
+	if err != nil {
+		err = fmt.Errorf("read what is said of the server %s: %w", pin.Name, err)
+	}
+	return set, err
+}
+
+// foreign says why a server of a quest that came from elsewhere is not used, empty if it is. What
+// this home's config.yaml has in the same words is the owner's.
+func (r *Runtime) foreign(a Allowance, name string, set setting.Server) string {
+	mine, ok := r.Servers.Known[name]
+	if ok && sameServer(mine, set) {
+		return ""
+	}
+	// A stranger would else name a variable of this machine, and where its value is sent.
+	own := set.Login != nil || len(set.Headers) > 0
+	switch {
+	case own:
+		return "the quest came from elsewhere, and the server wants a login or a value of this machine's environment: it is used only if config.yaml of this home has the same under mcp"
+	case !a.Servers:
+		return "the quest came from elsewhere, and its servers are not used unless config.yaml of this home has the same under mcp, or lyceum run <quest> --allow-servers says so; lyceum show <quest> --asks names them"
+	}
+	return ""
 }
 
 // Asks says what a quest asks for.
 func (r *Runtime) Asks(ctx context.Context, s *quest.State) (Asks, error) {
 	out := Asks{Models: []string{}, Network: computer.Network{}.Mode()}
+	var err error
+	if out.Servers, err = r.askedServers(ctx, s, nil); err != nil {
+		return out, err
+	}
 	for _, a := range s.Agents {
 		if a.Model != "" && !slices.Contains(out.Models, a.Model) {
 			out.Models = append(out.Models, a.Model)
@@ -170,14 +238,23 @@ func (r *Runtime) Asks(ctx context.Context, s *quest.State) (Asks, error) {
 // get. A quest that was made here has none.
 func (r *Runtime) Restrictions(ctx context.Context, name string, s *quest.State) ([]string, error) {
 	im, err := r.Imported(ctx, name)
-	if im == nil || err != nil || s.Computer == nil {
+	if im == nil || err != nil {
 		return nil, err
+	}
+	var out []string
+	servers, err := r.askedServers(ctx, s, &im.Allowed)
+	for _, asked := range servers {
+		if asked.Withheld != "" {
+			out = append(out, fmt.Sprintf("Quest %s was imported and names the MCP server %s, which is not used: %s.", name, asked.Name, asked.Withheld))
+		}
+	}
+	if err != nil || s.Computer == nil {
+		return out, err
 	}
 	asks, err := r.Asks(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	var out []string
 	switch a := im.Allowed; {
 	case asks.Network == "open" && !a.OpenNetwork && !a.Network:
 		out = append(out, fmt.Sprintf("Quest %s was imported and asks for an open network: its computers have none. Allow the hosts of the public internet with --allow-network, or also this machine and its surroundings with --allow-open-network.", name))

@@ -62,17 +62,13 @@ func (l *live) openServers(ctx context.Context) error {
 		return err
 	}
 	for _, pin := range l.state.Servers {
-		data, err := l.rt.Blob(ctx, pin.Settings)
-		var set setting.Server
-		if err == nil {
-			err = json.Unmarshal(data, &set)
-		}
+		set, err := l.rt.serverOf(ctx, pin)
 		if err != nil {
-			return fmt.Errorf("read what is said of the server %s: %w", pin.Name, err)
+			return err
 		}
 		closed := ""
 		if imported != nil {
-			closed = l.foreign(pin.Name, set)
+			closed = l.rt.foreign(imported.Allowed, pin.Name, set)
 		}
 		for _, a := range l.state.Agents {
 			if a.Mind() == agent.ByRules {
@@ -91,16 +87,6 @@ func (l *live) openServers(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// foreign says why a server is not used: the quest came from elsewhere, and so did what it
-// says of servers. What this home's config.yaml has in the same words is the owner's.
-func (l *live) foreign(name string, set setting.Server) string {
-	mine, ok := l.rt.Servers.Known[name]
-	if ok && sameServer(mine, set) {
-		return ""
-	}
-	return "the quest came from elsewhere, and its servers are not used unless config.yaml of this home has the same under mcp"
 }
 
 func sameServer(a, b setting.Server) bool {

@@ -403,21 +403,39 @@ func TestServersOfTheHomeAreEveryQuests(t *testing.T) {
 	}
 }
 
-// TestAQuestFromElsewhereUsesNoServers: whoever made it chose where to connect, and which
-// variables to send there.
-func TestAQuestFromElsewhereUsesNoServers(t *testing.T) {
-	for _, mine := range []bool{false, true} {
+// TestAQuestFromElsewhereAsksBeforeItUsesServers: whoever made it chose where to connect, and which
+// variables to send there. The owner's word lets servers be used, but never with a value of this machine.
+func TestAQuestFromElsewhereAsksBeforeItUsesServers(t *testing.T) {
+	for what, c := range map[string]struct {
+		allowed string
+		header  bool
+		mine    bool
+		used    bool
+	}{
+		"unasked": {"{}", false, false, false}, "mine": {"{}", false, true, true}, "allowed": {`{"servers":true}`, false, false, true},
+		"allowed with a variable": {`{"servers":true}`, true, false, false},
+	} {
+		mine := c.mine
 		l, p := newLab(t), newPeer(t)
 		p.tool("hello", "says hello", says("hello"))
-		name := l.create(plan(t, "q", p.with(l, ""), "rules:\n  - on: {turn: 1}\n    say: \"Done.\"\n"))
+		more := ""
+		if c.header {
+			more = "    headers: {Authorization: HOME}\n"
+		}
+		name := l.create(plan(t, "q", p.with(l, more), "rules:\n  - on: {turn: 1}\n    say: \"Done.\"\n"))
 		must(t, os.MkdirAll(filepath.Join(l.Home, "imported"), 0o700))
-		must(t, os.WriteFile(filepath.Join(l.Home, "imported", name), fmt.Appendf(nil, `{"first":%q,"allowed":{}}`, l.events(name)[0].Hash), 0o600))
+		must(t, os.WriteFile(filepath.Join(l.Home, "imported", name), fmt.Appendf(nil, `{"first":%q,"allowed":%s}`, l.events(name)[0].Hash, c.allowed), 0o600))
 		if mine {
 			l.Servers.Known = setting.Servers{"peer": {URL: p.http.URL}}
 		}
-		l.run(name)
-		if asked := p.count() > 0; asked != mine {
-			t.Errorf("with the same server in this home %v: it was asked %v", mine, asked)
+		st := l.run(name)
+		if asked := p.count() > 0; asked != c.used {
+			t.Errorf("%s: the server was asked: %v, want %v", what, asked, c.used)
+		}
+		lines, err := l.Restrictions(t.Context(), name, st)
+		must(t, err)
+		if told := len(lines) == 1 && strings.Contains(lines[0], "MCP server peer, which is not used"); told == c.used {
+			t.Errorf("%s: a person is told %q", what, lines)
 		}
 		l.sound(name)
 	}
