@@ -114,7 +114,7 @@ func (s *Server) draft(n *NewQuest) (*draft, error) {
 		return nil, err
 	}
 	var err error
-	d.plan, err = (&runtime.Draft{File: specFile, Source: d.source, Home: s.rt.Home, Model: s.opts.Model, Changes: runtime.Changes{Name: n.Name, Model: n.Model}}).Plan(s.rt.Societies)
+	d.plan, err = (&runtime.Draft{By: runtime.FromRequest, File: specFile, Source: d.source, Home: s.rt.Home, Model: s.opts.Model, Changes: runtime.Changes{Name: n.Name, Model: n.Model}}).Plan(s.rt.Societies)
 	if err != nil && d.plan.Spec == nil {
 		return nil, badSpec(err, d.source)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -87,13 +88,20 @@ func (a *app) configCommand() *cobra.Command {
 		},
 	}
 	var asJSON bool
+	var flags specFlags
 	show := &cobra.Command{
-		Use:   "show",
+		Use:   "show [quest.yaml | quest]",
 		Short: "Show what holds: config.yaml, the environment, and what Lyceum knows by itself",
 		Long: `Show what holds: the default model, the providers with their addresses and whether their keys
-are there, and what config.yaml says of models. No key is shown, and no server is asked.`,
-		Args: exactArgs(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+are there, and what config.yaml says of models. No key is shown, and no server is asked.
+
+Of a quest.yaml: what would hold for a quest made of it now, with the flags that lyceum run takes, and where each value comes from: a flag,
+the quest.yaml, config.yaml, a profile, or nobody's word (default). Of a quest: the same, as it was recorded when the quest was made.`,
+		Args: rangeArgs(0, 1, "nothing, a quest.yaml, or a quest's name"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return a.showSettings(cmd.Context(), args[0], &flags, asJSON)
+			}
 			if err := a.configure(); err != nil {
 				return err
 			}
@@ -117,8 +125,62 @@ are there, and what config.yaml says of models. No key is shown, and no server i
 	for _, c := range []*cobra.Command{cmd, show} {
 		c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	}
+	flags.spec(show)
+	flags.work(show)
+	flags.sources(show)
+	flags.limits(show)
 	cmd.AddCommand(path, show)
 	return cmd
+}
+
+// settingsJSON are the settings of a quest, made or not.
+type settingsJSON struct {
+	Quest    string            `json:"quest"`
+	Settings []runtime.Setting `json:"settings"`
+}
+
+// showSettings says what holds for a quest, or would for one of a quest.yaml, and by whose word.
+func (a *app) showSettings(ctx context.Context, arg string, f *specFlags, asJSON bool) error {
+	out := settingsJSON{Quest: arg}
+	if isFile(arg) || isThere(arg) {
+		d, err := draftOfFile(ctx, arg)
+		if err != nil {
+			return err
+		}
+		bounds, err := f.bounds()
+		if err != nil {
+			return err
+		}
+		plan, err := a.plan(ctx, d, f, bounds)
+		if err != nil {
+			return err
+		}
+		if err := a.open(true); err != nil {
+			return err
+		}
+		if out.Settings, err = a.rt.Settings(ctx, plan); err != nil {
+			return err
+		}
+		out.Quest = plan.Spec.Name
+	} else {
+		if err := checkName(arg); err != nil {
+			return err
+		}
+		if err := a.open(false); err != nil {
+			return err
+		}
+		var err error
+		if out.Settings, err = a.rt.SettingsOf(ctx, arg); err != nil {
+			return err
+		}
+	}
+	if asJSON {
+		return a.printJSON(out)
+	}
+	for _, s := range out.Settings {
+		fmt.Fprintf(a.out, "%-28s %-14s %s\n", printable(s.Key), printable(s.From), oneLine(s.Value, 200))
+	}
+	return nil
 }
 
 func (a *app) describeConfig(found *provider.Registry, servers []provider.Server) configJSON {

@@ -18,6 +18,7 @@ import (
 	"lyceum/internal/keyring"
 	"lyceum/internal/model/provider"
 	"lyceum/internal/quest"
+	"lyceum/internal/workspace"
 )
 
 // settings are what holds, for the page: a row for each key of config.yaml, with what goes by it. No
@@ -118,6 +119,7 @@ func settingsOf(conf *config.Config, c configJSON, where func(variable string) s
 	for _, name := range slices.Sorted(maps.Keys(conf.Repos)) {
 		r.own("repos.*", name, conf.Repos[name])
 	}
+	r.computer(conf.Computer)
 	r.embeddings(conf.Embeddings, c.Embeddings)
 	r.providers(conf.Providers, c.Providers)
 	r.models(conf.Models)
@@ -148,6 +150,20 @@ func length(d time.Duration) string {
 		return ""
 	}
 	return d.String()
+}
+
+func (r *rows) computer(c config.Computer) {
+	r.holds("computer", "", "", c.AllowWrite != nil || c.DenyRead != nil)
+	write := []string{workspace.Home, workspace.Temp}
+	if c.AllowWrite != nil {
+		write = c.AllowWrite
+	}
+	hide := workspace.DefaultHide
+	if c.DenyRead != nil {
+		hide = c.DenyRead
+	}
+	r.holds("computer.allow_write", "", strings.Join(write, ", "), c.AllowWrite != nil)
+	r.holds("computer.deny_read", "", strings.Join(hide, ", "), c.DenyRead != nil)
 }
 
 func (r *rows) embeddings(e *config.Embeddings, holds string) {

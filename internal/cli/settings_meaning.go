@@ -28,6 +28,9 @@ var meanings = map[string]meaning{
 	"repos":             {"folders that requests may have worked on", "quests that are made by the page or the API"},
 	"repos.*":           {"a folder that requests may have worked on", "quests that are made by the page or the API"},
 
+	"computer":                {"what agents of quests may write and read that do not say it themselves", "quests made from now on, and imported ones"},
+	"computer.allow_write":    {"folders that can be written to", "quests made from now on, and imported ones"},
+	"computer.deny_read":      {"names of files that agents cannot read", "quests made from now on, and imported ones"},
 	"embeddings":              {"where vectors of texts come from", "searches"},
 	"embeddings.url":          {"the server of vectors", "searches"},
 	"embeddings.model":        {"the model that makes vectors", "searches"},

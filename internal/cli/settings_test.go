@@ -14,7 +14,8 @@ import (
 )
 
 // everyKey is a config.yaml with all keys there are. TestEveryKeyHasARow fails if one is missing.
-const everyKey = `
+const everyKey = `computer: {allow_write: [out, /tmp], deny_read: [.env]}
+
 model: vllm/qwen3.5
 retry: 5m
 patience: 1h

@@ -17,6 +17,7 @@ import (
 
 	"lyceum/internal/mcp/setting"
 	"lyceum/internal/strictyaml"
+	"lyceum/internal/workspace"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
@@ -57,6 +58,8 @@ type Config struct {
 	// Repos are the folders that quests made by requests may work on, by the names that
 	// requests call them.
 	Repos map[string]string
+	// Computer is what computers of quests are that do not say it themselves.
+	Computer Computer
 	// Notify is a line for the shell that is run when a quest asks a person something, and
 	// when it has ended.
 	Notify string
@@ -73,6 +76,24 @@ type Embeddings struct {
 	// URL is what /embeddings comes after; KeyVariable is the environment variable that
 	// holds the key, if it wants one.
 	URL, Model, KeyVariable string
+}
+
+// Computer is what programs of agents may write and read: as in a quest.yaml. A list is nil where
+// nothing is said.
+type Computer struct{ AllowWrite, DenyRead []string }
+
+func (c *Computer) fields() map[string]func(ast.Node) error {
+	return map[string]func(ast.Node) error{
+		"allow_write": strictyaml.Texts(&c.AllowWrite, "allow_write", 1, workspace.WritePath), "deny_read": strictyaml.Texts(&c.DenyRead, "deny_read", 0, workspace.HideName),
+	}
+}
+
+func (c *Config) readComputer(n ast.Node) error {
+	err := fields(n, "computer", c.Computer.fields())
+	if err == nil {
+		err = strictyaml.Wrap(n, workspace.Bounds{Write: c.Computer.AllowWrite, Hide: c.Computer.DenyRead}.Check())
+	}
+	return err
 }
 
 // Home returns the folder that everything is kept in: flag, else $LYCEUM_HOME,
@@ -151,6 +172,7 @@ func (c *Config) fields() map[string]func(ast.Node) error {
 		"model":        strictyaml.Word(&c.Model),
 		"providers":    each("providers", &c.Providers, readProvider),
 		"models":       each("models", &c.Models, readModel),
+		"computer":     c.readComputer,
 		"retry":        span(&c.Retry, 24*time.Hour),
 		"patience":     span(&c.Patience, 30*24*time.Hour),
 		"reserve":      size(&c.Reserve),

@@ -19,6 +19,7 @@ func Keys() (out []string) {
 	add("", new(Config).fields())
 	add("providers.*.", new(Provider).fields())
 	add("models.*.", new(Model).fields(new(PriceFields)))
+	add("computer.", new(Computer).fields())
 	add("embeddings.", new(Embeddings).fields())
 	add("executors.*.", new(Executor).fields())
 	add("registries.*.", new(Registry).fields())

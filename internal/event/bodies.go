@@ -13,6 +13,9 @@ type QuestCreated struct {
 	Agents []AgentSpec `json:"agents"`
 	// Computer is what each agent works with, if the quest has computers.
 	Computer *ComputerSpec `json:"computer,omitzero"`
+	// Config are the settings that hold and where each comes from, as a JSON array of objects with key,
+	// value and from.
+	Config *Ref `json:"config,omitzero"`
 	// Context is compact, if a model sums up what its window has no room for any more;
 	// otherwise that is cut away.
 	Context string `json:"context,omitzero"`

@@ -94,8 +94,8 @@ func (c *Computer) UnmarshalYAML(n ast.Node) error {
 		"files":       counted(&c.Limits.Files, minFiles, maxFiles),
 		"cpus":        cores(&c.Limits.CPUs),
 		"wall":        lasting(&c.Limits.Wall),
-		"allow_write": Bounded(&c.AllowWrite, "allow_write", workspace.WritePath),
-		"deny_read":   Bounded(&c.DenyRead, "deny_read", workspace.HideName),
+		"allow_write": strictyaml.Texts(&c.AllowWrite, "allow_write", 1, workspace.WritePath),
+		"deny_read":   strictyaml.Texts(&c.DenyRead, "deny_read", 0, workspace.HideName),
 	})
 	if err == nil {
 		err = strictyaml.Wrap(n, workspace.Bounds{Write: c.AllowWrite, Hide: c.DenyRead}.Check())
@@ -152,29 +152,6 @@ func (c *Computer) readAllow(n ast.Node) error {
 		err = strictyaml.At(n, "it is empty: list a host, or say network: none")
 	}
 	return err
-}
-
-// Bounded reads a list for allow_write or deny_read. One that is empty is no nil.
-func Bounded(to *[]string, what string, one func(string) (string, error)) func(ast.Node) error {
-	return func(n ast.Node) error {
-		*to = []string{}
-		err := strictyaml.Each(n, what, func(n ast.Node) error {
-			text, err := strictyaml.Scalar(n)
-			if err != nil {
-				return err
-			}
-			is, err := one(text)
-			if err == nil && slices.Contains(*to, is) {
-				err = fmt.Errorf("%s is listed twice", text)
-			}
-			*to = append(*to, is)
-			return strictyaml.Wrap(n, err)
-		})
-		if err == nil && len(*to) == 0 && what == "allow_write" {
-			err = strictyaml.At(n, "it is empty: programs write somewhere, at least to /tmp")
-		}
-		return err
-	}
 }
 
 // ParseCPUs reads a number of cores, such as 2 or 1.5, in thousandths. It never passes

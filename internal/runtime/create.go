@@ -126,7 +126,11 @@ type creation struct {
 	// question is the problem as agents are told it.
 	question string
 	// machine is the agents' computer in the end.
-	machine  quest.Computer
+	machine quest.Computer
+	// spoken is that without what the owner's config.yaml adds; profiled is the profile that it is of,
+	// if it is one's.
+	spoken   quest.Computer
+	profiled string
 	profiles map[string]*profile.Profile
 	measured map[string]Measured
 	pinned   map[event.Ref]bool
@@ -217,6 +221,9 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	if err := c.found(); err != nil {
 		return nil, err
 	}
+	if err := c.record(ctx, b); err != nil {
+		return nil, err
+	}
 	return b, c.fit(ctx, b)
 }
 
@@ -279,7 +286,7 @@ func (c *creation) settle(_ context.Context, _ *os.Root, _ quest.Society, b *eve
 // that it does not name itself.
 func (c *creation) takeServers(ctx context.Context, _ *os.Root, _ quest.Society, b *event.QuestCreated) error {
 	own := c.plan.Spec.MCP
-	all := own.Over(c.rt.Servers.Known)
+	all := c.servers()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		s := all[name]
 		if _, asked := own[name]; s.Kind() == setting.Stdio && b.Computer == nil {

@@ -14,7 +14,6 @@ import (
 	"lyceum/internal/profile"
 	"lyceum/internal/quest"
 	"lyceum/internal/tool"
-	"lyceum/internal/workspace"
 
 	"github.com/go-json-experiment/json"
 )
@@ -274,6 +273,7 @@ func (c *creation) computer(ctx context.Context, root *os.Root, soc quest.Societ
 	c.machine = spec.Computer
 	if c.machine.IsZero() && p != nil {
 		c.machine, from = p.Computer, "profile "+p.Name+": computer"
+		c.profiled = p.Name
 	}
 	if c.machine.IsZero() && soc.Traits().Computes {
 		if _, err := c.rt.driver(ctx, "auto"); err == nil {
@@ -290,9 +290,7 @@ func (c *creation) computer(ctx context.Context, root *os.Root, soc quest.Societ
 	if err != nil {
 		return nil, err
 	}
-	if c.machine.DenyRead == nil {
-		c.machine.DenyRead = workspace.DefaultHide
-	}
+	c.bound()
 	b := c.machine.Spec(dockerfile)
 	b.Limits = recorded(limitsOf(b.Limits))
 	return b, nil

@@ -115,9 +115,9 @@ func (a Allowance) Reaches(host string) bool {
 
 // restrict takes from the computers of an imported quest what nobody here has allowed.
 // own says that the quest brings a Dockerfile of its own.
-func (a Allowance) restrict(s *computer.Spec, name string, own bool) {
-	// Its maker may have hidden less than anybody here would.
-	s.Bounds = s.Bounds.Narrow(workspace.Bounds{Hide: workspace.DefaultHide})
+func (a Allowance) restrict(s *computer.Spec, name string, own bool, owner workspace.Bounds) {
+	// Its maker may have hidden less than the owner of this home does.
+	s.Bounds = s.Bounds.Narrow(owner)
 	asked := s.Network
 	s.Network = computer.Network{Allow: slices.Clone(a.Hosts)}
 	switch {

@@ -403,6 +403,31 @@ func TestServersOfTheHomeAreEveryQuests(t *testing.T) {
 	}
 }
 
+// TestASessionBringsServersAndReplacesNone: what an editor hands over is no word on the servers of
+// this home; the settings say whose each is.
+func TestASessionBringsServersAndReplacesNone(t *testing.T) {
+	l := newLab(t)
+	l.Servers.Known = setting.Servers{"web": {URL: "https://one.example/", Trust: "trusted"}}
+	spec := &quest.Spec{Problem: "x", Model: "demo", MCP: setting.Servers{"web": {URL: "https://theirs.example/"}, "more": {URL: "https://more.example/"}}}
+	p, err := (&runtime.Draft{By: runtime.FromSession, Spec: spec, Name: "q", Dir: t.TempDir(), Home: l.Home}).Plan(l.Societies)
+	must(t, err)
+	got, err := l.Settings(t.Context(), p)
+	must(t, err)
+	want := map[string]string{"mcp.web": runtime.FromConfig, "mcp.more": runtime.FromSession, "problem": runtime.FromSession, "model": runtime.FromSession}
+	for _, s := range got {
+		if from, ok := want[s.Key]; ok && s.From != from {
+			t.Errorf("%s is from %s, want %s", s.Key, s.From, from)
+		}
+		if s.Key == "mcp.web" && !strings.Contains(s.Value, "one.example") {
+			t.Errorf("mcp.web is %s, want the server of this home", s.Value)
+		}
+		delete(want, s.Key)
+	}
+	if len(want) > 0 {
+		t.Errorf("nothing is said of %v", want)
+	}
+}
+
 // TestAQuestFromElsewhereAsksBeforeItUsesServers: whoever made it chose where to connect, and which
 // variables to send there. The owner's word lets servers be used, but never with a value of this machine.
 func TestAQuestFromElsewhereAsksBeforeItUsesServers(t *testing.T) {

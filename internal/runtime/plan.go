@@ -41,7 +41,9 @@ type Plan struct {
 	// values are not the file's, and faults what its draft is wrong about.
 	file    string
 	changed map[string]bool
-	faults  []error
+	// by is where changes come from, and the spec if it is no file.
+	by     string
+	faults []error
 }
 
 // MaxSource is how many bytes a quest.yaml, or a question without one, may have.
@@ -63,6 +65,9 @@ type Draft struct {
 	Name, Model string
 	// Changes are what shall be otherwise than the spec says.
 	Changes Changes
+	// By is who says so, and the spec if there is no file: one of FromFlag, which it is if empty,
+	// FromRequest and FromSession.
+	By string
 }
 
 // Changes are what shall be otherwise than a spec says. What is nil or empty stays.
@@ -100,7 +105,7 @@ type Dockerfile struct {
 // depends on the societies that there are. The plan of a quest.yaml that could be read in
 // part comes with the error: Runtime.Faults finds out what else is wrong with it.
 func (d *Draft) Plan(societies quest.Societies) (Plan, error) {
-	p := Plan{Source: d.Source, Dir: d.Dir, changed: d.Changes.keys()}
+	p := Plan{Source: d.Source, Dir: d.Dir, by: cmp.Or(d.By, FromFlag), changed: d.Changes.keys()}
 	if d.Source != nil {
 		p.file = d.File
 	}

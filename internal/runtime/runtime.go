@@ -93,6 +93,9 @@ type Runtime struct {
 	// Secrets are texts that must not get into a ledger, a blob or a prompt,
 	// whoever says them.
 	Secrets func() []string
+	// AllowWrite and DenyRead are what this home says of computers of quests that do not say it
+	// themselves, nil where it says nothing.
+	AllowWrite, DenyRead []string
 	// Servers is what this home says of MCP servers.
 	Servers Servers
 	// Registries want credentials while homes are prepared. Their values are among Secrets.

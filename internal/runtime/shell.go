@@ -87,7 +87,7 @@ func (r *Runtime) machine(ctx context.Context, name string, of *quest.State) (co
 	}
 	im, err := r.Imported(ctx, name)
 	if im != nil {
-		im.Allowed.restrict(&s, name, of.Computer.Dockerfile != nil)
+		im.Allowed.restrict(&s, name, of.Computer.Dockerfile != nil, r.Owners())
 	}
 	return d, s, err
 }

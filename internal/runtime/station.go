@@ -127,7 +127,7 @@ func (all *stations) openFor(ctx context.Context, owner string, o StationOptions
 	}
 	s.spec.Limits = orLimits(o.Limits, l.spec.Limits)
 	if l.imported != nil {
-		l.imported.Allowed.restrict(&s.spec, l.key, len(s.spec.Dockerfile) > 0)
+		l.imported.Allowed.restrict(&s.spec, l.key, len(s.spec.Dockerfile) > 0, l.rt.Owners())
 	}
 	var err error
 	if s.rules, err = proxy.Parse(s.spec.Network.Allow); err != nil {

@@ -142,6 +142,30 @@ func Each(n ast.Node, what string, read func(ast.Node) error) error {
 	return Join(faults)
 }
 
+// Texts reads a list of at least so many texts, none of them twice, each in the form that one gives
+// it. An empty list is no nil.
+func Texts(to *[]string, what string, least int, one func(string) (string, error)) func(ast.Node) error {
+	return func(n ast.Node) error {
+		*to = []string{}
+		err := Each(n, what, func(n ast.Node) error {
+			text, err := Scalar(n)
+			if err != nil {
+				return err
+			}
+			is, err := one(text)
+			if err == nil && slices.Contains(*to, is) {
+				err = fmt.Errorf("%.80s is listed twice", text)
+			}
+			*to = append(*to, is)
+			return Wrap(n, err)
+		})
+		if err == nil && len(*to) < least {
+			err = At(n, "it is empty: leave it out, or list something")
+		}
+		return err
+	}
+}
+
 // String returns the value of a node that is a text.
 func String(n ast.Node) (string, bool) {
 	switch n := n.(type) {

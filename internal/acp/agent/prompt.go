@@ -159,7 +159,7 @@ func (t *turn) create(ctx context.Context, c choices, what *said, named map[stri
 	if _, usual := a.rt.Societies.Modes(c.society, nil); c.mode != usual {
 		changes.Keys = a.rt.Societies.ModeKeys(c.society, c.mode)
 	}
-	d := &runtime.Draft{Spec: shape.spec(question), Name: s.id, Dir: s.folder, Home: a.rt.Home, Model: a.opts.Model, Changes: changes}
+	d := &runtime.Draft{By: runtime.FromSession, Spec: shape.spec(question), Name: s.id, Dir: s.folder, Home: a.rt.Home, Model: a.opts.Model, Changes: changes}
 	taken, notes, err := t.make(ctx, d, named)
 	if err != nil {
 		return err
