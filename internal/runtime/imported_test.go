@@ -7,6 +7,7 @@ import (
 
 	"lyceum/internal/computer"
 	"lyceum/internal/computer/proxy"
+	"lyceum/internal/workspace"
 )
 
 func TestAnAllowanceGivesNothingThatWasNotAskedFor(t *testing.T) {
@@ -29,7 +30,7 @@ func TestAnAllowanceGivesNothingThatWasNotAskedFor(t *testing.T) {
 		"an open one, whatever hosts": {Allowance{OpenNetwork: true, Hosts: []string{"10.0.0.5"}}, open, open},
 	} {
 		s := computer.Spec{Network: c.asked}
-		c.allowed.restrict(&s, "q", false)
+		c.allowed.restrict(&s, "q", false, workspace.Bounds{})
 		if s.Network.Open != c.gets.Open || !slices.Equal(s.Network.Allow, c.gets.Allow) {
 			t.Errorf("%s: got %+v, want %+v", name, s.Network, c.gets)
 		}
@@ -47,9 +48,15 @@ func TestAnAllowanceGivesNothingThatWasNotAskedFor(t *testing.T) {
 		"built, as both words say": {Allowance{Build: true, BuildNetwork: true}, false, false},
 	} {
 		s := computer.Spec{Dockerfile: []byte("FROM x")}
-		c.allowed.restrict(&s, "q", true)
+		c.allowed.restrict(&s, "q", true, workspace.Bounds{})
 		if strings.Contains(s.Build.Refused, "lyceum run q --build") != c.refused || s.Build.Offline != c.offline {
 			t.Errorf("an own Dockerfile is %s: got %+v", name, s.Build)
 		}
+	}
+	// A stranger hides no less than the owner of this home, and lets nothing more be written.
+	s := computer.Spec{Bounds: workspace.Bounds{Hide: []string{"x"}, Write: []string{"."}}}
+	Allowance{Network: true}.restrict(&s, "q", false, workspace.Bounds{Hide: []string{".env"}, Write: []string{"out"}})
+	if !slices.Equal(s.Bounds.Hide, []string{"x", ".env"}) || !slices.Equal(s.Bounds.Folders(), []string{"out"}) {
+		t.Errorf("bounds of a stranger: got %+v, want those of both", s.Bounds)
 	}
 }

@@ -408,8 +408,10 @@ func TestServersOfTheHomeAreEveryQuests(t *testing.T) {
 func TestASessionBringsServersAndReplacesNone(t *testing.T) {
 	l := newLab(t)
 	l.Servers.Known = setting.Servers{"web": {URL: "https://one.example/", Trust: "trusted"}}
-	spec := &quest.Spec{Problem: "x", Model: "demo", MCP: setting.Servers{"web": {URL: "https://theirs.example/"}, "more": {URL: "https://more.example/"}}}
-	p, err := (&runtime.Draft{By: runtime.FromSession, Spec: spec, Name: "q", Dir: t.TempDir(), Home: l.Home}).Plan(l.Societies)
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "plan.yaml"), []byte(simple), 0o600))
+	spec := &quest.Spec{Problem: "x", Model: "script:plan.yaml", MCP: setting.Servers{"web": {URL: "https://theirs.example/"}, "more": {URL: "https://more.example/"}}}
+	p, err := (&runtime.Draft{By: runtime.FromSession, Spec: spec, Name: "q", Dir: dir, Home: l.Home}).Plan(l.Societies)
 	must(t, err)
 	got, err := l.Settings(t.Context(), p)
 	must(t, err)
