@@ -410,6 +410,15 @@ type Recalled struct {
 	Seq   uint64 `json:"seq"`
 }
 
+// EmbedderFailed is that vectors were not to be had. What they were for goes on by words alone.
+// It is told once in a run.
+type EmbedderFailed struct {
+	Embedder string `json:"embedder"`
+	// For is what the vectors were for.
+	For  string `json:"for"`
+	Text string `json:"text"`
+}
+
 // How like an earlier question one must be whose answer may be taken.
 const (
 	// CacheExact takes the answer to the same rendering.
@@ -631,6 +640,7 @@ func (*UserMessage) Type() Type    { return "user.message" }
 func (*MessageSent) Type() Type    { return "message.sent" }
 func (*ModelCall) Type() Type      { return "model.call" }
 func (*ModelResult) Type() Type    { return "model.result" }
+func (*EmbedderFailed) Type() Type { return "embedder.failed" }
 func (*ToolCall) Type() Type       { return "tool.call" }
 func (*ToolResult) Type() Type     { return "tool.result" }
 func (*ToolAnswered) Type() Type   { return "tool.answered" }

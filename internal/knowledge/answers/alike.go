@@ -2,10 +2,11 @@ package answers
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"lyceum/internal/event"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -14,11 +15,23 @@ import (
 // the words that say nothing are taken away is the same, in the same order. So numbers,
 // negations and names are equal, and who does what to whom. Vectors alone do not see any of
 // that: what causes something and what prevents it point almost the same way.
-func Alike(a, b string) bool { return slices.Equal(core(a), core(b)) }
+func Alike(a, b string) bool { return sum(a) == sum(b) }
 
-// core are the words of a question that count, as they are compared. How a name is written
-// counts: May is not may. Only the first word of a sentence has its capital letter for
-// nothing.
+// sum is the same for questions that are alike.
+func sum(text string) event.Hash {
+	var all []string
+	for _, w := range core(text) {
+		all = append(all, plainly(w)...)
+	}
+	return event.HashOf([]byte(strings.Join(all, " "))) // there is no space in a word
+}
+
+// Counting are the words of a question that count, as they are written: what vectors are made
+// of. A greeting would turn the vector of a short question elsewhere.
+func Counting(text string) string { return strings.Join(core(text), " ") }
+
+// core are the words of a question that count. How a name is written counts: May is not may.
+// Only the first word of a sentence has its capital letter for nothing.
 func core(text string) (out []string) {
 	fields := strings.Fields(norm.NFC.String(strings.ReplaceAll(text, "’", "'")))
 	begins := true
@@ -35,7 +48,7 @@ func core(text string) (out []string) {
 			continue // and the next one still begins the sentence
 		}
 		begins = strings.ContainsRune(".?!:", rune(f[len(f)-1]))
-		out = append(out, plainly(w)...)
+		out = append(out, w)
 	}
 	return out
 }

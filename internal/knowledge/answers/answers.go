@@ -38,7 +38,8 @@ type Question struct {
 	// Setting is that of everything but the question: model, system prompt, tools, settings. It
 	// is zero where only the same rendering will do.
 	Setting event.Hash
-	// Asked is the question itself, and Direction its vector by Embedder, if it has one.
+	// Asked is the question itself, and Direction the vector of its words that count, by
+	// Embedder, if it has one.
 	Asked     string
 	Direction []byte
 	Embedder  string

@@ -25,10 +25,10 @@ type Store struct {
 const schema = `
 CREATE TABLE IF NOT EXISTS answers (
 	quest TEXT NOT NULL, seq INTEGER NOT NULL, hash BLOB NOT NULL, time INTEGER NOT NULL,
-	exact BLOB NOT NULL, setting BLOB NOT NULL, asked TEXT NOT NULL, embedder TEXT NOT NULL, direction BLOB NOT NULL,
+	exact BLOB NOT NULL, setting BLOB NOT NULL, words BLOB NOT NULL, asked TEXT NOT NULL, embedder TEXT NOT NULL, direction BLOB NOT NULL,
 	uses INTEGER NOT NULL, used INTEGER NOT NULL, PRIMARY KEY (quest, seq)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS answers_exact ON answers (exact);
-CREATE INDEX IF NOT EXISTS answers_setting ON answers (setting);
+CREATE INDEX IF NOT EXISTS answers_setting ON answers (setting, words);
 `
 
 // Open opens the file, and makes it if it is not there. One that is damaged is made anew.
@@ -72,7 +72,7 @@ func (s *Store) open() error {
 		err = sqlitex.ExecuteScript(conn, schema, nil)
 	}
 	if err == nil { // the table may be another's
-		err = sqlitex.Execute(conn, "SELECT "+columns+", uses, used FROM answers LIMIT 1", nil)
+		err = sqlitex.Execute(conn, "SELECT "+columns+", words, uses, used FROM answers LIMIT 1", nil)
 	}
 	if err != nil {
 		return errors.Join(err, conn.Close())
@@ -105,7 +105,7 @@ func (s *Store) Find(ctx context.Context, q *Question, now event.Time) ([]Match,
 	err := s.do(ctx, "read", func() error {
 		query, args := "SELECT "+columns+" FROM answers WHERE exact = ?", []any{q.Exact[:]}
 		if q.Setting != (event.Hash{}) {
-			query, args = query+" OR setting = ?", append(args, q.Setting[:])
+			query, args = query+" OR setting = ? AND words = ?", append(args, q.Setting[:], bytesOf(sum(q.Asked)))
 		}
 		return sqlitex.Execute(s.conn, query, &sqlitex.ExecOptions{Args: args, ResultFunc: func(row *sq.Stmt) error {
 			all = append(all, entryOf(row))
@@ -133,8 +133,8 @@ func entryOf(row *sq.Stmt) (e Entry) {
 // of these, the ones that were used longest ago.
 func (s *Store) Put(ctx context.Context, e Entry) error {
 	return s.write(ctx, func() error {
-		err := s.exec("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)",
-			e.Quest, int64(e.Seq), e.Hash[:], int64(e.Time), e.Exact[:], e.Setting[:], e.Asked, e.Embedder, e.Direction, int64(e.Time))
+		err := s.exec("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)",
+			e.Quest, int64(e.Seq), e.Hash[:], int64(e.Time), e.Exact[:], e.Setting[:], bytesOf(sum(e.Asked)), e.Asked, e.Embedder, e.Direction, int64(e.Time))
 		if err == nil {
 			err = s.exec("DELETE FROM answers WHERE time <= ?", int64(e.Time)-Limit)
 		}
@@ -175,6 +175,8 @@ func (s *Store) Len(ctx context.Context) (n int, err error) {
 	})
 	return n, err
 }
+
+func bytesOf(h event.Hash) []byte { return h[:] }
 
 func (s *Store) exec(query string, args ...any) error {
 	return sqlitex.Execute(s.conn, query, &sqlitex.ExecOptions{Args: args})
