@@ -73,14 +73,15 @@ func (w *witnesses) recalled(ctx context.Context, s *quest.State, call, e event.
 // event should be in it. Of a quest that was made elsewhere, or whose origin was removed and its
 // name given to another, nothing can be said.
 func (w *witnesses) foreign(ctx context.Context, e event.Event, name string) (older bool, err error) {
-	if im, err := w.rt.Imported(ctx, w.key); im != nil || err != nil {
-		return false, err
-	}
 	first, err := w.rt.EventAt(ctx, name, 1)
 	if runtime.Gone(err) {
 		return false, nil
 	}
-	return err == nil && first.Time < e.Time, err
+	if err != nil || first.Time >= e.Time {
+		return false, err
+	}
+	im, err := w.rt.Imported(ctx, w.key)
+	return im == nil, err
 }
 
 // near says why a question is not near the one that was asked before.
