@@ -130,11 +130,10 @@ func TestFigure45(t *testing.T) {
 			if n > 0 && n < strings.Count(q, "[") && other == choose(q, -1) {
 				t.Fatalf("%q is no other question", other)
 			}
-			for _, say := range again {
-				if found := find(t, s, question(t, say(other)), noon+1); len(found) > 0 {
-					wrong++
-					t.Errorf("%q is answered by what was asked as %q", say(other), found[0].Asked)
-				}
+			said := again[(i+n)%len(again)](other)
+			if found := find(t, s, question(t, said), noon+1); len(found) > 0 {
+				wrong++
+				t.Errorf("%q is answered by what was asked as %q", said, found[0].Asked)
 			}
 		}
 	}

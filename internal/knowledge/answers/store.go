@@ -27,6 +27,7 @@ CREATE TABLE IF NOT EXISTS answers (
 	quest TEXT NOT NULL, seq INTEGER NOT NULL, hash BLOB NOT NULL, time INTEGER NOT NULL,
 	exact BLOB NOT NULL, setting BLOB NOT NULL, words BLOB NOT NULL, asked TEXT NOT NULL, embedder TEXT NOT NULL, direction BLOB NOT NULL,
 	uses INTEGER NOT NULL, used INTEGER NOT NULL, PRIMARY KEY (quest, seq)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS answers_time ON answers (time);
 CREATE INDEX IF NOT EXISTS answers_exact ON answers (exact);
 CREATE INDEX IF NOT EXISTS answers_setting ON answers (setting, words);
 `
@@ -138,7 +139,11 @@ func (s *Store) Put(ctx context.Context, e Entry) error {
 		if err == nil {
 			err = s.exec("DELETE FROM answers WHERE time <= ?", int64(e.Time)-Limit)
 		}
+		n := 0
 		if err == nil {
+			n, err = s.count()
+		}
+		if err == nil && n > Most {
 			err = s.exec(`DELETE FROM answers WHERE (quest, seq) IN (
 				SELECT quest, seq FROM answers WHERE NOT (quest = ? AND seq = ?) ORDER BY uses DESC, used DESC, time DESC, quest, seq LIMIT -1 OFFSET ?)`, e.Quest, int64(e.Seq), Most-1)
 		}
@@ -167,12 +172,18 @@ func (s *Store) Forget(ctx context.Context, quest string) error {
 
 // Len is how many entries there are.
 func (s *Store) Len(ctx context.Context) (n int, err error) {
-	err = s.do(ctx, "read", func() error {
-		return sqlitex.Execute(s.conn, "SELECT count(*) FROM answers", &sqlitex.ExecOptions{ResultFunc: func(row *sq.Stmt) error {
-			n = row.ColumnInt(0)
-			return nil
-		}})
+	err = s.do(ctx, "read", func() (err error) {
+		n, err = s.count()
+		return err
 	})
+	return n, err
+}
+
+func (s *Store) count() (n int, err error) {
+	err = sqlitex.Execute(s.conn, "SELECT count(*) FROM answers", &sqlitex.ExecOptions{ResultFunc: func(row *sq.Stmt) error {
+		n = row.ColumnInt(0)
+		return nil
+	}})
 	return n, err
 }
 
