@@ -121,6 +121,7 @@ var catalogue = map[Type]entry{
 	"message.sent":     derived[MessageSent](),
 	"model.call":       derived[ModelCall]().proposed().asks(),
 	"model.result":     input[ModelResult]().answers("model.call"),
+	"embedder.failed":  input[EmbedderFailed]().leadsNowhere(),
 	"tool.call":        derived[ToolCall]().proposed().asks(),
 	"tool.result":      input[ToolResult]().answers("tool.call"),
 	"tool.answered":    derived[ToolAnswered]().answers("tool.call"),
@@ -276,6 +277,8 @@ var catalogue = map[Type]entry{
 	"paper.submitted":   derived[PaperSubmitted](),
 	"review.begun":      derived[ReviewBegun](),
 	"review.given":      derived[ReviewGiven](),
+	"report.call":       derived[ReportCall]().asks(),
+	"report.result":     input[ReportResult]().answers("report.call"),
 	"point.answered":    derived[PointAnswered](),
 }
 

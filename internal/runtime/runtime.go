@@ -112,6 +112,7 @@ type Runtime struct {
 	headers  secretValues
 	logins   logins
 	prompts  prompts
+	flights  flights
 	holdings holdings
 }
 

@@ -112,6 +112,8 @@ export type Summary = {
   unpriced_calls: number
   /** calls whose provider did not tell what they used, so that the cost is an upper bound; absent if there are none */
   estimated_calls?: number
+  /** calls that were answered from the cache of answers, at no cost; absent if there are none */
+  recalled_calls?: number
   turns: number
   tool_calls: number
   tokens: number
@@ -373,8 +375,8 @@ export type Sitting = {
 export type Utterance = {
   seq: Seq
   time: Time
-  /** message and answer are people's, said and question an agent's; news is what happened */
-  kind: 'message' | 'answer' | 'said' | 'question' | 'news'
+  /** message and answer are people's, said, question and review an agent's; news is what happened */
+  kind: 'message' | 'answer' | 'said' | 'question' | 'review' | 'news'
   /** who it is from */
   by: string
   /** what an agent calls its words: progress, milestone, decision_request, approval_result or answer */
@@ -396,6 +398,31 @@ export type Utterance = {
   files?: Array<string>
   /** of a question */
   options?: Array<string>
+  review?: ReviewStanding
+}
+
+/** A review of a paper, and what was done about its points. The text of the utterance is its summary. */
+export type ReviewStanding = {
+  /** what it is of; absent for a review of before */
+  paper?: string
+  revision?: number
+  round: number
+  /** how many there are at most */
+  rounds: number
+  /** the file of the materials that it stands in; absent for a reviewer's */
+  source?: string
+  points: Array<{
+    /** over all rounds */
+    number: number
+    severity: 'major' | 'minor'
+    text: string
+    /** what was done about it; absent while it is open */
+    how?: 'mended' | 'slice' | 'rebutted' | 'warning'
+    /** what the researcher says to it */
+    answer?: string
+    /** what the answer rests on */
+    because?: Array<string>
+  }>
 }
 
 /** What happened in an agent's computer, in order. */
@@ -448,6 +475,8 @@ export type Detail = {
   unpriced_calls: number
   /** calls whose provider did not tell what they used, so that the cost is an upper bound; absent if there are none */
   estimated_calls?: number
+  /** calls that were answered from the cache of answers, at no cost; absent if there are none */
+  recalled_calls?: number
   turns: number
   tool_calls: number
   tokens: number
