@@ -379,8 +379,12 @@ func assemble(home string, conf *config.Config, say func(line string), store led
 // bareRuntime is what quests in a home run on, without what is stored there.
 func bareRuntime(home string, conf *config.Config, found *provider.Registry) *runtime.Runtime {
 	hidden := secrets(home, conf, found)
+	var computers config.Computer
+	if conf != nil { // an exported file has none
+		computers = conf.Computer
+	}
 	return &runtime.Runtime{
-		Models: finder(found), Forward: forwarder(found), Known: known(found), Measure: measure(found), Secrets: hidden, Servers: servers(conf, hidden), AllowWrite: conf.Computer.AllowWrite, DenyRead: conf.Computer.DenyRead, Registries: registries(conf), Executors: executors(conf), Tools: tool.Builtin(),
+		Models: finder(found), Forward: forwarder(found), Known: known(found), Measure: measure(found), Secrets: hidden, Servers: servers(conf, hidden), AllowWrite: computers.AllowWrite, DenyRead: computers.DenyRead, Registries: registries(conf), Executors: executors(conf), Tools: tool.Builtin(),
 		Societies: societies(), Workshops: service.Workshops(), Computers: drivers(conf), Clock: runtime.SystemClock, Home: home, Version: thisBuild().recorded(),
 	}
 }
