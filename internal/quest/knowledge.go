@@ -32,8 +32,8 @@ const PolicySkill = "allowed-tools"
 // ProgramsDir is the folder of a home that programs of skills lie in. Nobody writes there.
 const ProgramsDir = ".skills"
 
-// RuleFile is the name of a file with rules.
-const RuleFile = "AGENTS.md"
+// ruleFile is the name of a file with rules.
+const ruleFile = "AGENTS.md"
 
 // How many skills an agent is told of before its first turn, and by a search of its own, and how
 // many texts that rules link to.
@@ -155,7 +155,7 @@ func Above(rules []event.RulePin, paths []string) (out []string) {
 		if r.Link != "" {
 			continue
 		}
-		dir := strings.TrimSuffix(r.Path, "/"+RuleFile)
+		dir := strings.TrimSuffix(r.Path, "/"+ruleFile)
 		if slices.ContainsFunc(paths, func(p string) bool { return workspace.Under(p, dir) }) {
 			out = append(out, r.Path)
 		}
