@@ -12,6 +12,7 @@ import (
 	"lyceum/internal/workspace"
 
 	"github.com/go-json-experiment/json"
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // Skills and rules of agents that find their tools. A skill is found by what it is for, and read
@@ -77,6 +78,29 @@ func SkillTools(references, assets bool) (out []OwnTool) {
 // ReadsSkills reports whether a tool is one of them.
 func ReadsSkills(name string) bool {
 	return slices.ContainsFunc(skillTools, func(t OwnTool) bool { return t.Name == name })
+}
+
+// SkillsKey is the key under which societies whose agents find skills have them named.
+func SkillsKey() Key {
+	return NewKey[[]string](KeySkills, &jsonschema.Schema{Type: "array", Description: "folders of skills that add to ours or replace them; of a quest with discover, folders beside quest.yaml with skills that agents find, default skills; see docs/skills.md", Items: &jsonschema.Schema{Type: "string"}})
+}
+
+// The bounds of what stands under it.
+const (
+	maxSkillPaths = 64
+	maxSkillPath  = 400
+)
+
+// CheckSkills finds what cannot be meant under that key.
+func CheckSkills(s *Spec) error {
+	paths := SkillPaths(s)
+	if len(paths) > maxSkillPaths || slices.ContainsFunc(paths, func(w string) bool { return strings.TrimSpace(w) == "" || len(w) > maxSkillPath }) {
+		return Fault(KeySkills, "%s has at most %d entries of 1 to %d bytes", KeySkills, maxSkillPaths, maxSkillPath)
+	}
+	if paths != nil && !s.Discover {
+		return Fault(KeySkills, "%s: agents find skills as they find tools: say discover: true, too", KeySkills)
+	}
+	return nil
 }
 
 // SkillPaths are the folders beside quest.yaml that a spec names for skills.
@@ -199,8 +223,8 @@ func (s *State) guidance(a *agent.Agent) *event.GuidanceShown {
 // ruleRoom is how many tokens are left for rules in an agent's window.
 func (s *State) ruleRoom(a *agent.Agent, f *Finder) int64 {
 	room := agent.Room(a.Limit, agent.RuleShare)
-	if s.Knowledge.Root != nil {
-		room -= agent.Tokens(s.Knowledge.Root.Text.Size)
+	if root := s.Knowledge.Root; root != nil && agent.Tokens(root.Text.Size) <= room { // else it is left out
+		room -= agent.Tokens(root.Text.Size)
 	}
 	for path, at := range f.Told {
 		if r := s.rule(path); r != nil && at >= a.Transcript.First {

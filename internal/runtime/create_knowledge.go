@@ -128,6 +128,7 @@ func (c *creation) takeRules(ctx context.Context, root *os.Root, b *event.QuestC
 		defer dir.Close()
 		files, skip = dir.FS(), nil
 	}
+	c.strangers(root)
 	all, faults := skill.Rules(files, "", skip)
 	for _, err := range faults {
 		c.notKnown("rules", err.Error())
@@ -157,6 +158,19 @@ func (c *creation) takeRules(ctx context.Context, root *os.Root, b *event.QuestC
 	}
 	slices.SortFunc(c.known.Rules, func(a, b event.RulePin) int { return strings.Compare(a.Path, b.Path) })
 	return nil
+}
+
+// strangers tells of what looks like rules or skills and came with data: it is neither.
+func (c *creation) strangers(root *os.Root) {
+	data := c.plan.Spec.Data
+	if data == "" {
+		return
+	}
+	for _, name := range []string{skill.RuleFile, skill.File} {
+		if _, err := root.Lstat(filepath.Join(filepath.FromSlash(data), name)); err == nil {
+			c.notKnown(path.Join(data, name), "it came with data: agents can read it as such, and it is no rule of theirs")
+		}
+	}
 }
 
 // noRules says of paths beside quest.yaml that no rules are read there: they are data, or skills.

@@ -213,7 +213,7 @@ func (d *Discovery) Search(ctx context.Context, from *quest.Pinned, call *event.
 		}
 		intent = string(data)
 	}
-	rules, err := d.ruleCatalogue(ctx, from.Rules)
+	rules, err := d.subjects(ctx, from.Rules)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -225,7 +225,7 @@ func (d *Discovery) Search(ctx context.Context, from *quest.Pinned, call *event.
 }
 
 // find is what fits a call in a catalogue, and among texts that rules link to.
-func (d *Discovery) find(ctx context.Context, c, rules *knowledge.Catalogue, intent string, call *event.CatalogueCall, window int64, left []event.LeftOut, by search.Embedder) (*event.ToolsShown, error) {
+func (d *Discovery) find(ctx context.Context, c *knowledge.Catalogue, rules []knowledge.Subject, intent string, call *event.CatalogueCall, window int64, left []event.LeftOut, by search.Embedder) (*event.ToolsShown, error) {
 	b, err := d.search(ctx, c, intent, knowledge.Filter{Kind: call.Kind, Without: noTool(c, call.For == 0)}, call.Most, by)
 	if err != nil {
 		return nil, err
@@ -245,8 +245,8 @@ func (d *Discovery) find(ctx context.Context, c, rules *knowledge.Catalogue, int
 		}
 		bring(c, b)
 	}
-	b.Rules, err = d.findRules(ctx, rules, intent)
-	return b, err
+	b.Rules = aboutIt(rules, intent)
+	return b, nil
 }
 
 // noTool says of entries that they take no place among tools that are found: skills, and before

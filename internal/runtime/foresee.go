@@ -128,15 +128,12 @@ func (r *Runtime) Foresee(ctx context.Context, p Plan, intent string) (*Foreseen
 	if intent == "" {
 		intent = c.question
 	}
-	in := &foresight{rt: r, d: r.NewDiscovery(), listed: listed, shelf: &Shelf{rt: r, cards: c.cards}, rules: new(knowledge.Catalogue), known: b.Knowledge, intent: intent}
+	in := &foresight{rt: r, d: r.NewDiscovery(), listed: listed, shelf: &Shelf{rt: r, cards: c.cards}, known: b.Knowledge, intent: intent}
 	defer in.d.Close()
 	if b.Knowledge != nil {
 		for _, p := range b.Knowledge.Rules {
-			if p.Link == "" {
-				continue
-			}
-			if err := in.rules.Add(ruleEntry(p, string(c.texts.kept[p.Text.Hash]))); err != nil {
-				return nil, err
+			if p.Link != "" {
+				in.rules = append(in.rules, subjectOf(p, string(c.texts.kept[p.Text.Hash])))
 			}
 		}
 	}
@@ -191,7 +188,7 @@ type foresight struct {
 	d      *Discovery
 	listed []listedServer
 	shelf  *Shelf
-	rules  *knowledge.Catalogue
+	rules  []knowledge.Subject
 	known  *event.Knowledge
 	intent string
 }

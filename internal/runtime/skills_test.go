@@ -66,11 +66,11 @@ rules:
 
 func someSkills() map[string]string {
 	return map[string]string{
-		"skills/times-tables/SKILL.md":          skillPage("times-tables", "How six times seven and other products are worked out", "", "Look it up.\n\nSee [large numbers](references/large.md).\n"),
+		"skills/times-tables/SKILL.md":            skillPage("times-tables", "How six times seven and other products are worked out", "", "Look it up.\n\nSee [large numbers](references/large.md).\n"),
 		"skills/times-tables/references/large.md": "Split large numbers.\n",
-		"skills/times-tables/assets/table.csv":  "6,7,42\n",
-		"skills/coffee/SKILL.md":                skillPage("coffee", "Brews coffee with a filter", "", "Grind the beans.\n"),
-		"skills/broken/SKILL.md":                "---\nname: broken\ncolour: red\n---\nx\n",
+		"skills/times-tables/assets/table.csv":    "6,7,42\n",
+		"skills/coffee/SKILL.md":                  skillPage("coffee", "Brews coffee with a filter", "", "Grind the beans.\n"),
+		"skills/broken/SKILL.md":                  "---\nname: broken\ncolour: red\n---\nx\n",
 	}
 }
 
