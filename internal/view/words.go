@@ -421,7 +421,7 @@ func foundTools(t *Teller, e event.Event, b *event.ToolsShown) Words {
 	}
 	w := Words{By: e.Actor, Text: fmt.Sprintf("is shown %d tools; found: %s", len(b.Shown), strings.Join(names, ", ")), Weight: Detail}
 	if len(names) == 0 {
-		w.Text = fmt.Sprintf("is shown %d tools; nothing was found", len(b.Shown))
+		w.Text = fmt.Sprintf("is shown %d tools; no further tool was found", len(b.Shown))
 	}
 	for _, s := range b.Skills {
 		w.Notes = append(w.Notes, "skill "+t.cut(s.Name))
