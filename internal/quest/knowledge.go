@@ -28,7 +28,7 @@ const (
 )
 
 // PolicySkill is what refuses a tool that the skill by which an agent works does not name.
-const PolicySkill = "allowed-tools"
+const PolicySkill = "skill-tools"
 
 // ProgramsDir is the folder of a home that programs of skills lie in. Nobody writes there.
 const ProgramsDir = ".skills"

@@ -198,7 +198,7 @@ rules:
 		t.Error("what a skill says stands in the system prompt")
 	}
 	got := l.outputs(name, "write_file")
-	if len(got) != 2 || !strings.Contains(got[0], "Refused by the policy allowed-tools") || strings.Contains(got[1], "Refused") {
+	if len(got) != 2 || !strings.Contains(got[0], "Refused by the policy skill-tools") || strings.Contains(got[1], "Refused") {
 		t.Errorf("write_file said %q, want a refusal, and none once the skill is put away", got)
 	}
 	if got := l.outputs(name, ""); len(got) != 1 || !strings.Contains(got[0], `There is no tool "exec"`) {
