@@ -49,7 +49,7 @@ func TestRules(t *testing.T) {
 	l := newLab(t)
 	p := plan(t, "q", "discover: true\ntools: [read_file, write_file]\ndata: data\n", touching)
 	lay(t, p.Dir, someRules())
-	said := saying(&p)
+	said := toldAtCreation(&p)
 	name := l.create(p)
 	told := strings.Join(*said, "\n")
 	for _, want := range []string{"AGENTS.md:6", `"../secret.md" leads out`, `"docs/gone.md" leads to nothing`, `"build/notes.md" leads to what is ignored`, "data/AGENTS.md is left out: it came with data"} {
@@ -143,7 +143,7 @@ rules:
 `)
 	long := strings.Repeat("Mind this. ", 100)
 	lay(t, p.Dir, map[string]string{"AGENTS.md": long + long, "a/AGENTS.md": long, "b/AGENTS.md": long})
-	said := saying(&p)
+	said := toldAtCreation(&p)
 	name := l.create(p)
 	if s := l.run(name); s.Status != quest.Finished {
 		t.Fatalf("it is %s: %s", s.Status, s.Reason)

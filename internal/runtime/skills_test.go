@@ -41,8 +41,8 @@ func (l *lab) guidances(name string) (out []*event.GuidanceShown) {
 	return out
 }
 
-// saying is what a plan tells a person.
-func saying(p *runtime.Plan) *[]string {
+// toldAtCreation is what a plan tells a person.
+func toldAtCreation(p *runtime.Plan) *[]string {
 	var said []string
 	p.Say = func(s string) { said = append(said, s) }
 	return &said
@@ -82,7 +82,7 @@ func TestAnAgentFindsAndReadsSkills(t *testing.T) {
 		"skills/coffee/SKILL.md": skillPage("coffee", "The home's way, which the quest's comes before", "", "Instant.\n"),
 		"skills/sums/SKILL.md":   skillPage("sums", "Adds numbers up", "", "Add.\n"),
 	})
-	said := saying(&p)
+	said := toldAtCreation(&p)
 	name := l.create(p)
 	if told := strings.Join(*said, "\n"); !strings.Contains(told, filepath.Join("skills", "broken", "SKILL.md")+":3") {
 		t.Errorf("a broken skill is told with %q, want its file and line", told)
