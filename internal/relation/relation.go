@@ -11,7 +11,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"lyceum/internal/plain"
 )
 
 // The bounds of a graph, so that a fold stays small whatever agents do.
@@ -234,17 +235,5 @@ func word(s string, most int) bool {
 	})
 }
 
-// told is a description in one line, without what could make the line look otherwise. It never
-// changes: what it makes of a text is in ledgers.
-func told(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029:
-			return ' '
-		case r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x206f || r == 0xfeff || r == utf8.RuneError:
-			return -1
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
-}
+// told is a description in one line, without what could make the line look otherwise.
+func told(s string) string { return strings.Join(strings.Fields(plain.Bare(s, 1<<20)), " ") }
