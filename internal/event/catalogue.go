@@ -169,6 +169,7 @@ var catalogue = map[Type]entry{
 	"prepare.result": input[PrepareResult]().answers("prepare.call"),
 
 	"standing.shown": derived[StandingShown](),
+	"guidance.shown": derived[GuidanceShown](),
 
 	"relation.set":     derived[RelationSet](),
 	"relation.removed": derived[RelationRemoved](),

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"lyceum/internal/agent"
 	"lyceum/internal/event"
 	"lyceum/internal/knowledge"
 	"lyceum/internal/mcp/setting"
@@ -22,7 +23,7 @@ import (
 // How much of an agent's window tools may take that it has found, in hundredths, and how many of
 // them there can be in a list.
 const (
-	toolShare = 15
+	toolShare = agent.ToolShare
 	maxFound  = 64
 )
 
@@ -77,7 +78,11 @@ func (d *Discovery) Catalogue(ctx context.Context, from *quest.Pinned) (*knowled
 		}
 		servers = append(servers, one)
 	}
-	return catalogueOf(core, servers)
+	shelf, err := d.rt.Shelf(ctx, from.Skills)
+	if err != nil {
+		return nil, nil, err
+	}
+	return catalogueOf(core, servers, shelf)
 }
 
 // listedServer is a server and the tools that are to be found of it.
@@ -107,8 +112,9 @@ func (d *Discovery) server(ctx context.Context, s quest.PinnedServer) (out liste
 	return out, nil
 }
 
-// catalogueOf is what can be found of the tools that an agent begins with, and of servers.
-func catalogueOf(core []model.Tool, servers []listedServer) (*knowledge.Catalogue, []event.LeftOut, error) {
+// catalogueOf is what can be found of the tools that an agent begins with, of servers, and of
+// skills.
+func catalogueOf(core []model.Tool, servers []listedServer, shelf *Shelf) (*knowledge.Catalogue, []event.LeftOut, error) {
 	c := new(knowledge.Catalogue)
 	for _, t := range core {
 		if t.Name == quest.SearchTools {
@@ -134,7 +140,7 @@ func catalogueOf(core []model.Tool, servers []listedServer) (*knowledge.Catalogu
 			}
 		}
 	}
-	return c, left, nil
+	return c, append(left, shelf.entries(c)...), nil
 }
 
 // entry is a tool of the server as it is found, or why it cannot be.
@@ -193,7 +199,8 @@ func (d *Discovery) index(ctx context.Context, c *knowledge.Catalogue, hash even
 }
 
 // Search is what fits a call among what is pinned, without the list that is made of it.
-func (d *Discovery) Search(ctx context.Context, from *quest.Pinned, call *event.CatalogueCall, by search.Embedder) (*event.ToolsShown, *knowledge.Catalogue, error) {
+// window is how many tokens the agent may see.
+func (d *Discovery) Search(ctx context.Context, from *quest.Pinned, call *event.CatalogueCall, window int64, by search.Embedder) (*event.ToolsShown, *knowledge.Catalogue, error) {
 	c, left, err := d.Catalogue(ctx, from)
 	if err != nil {
 		return nil, nil, err
@@ -206,24 +213,49 @@ func (d *Discovery) Search(ctx context.Context, from *quest.Pinned, call *event.
 		}
 		intent = string(data)
 	}
-	f := knowledge.Filter{Kind: call.Kind}
-	if call.For == 0 {
-		f.Without = began(c)
-	} else {
+	rules, err := d.subjects(ctx, from.Rules)
+	if err != nil {
+		return nil, nil, err
+	}
+	if call.For != 0 {
 		left = nil // that was told before the first turn
 	}
-	b, err := d.search(ctx, c, intent, f, call.Most, by)
-	if err == nil {
-		b.LeftOut = left
-	}
+	b, err := d.find(ctx, c, rules, intent, call, window, left, by)
 	return b, c, err
 }
 
-// began says of tools that agents begin with them: before the first turn they take no place.
-func began(c *knowledge.Catalogue) func(shown string) bool {
+// find is what fits a call in a catalogue, and among texts that rules link to.
+func (d *Discovery) find(ctx context.Context, c *knowledge.Catalogue, rules []knowledge.Subject, intent string, call *event.CatalogueCall, window int64, left []event.LeftOut, by search.Embedder) (*event.ToolsShown, error) {
+	b, err := d.search(ctx, c, intent, knowledge.Filter{Kind: call.Kind, Without: noTool(c, call.For == 0)}, call.Most, by)
+	if err != nil {
+		return nil, err
+	}
+	b.LeftOut = left
+	if call.Kind == "" || call.Kind == knowledge.Skill {
+		x, err := d.index(ctx, c, b.Catalogue, by)
+		if err != nil {
+			return nil, err
+		}
+		most := quest.FirstSkills
+		if call.For != 0 && call.Kind == "" {
+			most = quest.FoundSkills
+		}
+		if err := d.skills(ctx, x, intent, most, window, b); err != nil {
+			return nil, err
+		}
+		bring(c, b)
+	}
+	b.Rules = aboutIt(rules, intent)
+	return b, nil
+}
+
+// noTool says of entries that they take no place among tools that are found: skills, and before
+// the first turn the tools that agents begin with.
+func noTool(c *knowledge.Catalogue, first bool) func(shown string) bool {
 	return func(shown string) bool {
 		e, _ := c.Lookup(shown)
-		return e.Kind() == knowledge.Local
+		_, skill := isSkill(shown)
+		return skill || first && e.Kind() == knowledge.Local
 	}
 }
 
@@ -399,8 +431,9 @@ func (catalogueService) start(ctx context.Context, l *live, e event.Event) error
 	if from == nil {
 		return fmt.Errorf("quest %s has nothing to be found for %s", l.key, e.Actor)
 	}
+	window := l.state.Agent(e.Actor).Limit
 	l.launch(ctx, e.Seq, func(ctx context.Context) ([]event.Draft, error) {
-		found, c, err := l.discovery.Search(ctx, from, b, l.rt.Embedder)
+		found, c, err := l.discovery.Search(ctx, from, b, window, l.rt.Embedder)
 		if err != nil {
 			return nil, err
 		}
