@@ -30,6 +30,7 @@ var layers = []layer{
 	{"notice", "the licences of all that is linked or bundled", []string{}},
 	{"pdf", "the text of a stranger's PDF, or why there is none, within bounds", []string{}},
 	{"plain", "strangers' text made safe: the one table of characters, what is done with them for whom; every package may import it", []string{}},
+	{"relation", "things and what they are part of, as agents note them: changes, walks, lines", []string{}},
 	{"wording", "what a question in English asks: its words, their forms and others for the same, the kind of its answer", []string{}},
 	{"search", "BM25, an index on disk, vectors, fused; how much of a question a paragraph covers; reading a corpus", []string{"wording"}},
 	{"starlark", "runs programs nobody has read, in two dialects, with limits on steps, memory and depth", []string{}},
@@ -90,7 +91,7 @@ var layers = []layer{
 	{"model/anthropic", "a provider's format, one attempt each", []string{"event", "model", "model/wire"}},
 	{"model/gemini", "a provider's format, one attempt each", []string{"event", "model", "model/wire"}},
 	{"model/openai", "a provider's two formats, one attempt each", []string{"event", "model", "model/wire"}},
-	{"quest", "`State`, `Apply`, `Decide`, the spec, the `Society` interface", []string{"agent", "behavior", "event", "mcp/setting", "media", "model", "policy", "strictyaml", "workspace"}},
+	{"quest", "`State`, `Apply`, `Decide`, the spec, the `Society` interface", []string{"agent", "behavior", "event", "mcp/setting", "media", "model", "policy", "relation", "strictyaml", "workspace"}},
 	{"society/architect/task", "what an architect and executors hand each other: scopes, packages, manifests, plans; what outputs of commands say", []string{"event", "strictyaml", "workspace"}},
 	{"society/contract/tender", "a contract net's plan, bids, sources, claims and minds, as a fold", []string{"agent", "behavior", "event", "policy"}},
 	{"society/lab/paper", "a lab's library: papers, reviews, citations, votes, as a fold", []string{"agent", "event", "evidence"}},
@@ -130,5 +131,5 @@ var layers = []layer{
 	{"api", "HTTP and live streams over the runtime, described by `openapi.json`", []string{"acp", "agent", "blob", "chat", "event", "ledger", "mcp/server", "media", "policy", "profile", "quest", "runtime", "runtime/audit", "runtime/service", "scratch", "strictyaml", "view"}},
 	{"api/client", "a typed client of it", []string{"api", "event"}},
 	{"acp/agent", "what an editor starts: sessions of the Agent Client Protocol are quests, run here or in a server", []string{"acp", "api", "api/client", "blob", "chat", "event", "ledger", "mcp/setting", "media", "quest", "repo", "runtime", "runtime/audit", "runtime/service", "view"}},
-	{"cli", "the command line; builds the parts", []string{"acp", "acp/agent", "agent", "api", "api/client", "backup", "behavior", "blob", "blob/fs", "chat", "computer", "computer/bubblewrap", "computer/cgroup", "computer/docker", "computer/helper", "computer/namespaces", "config", "connector", "connector/drivers", "crate", "event", "executor", "executor/builtin", "gateway", "keyring", "ledger", "ledger/sqlite", "mcp", "mcp/bridge", "mcp/login", "mcp/server", "mcp/setting", "media", "memory", "model", "model/demo", "model/provider", "model/script", "notice", "notify", "policy", "profile", "quest", "repo", "runtime", "runtime/audit", "runtime/service", "scratch", "search", "search/glove", "search/remote", "skill", "society", "society/contract", "society/lab", "society/lab/paper", "society/stages", "society/stages/study", "strictyaml", "tool", "tui", "view"}},
+	{"cli", "the command line; builds the parts", []string{"acp", "acp/agent", "agent", "api", "api/client", "backup", "behavior", "blob", "blob/fs", "chat", "computer", "computer/bubblewrap", "computer/cgroup", "computer/docker", "computer/helper", "computer/namespaces", "config", "connector", "connector/drivers", "crate", "event", "executor", "executor/builtin", "gateway", "keyring", "ledger", "ledger/sqlite", "mcp", "mcp/bridge", "mcp/login", "mcp/server", "mcp/setting", "media", "memory", "model", "model/demo", "model/provider", "model/script", "notice", "notify", "policy", "profile", "quest", "relation", "repo", "runtime", "runtime/audit", "runtime/service", "scratch", "search", "search/glove", "search/remote", "skill", "society", "society/contract", "society/lab", "society/lab/paper", "society/stages", "society/stages/study", "strictyaml", "tool", "tui", "view"}},
 }

@@ -171,6 +171,9 @@ var catalogue = map[Type]entry{
 	"standing.shown": derived[StandingShown](),
 	"guidance.shown": derived[GuidanceShown](),
 
+	"relation.set":     derived[RelationSet](),
+	"relation.removed": derived[RelationRemoved](),
+
 	"interaction.opened":   derived[InteractionOpened]().asks(),
 	"interaction.answered": input[InteractionAnswered]().answers("interaction.opened"),
 	"interaction.expired":  derived[InteractionExpired]().answers("interaction.opened"),

@@ -136,6 +136,7 @@ func (s *State) applyCall(e event.Event) {
 		s.got(e, b.Call, b.Output, b.Error, b.Attachments)
 	case *event.ToolAnswered:
 		s.learnt(e.Actor, b.Call)
+		s.heardOf(e.Actor, b.Call)
 		s.got(e, b.Call, b.Output, b.Error, b.Attachments)
 	case *event.TimerSet:
 		s.timed(e, b)
@@ -168,6 +169,8 @@ func (s *State) applyCall(e event.Event) {
 		if a := s.Agent(e.Actor); a != nil {
 			a.Prepared(b)
 		}
+	case *event.RelationSet, *event.RelationRemoved:
+		s.relates(e)
 	case *event.StandingShown:
 		s.Agent(e.Actor).Stand(b.Text)
 	case *event.GuidanceShown:

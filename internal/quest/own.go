@@ -49,6 +49,9 @@ var coreTools = []OwnTool{{
 // CoreTools are the tools of the core that an agent of a quest has; world says that it has
 // tools of the world, whose results may be long, alone that it asks nobody.
 func (s *Spec) CoreTools(world, alone bool) (out []OwnTool) {
+	if s.Relations && !alone {
+		out = append(out, relationTools...)
+	}
 	for _, t := range coreTools {
 		if t.Name == askPerson && s.MayAsk && !alone || t.Name == ReadResult && world || t.Name == SearchTools && s.Discover && !alone {
 			out = append(out, t)
@@ -80,6 +83,8 @@ func (s *State) useOwn(a *agent.Agent, u *agent.Use, e event.Event) []event.Draf
 		return s.useAsk(a, u, e)
 	case SearchTools:
 		return s.useSearch(a, u, e)
+	case Relate, Unrelate, Relations:
+		return s.useRelation(a, u, e)
 	}
 	return s.rules.toolbox.Use(s, a, u, e)
 }

@@ -115,6 +115,8 @@ type State struct {
 	Changed []string          `json:",omitempty"`
 	// Finders are agents that find their tools in the catalogue, by name.
 	Finders map[string]*Finder `json:",omitempty"`
+	// Related is what agents have noted about how things belong together, nil if nothing.
+	Related *Related `json:",omitzero"`
 	// Forms are what servers want to know of people, the oldest first.
 	Forms []Form `json:",omitempty"`
 

@@ -150,6 +150,12 @@ var coreWords = dictionary{
 		}
 		return Words{Text: "the home that agents begin with is prepared", Weight: News}
 	}),
+	word("note", func(t *Teller, e event.Event, b *event.RelationSet) Words {
+		return Words{By: e.Actor, Text: "notes " + t.cut(b.Kind) + " " + t.cut(b.ID) + ", " + t.cut(b.Status) + ": " + t.cut(b.Description), Weight: Detail}
+	}),
+	word("note", func(t *Teller, e event.Event, b *event.RelationRemoved) Words {
+		return Words{By: e.Actor, Text: "takes the note " + t.cut(b.ID) + " away", Weight: Detail}
+	}),
 	word("tools", func(t *Teller, e event.Event, b *event.CatalogueCall) Words {
 		if b.For == 0 {
 			return Words{By: e.Actor, Text: "gets tools that fit its task", Weight: Detail}
