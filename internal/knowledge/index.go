@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -41,8 +42,8 @@ type Index struct {
 // Open makes a catalogue ready to be searched. An embedder that fails costs the vectors alone.
 func Open(ctx context.Context, c *Catalogue, o Options) (*Index, error) {
 	x := &Index{entries: c.Entries(), close: func() error { return nil }}
-	docs := documents(x.entries)
-	if err := x.index(ctx, c, docs, o.Dir); err != nil {
+	docs, err := x.index(ctx, c, o.Dir)
+	if err != nil {
 		return nil, err
 	}
 	if o.Embedder == nil || len(docs) == 0 {
@@ -72,25 +73,36 @@ const (
 const maxDoubt = 300
 
 // index makes the words ready: in memory, or in a file that is found again by the catalogue's
-// hash.
-func (x *Index) index(ctx context.Context, c *Catalogue, docs []search.Document, dir string) error {
-	if len(docs) < Large || dir == "" {
+// hash. Whoever finds it there need not make the documents again, which takes longest.
+func (x *Index) index(ctx context.Context, c *Catalogue, dir string) ([]search.Document, error) {
+	if len(x.entries) < Large || dir == "" {
+		docs := documents(x.entries)
 		x.words = search.NewIndex(docs)
-		return nil
+		return docs, nil
 	}
 	hash, err := c.Hash()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("index a catalogue: %w", err)
+		return nil, fmt.Errorf("index a catalogue: %w", err)
 	}
-	s, err := search.OpenStore(ctx, filepath.Join(dir, hash.String()+".db"), docs)
+	var docs []search.Document
+	key := sha256.Sum256(fmt.Appendf(nil, "documents %d of %s", documentsVersion, hash))
+	s, err := search.OpenStoreBy(ctx, filepath.Join(dir, hash.String()+".db"), key, func() []search.Document {
+		docs = documents(x.entries)
+		return docs
+	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	x.words, x.close = s, s.Close
-	return nil
+	if x.words, x.close = s, s.Close; docs == nil {
+		docs, err = s.Documents(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return docs, nil
 }
 
 // Close closes the index's file, if it has one.
