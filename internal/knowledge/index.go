@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"lyceum/internal/event"
 	"lyceum/internal/plain"
 	"lyceum/internal/search"
 )
@@ -26,6 +27,8 @@ type Options struct {
 	Vectors *search.VectorCache
 	// Dir is where the indexes of large catalogues lie; empty keeps all in memory.
 	Dir string
+	// Hash is the catalogue's, if somebody has made it; else it is made where it is needed.
+	Hash event.Hash
 }
 
 // Index searches a catalogue as it was when the index was opened. It is safe for use by
@@ -42,7 +45,7 @@ type Index struct {
 // Open makes a catalogue ready to be searched. An embedder that fails costs the vectors alone.
 func Open(ctx context.Context, c *Catalogue, o Options) (*Index, error) {
 	x := &Index{entries: c.Entries(), close: func() error { return nil }}
-	docs, err := x.index(ctx, c, o.Dir)
+	docs, err := x.index(ctx, c, o.Dir, o.Hash)
 	if err != nil {
 		return nil, err
 	}
@@ -74,20 +77,20 @@ const maxDoubt = 300
 
 // index makes the words ready: in memory, or in a file that is found again by the catalogue's
 // hash. Whoever finds it there need not make the documents again, which takes longest.
-func (x *Index) index(ctx context.Context, c *Catalogue, dir string) ([]search.Document, error) {
+func (x *Index) index(ctx context.Context, c *Catalogue, dir string, hash event.Hash) (docs []search.Document, err error) {
 	if len(x.entries) < Large || dir == "" {
-		docs := documents(x.entries)
+		docs = documents(x.entries)
 		x.words = search.NewIndex(docs)
 		return docs, nil
 	}
-	hash, err := c.Hash()
-	if err != nil {
-		return nil, err
+	if hash == (event.Hash{}) {
+		if hash, err = c.Hash(); err != nil {
+			return nil, err
+		}
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("index a catalogue: %w", err)
 	}
-	var docs []search.Document
 	key := sha256.Sum256(fmt.Appendf(nil, "documents %d of %s", documentsVersion, hash))
 	s, err := search.OpenStoreBy(ctx, filepath.Join(dir, hash.String()+".db"), key, func() []search.Document {
 		docs = documents(x.entries)
@@ -110,14 +113,15 @@ func (x *Index) Close() error { return x.close() }
 
 // Filter says which entries are looked at. What it leaves out takes no place among the best.
 type Filter struct {
-	// Kind is the kind of source, empty for any.
-	Kind string
+	// Kind is the kind of source, empty for any, Except one that is not wanted.
+	Kind, Except string
 	// Without says of shown names that they are not wanted; nil wants all.
 	Without func(shown string) bool
 }
 
 func (f *Filter) takes(e *Entry) bool {
-	return (f.Kind == "" || f.Kind == e.Kind()) && (f.Without == nil || !f.Without(e.Shown))
+	kind := e.Kind()
+	return (f.Kind == "" || f.Kind == kind) && kind != f.Except && (f.Without == nil || !f.Without(e.Shown))
 }
 
 // Found is what came of a search.

@@ -149,14 +149,18 @@ func (r *Runtime) foresee(ctx context.Context, d *Discovery, finds bool, spec ev
 	}
 	if !finds {
 		for _, e := range cat.Entries() {
-			if !began(cat)(e.Shown) && spec.Model+spec.Executor != "" {
+			if e.Kind() != knowledge.Local && spec.Model+spec.Executor != "" {
 				a.Tools = append(a.Tools, ForeseenTool{Name: e.Shown, Source: e.Source, Trust: e.Trust, Why: "all tools of its server are shown"})
 			}
 		}
 		a.LeftOut = append(a.LeftOut, left...)
 		return a, nil
 	}
-	b, err := d.search(ctx, cat, intent, knowledge.Filter{Without: began(cat)}, quest.FirstTools, r.Embedder)
+	hash, err := cat.Hash()
+	if err != nil {
+		return a, err
+	}
+	b, err := d.search(ctx, cat, hash, intent, knowledge.Filter{Except: knowledge.Local}, quest.FirstTools, r.Embedder)
 	if err != nil {
 		return a, err
 	}
