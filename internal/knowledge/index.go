@@ -113,6 +113,8 @@ func (x *Index) Close() error { return x.close() }
 
 // Filter says which entries are looked at. What it leaves out takes no place among the best.
 type Filter struct {
+	// What is what entries are, empty for tools.
+	What string
 	// Kind is the kind of source, empty for any, Except one that is not wanted.
 	Kind, Except string
 	// Without says of shown names that they are not wanted; nil wants all.
@@ -121,7 +123,7 @@ type Filter struct {
 
 func (f *Filter) takes(e *Entry) bool {
 	kind := e.Kind()
-	return (f.Kind == "" || f.Kind == kind) && kind != f.Except && (f.Without == nil || !f.Without(e.Shown))
+	return f.What == e.What && (f.Kind == "" || f.Kind == kind) && kind != f.Except && (f.Without == nil || !f.Without(e.Shown))
 }
 
 // Found is what came of a search.

@@ -146,6 +146,9 @@ func (s *State) applyCall(e event.Event) {
 		s.shown(e.Actor, b)
 	case *event.McpCall, *event.McpListed, *event.McpChanged:
 		s.applyServer(e)
+	case *event.McpSlow, *event.McpAdded, *event.McpRemoved:
+		s.applyRegistry(e)
+	case *event.McpUpdated, *event.McpLogged: // the first becomes an advisory, the other is for people
 	case *event.McpAsked, *event.McpReplied:
 		s.applyForm(e)
 	case *event.GatewayAsked:
@@ -498,6 +501,14 @@ func (s *State) Check(actor string, b event.Body) error {
 		return cmp.Or(s.fresh(b.Inbox), s.checkSteer(b))
 	case *event.ConversationBound:
 		return cmp.Or(s.fresh(b.Inbox), s.checkBound(b))
+	case *event.McpAdded:
+		return cmp.Or(s.fresh(b.Inbox), s.checkAdded(b))
+	case *event.McpRemoved:
+		return cmp.Or(s.fresh(b.Inbox), s.checkRemoved(b))
+	case *event.McpSlow:
+		return s.checkSlow(actor, b)
+	case *event.McpUpdated:
+		return s.checkUpdated(actor, b)
 	case event.Order:
 		return s.fresh(b.Number())
 	case *event.ToolPrepared:

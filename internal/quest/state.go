@@ -109,6 +109,8 @@ type State struct {
 	Servers []event.ServerPin `json:",omitempty"`
 	Offers  map[string]*Offer `json:",omitempty"`
 	Changed []string          `json:",omitempty"`
+	// Removed are the names of servers that a person has taken away.
+	Removed []string `json:",omitempty"`
 	// Finders are agents that find their tools in the catalogue, by name.
 	Finders map[string]*Finder `json:",omitempty"`
 	// Forms are what servers want to know of people, the oldest first.
@@ -257,7 +259,7 @@ func (s *State) adopt(rules string, societies []Society) error {
 }
 
 // snapshotFormat changes whenever the meaning of State does.
-const snapshotFormat = 14
+const snapshotFormat = 15
 
 type snapshot struct {
 	Format int

@@ -10,6 +10,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/knowledge"
+	"lyceum/internal/mcp"
 	"lyceum/internal/mcp/setting"
 	"lyceum/internal/model"
 	"lyceum/internal/plain"
@@ -128,23 +129,29 @@ type listedServer struct {
 	name string
 	set  setting.Server
 	pins []pinnedTool
+	more mcp.Beside
 }
 
 // server reads what a server was pinned to.
 func (d *Discovery) server(ctx context.Context, s quest.PinnedServer) (out listedServer, err error) {
 	out.name = s.Name
-	data, err := d.rt.Blob(ctx, s.Settings)
-	if err == nil {
-		err = json.Unmarshal(data, &out.set)
+	if out.set, err = d.rt.serverSaid(ctx, s.Name, s.Said, s.Settings); err != nil {
+		return out, err
 	}
-	if err != nil {
-		return out, fmt.Errorf("read what is said of the server %s: %w", s.Name, err)
-	}
+	var data []byte
 	if data, err = d.rt.Blob(ctx, s.List); err == nil {
 		out.pins, err = readPins(data)
 	}
 	if err != nil {
 		return out, fmt.Errorf("read the tools of the server %s: %w", s.Name, err)
+	}
+	if s.More != nil {
+		if data, err = d.rt.Blob(ctx, *s.More); err == nil {
+			err = json.Unmarshal(data, &out.more)
+		}
+		if err != nil {
+			return out, fmt.Errorf("read the resources of the server %s: %w", s.Name, err)
+		}
 	}
 	out.pins = slices.DeleteFunc(out.pins, func(p pinnedTool) bool { return slices.Contains(s.Without, p.Offered) })
 	return out, nil
@@ -174,6 +181,11 @@ func catalogueOf(core []model.Tool, servers []listedServer) (*knowledge.Catalogu
 			if e.why != "" && len(left) < maxLeftOut {
 				left = append(left, event.LeftOut{Name: AtMost(servers[i].pins[j].Offered, 80), Why: AtMost(e.why, 200)})
 			}
+		}
+	}
+	for i := range servers {
+		for _, e := range servers[i].besides() {
+			_ = c.Add(e) // what is there twice is there once
 		}
 	}
 	return c, left, nil
@@ -292,7 +304,13 @@ func (d *Discovery) search(ctx context.Context, c *knowledge.Catalogue, hash eve
 	if err != nil {
 		return nil, err
 	}
+	if f.Kind == quest.KindResource || f.Kind == quest.KindPrompt {
+		most = 0
+	}
 	found, err := x.Search(ctx, intent, f, int(most))
+	if err == nil {
+		err = d.relevant(ctx, x, intent, f.Kind, b)
+	}
 	if err != nil {
 		return nil, err
 	}

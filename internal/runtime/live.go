@@ -452,6 +452,12 @@ func (l *live) takeAll(ctx context.Context, inputs []event.Draft) error {
 			delete(l.turns, b.Answers())
 		case *event.MailDelivered:
 			l.cutTurn(b)
+		case *event.McpAdded:
+			if err := l.openServer(ctx, b.Server); err != nil {
+				return err
+			}
+		case *event.McpRemoved:
+			l.removeServer(b.Server)
 		case *event.ToolPrepared:
 			delete(l.running, b.Call) // the rest is for the rules
 		}

@@ -97,7 +97,7 @@ func (f *finds) found(ctx context.Context, s *quest.State, e event.Event, b *eve
 		return &Difference{Seq: e.Seq, What: "the catalogue that it says was searched is not made of what the servers were pinned to", Recorded: b.Catalogue.String(), Computed: again.Catalogue.String()}, nil
 	case !repeats:
 		note(e, "the search for tools is not made again: the vectors of %s are not to be had here, or differ from machine to machine; the list is made of what it says was found", b.Embedder)
-		again.Found = b.Found
+		again.Found, again.Beside = b.Found, b.Beside
 	case !slices.Equal(again.Found, b.Found):
 		return &Difference{Seq: e.Seq, What: "a search of the pinned catalogue finds other tools for this intent", Recorded: names(b.Found), Computed: names(again.Found)}, nil
 	}
