@@ -6,8 +6,6 @@ type ServerPin struct {
 	// Kind is stdio, for a program inside the agent's computer, or http.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
-	// Said are the settings themselves, of a server that came while the quest was there already.
-	Said string `json:"said,omitzero"`
 	// Sampling says that it may have agents' models asked, when a person lets it.
 	Sampling bool `json:"sampling,omitzero"`
 	// Settings are what quest.yaml or config.yaml says of it. Headers have the names of
@@ -116,8 +114,12 @@ type McpLogged struct {
 // McpAdded gives a quest another MCP server, by a person's word. Its agents are asked for what it
 // has before their next turn.
 type McpAdded struct {
-	Inbox  int64     `json:"inbox,omitzero"`
-	Server ServerPin `json:"server"`
+	Inbox int64 `json:"inbox,omitzero"`
+	// Kind, Name and Sampling are as in ServerPin, Said is what its Settings hold.
+	Kind     string `json:"kind"`
+	Name     string `json:"name"`
+	Said     string `json:"said"`
+	Sampling bool   `json:"sampling,omitzero"`
 }
 
 // McpRemoved takes an MCP server from a quest, by a person's word. Nothing of it is found any more;

@@ -106,7 +106,7 @@ func (s *State) Pinned(name string) *Pinned {
 		if o == nil || o.List == nil {
 			continue
 		}
-		one := PinnedServer{Name: srv.Name, Settings: srv.Settings, List: *o.List, Said: srv.Said, More: o.More, Without: slices.Clone(o.Missing)}
+		one := PinnedServer{Name: srv.Name, Settings: srv.Settings, List: *o.List, Said: s.Said[srv.Name], More: o.More, Without: slices.Clone(o.Missing)}
 		for _, c := range o.Closed {
 			one.Without = append(one.Without, c.Name)
 		}

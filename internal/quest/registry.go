@@ -56,13 +56,18 @@ func (s *State) applyRegistry(e event.Event) {
 		s.Offer(e.Actor, b.Server).Slow = true
 	case *event.McpAdded:
 		s.took(b.Inbox)
-		s.forgetServer(b.Server.Name)
-		s.Removed = slices.DeleteFunc(s.Removed, func(name string) bool { return name == b.Server.Name })
-		s.Servers = append(slices.Clone(s.Servers), b.Server)
+		s.forgetServer(b.Name)
+		s.Removed = slices.DeleteFunc(s.Removed, func(name string) bool { return name == b.Name })
+		s.Servers = append(slices.Clone(s.Servers), event.ServerPin{Kind: b.Kind, Name: b.Name, Sampling: b.Sampling, Settings: event.RefOf([]byte(b.Said))})
+		if s.Said == nil {
+			s.Said = map[string]string{}
+		}
+		s.Said[b.Name] = b.Said
 		slices.SortFunc(s.Servers, func(a, b event.ServerPin) int { return strings.Compare(a.Name, b.Name) })
 	case *event.McpRemoved:
 		s.took(b.Inbox)
 		s.forgetServer(b.Server)
+		delete(s.Said, b.Server)
 		s.Removed = append(s.Removed, b.Server)
 		s.Servers = slices.DeleteFunc(slices.Clone(s.Servers), func(p event.ServerPin) bool { return p.Name == b.Server })
 	}
@@ -83,10 +88,9 @@ func (s *State) forgetServer(name string) {
 
 // checkAdded tells whether a server may come now.
 func (s *State) checkAdded(b *event.McpAdded) error {
-	p := &b.Server
-	switch {
-	case p.Name == "" || p.Said == "" || len(p.Said) > maxSaid || p.Settings != event.RefOf([]byte(p.Said)):
-		return fmt.Errorf("what is said of the server %.40q is missing, has more than %d bytes, or is not what its hash says", p.Name, maxSaid)
+	switch p := b; {
+	case p.Name == "" || strings.Contains(p.Name, "/") || p.Said == "" || len(p.Said) > maxSaid:
+		return fmt.Errorf("what is said of the server %.40q is missing, or has more than %d bytes", p.Name, maxSaid)
 	case s.server(p.Name) != nil:
 		return fmt.Errorf("quest %s has a server %.40q already: remove that one first", s.Name, p.Name)
 	case len(s.Servers) >= MaxServers:
@@ -95,8 +99,8 @@ func (s *State) checkAdded(b *event.McpAdded) error {
 		return fmt.Errorf("the server %.40q runs inside the agents' computers, and quest %s has none", p.Name, s.Name)
 	}
 	for key, o := range s.Offers {
-		if strings.HasSuffix(key, "/"+p.Name) && o.Call != 0 {
-			return fmt.Errorf("the server %.40q that quest %s had is still asked for something: add the other one when that is over", p.Name, s.Name)
+		if strings.HasSuffix(key, "/"+b.Name) && o.Call != 0 {
+			return fmt.Errorf("the server %.40q that quest %s had is still asked for something: add the other one when that is over", b.Name, s.Name)
 		}
 	}
 	return nil

@@ -109,8 +109,10 @@ type State struct {
 	Servers []event.ServerPin `json:",omitempty"`
 	Offers  map[string]*Offer `json:",omitempty"`
 	Changed []string          `json:",omitempty"`
-	// Removed are the names of servers that a person has taken away.
-	Removed []string `json:",omitempty"`
+	// Said are the settings of servers that came later, by name; Removed are the names of those
+	// that a person has taken away.
+	Said    map[string]string `json:",omitempty"`
+	Removed []string          `json:",omitempty"`
 	// Finders are agents that find their tools in the catalogue, by name.
 	Finders map[string]*Finder `json:",omitempty"`
 	// Forms are what servers want to know of people, the oldest first.

@@ -453,7 +453,7 @@ func (l *live) takeAll(ctx context.Context, inputs []event.Draft) error {
 		case *event.MailDelivered:
 			l.cutTurn(b)
 		case *event.McpAdded:
-			if err := l.openServer(ctx, b.Server); err != nil {
+			if err := l.openAdded(ctx, b.Name); err != nil {
 				return err
 			}
 		case *event.McpRemoved:

@@ -92,7 +92,7 @@ func (l *live) openServer(ctx context.Context, pin event.ServerPin) error {
 	if err != nil {
 		return err
 	}
-	set, err := l.rt.serverSaid(ctx, pin.Name, pin.Said, pin.Settings)
+	set, err := l.rt.serverSaid(ctx, pin.Name, l.state.Said[pin.Name], pin.Settings)
 	if err != nil {
 		return err
 	}

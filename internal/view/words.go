@@ -199,7 +199,7 @@ var coreWords = dictionary{
 		return Words{By: e.Actor, Text: "the server " + t.cut(b.Server) + " logs (" + t.cut(b.Level) + "): " + t.cut(b.Text), Weight: Detail}
 	}),
 	word("server", func(t *Teller, e event.Event, b *event.McpAdded) Words {
-		return Words{By: e.Actor, Text: "adds the server " + t.cut(b.Server.Name), Weight: News}
+		return Words{By: e.Actor, Text: "adds the server " + t.cut(b.Name), Weight: News}
 	}),
 	word("server", func(t *Teller, e event.Event, b *event.McpRemoved) Words {
 		return Words{By: e.Actor, Text: "removes the server " + t.cut(b.Server), Weight: News}
