@@ -501,14 +501,8 @@ func (s *State) Check(actor string, b event.Body) error {
 		return cmp.Or(s.fresh(b.Inbox), s.checkSteer(b))
 	case *event.ConversationBound:
 		return cmp.Or(s.fresh(b.Inbox), s.checkBound(b))
-	case *event.McpAdded:
-		return cmp.Or(s.fresh(b.Inbox), s.checkAdded(b))
-	case *event.McpRemoved:
-		return cmp.Or(s.fresh(b.Inbox), s.checkRemoved(b))
-	case *event.McpSlow:
-		return s.checkSlow(actor, b)
-	case *event.McpUpdated:
-		return s.checkUpdated(actor, b)
+	case *event.McpAdded, *event.McpRemoved, *event.McpSlow, *event.McpUpdated:
+		return s.checkRegistry(actor, b)
 	case event.Order:
 		return s.fresh(b.Number())
 	case *event.ToolPrepared:

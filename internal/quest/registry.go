@@ -1,6 +1,7 @@
 package quest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -84,6 +85,21 @@ func (s *State) forgetServer(name string) {
 			*o = Offer{Call: o.Call}
 		}
 	}
+}
+
+// checkRegistry tells whether news of servers may come now.
+func (s *State) checkRegistry(actor string, body event.Body) error {
+	switch b := body.(type) {
+	case *event.McpAdded:
+		return cmp.Or(s.fresh(b.Inbox), s.checkAdded(b))
+	case *event.McpRemoved:
+		return cmp.Or(s.fresh(b.Inbox), s.checkRemoved(b))
+	case *event.McpSlow:
+		return s.checkSlow(actor, b)
+	case *event.McpUpdated:
+		return s.checkUpdated(actor, b)
+	}
+	return nil
 }
 
 // checkAdded tells whether a server may come now.
