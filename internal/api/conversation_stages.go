@@ -13,7 +13,7 @@ import (
 type utterance struct {
 	Seq  uint64     `json:"seq"`
 	Time event.Time `json:"time"`
-	// Kind is message and answer of people, said and question of agents, and news.
+	// Kind is message and answer of people, said, question and review of agents, and news.
 	Kind string `json:"kind"`
 	By   string `json:"by"`
 	// Label is what an agent calls its words: progress, milestone and the like.
@@ -33,6 +33,8 @@ type utterance struct {
 	// Files are those of an agent's home that its words are about.
 	Files   []string `json:"files,omitempty"`
 	Options []string `json:"options,omitempty"`
+	// Review is how the review stands whose summary the text is.
+	Review *view.ReviewStanding `json:"review,omitempty"`
 }
 
 // talked is a window of a conversation, and where the study stands.
@@ -67,8 +69,9 @@ func (s *Server) conversation(w http.ResponseWriter, r *http.Request) error {
 	total := int64(len(all.Said))
 	from, to := window(p, total, 500, 100)
 	seqs := slices.Clone(all.Said[from:to])
-	marks := map[uint64]string{}
+	marks, reviews := map[uint64]string{}, map[uint64]*view.ReviewStanding{}
 	for _, seq := range seqs {
+		reviews[seq] = view.ReviewAt(b.state, seq)
 		switch {
 		case slices.Contains(all.Back, seq):
 			marks[seq] = withdrawn
@@ -93,6 +96,7 @@ func (s *Server) conversation(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
+		u.Review = reviews[seq]
 		out.Utterances = append(out.Utterances, *u)
 	}
 	if to < total {
@@ -125,6 +129,12 @@ func (s *Server) utterance(ctx context.Context, e event.Event, mark string) (*ut
 		u.Kind, text, u.Options = "question", b.Question, b.Options
 	case *event.QuestFinished:
 		u.Kind, u.Label, text = "said", "answer", b.Answer
+	case *event.ReviewGiven:
+		if b.Error == "" {
+			u.Kind, text.Text = "review", b.Summary
+			break
+		}
+		text.Text = tellShort(e)
 	case *event.ModelResult:
 		u.Kind = "said"
 		for _, p := range b.Parts {
@@ -133,9 +143,12 @@ func (s *Server) utterance(ctx context.Context, e event.Event, mark string) (*ut
 			}
 		}
 	default:
-		text.Text = (&view.Teller{Most: 400}).Tell(e).Text
+		text.Text = tellShort(e)
 	}
 	var err error
 	u.Text, u.Ref, err = s.show(ctx, text)
 	return u, err
 }
+
+// tellShort is what an event says in a line.
+func tellShort(e event.Event) string { return (&view.Teller{Most: 400}).Tell(e).Text }

@@ -287,6 +287,9 @@ func (s *server) do(method, path string, body any, change ...func(*http.Request)
 		f(r)
 	}
 	c := &http.Client{Transport: s.web.Client().Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if r.Body != nil && (r.ContentLength < 0 || r.ContentLength > 64<<10) {
+		c.Transport = patient{}
+	}
 	resp, err := c.Do(r)
 	must(s.t, err)
 	defer resp.Body.Close()

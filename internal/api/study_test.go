@@ -41,6 +41,7 @@ func (s *server) studied(name string) {
 		return &event.TreeRef{Hash: ref.Hash, Size: ref.Size}
 	}
 	heads := map[string]uint64{}
+	outputs := map[string]event.BundleOutput{}
 	trees := map[string]*event.TreeRef{}
 	save := func(branch, message, text string) {
 		call := add(who, &event.CheckpointCall{Answer: w.seq + 1, Branch: branch, Message: message})
@@ -69,6 +70,7 @@ func (s *server) studied(name string) {
 		call := add("core", &event.ReproductionCall{Entrypoint: "run.sh", Metrics: []string{"mae"}, Ref: id, Tree: *trees[branch]})
 		out, err := s.rt.Blobs.Put(s.t.Context(), []byte("metric mae "+value+"\n"))
 		must(s.t, err)
+		outputs[id] = event.BundleOutput{Metrics: []event.Metric{m}, Output: &out, Result: id, Title: kind, Verdict: "verified"}
 		add("core", &event.ReproductionResult{Call: call, Status: event.SameOutput, Fingerprint: event.HashOf(nil), Output: &out, Figures: []event.Figure{{Name: "mae", First: value, Second: value}}})
 	}
 	long, err := s.rt.Blobs.Put(s.t.Context(), []byte(strings.Repeat("long ", 30_000)))
@@ -92,6 +94,18 @@ func (s *server) studied(name string) {
 	branch("analysis", "analysis/holt/campaign-1-noise", "run/holt")
 	save("analysis/holt/campaign-1-noise", "Noise", "echo noise\n")
 	result("result-3", "slice", "analysis/holt/campaign-1-noise", "1")
+	add(who, &event.OutlineSubmitted{Answer: w.seq + 1, Claims: []event.OutlineClaim{{ID: "less", Results: []string{"result-2"}, Text: "The error is less."}}, ID: "outline-1", Title: "Less error"})
+	branch("paper", "paper/p", "main")
+	save("paper/p", "Paper", "# Less error\n")
+	made := add(who, &event.BundleCall{Answer: w.seq + 1, Branch: "paper/p", Checkpoint: heads["paper/p"], Claims: []event.OutlineClaim{{ID: "less", Results: []string{"result-2"}, Text: "The error is less."}}, Outputs: []event.BundleOutput{outputs["result-2"], outputs["result-1"]}, Paper: "paper-1", Source: "run.sh", Title: "Less error", Tree: *trees["paper/p"]})
+	add("core", &event.BundleResult{Call: made, Files: []string{"paper.md"}, Named: []string{"result-1", "result-2"}, Sections: []string{"Limits"}, Text: &event.Text{Text: "Less error"}, Tree: trees["paper/p"]})
+	rows := []event.ChecklistRow{}
+	for _, item := range []string{"evidence", "baselines", "losers", "limits", "references", "figures"} {
+		rows = append(rows, event.ChecklistRow{Holds: true, Item: item})
+	}
+	add(who, &event.PaperSubmitted{Call: made, Checklist: rows, ID: "paper-1", Outline: "outline-1", Revision: 1, Title: "Less error", Tree: *trees["paper/p"]})
+	add(who, &event.ReviewGiven{Answer: w.seq + 1, Paper: "paper-1", Round: 1, Source: "reports/first.md", Summary: "It is sound.", Points: []event.ReviewPoint{{Number: 1, Severity: "major", Text: "Is it noise?"}, {Number: 2, Severity: "minor", Text: "A word is missing."}}})
+	add(who, &event.PointAnswered{Answer: w.seq + 1, Because: []string{"campaign-1"}, How: "slice", Paper: "paper-1", Point: 1, Text: "A slice asks."})
 	branch("run", "run/open", "main")
 	for i := range int64(2) {
 		add(who, &event.CardWritten{Answer: w.seq + 1, ID: card, Kind: "ideas", Revision: i + 1, Stage: "idea", Summary: "Holt's way", Tags: []string{"trend"}, Text: event.Text{Text: "Whole card", Ref: &long}, Title: "Holt"})
@@ -121,10 +135,11 @@ func (w *world) askRecords(ask func(string, string, any, ...func(*http.Request))
 	for ref, code := range map[string]int{"event:result-2": 200, "stage:run/holt:scout": 200, "open:run/open": 200, "event:nothing": 400} {
 		get("node-traces", "node-traces?selection="+ref, code)
 	}
-	for _, id := range []string{"idea-1", "idea-2", "decision-1", "result-1", "result-2", "result-3", "campaign-1"} {
+	for _, id := range []string{"idea-1", "idea-2", "decision-1", "result-1", "result-2", "result-3", "campaign-1", "outline-1", "paper-1"} {
 		get("artifacts/{artifact}", "artifacts/"+id, 200)
 	}
 	get("artifacts/{artifact}", "artifacts/nothing", 404)
+	get("conversation", "conversation", 200)
 	get("memory", "memory?kind=ideas&q=TREND+holt", 200)
 	get("memory/{card}", "memory/"+strings.Repeat("a", 32), 200)
 	get("compare", "compare?base=run/naive&head=result-2", 200)
@@ -138,6 +153,45 @@ func (w *world) askRecords(ask func(string, string, any, ...func(*http.Request))
 	ask("GET /api/quests/{quest}/interactions", "/api/quests/talk/interactions", nil).want(w.t, 200)
 	must(w.t, os.MkdirAll(filepath.Join(w.rt.Home, "baselines", "naive"), 0o700))
 	ask("GET /api/baselines", "/api/baselines", nil).want(w.t, 200)
+}
+
+// TestAReviewInAConversation: a review is said by whom it is from, with its points and what was done about each.
+func TestAReviewInAConversation(t *testing.T) {
+	t.Parallel()
+	s := newHome(t).serve(api.Options{})
+	s.studied("q")
+	var c struct {
+		Utterances []struct {
+			Kind, By, Text string
+			Review         *struct {
+				Paper, Source           string
+				Revision, Round, Rounds int64
+				Points                  []struct {
+					Number                      int64
+					Severity, Text, How, Answer string
+					Because                     []string
+				}
+			}
+		}
+	}
+	s.do("GET", "/api/quests/q/conversation", nil).want(t, 200).into(t, &c)
+	reviews := 0
+	for _, u := range c.Utterances {
+		if (u.Review != nil) != (u.Kind == "review") {
+			t.Errorf("%s by %s: has a review: %v", u.Kind, u.By, u.Review != nil)
+		}
+		if r := u.Review; r != nil {
+			reviews++
+			got := fmt.Sprintf("%s: %s: %s %d, %d of %d, %s, %v", u.By, u.Text, r.Paper, r.Revision, r.Round, r.Rounds, r.Source, r.Points)
+			want := "researcher: It is sound.: paper-1 1, 1 of 2, reports/first.md, [{1 major Is it noise? slice A slice asks. [campaign-1]} {2 minor A word is missing.   []}]"
+			if got != want {
+				t.Errorf("the review is\n%s\nwant\n%s", got, want)
+			}
+		}
+	}
+	if reviews != 1 {
+		t.Errorf("%d reviews were said, want 1", reviews)
+	}
 }
 
 // TestWhatAStudyHasComeToByTheAPI: branches, nodes, records, cards, questions and differences are

@@ -100,7 +100,7 @@ func TestCommandsAreRunAgain(t *testing.T) {
 			call(3, exec(reading, "")) + call(4, exec(clockwise, "")) + call(5, exec(filing, "")) + call(6, exec(leaving, "")) +
 			call(7, exec(finding, ""), exec(slower, ", timeout_seconds: 1")) + call(8, exec(endless, ", timeout_seconds: 1, parallel: true"), exec(racing, ", parallel: true"), exec(large, "")) +
 			call(9, exec(binary, ""), "{tool: start, args: {command: 'read l; echo got $$l', name: ask}}") +
-			"  - on: {tool: start, result: '(c[0-9]+-ask)'}\n    call: [{tool: write_input, args: {id: $1, text: \"me\\n\"}}]\n" +
+			"  - on: {tool: start, result: '(c[0-9]+-ask)'}\n    call: [{tool: write_input, args: {id: $1, text: \"me\\n\"}}, {tool: read_output, args: {id: $1, until: end, wait_seconds: 300}}]\n" +
 			"  - {say: done}\n",
 	})
 	h.emptyTemp()

@@ -166,6 +166,37 @@ type ReviewPoint struct {
 	Text     string `json:"text"`
 }
 
+// ReportCall has a review that stands in a file of the materials read against the points that the
+// actor takes from it, for a tool call. ReportResult answers it.
+type ReportCall struct {
+	Answer uint64 `json:"answer"`
+	Part   int64  `json:"part,omitzero"`
+	// Points is how many are taken, Quotes the words of the file that they are about.
+	Points int64         `json:"points,omitzero"`
+	Quotes []ReportQuote `json:"quotes,omitempty"`
+	Source string        `json:"source"`
+}
+
+// ReportQuote is words of a file, and the point that names them, counted from 1.
+type ReportQuote struct {
+	Point int64  `json:"point"`
+	Text  string `json:"text"`
+}
+
+// ReportResult is how they stand to each other.
+type ReportResult struct {
+	// Absent are quotes that the file does not have, counted from 1.
+	Absent []int64 `json:"absent,omitempty"`
+	Call   uint64  `json:"call"`
+	// Error is why the file cannot be read.
+	Error string `json:"error,omitzero"`
+	// Items is how many points the file lists, Left how each begins that no quote is of. More
+	// counts those that are left and are not named.
+	Items int64    `json:"items,omitzero"`
+	Left  []string `json:"left,omitempty"`
+	More  int64    `json:"more,omitzero"`
+}
+
 // PointAnswered is what a researcher does about a point: mended, slice, or rebutted. Warning,
 // if two rounds have passed without it; then the rules say so.
 type PointAnswered struct {
@@ -184,10 +215,15 @@ func (*BundleResult) Type() Type     { return "bundle.result" }
 func (*PaperSubmitted) Type() Type   { return "paper.submitted" }
 func (*ReviewBegun) Type() Type      { return "review.begun" }
 func (*ReviewGiven) Type() Type      { return "review.given" }
+func (*ReportCall) Type() Type       { return "report.call" }
+func (*ReportResult) Type() Type     { return "report.result" }
 func (*PointAnswered) Type() Type    { return "point.answered" }
 
 // Answers implements Result.
 func (b *BundleResult) Answers() uint64 { return b.Call }
+
+// Answers implements Result.
+func (b *ReportResult) Answers() uint64 { return b.Call }
 
 // Kept implements Keeper.
 func (b *BundleResult) Kept() (int64, *Full) { return b.Stored, b.Full }

@@ -281,6 +281,8 @@ var catalogue = map[Type]entry{
 	"paper.submitted":   derived[PaperSubmitted](),
 	"review.begun":      derived[ReviewBegun](),
 	"review.given":      derived[ReviewGiven](),
+	"report.call":       derived[ReportCall]().asks(),
+	"report.result":     input[ReportResult]().answers("report.call"),
 	"point.answered":    derived[PointAnswered](),
 }
 

@@ -272,16 +272,39 @@ func (l *live) pack(ctx context.Context, seq uint64, a *model.Answer, failed err
 			args = append(args, given)
 		}
 	}
-	if len(out.Parts) <= maxParts {
-		fits, err := t.fit(ctx, out, all)
-		if fits || err != nil {
-			outlineArgs(out, args)
-			return event.Draft{Body: out, Blobs: t.small}, err
-		}
+	// What is known later has its place: how long it took, and what it stored.
+	out.Duration, out.Stored = most, most
+	defer func() { out.Duration, out.Stored = 0, 0 }()
+	fits, err := t.fit(ctx, out, all)
+	if fits = fits && len(out.Parts) <= maxParts; !fits && err == nil {
+		fits = cutCalls(out)
+	}
+	if fits || err != nil {
+		outlineArgs(out, args)
+		return event.Draft{Body: out, Blobs: t.small}, err
 	}
 	tooMuch := &model.Error{Kind: model.Invalid, Text: fmt.Sprintf("the answer has %d parts, more than fit into an event", len(out.Parts))}
 	out.Parts = nil
 	return event.Draft{Body: l.asFailed(out, tooMuch)}, nil
+}
+
+// cutCalls leaves the last calls of an answer out until it fits. The first of them stays, with words in the
+// place of its arguments, so that who made it is told. It reports whether the answer fits.
+func cutCalls(r *event.ModelResult) bool {
+	all := r.Parts
+	for n := min(len(all), maxParts) - 1; n > 0; n-- {
+		cut := all[n]
+		if cut.Kind != event.PartToolCall || slices.ContainsFunc(all[n:], func(p event.Part) bool { return p.Kind != event.PartToolCall }) {
+			return false
+		}
+		cut.Args = &event.Text{Text: fmt.Sprintf("not read: there is room for %d parts in an answer like this. Make this call and the %d behind it again, in turns of fewer calls.", n, len(all)-n-1)}
+		cut.Opaque, cut.Text = nil, nil
+		r.Parts = append(slices.Clone(all[:n]), cut)
+		if _, err := event.EncodeBody(r); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // maxOutlines is how much of an event the outlines of arguments take, together.
@@ -316,7 +339,10 @@ func (l *live) asFailed(r *event.ModelResult, err error) *event.ModelResult {
 
 // count bounds a number of the world: nothing is negative, and an event holds
 // integers up to 2^53.
-func count(n int64) int64 { return min(max(n, 0), 1<<50) }
+func count(n int64) int64 { return min(max(n, 0), most) }
+
+// most is the largest number that is taken from the world.
+const most = 1 << 50
 
 func counted(u event.Usage) event.Usage {
 	return event.Usage{CacheWrites: count(u.CacheWrites), Cached: count(u.Cached), Input: count(u.Input), Output: count(u.Output), Thinking: count(u.Thinking)}

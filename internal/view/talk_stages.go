@@ -48,7 +48,7 @@ func (c *conversing) take(v *Views, e event.Event, s *quest.State) {
 		if aside(e, s) || !slices.ContainsFunc(b.Parts, func(p event.Part) bool { return p.Kind == event.PartText && p.Text != nil }) {
 			return
 		}
-	case *event.QuestCreated, *event.UserMessage, *event.InteractionAnswered, *event.AnchorMoved, *event.AgentParked, *event.QuestRested, *event.QuestFinished:
+	case *event.QuestCreated, *event.UserMessage, *event.InteractionAnswered, *event.AnchorMoved, *event.AgentParked, *event.QuestRested, *event.QuestFinished, *event.ReviewBegun, *event.ReviewGiven:
 	default:
 		return
 	}

@@ -46,6 +46,19 @@ func studyPaper() dictionary {
 			}
 			return Words{By: e.Actor, Text: fmt.Sprintf("gives %s in round %d: %s", Several(int64(len(b.Points)), "point"), b.Round, t.cut(b.Summary)), Notes: []string{"of " + t.cut(b.Source)}, Weight: News}
 		}),
+		word("review", func(t *Teller, e event.Event, b *event.ReportCall) Words {
+			return Words{By: e.Actor, Text: fmt.Sprintf("has %s compared with %s", Several(b.Points, "point"), t.cut(b.Source)), Weight: Detail}
+		}),
+		word("review", func(t *Teller, _ event.Event, b *event.ReportResult) Words {
+			w := came(t, fmt.Sprintf("the file lists %s", Several(b.Items, "point")), "the file is not read", b.Error)
+			if n := int64(len(b.Absent)); n > 0 {
+				w.Notes = append(w.Notes, Several(n, "quote")+" not in it")
+			}
+			if n := int64(len(b.Left)) + b.More; n > 0 {
+				w.Notes = append(w.Notes, Several(n, "point")+" left out")
+			}
+			return w
+		}),
 		word("review", func(t *Teller, e event.Event, b *event.PointAnswered) Words {
 			w := Words{By: e.Actor, Text: because(fmt.Sprintf("point %d: %s", b.Point, t.cut(b.How)), t.cut(b.Text)), Weight: News}
 			return w.resting(t, b.Because)

@@ -284,3 +284,39 @@ func TestTheRecordsOfARealStudy(t *testing.T) {
 		tab.Sound()
 	})
 }
+
+// TestTheReviewsOfAStudy: the conversation has what the reviewer said of the paper, each point with what was done
+// about it, and which round it was.
+func TestTheReviewsOfAStudy(t *testing.T) {
+	t.Parallel()
+	tab := chromium(t).Tab(t, researchers(t))
+	tab.Go("#/q/copilot/talk")
+	var said []struct {
+		Text   string
+		Review struct {
+			Points []struct{ Text, How, Answer string }
+		}
+	}
+	answer(tab, "/quests/copilot/conversation?limit=500", `a.utterances.filter((u) => u.kind === 'review').map((u) => ({ Text: u.text, Review: { Points: u.review.points.map((p) => ({ Text: p.text, How: p.how ?? '', Answer: p.answer ?? '' })) } }))`, &said)
+	if len(said) != 2 || len(said[0].Review.Points) == 0 || len(said[1].Review.Points) != 0 {
+		t.Fatalf("the reviews are %+v, want one with points and one without", said)
+	}
+	// Only what is near the window exists: one looks back for it.
+	back := func(words string) string {
+		return `(() => { const found = [...document.querySelectorAll('.talk .utterance:has(.review)')].find((e) => e.innerText.includes(` + browsertest.Quote(words) + `));
+			if (found) { found.scrollIntoView({ block: 'start' }); return true; }
+			document.querySelector('.talk .said').scrollTop -= 200; return false })()`
+	}
+	tab.Until(back("round 2 of 2"))
+	reads(t, tab, ".talk .review", "no points")
+	tab.Until(back("round 1 of 2"))
+	const first = `.talk .utterance:has(.points)`
+	tab.Until(fmt.Sprintf(`document.querySelectorAll('%s .points > li').length === %d`, first, len(said[0].Review.Points)))
+	reads(t, tab, first, "reviewer", "review", "paper-1, revision 1", "answered", said[0].Review.Points[0].Text, said[0].Review.Points[0].How, said[0].Review.Points[0].Answer)
+	pictures(tab, "real-review")
+	// A point that nothing was done about is open.
+	altered(tab, `if (path.endsWith('/conversation')) for (const u of body.utterances) for (const p of u.review?.points.slice(0, 1) ?? []) { delete p.how; delete p.answer; }`)
+	tab.Fresh("#/q/copilot/talk")
+	tab.Until(back(fmt.Sprintf("1 of %d points open", len(said[0].Review.Points))))
+	tab.Sound()
+}

@@ -308,7 +308,7 @@ func Rounds(t *testing.T, open func(t *testing.T) computer.Driver, o Options, n 
 	l := newLab(t, open, o)
 	r := &rounds{lab: l, t: t, place: place(t), opts: computer.Options{Idle: 5 * time.Second, Linger: time.Minute}}
 	for i := range n {
-		r.one(i)
+		r.one(i, i == n-1)
 		if t.Failed() {
 			t.Fatalf("in round %d", i)
 		}
@@ -331,7 +331,7 @@ type rounds struct {
 // ever is a command that is kept over all rounds.
 const ever = "ever"
 
-func (r *rounds) one(i int) {
+func (r *rounds) one(i int, last bool) {
 	t := r.t
 	loop := []computer.Command{
 		shell("echo $1 >> ran; seq 1 20000"), shell("echo $1 >> ran; seq 1 50"), shell("echo $1 >> ran; seq 1 1000000000"),
@@ -341,6 +341,9 @@ func (r *rounds) one(i int) {
 	forever := shell("i=0; while :; do i=$((i+1)); echo $i; done")
 	forever.ID, forever.Keep = ever, true
 	c := spawn(t, chore{Place: r.place, Idle: r.opts.Idle, Linger: r.opts.Linger, Start: []computer.Command{forever}, Loop: loop, Name: strconv.Itoa(i)})
+	if last { // the rounds before may all have been over before anything began
+		c.ready(t)
+	}
 	moment := time.Now().Add(time.Duration(rand.IntN(400)) * time.Millisecond)
 	eventually(t, "a random moment", func() bool { return time.Now().After(moment) })
 	said := c.kill()

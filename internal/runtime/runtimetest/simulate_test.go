@@ -229,7 +229,7 @@ func TestStagesSimulation(t *testing.T) {
 	simulate(t, runtimetest.Parts()["stages"], need.Times(150, 2000), runtimetest.Once(150), append([]string{
 		"sittings", "sittings in the same window", "sittings rested", "sittings failed", "messages heard", "messages led again", "withdrawn", "turns cut", "waits", "retries", "parked",
 		"mail with interact", "briefs", "briefs too late", "mail with results", "mail with now", "questions answered", "interaction.withdrawn", "cards of the home", "files copied", "papers outside", "quest.finished", "quest.paused", "quest.stopped", "forks",
-		"results run, own.sh", "results run, run.sh", "baselines attached", "blocked by idea-first", "papers made", "reviews", "points answered",
+		"results run, own.sh", "results run, run.sh", "baselines attached", "blocked by idea-first", "papers made", "reviews", "reports", "points answered",
 		"conversations bound", "conversations let go", "deliveries", "said to several",
 	}, trouble...)...)
 }

@@ -53,7 +53,7 @@ func (p *Stages) Make(w *World, b *event.QuestCreated) {
 		set.Ask = []string{"finish", []string{"idea", "result", "baseline", "cost"}[w.IntN(4)]}
 	}
 	if w.Chance(200) {
-		set.Materials = []string{"old"}
+		set.Materials, set.Reports = []string{"old"}, w.Chance(700)
 	}
 	if w.Chance(200) {
 		set.Paper = "none"
@@ -92,7 +92,7 @@ func (p *Stages) Make(w *World, b *event.QuestCreated) {
 func (p *Stages) Rows() map[event.Type]Row {
 	return map[event.Type]Row{
 		"model.call": p.answer, "card.call": cardResult, "files.call": filesResult, "literature.call": literatureResult, "folder.call": folderResult, "checkpoint.call": checkpointResult,
-		"baseline.call": baselineResult, "reproduction.call": p.reproduced, "bundle.call": bundleResult,
+		"baseline.call": baselineResult, "reproduction.call": p.reproduced, "bundle.call": bundleResult, "report.call": reportResult,
 		"delivery.call": deliveryResult,
 	}
 }

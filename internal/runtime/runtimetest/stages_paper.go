@@ -66,6 +66,21 @@ func reviewArgs(w *World) object {
 	return object{"summary": w.Word(), "points": points}
 }
 
+// reportResult is the row of report.call: mostly the points are those of the file.
+func reportResult(w *World, call event.Event) event.Body {
+	b, r := call.Body.(*event.ReportCall), &event.ReportResult{Call: call.Seq}
+	switch {
+	case w.Chance(100):
+		r.Error = "no text"
+	case w.Chance(100) && len(b.Quotes) > 0:
+		r.Absent = []int64{1 + int64(w.IntN(len(b.Quotes)))}
+	case w.Chance(100):
+		r.Items, r.Left = 1, []string{"1. " + w.Word()}
+	}
+	w.Saw("reports")
+	return r
+}
+
 // paperCall is what a researcher does about its paper: what comes next, or anything.
 func paperCall(w *World, s *study.Study) (string, any) {
 	point := object{"point": 1 + w.IntN(len(s.Points)+1), "how": study.Hows[w.IntN(len(study.Hows))], "text": w.Word()}
@@ -79,7 +94,12 @@ func paperCall(w *World, s *study.Study) (string, any) {
 		case 1:
 			return "submit_paper", submit
 		case 2:
-			return "submit_review", object{"summary": w.Word(), "source": "old/review.md"}
+			x := reviewArgs(w)
+			x["source"] = "old/review.md"
+			for _, p := range x["points"].([]object) {
+				p["quotes"] = []string{"words of " + w.Word()}
+			}
+			return "submit_review", x
 		}
 		return "answer_point", point
 	}

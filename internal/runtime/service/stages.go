@@ -33,6 +33,7 @@ func (s Stages) Open(ctx context.Context, q *runtime.Quest) (runtime.Bench, erro
 	maps.Copy(b.services, branchServices(q))
 	b.services["card.call"] = &cards{q, memory.Open(q.Home)}
 	b.services["files.call"] = &copies{q}
+	b.services["report.call"] = &reports{q}
 	b.services["literature.call"] = &literature{q, s.Papers}
 	if s.Papers == nil {
 		b.services["literature.call"] = &literature{q, &arxiv.Client{}}

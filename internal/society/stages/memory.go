@@ -52,6 +52,7 @@ func (Society) Begin(s *quest.State, b *event.QuestCreated) quest.Memory {
 		panic(err)
 	}
 	m.Study = study.New(m.Settings.Mode, m.Settings.Anchor, len(m.Settings.Materials) > 0)
+	m.Study.Compares = m.Settings.Reports
 	m.Study.Paperless = m.Settings.Paper == noPaper
 	r := s.Agent(Reviewer)
 	m.Study.Reviewer = r != nil && r.Mind() == agent.ByModel
@@ -156,6 +157,8 @@ func (m *Memory) Check(b event.Result) error {
 		return m.Study.CheckBrought(b)
 	case *event.BundleResult:
 		return m.Study.CheckBundle(b)
+	case *event.ReportResult:
+		return m.Study.CheckReport(b)
 	}
 	return nil
 }

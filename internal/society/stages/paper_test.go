@@ -278,7 +278,53 @@ func TestAReviewerThatComesToNoEnd(t *testing.T) {
 	})
 }
 
-// Reviews of before come from the materials: a round of their own.
+// A review of the materials is handed in when its points are those of its file, as far as that can be
+// read: nothing invented, and nothing left out.
+func TestAReviewOfTheMaterialsIsReadAgainstItsFile(t *testing.T) {
+	t.Parallel()
+	const args = `{"summary":"s","source":"old/r.md","points":[{"severity":"major","text":"the data leak","quotes":["the months leak"]}]}`
+	begins := func(t *testing.T) (talk, uint64) {
+		t.Helper()
+		k := writes(t, `{"anchor":"scout","materials":["old"],"mode":"copilot","reports":true,"runner":"native"}`)
+		refused(t, k.does("submit_review", `{"summary":"s","source":"old/r.md","points":[{"severity":"major","text":"x"}]}`), "Point 1 quotes nothing")
+		got := k.does("submit_review", args)
+		call := all[*event.ReportCall](got)
+		if len(call) != 1 || call[0].Source != "old/r.md" || call[0].Points != 1 || len(all[*event.ReviewGiven](got)) != 0 {
+			t.Fatalf("a review of the materials leads to %q, want it read first", kinds(got))
+		}
+		return k, k.Open("report.call", "")[0]
+	}
+	for name, c := range map[string]struct {
+		result event.ReportResult
+		want   string
+	}{
+		"ThatIsNotThere":         {event.ReportResult{Error: "it is no text"}, "The review was not read: it is no text"},
+		"ThatDoesNotSayIt":       {event.ReportResult{Absent: []int64{1}}, `point 1 quotes "the months leak", which is not in "old/r.md"`},
+		"OfWhichSomethingIsLeft": {event.ReportResult{Items: 2, Left: []string{"2. Units"}}, `no point quotes "2. Units"`},
+		"OfWhichMuchMoreIsLeft":  {event.ReportResult{Items: 40, Left: []string{"2. Units"}, More: 20}, "and 20 more that the file lists"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k, seq := begins(t)
+			r := c.result
+			r.Call = seq
+			refused(t, k.Take("core", &r), c.want)
+			k.Sound()
+		})
+	}
+	t.Run("ThatSaysIt", func(t *testing.T) {
+		t.Parallel()
+		k, seq := begins(t)
+		got := k.Take("core", &event.ReportResult{Call: seq, Items: 1})
+		if g := all[*event.ReviewGiven](got); len(g) != 1 || g[0].Source != "old/r.md" || g[0].Points[0].Text != "the data leak" {
+			t.Errorf("points that are the file's lead to %q", kinds(got))
+		}
+		k.Sound()
+	})
+}
+
+// Reviews of before come from the materials: a round of their own. A quest of before did not
+// compare them with their files, and does not when it is replayed.
 func TestReviewsFromMaterials(t *testing.T) {
 	t.Parallel()
 	k := writes(t, `{"anchor":"scout","mode":"copilot","runner":"native","materials":["old/reviews","notes.md"]}`)

@@ -23,6 +23,9 @@ type Settings struct {
 	Materials []string `json:"materials,omitempty"`
 	Mode      string   `json:"mode"`
 	Paper     string   `json:"paper,omitzero"`
+	// Reports says that reviews of the materials are read against their files; a quest of before
+	// says nothing.
+	Reports bool `json:"reports,omitzero"`
 	// Routing is which conversations elsewhere hear what is said.
 	Routing string   `json:"routing,omitzero"`
 	Runner  string   `json:"runner"`
@@ -144,6 +147,7 @@ func settingsOf(s *quest.Spec) Settings {
 	text(&set.Paper, keyPaper)
 	text(&set.Routing, keyRouting)
 	set.Ask, set.Materials, set.Skills = list(keyAsk), list(keyMaterials), list(keySkills)
+	set.Reports = len(set.Materials) > 0
 	return set
 }
 

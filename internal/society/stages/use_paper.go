@@ -49,12 +49,13 @@ var paperTools = []quest.OwnTool{
 	},
 	{
 		Step: quest.AnsweredTool,
-		Tool: model.Tool{Name: submitReview, Description: "Hand in a review: a summary, and points that are numbered in their order, the gravest first. A reviewer reviews the paper that it was given. A researcher hands in what reviewers wrote before, with the file of the materials that it stands in as source.",
+		Tool: model.Tool{Name: submitReview, Description: "Hand in a review: a summary, and points that are numbered in their order, the gravest first. A reviewer reviews the paper that it was given. A researcher hands in what reviewers wrote before, with the file of the materials that it stands in as source: each point quotes that file, and each point that the file lists is quoted; it is compared.",
 			Schema: `{"type":"object","additionalProperties":false,"required":["summary"],"properties":{` +
 				`"summary":{"type":"string","minLength":1,"maxLength":2000,"description":"what you think of it, in a few sentences"},` +
 				`"points":{"type":"array","maxItems":12,"description":"default none","items":{"type":"object","additionalProperties":false,"required":["severity","text"],"properties":{` +
 				`"severity":{"type":"string","enum":["major","minor"]},` +
-				`"text":{"type":"string","minLength":1,"maxLength":900,"description":"the place, what is wrong or missing, and what would settle it"}}}},` +
+				`"text":{"type":"string","minLength":1,"maxLength":900,"description":"the place, what is wrong or missing, and what would settle it"},` +
+				`"quotes":{"type":"array","maxItems":12,"items":{"type":"string","minLength":8,"maxLength":200},"description":"of a review of the materials: words of the file as they stand there, of each point of it that this one is about; a reviewer leaves it out"}}}},` +
 				`"source":{"type":"string","maxLength":300,"description":"the file of the materials that it stands in; a reviewer leaves it out"}}}`},
 	},
 	{
@@ -277,9 +278,12 @@ func (c *using) points(p *study.Paper) (out []string) {
 // review hands in a review: the reviewer's of the paper before it, or one of the materials.
 func (c *using) review() []event.Draft {
 	var x struct {
-		Summary string              `json:"summary"`
-		Points  []event.ReviewPoint `json:"points"`
-		Source  string              `json:"source"`
+		Summary string `json:"summary"`
+		Points  []struct {
+			event.ReviewPoint
+			Quotes []string `json:"quotes"`
+		} `json:"points"`
+		Source string `json:"source"`
 	}
 	if bad := c.read(&x); bad != "" {
 		return c.wrong("%s", bad)
@@ -287,7 +291,7 @@ func (c *using) review() []event.Draft {
 	if c.study.Effect(c.place) != 0 {
 		return c.say("The review is handed in.")
 	}
-	b := &event.ReviewGiven{Answer: c.place.Answer, Part: c.place.Part, Points: x.Points, Round: c.study.Rounds + 1, Source: x.Source, Summary: strings.TrimSpace(x.Summary)}
+	b := &event.ReviewGiven{Answer: c.place.Answer, Part: c.place.Part, Round: c.study.Rounds + 1, Source: x.Source, Summary: strings.TrimSpace(x.Summary)}
 	if p := c.study.Paper(); p != nil {
 		b.Paper = p.ID
 	}
@@ -299,11 +303,39 @@ func (c *using) review() []event.Draft {
 	} else if !c.isMaterial(x.Source) {
 		return c.wrong("%s is none of the quest's materials: source is the file there that the review stands in.", paper.Quote(event.Shorten(x.Source, 100)))
 	}
-	for i := range b.Points {
-		b.Points[i].Number, b.Points[i].Text = int64(len(c.study.Points)+i+1), strings.TrimSpace(b.Points[i].Text)
+	call := &event.ReportCall{Answer: c.place.Answer, Part: c.place.Part, Points: int64(len(x.Points)), Source: x.Source}
+	for i, p := range x.Points {
+		b.Points = append(b.Points, event.ReviewPoint{Number: int64(len(c.study.Points) + i + 1), Severity: p.Severity, Text: strings.TrimSpace(p.Text)})
+		for _, q := range p.Quotes {
+			call.Quotes = append(call.Quotes, event.ReportQuote{Point: int64(i + 1), Text: q})
+		}
 	}
 	if err := c.study.MayReview(c.a.Name, b); err != nil {
 		return c.wrong("%s.", capital(err.Error()))
+	}
+	if c.a.Name != Reviewer && c.study.Compares {
+		return c.report(call, b)
+	}
+	return c.do(b)
+}
+
+// report has the points of a review of the materials read against its file, and hands them in if
+// they are what stands there. The file's words are data.
+func (c *using) report(call *event.ReportCall, b *event.ReviewGiven) []event.Draft {
+	r := c.study.Report(c.place)
+	switch {
+	case r == nil:
+		if err := study.MayCompare(call); err != nil {
+			return c.wrong("%s.", capital(err.Error()))
+		}
+		return c.do(call)
+	case r.Result == nil:
+		return nil
+	case r.Result.Error != "":
+		return c.wrong("The review was not read: %s", event.Shorten(r.Result.Error, maxReason))
+	}
+	if differs := r.Differs(); len(differs) > 0 {
+		return c.wrong("The points are not those of the file:\n- %s\nQuote it as it stands, and leave nothing of it out; one point may quote several of the file's.", strings.Join(differs, "\n- "))
 	}
 	return c.do(b)
 }

@@ -373,8 +373,8 @@ export type Sitting = {
 export type Utterance = {
   seq: Seq
   time: Time
-  /** message and answer are people's, said and question an agent's; news is what happened */
-  kind: 'message' | 'answer' | 'said' | 'question' | 'news'
+  /** message and answer are people's, said, question and review an agent's; news is what happened */
+  kind: 'message' | 'answer' | 'said' | 'question' | 'review' | 'news'
   /** who it is from */
   by: string
   /** what an agent calls its words: progress, milestone, decision_request, approval_result or answer */
@@ -396,6 +396,31 @@ export type Utterance = {
   files?: Array<string>
   /** of a question */
   options?: Array<string>
+  review?: ReviewStanding
+}
+
+/** A review of a paper, and what was done about its points. The text of the utterance is its summary. */
+export type ReviewStanding = {
+  /** what it is of; absent for a review of before */
+  paper?: string
+  revision?: number
+  round: number
+  /** how many there are at most */
+  rounds: number
+  /** the file of the materials that it stands in; absent for a reviewer's */
+  source?: string
+  points: Array<{
+    /** over all rounds */
+    number: number
+    severity: 'major' | 'minor'
+    text: string
+    /** what was done about it; absent while it is open */
+    how?: 'mended' | 'slice' | 'rebutted' | 'warning'
+    /** what the researcher says to it */
+    answer?: string
+    /** what the answer rests on */
+    because?: Array<string>
+  }>
 }
 
 /** What happened in an agent's computer, in order. */

@@ -106,7 +106,7 @@ const settled = `((quiet) => new Promise((done, fail) => {
 			|| document.querySelector('[aria-busy="true"], .waiting, .unparsed, [data-verdict="checking"]');
 		calm = busy ? 0 : calm + 1;
 		if (calm * 25 > quiet) { watch.disconnect(); document.fonts.ready.then(() => done(true)) }
-		else if (performance.now() - began > 20000) { watch.disconnect(); fail(new Error('the page does not come to rest: ' + document.body.innerText.slice(0, 300))) }
+		else if (performance.now() - began > 60000) { watch.disconnect(); fail(new Error('the page does not come to rest: ' + document.body.innerText.slice(0, 300))) }
 		else setTimeout(look, 25);
 	};
 	look();

@@ -23,7 +23,7 @@ import (
 )
 
 // Patience is how long a test waits for what must happen.
-const Patience = 40 * time.Second
+const Patience = 90 * time.Second
 
 // before runs in front of all of the page's own: it keeps what a page cannot be asked
 // for later, the numbers that its streams brought above all. ask gets something of the API as
@@ -59,7 +59,7 @@ func (b *Browser) Tab(t testing.TB, s *Server) *Tab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithTimeout(ctx, 3*Patience)
+	ctx, stop := context.WithTimeout(ctx, 6*Patience)
 	t.Cleanup(func() { stop(); cancel() })
 	tab := &Tab{Ctx: ctx, t: t, base: s.Base}
 	chromedp.ListenTarget(ctx, tab.hear)

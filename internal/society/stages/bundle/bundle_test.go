@@ -460,13 +460,15 @@ func TestFormulasInAPaper(t *testing.T) {
 	t.Parallel()
 	s := sample()
 	s.Markdown = []byte("## Of $\\alpha^2$\n\nThe error is $e = 3.80$ [result-3], with $x_1$ and $\\alpha$ and *$n_2$*; it costs $5 or $6, US$7, 8$, \\$9\\$; pay $5 and $, too.\n" +
-		"A bad one is $\\write18{id}$, and `$x$` is none.\n\n$$\n\\sum_{i=1}^n x_i\n\\le 77.5\n$$\n\n| $a_1$ | $$b$$ |\n|---|---|\n| $c$ | $12.41$ |\n\n- $$d$$\n\n> $result-1$ $$\\input{x}$$ $ y $\n")
+		"A bad one is $\\write18{id}$, and `$x$` is none.\n\n$$\n\\sum_{i=1}^n x_i\n\\le 77.5\n$$\n\n| $a_1$ | $$b$$ |\n|---|---|\n| $c$ | $12.41$ |\n\n- $$d$$\n\n> $result-1$ $$\\input{x}$$ $ y $\n\n" +
+		"$$\n\\begin{align}\n  a &= 12.41 \\\\\n  b &= \\begin{cases} x & \\text{else} \\end{cases}\n\\end{align}\n$$\n\n$$\\begin{document}x\\end{document}$$\n")
 	s.Figures, s.Bibliography = nil, nil
 	p, file := made(t, s)
 	page, tex := file(bundle.FileHTML), file(bundle.FileLaTeX)
 	for _, want := range []string{
 		"<math><mi>e</mi><mo>=</mo><mn>3.80</mn></math>", "<em><math><msub>", `<code>$\write18{id}$</code>`, "<code>$x$</code>", `<math display="block"><munderover>`, "<td><math><mi>c</mi></math></td>",
 		"<th><math><mi>b</mi></math></th>", `<li><math display="block"><mi>d</mi></math>`, `<code>$\input{x}$</code>`, "it costs $5 or $6, US$7, 8$, $9$; pay $5 and $, too.", "$ y $", `<h2 id="s1">Of <math><msup><mi>α</mi>`,
+		`<math display="block"><mrow><mtable displaystyle="true"><mtr><mtd class="left-of"><mi>a</mi></mtd>`, "mtd.left-of {", `<code>$\begin{document}x\end{document}$</code>`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %s", want)
@@ -475,6 +477,7 @@ func TestFormulasInAPaper(t *testing.T) {
 	for _, want := range []string{
 		`\(e=3.80\)`, `\emph{\(n_{2}\)}`, `\texttt{\dollar{}\textbackslash{}write18\{id\}\dollar{}}`, `\texttt{\dollar{}x\dollar{}}`, `\[\sum _{i=1}^{n}x_{i}\le 77.5\]`, `\(b\)`, `\(c\) & \(12.41\)`, `\item `, `\[d\]`,
 		`\section{\texorpdfstring{Of \(\alpha ^{2}\)}{Of \dollar{}\textbackslash{}alpha`, `costs \dollar{}5 or \dollar{}6`,
+		`\[\begin{aligned}a&=12.41\\b&=\begin{cases}x&\text{else}\end{cases}\end{aligned}\]`,
 	} {
 		if !strings.Contains(tex, want) {
 			t.Errorf("the LaTeX has no %s:\n%s", want, tex)
@@ -489,7 +492,7 @@ func TestFormulasInAPaper(t *testing.T) {
 			traced[fmt.Sprintf("%d %s", n.Line, n.Text)] = n.Result
 		}
 	}
-	for at, want := range map[string]string{"3 3.80": "result-3", "6 77.5": "", "13 12.41": "result-1"} {
+	for at, want := range map[string]string{"3 3.80": "result-3", "6 77.5": "", "13 12.41": "result-1", "19 12.41": "result-1"} {
 		if got, told := traced[at]; !told || got != want {
 			t.Errorf("%q follows from %q (told: %v), want %q; all: %v", at, got, told, want, traced)
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // Formulas are written in a small part of the language of TeX: letters, digits, signs, scripts,
-// fractions, roots, fences, mathAccents and the names of a closed list. What is in that part becomes a
+// fractions, roots, fences, accents, tables and the names of a closed list. What is in that part becomes a
 // tree, and both forms of a paper are written from the tree: no byte of a stranger's reaches TeX or
 // a browser as anything but a letter, a digit or a sign that we know. What is not in it is no
 // formula, and is shown as it was written.
@@ -34,6 +34,9 @@ const (
 	// mathAccent has the part that stands below it, mathFence what stands between two signs.
 	mathAccent
 	mathFence
+	// mathTable has lines, mathLine cells.
+	mathTable
+	mathLine
 )
 
 // formula is a part of a formula.
@@ -47,6 +50,8 @@ type formula struct {
 	limits, relation bool
 	closing          *formula
 	primes           int
+	// env is what a table is.
+	env *mathEnv
 }
 
 // Bounds of a formula.
@@ -224,6 +229,8 @@ func (r *mathReader) command() *formula {
 		return r.root()
 	case name == "left":
 		return r.fence()
+	case name == "begin":
+		return r.table()
 	case mathAccents[name] != "":
 		return &formula{kind: mathAccent, tex: name, char: mathAccents[name], parts: []*formula{r.argument()}}
 	case styles[name] != nil:
@@ -337,6 +344,8 @@ func (f *formula) say(b *strings.Builder, value bool) {
 		b.WriteString(" ")
 	case f.kind == mathNumber, f.kind == mathSign, f.kind == mathWords:
 		b.WriteString(f.char)
+	case f.kind == mathTable:
+		f.sayTable(b, value)
 	case f.kind == mathRow:
 		for i, p := range f.parts {
 			p.say(b, value || f.joined(i))

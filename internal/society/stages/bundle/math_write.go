@@ -43,6 +43,8 @@ func (f *formula) inTeX(b *strings.Builder) {
 	case mathAccent:
 		b.WriteString(`\` + f.tex)
 		group(f.parts[0])
+	case mathTable:
+		f.tableInTeX(b)
 	case mathFence:
 		b.WriteString(`\left` + f.tex + " " + f.parts[0].latex() + `\right` + f.closing.tex + " ")
 	case mathScript:
@@ -145,6 +147,8 @@ func (w *mathWriter) part(f *formula) {
 		w.part(f.parts[0])
 		w.sign(f.char, !strings.HasPrefix(f.tex, "wide") && !strings.HasSuffix(f.tex, "line"))
 		fmt.Fprintf(w, "</%s>", name)
+	case mathTable:
+		w.table(f)
 	case mathFence:
 		w.WriteString("<mrow>")
 		w.edge(f.char)

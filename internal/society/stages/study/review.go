@@ -168,6 +168,11 @@ func (s *Study) reviewed(e event.Event, b *event.ReviewGiven) {
 	if err := s.MayReview(e.Actor, b); err != nil {
 		panic("review.given: " + err.Error())
 	}
+	if b.Source != SourceReviewer {
+		if err := s.unread(b); err != nil {
+			panic("review.given: " + err.Error())
+		}
+	}
 	if b.Answer != 0 {
 		s.did(e, agent.Place{Answer: b.Answer, Part: b.Part})
 	}

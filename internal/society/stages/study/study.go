@@ -39,6 +39,10 @@ type Study struct {
 	Failures int64 `json:",omitzero"`
 	// Materials says that the quest was given some, which are looked through first.
 	Materials bool `json:",omitzero"`
+	// Compares says that reviews of the materials are read against their files, and Reports are
+	// the last that were.
+	Compares bool      `json:",omitzero"`
+	Reports  []*Report `json:",omitempty"`
 	// Concluded is the interact.said that is the quest's answer, 0 while there is none, and
 	// Conclusion its text.
 	Concluded  uint64 `json:",omitzero"`
@@ -159,6 +163,7 @@ func (s *Study) Apply(e event.Event) {
 		}
 	default:
 		s.applyLiterature(e)
+		s.applyReport(e)
 		s.applyBranch(e)
 		s.applyResult(e)
 		s.applyPaper(e)
@@ -179,6 +184,7 @@ func (s *Study) Abandon() {
 	s.abandonPapers()
 	s.abandon()
 	s.abandonLookups()
+	s.abandonReports()
 }
 
 // did notes that a tool call had its effect, once.

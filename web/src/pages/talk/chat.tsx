@@ -4,6 +4,7 @@ import { usePages } from '../../api/pages'
 import type { Conversation, Delivery, Utterance } from '../../api/types'
 import { useLive, useQuestResource } from '../../live/context'
 import { Outside, useDeliveries } from './outside'
+import { Review } from './review'
 import { questLink } from '../../route'
 import { Markdown } from '../../text/markdown'
 import { visible, Words } from '../../text/plain'
@@ -18,8 +19,9 @@ const guess = 96
 /** useTalk reads where a study stands, and the last that was said. */
 export const useTalk = (name: string) => useQuestResource<Conversation>(questPath(name, `/conversation${query({ tail: 1 })}`))
 
-// How far a message came can still change while it is queued.
-const settled = (said: Utterance[]) => said.length === size && said.every((u) => u.delivery !== 'queued')
+// How far a message came can still change while it is queued, and a review while a point of it is open.
+const settled = (said: Utterance[]) => said.length === size
+  && said.every((u) => u.delivery !== 'queued' && (u.review?.points ?? []).every((p) => p.how))
 
 /** Chat is all that was said in a study, the newest in view; only what is near the window is read and drawn. */
 export function Chat({ quest, total, again }: { quest: string; total: number; again: () => void }) {
@@ -85,6 +87,7 @@ function One({ quest, said: u, sent, again }: { quest: string; said: Utterance; 
         {u.source && <span className="muted">by <Words>{u.source}</Words></span>}
         {u.label && <Badge tone={tones[u.label]}>{visible(u.label.replaceAll('_', ' '))}</Badge>}
         {u.kind === 'answer' && <Badge>answer</Badge>}
+        {u.kind === 'review' && <Badge>review</Badge>}
         {u.document && <a className="badge" href={questLink(quest, 'records', { document: u.document })}>new text of {visible(u.document)}</a>}
         {mark && <span className={`badge ${tone}`} title={about}>{mark}</span>}
         {u.reply && <a className="muted" href={questLink(quest, 'timeline', { seq: u.reply })}>to {u.reply}</a>}
@@ -94,6 +97,7 @@ function One({ quest, said: u, sent, again }: { quest: string; said: Utterance; 
       </p>
       {sent && <Outside sent={sent} />}
       {mine ? <p className="told">{visible(u.text)}</p> : <Markdown text={u.text} />}
+      {u.review && <Review quest={quest} of={u.review} />}
       {u.ref && <a className="small" href={blobLink(u.ref.hash, 'text.txt')}>all of it, {bytes(u.ref.size)}</a>}
       {(u.attachments ?? []).map((a, i) => <p key={i} className="small"><a href={blobLink(a.ref.hash, a.name ?? 'file')} download={a.name ?? 'file'}>
         {visible(a.name ?? 'file')}</a> <span className="muted num">{bytes(a.ref.size)}</span></p>)}
