@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lyceum/internal/event"
+	"lyceum/internal/mcp/setting"
 )
 
 // What servers have besides tools, and servers that come and go while a quest is there. Resources
@@ -109,7 +110,7 @@ func (s *State) checkAdded(b *event.McpAdded) error {
 		return fmt.Errorf("what is said of the server %.40q is missing, or has more than %d bytes", p.Name, maxSaid)
 	case s.server(p.Name) != nil:
 		return fmt.Errorf("quest %s has a server %.40q already: remove that one first", s.Name, p.Name)
-	case len(s.Servers) >= MaxServers:
+	case len(s.Servers) >= setting.MaxServers:
 		return fmt.Errorf("quest %s has %d servers, and can have no more", s.Name, len(s.Servers))
 	case p.Kind != "http" && s.Computer == nil:
 		return fmt.Errorf("the server %.40q runs inside the agents' computers, and quest %s has none", p.Name, s.Name)
@@ -121,9 +122,6 @@ func (s *State) checkAdded(b *event.McpAdded) error {
 	}
 	return nil
 }
-
-// MaxServers is how many servers a quest can have, those that came later included.
-const MaxServers = 64
 
 func (s *State) checkRemoved(b *event.McpRemoved) error {
 	if s.server(b.Server) == nil {

@@ -443,3 +443,33 @@ rules:
 	}
 	l.sound(name)
 }
+
+// What a server logs is told where its settings ask for it, from a level on; its pages are counted.
+func TestHooksOfAServer(t *testing.T) {
+	l, p := newLab(t), newPeer(t)
+	p.AddTool(&mcp.Tool{Name: "work", Description: "Works.", InputSchema: map[string]any{"type": "object"}}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		//lint:ignore SA1019 servers of 2025-11-25 log
+		must(t, r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: "a small matter"}))
+		//lint:ignore SA1019 servers of 2025-11-25 log
+		must(t, r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "error", Data: "the disk is full"}))
+		return says("worked")(ctx), nil
+	})
+	name := l.create(plan(t, "q", p.with(l, "    log: warning\n    pages: 1\n"), `
+rules:
+  - on: {turn: 1}
+    call: [{tool: peer__work, args: {}}]
+  - on: {turn: 2}
+    say: "Done."
+`))
+	l.run(name)
+	var logged []string
+	for _, e := range l.events(name) {
+		if b, ok := e.Body.(*event.McpLogged); ok {
+			logged = append(logged, b.Level+" "+b.Text)
+		}
+	}
+	if len(logged) != 1 || !strings.HasPrefix(logged[0], "error") || !strings.Contains(logged[0], "the disk is full") {
+		t.Errorf("told is %q, want the error alone", logged)
+	}
+	l.sound(name)
+}
