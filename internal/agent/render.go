@@ -206,3 +206,23 @@ func Read(t event.Text, blobs Blobs) (string, error) {
 	}
 	return string(data), nil
 }
+
+// Question is what c asks, if that is one question and nothing else: a text without files, no
+// answer before it, no tool's result.
+func (t *Transcript) Question(c *event.ModelCall) (q string, ok bool) {
+	if c.Compact != nil || t.Summary != nil || c.First != c.Last || c.Head != c.First || c.First < t.First || c.First >= t.End() {
+		return "", false
+	}
+	m := t.at(c.First)
+	if m.Role != model.User || m.Aside || len(m.Parts) != 1 || m.Parts[0].Kind != event.PartText || len(m.Parts[0].Attached) > 0 || m.Parts[0].Text.Ref != nil {
+		return "", false
+	}
+	return m.Parts[0].Text.Text, m.Parts[0].Text.Text != ""
+}
+
+// Renders is the hash of what c shows a model if it asks this question and nothing else.
+func Renders(c *event.ModelCall, question string) event.Hash {
+	show := setting{c.Model, c.System, c.Tools, c.Thinking, c.Head, c.First, c.Effort, c.MaxTokens, event.Hash{}}
+	m := message(model.User, []Part{{Kind: event.PartText, Text: event.Text{Text: question}}})
+	return link(show.sum(), m.Sum)
+}

@@ -155,6 +155,7 @@ var rare = map[string][]string{
 	"a net that waits":                 {"Detail.contract.wait_until"},
 	"a model without a price":          {"DiffSide.unpriced_calls", "Detail.cost_at_least_usd", "Summary.cost_at_least_usd"},
 	"a provider that does not tell":    {"Detail.estimated_calls", "Summary.estimated_calls"},
+	"an answer from the cache":         {"Detail.recalled_calls", "Summary.recalled_calls"},                                                     // the scripts of the command line have one
 	"a paper that is revised":          {"Paper.revises", "PaperDetail.revises", "PaperDetail.revision", "PaperDetail.revision."},               // agents may come to it, or not
 	"a person's word about a task":     {"TaskDetail.orders.action", "TaskDetail.orders.by", "TaskDetail.orders.seq", "TaskDetail.orders.text"}, // view's TestWhatAPersonSaysOfATask has one
 	"an executor":                      {"Agent.executor", "AgentDetail.executor"},                                                              // TestTheTranscriptOfAnExecutor has one

@@ -37,18 +37,20 @@ type Summary struct {
 	AtLeast  *view.USD `json:"cost_at_least_usd,omitempty"`
 	Unpriced int64     `json:"unpriced_calls"`
 	// Estimated counts calls of which only an upper bound of the cost is known.
-	Estimated int64      `json:"estimated_calls,omitzero"`
-	Turns     int64      `json:"turns"`
-	Tools     int64      `json:"tool_calls"`
-	Tokens    int64      `json:"tokens"`
-	Seconds   float64    `json:"seconds"`
-	Limits    Limits     `json:"limits"`
-	Events    uint64     `json:"events"`
-	Hash      string     `json:"hash"`
-	Created   event.Time `json:"created"`
-	Updated   event.Time `json:"updated"`
-	Origin    *Origin    `json:"forked_from,omitempty"`
-	Activity  view.Spark `json:"activity"`
+	Estimated int64 `json:"estimated_calls,omitzero"`
+	// Recalled counts calls that were answered from the cache, at no cost.
+	Recalled int64      `json:"recalled_calls,omitzero"`
+	Turns    int64      `json:"turns"`
+	Tools    int64      `json:"tool_calls"`
+	Tokens   int64      `json:"tokens"`
+	Seconds  float64    `json:"seconds"`
+	Limits   Limits     `json:"limits"`
+	Events   uint64     `json:"events"`
+	Hash     string     `json:"hash"`
+	Created  event.Time `json:"created"`
+	Updated  event.Time `json:"updated"`
+	Origin   *Origin    `json:"forked_from,omitempty"`
+	Activity view.Spark `json:"activity"`
 	// Verdict is the answer in a line.
 	Verdict *quest.Verdict `json:"verdict,omitempty"`
 }
@@ -152,7 +154,7 @@ func (s *Server) summary(b *book) (Summary, error) {
 	st := b.state
 	out := Summary{
 		Name: b.name, Society: st.Society(), Rules: st.Rules, Reason: st.Reason, Agents: len(st.Agents), Models: modelsOf(st),
-		Cost: knownCost(st.Spent.Cost, st.Spent.Unpriced), Unpriced: st.Spent.Unpriced, Estimated: st.Spent.Estimated, Turns: st.Spent.Turns, Tools: st.Spent.Tools,
+		Cost: knownCost(st.Spent.Cost, st.Spent.Unpriced), Unpriced: st.Spent.Unpriced, Estimated: st.Spent.Estimated, Recalled: st.Spent.Recalled, Turns: st.Spent.Turns, Tools: st.Spent.Tools,
 		Tokens: st.Spent.Usage.Input + st.Spent.Usage.Output, Seconds: float64(st.Elapsed(st.Time)) / 1e6, Limits: limitsOf(st.Limits),
 		Events: st.Seq, Hash: st.Hash.String(), Created: st.Created, Updated: st.Time, Activity: b.Timeline.Spark(), Verdict: st.Verdict(),
 		Tally: view.Of(st).Tally(st), Questions: len(st.Open()),

@@ -53,14 +53,16 @@ type questJSON struct {
 	Unpriced int64   `json:"unpriced_calls,omitempty"`
 	// Estimated counts calls whose provider did not tell what they used: the cost is then
 	// an upper bound.
-	Estimated int64       `json:"estimated_calls,omitempty"`
-	Seconds   float64     `json:"running_seconds"`
-	Agents    []agentJSON `json:"agents"`
-	Created   event.Time  `json:"created"`
-	Updated   event.Time  `json:"updated"`
-	Origin    *originJSON `json:"forked_from,omitempty"`
-	Problem   string      `json:"problem,omitempty"`
-	Answer    *string     `json:"answer,omitempty"`
+	Estimated int64 `json:"estimated_calls,omitempty"`
+	// Recalled counts calls that were answered from the cache of answers, at no cost.
+	Recalled int64       `json:"recalled_calls,omitempty"`
+	Seconds  float64     `json:"running_seconds"`
+	Agents   []agentJSON `json:"agents"`
+	Created  event.Time  `json:"created"`
+	Updated  event.Time  `json:"updated"`
+	Origin   *originJSON `json:"forked_from,omitempty"`
+	Problem  string      `json:"problem,omitempty"`
+	Answer   *string     `json:"answer,omitempty"`
 	// Verdict is the answer in a line: the value, who agrees, how sure.
 	Verdict *quest.Verdict `json:"verdict,omitempty"`
 	// Warnings are what stayed open, of a quest that is completed with warnings.
@@ -116,7 +118,7 @@ func (a *app) describe(ctx context.Context, name string, s *quest.State, texts b
 	q := &questJSON{
 		Quest: name, Society: s.Society(), Status: string(s.Status), Reason: s.Reason, Held: held, Running: held && s.Status == quest.Running,
 		Events: s.Seq, Hash: s.Hash.String(), Turns: s.Spent.Turns, Tools: s.Spent.Tools,
-		Tokens: s.Spent.Usage.Input + s.Spent.Usage.Output, Unpriced: s.Spent.Unpriced, Estimated: s.Spent.Estimated,
+		Tokens: s.Spent.Usage.Input + s.Spent.Usage.Output, Unpriced: s.Spent.Unpriced, Estimated: s.Spent.Estimated, Recalled: s.Spent.Recalled,
 		Seconds: float64(s.Elapsed(s.Time)) / 1e6, Created: s.Created, Updated: s.Time, Limits: s.Limits, Warnings: s.Warnings, NotFound: s.NotFound, Seed: fmt.Sprint(s.Seed),
 		Tally: view.Of(s).Tally(s), Rest: s.Rest(), Waiting: s.Waiting(), Questions: view.Questions(s, answered), Verdict: s.Verdict(),
 	}
@@ -453,7 +455,11 @@ func (q *questJSON) spent() string {
 	if said == "unknown" {
 		said = "cost unknown"
 	}
-	return strings.Join([]string{view.Several(q.Turns, "turn"), view.Several(q.Tools, "tool call"), view.Several(q.Tokens, "token"), said}, ", ")
+	turns := view.Several(q.Turns, "turn")
+	if q.Recalled > 0 {
+		turns += fmt.Sprintf(" (%s from the cache)", view.Number(q.Recalled))
+	}
+	return strings.Join([]string{turns, view.Several(q.Tools, "tool call"), view.Several(q.Tokens, "token"), said}, ", ")
 }
 
 // limitsOf says how much of each limit of a quest is used.

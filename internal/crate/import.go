@@ -142,8 +142,12 @@ type pages struct {
 	events []event.Event
 }
 
-func (p pages) Read(ctx context.Context, _ string, seq uint64) iter.Seq2[event.Event, error] {
+func (p pages) Read(ctx context.Context, name string, seq uint64) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
+		if name != p.events[0].Quest {
+			yield(event.Event{}, ledger.ErrNoQuest)
+			return
+		}
 		for _, e := range p.events[min(uint64(len(p.events)), max(seq, 1)-1):] {
 			if err := ctx.Err(); err != nil {
 				yield(event.Event{}, err)

@@ -11,6 +11,8 @@ package event
 type QuestCreated struct {
 	// Agents in the order in which the rules visit them.
 	Agents []AgentSpec `json:"agents"`
+	// Cache is exact or near, if answers that models gave before may stand for new ones.
+	Cache string `json:"cache,omitzero"`
 	// Computer is what each agent works with, if the quest has computers.
 	Computer *ComputerSpec `json:"computer,omitzero"`
 	// Context is compact, if a model sums up what its window has no room for any more;
@@ -343,6 +345,9 @@ type MessageSent struct {
 // conversation: it says which part of the transcript to render, and the hash
 // that the rendering must have.
 type ModelCall struct {
+	// Cache is exact or near, if an answer that was given before may stand for this one. It is
+	// empty where the answer counts as a sample, of a reviewer or in a fork, say.
+	Cache string `json:"cache,omitzero"`
 	// Compact says that the model is asked for a summary, and not for a turn's work.
 	Compact *Compaction `json:"compact,omitzero"`
 	// Effort is how much the model is to think: low, medium, high or a number of tokens;
@@ -378,6 +383,8 @@ type ModelResult struct {
 	Parts     []Part `json:"parts,omitempty"`
 	// Price is what the tokens cost when the call was made.
 	Price *Price `json:"price,omitzero"`
+	// Recalled says that the model was not asked: the answer is one that it gave before.
+	Recalled *Recalled `json:"recalled,omitzero"`
 	// Stop is why the model stopped: end, tools, length, refusal.
 	Stop string `json:"stop,omitzero"`
 	// Stored is how many bytes of the disk the answer took, if it was too long to be kept
@@ -389,6 +396,36 @@ type ModelResult struct {
 	// Wasted is what attempts that failed used besides. It is part of the cost.
 	Wasted *Usage `json:"wasted,omitzero"`
 }
+
+// Recalled is where an answer comes from that was given before.
+type Recalled struct {
+	// Asked is the question that it answered, where that was put in other words, Cosine how
+	// like that one this question is by the vectors of Embedder, in billionths.
+	Asked    *Text  `json:"asked,omitzero"`
+	Cosine   int64  `json:"cosine,omitzero"`
+	Embedder string `json:"embedder,omitzero"`
+	// Hash is that of the model.result with the number Seq of Quest.
+	Hash  Hash   `json:"hash"`
+	Quest string `json:"quest"`
+	Seq   uint64 `json:"seq"`
+}
+
+// EmbedderFailed is that vectors were not to be had. What they were for goes on by words alone.
+// It is told once in a run.
+type EmbedderFailed struct {
+	Embedder string `json:"embedder"`
+	// For is what the vectors were for.
+	For  string `json:"for"`
+	Text string `json:"text"`
+}
+
+// How like an earlier question one must be whose answer may be taken.
+const (
+	// CacheExact takes the answer to the same rendering.
+	CacheExact = "exact"
+	// CacheNear takes that to the same question in other words, too.
+	CacheNear = "near"
+)
 
 // Price is what tokens cost, in nanodollars for a million of them.
 type Price struct {
@@ -603,6 +640,7 @@ func (*UserMessage) Type() Type    { return "user.message" }
 func (*MessageSent) Type() Type    { return "message.sent" }
 func (*ModelCall) Type() Type      { return "model.call" }
 func (*ModelResult) Type() Type    { return "model.result" }
+func (*EmbedderFailed) Type() Type { return "embedder.failed" }
 func (*ToolCall) Type() Type       { return "tool.call" }
 func (*ToolResult) Type() Type     { return "tool.result" }
 func (*ToolAnswered) Type() Type   { return "tool.answered" }

@@ -121,6 +121,7 @@ var catalogue = map[Type]entry{
 	"message.sent":     derived[MessageSent](),
 	"model.call":       derived[ModelCall]().proposed().asks(),
 	"model.result":     input[ModelResult]().answers("model.call"),
+	"embedder.failed":  input[EmbedderFailed]().leadsNowhere(),
 	"tool.call":        derived[ToolCall]().proposed().asks(),
 	"tool.result":      input[ToolResult]().answers("tool.call"),
 	"tool.answered":    derived[ToolAnswered]().answers("tool.call"),

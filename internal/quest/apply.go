@@ -114,7 +114,7 @@ func (s *State) applyCall(e event.Event) {
 	case *event.ModelCall:
 		a := s.Agent(e.Actor)
 		next := s.reserve(a)
-		s.Calls[e.Seq] = Call{Kind: e.Type, Agent: e.Actor, Cost: next.Cost, Tokens: next.Tokens}
+		s.Calls[e.Seq] = Call{Kind: e.Type, Agent: e.Actor, Cost: next.Cost, Tokens: next.Tokens, Cache: b.Cache}
 		s.Spent.Turns++
 		first := a.Transcript.First
 		a.Called(e.Seq, b)
@@ -211,7 +211,7 @@ func (s *State) timed(e event.Event, b *event.TimerSet) {
 func (s *State) create(b *event.QuestCreated, now event.Time) {
 	s.Name, s.Status, s.Rules, s.Seed = b.Name, Created, b.Rules, b.Seed
 	s.Problem, s.Spec, s.Data, s.Pins, s.Limits, s.Skills = b.Problem, b.Spec, b.Data, b.Pins, b.Limits, b.Skills
-	s.Computer, s.Repo = b.Computer, b.Repo
+	s.Computer, s.Repo, s.Cache = b.Computer, b.Repo, b.Cache
 	if b.Prepare != "" {
 		s.Preparing = &Preparing{Command: b.Prepare}
 	}
@@ -390,6 +390,9 @@ func (s *State) heard(e event.Event, b *event.ModelResult) {
 	if b.Estimated {
 		s.Spent.Estimated++
 	}
+	if b.Recalled != nil {
+		s.Spent.Recalled++
+	}
 	s.Spent.Usage.Add(b.Usage)
 	if b.Wasted != nil {
 		s.Spent.Usage.Add(*b.Wasted)
@@ -527,7 +530,7 @@ func (s *State) Check(actor string, b event.Body) error {
 		*event.PermissionAsked, *event.ToolReported, *event.PlanReported, *event.SaidReported:
 		return s.checkExecutor(actor, b)
 	case event.Result:
-		if err := s.answers(b); err != nil {
+		if err := cmp.Or(s.answers(b), s.checkRecalled(b)); err != nil {
 			return err
 		}
 		if c, ok := s.memory.(Checker); ok {

@@ -36,6 +36,7 @@ func (l Societies) Schema() (*jsonschema.Schema, error) {
 	s.Properties["permission_timeout"] = &jsonschema.Schema{Type: "string", Description: s.Properties["permission_timeout"].Description}
 	s.Properties["deliver"].Enum = []any{event.DeliverBranch}
 	s.Properties["context"].Enum = words(contexts)
+	s.Properties["cache"].Enum = words(caches)
 	s.Properties["name"].Pattern = namePattern
 	s.Properties["profile"].Pattern = namePattern
 	s.Properties["executor"].Pattern = namePattern

@@ -42,7 +42,9 @@ type Spec struct {
 	Deliver string `yaml:"deliver,omitempty" json:"deliver,omitempty" jsonschema:"branch: have what an agent changed made a branch of repo (lyceum/ and the quest's name) when the quest has its answer; default: only lyceum deliver does that"`
 	// Discover is for quests with many tools.
 	Discover bool `yaml:"discover,omitempty" json:"discover,omitempty" jsonschema:"whether agents begin with the eight of the servers' tools that fit the question best, and find others with the tool search_tools, instead of being shown all of them; for agents without roles of their own; see docs/tools.md; default false"`
-	MayAsk   bool `yaml:"may_ask,omitempty" json:"may_ask,omitempty" jsonschema:"whether agents may ask you something while they work, with the tool ask_person; see docs/questions.md; default false"`
+	// Cache is for quests that are asked again.
+	Cache  string `yaml:"cache,omitempty" json:"cache,omitempty" jsonschema:"whether an answer that a model gave in another quest of this home during the last 24 hours may be taken instead of a new one, at no cost: exact for the same request, near also for the same question in slightly other words; never where an answer counts as a sample; see docs/models.md; default: every answer is new"`
+	MayAsk bool   `yaml:"may_ask,omitempty" json:"may_ask,omitempty" jsonschema:"whether agents may ask you something while they work, with the tool ask_person; see docs/questions.md; default false"`
 	// MCP is read node by node.
 	MCP setting.Servers `yaml:"mcp,omitempty" json:"mcp,omitempty" jsonschema:"MCP servers whose tools the agents get, by name, each with run or url; see docs/protocols.md"`
 	// Computer is a word or a mapping, and so read node by node.
@@ -305,6 +307,7 @@ func (s *Spec) check() (faults []error) {
 	add(s.Window != 0 && s.Window < MinWindow, "window", "window %d: want at least %d tokens", s.Window, MinWindow)
 	add(s.Window > math.MaxInt32, "window", "window %d: no model reads that much", s.Window)
 	add(s.Context != "" && !slices.Contains(contexts, s.Context), "context", "context %.40q: want %s", s.Context, spoken(contexts, "or"))
+	add(s.Cache != "" && !slices.Contains(caches, s.Cache), "cache", "cache %.40q: want %s", s.Cache, spoken(caches, "or"))
 	add(s.MaxOutput != 0 && (s.MaxOutput < MinOutput || s.MaxOutput > MaxOutput), "max_output", "max_output %d: want from %d to %d tokens", s.MaxOutput, MinOutput, MaxOutput)
 	add(s.Profile != "" && !event.ValidName(s.Profile), "profile", "profile %.80q: want %s", s.Profile, event.NameRule)
 	add(s.Executor != "" && !event.ValidName(s.Executor), "executor", "executor %.80q: want %s", s.Executor, event.NameRule)

@@ -72,12 +72,12 @@ func (s *State) firstWords(problem event.Text) event.Text {
 // the word where it stands, or the turn itself. Of the first two, the next follows.
 func (s *State) next(a *agent.Agent, e event.Event) event.Body {
 	if c := a.Compaction(s.Texts[textCompact], s.Texts[textSummary]); c != nil {
-		return c
+		return s.cached(a, c)
 	}
 	if frame := s.Texts[textStanding]; frame != "" && a.StandingDue() {
 		return &event.StandingShown{Text: event.Text{Text: Fill(frame, "LINES", s.standing(a, e.Time))}}
 	}
-	return a.NextCall()
+	return s.cached(a, a.NextCall())
 }
 
 // Fill puts values in the place of {{NAMES}}, once: what a value says stays as it is.

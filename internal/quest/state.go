@@ -59,6 +59,8 @@ type State struct {
 	Repo *event.RepoSpec `json:",omitzero"`
 	// Preparing is what is done in the home that agents begin with, nil if nothing is.
 	Preparing *Preparing `json:",omitzero"`
+	// Cache is exact or near, if answers that models gave before may stand for new ones.
+	Cache string `json:",omitzero"`
 	// Computer is what each agent works with, nil if there are no computers.
 	Computer *event.ComputerSpec `json:",omitzero"`
 	// Driver is what the first computer was made with, empty if there was none yet. Where
@@ -187,6 +189,8 @@ type Call struct {
 	First int64 `json:",omitzero"`
 	// Cost and Tokens are what is reserved for it, where limits are strict.
 	Cost, Tokens int64 `json:",omitzero"`
+	// Cache is how an earlier answer may stand for that of a model.call, empty for not at all.
+	Cache string `json:",omitzero"`
 }
 
 // Spent is what a quest has used so far.
@@ -196,9 +200,11 @@ type Spent struct {
 	Cost      int64
 	Unpriced  int64
 	Estimated int64
-	Turns     int64
-	Tools     int64
-	Usage     event.Usage
+	// Recalled counts the answers that were given before, and cost nothing.
+	Recalled int64 `json:",omitzero"`
+	Turns    int64
+	Tools    int64
+	Usage    event.Usage
 	// Stored is how many bytes of the disk are taken.
 	Stored int64 `json:",omitzero"`
 }

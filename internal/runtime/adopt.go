@@ -88,6 +88,9 @@ func (r *Runtime) Clean(ctx context.Context, name string, data bool) error {
 	if !data {
 		return nil
 	}
+	if err := r.forgetAnswers(ctx, name); err != nil {
+		return fmt.Errorf("clean quest %s: %w", name, err)
+	}
 	if err := ReplaceFile(r.garbagePath(), nil); err != nil {
 		return fmt.Errorf("clean quest %s: %w", name, err)
 	}

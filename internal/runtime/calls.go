@@ -19,11 +19,16 @@ import (
 )
 
 // startModel renders what the call asks for and has the model answer it.
-func (l *live) startModel(ctx context.Context, seq uint64, name string, c *event.ModelCall) error {
+func (l *live) startModel(ctx context.Context, e event.Event, c *event.ModelCall) error {
+	seq, name := e.Seq, e.Actor
 	a := l.state.Agent(name)
 	req, err := l.request(ctx, a, c)
 	if err != nil {
 		return fmt.Errorf("render model.call %d: %w", seq, err)
+	}
+	q, err := l.recallable(e, a, c)
+	if err != nil {
+		return err
 	}
 	m, resolveErr := l.model(ctx, c.Model)
 	says := l.newVoice(name, seq)
@@ -37,10 +42,15 @@ func (l *live) startModel(ctx context.Context, seq uint64, name string, c *event
 	if l.state.Cut(seq) {
 		cut() // as it was by the last owner, who did not come to say so
 	}
-	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
+	l.launch(ctx, seq, func(ctx context.Context) (drafts []event.Draft, failed error) {
 		defer cut()
+		defer q.unless(&drafts)
 		pauseAfter(turn, empty)
 		begun := l.rt.Clock()
+		if d := l.knownAnswer(turn, name, q); d != nil {
+			d.Body.(*event.ModelResult).Duration = int64(max(d.Time-begun, 0))
+			return []event.Draft{*d}, nil
+		}
 		answer, err := (*model.Answer)(nil), resolveErr
 		if err == nil && turn.Err() == nil {
 			answer, err = w.ask(turn, m, req, says.emit())

@@ -206,7 +206,7 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	if spec.Context == event.ContextCompact {
 		b.Context = spec.Context
 	}
-	b.Discover = spec.Discover
+	b.Cache, b.Discover = spec.Cache, spec.Discover
 	for _, step := range []func(context.Context, *os.Root, quest.Society, *event.QuestCreated) error{
 		c.tellTexts, c.takePolicies, c.takeModels, c.takeProblem, c.takeData, c.takeRepo, c.takeComputer, c.settle, c.takeServers, c.takeExecutors, c.takeSkills, c.takeShop, c.takeAgents,
 	} {

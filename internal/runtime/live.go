@@ -12,6 +12,7 @@ import (
 	"lyceum/internal/computer"
 	"lyceum/internal/computer/proxy"
 	"lyceum/internal/event"
+	"lyceum/internal/knowledge/answers"
 	"lyceum/internal/ledger"
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
@@ -127,6 +128,9 @@ func (r *Runtime) run(ctx context.Context, name string, opts RunOptions, before 
 	if err := l.openModels(ctx); err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
+	if err := l.openAnswers(); err != nil {
+		return l.state, fmt.Errorf("run quest %s: %w", name, err)
+	}
 	if err := l.openComputers(ctx); err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
@@ -199,6 +203,11 @@ type live struct {
 	began   uint64
 	// discovery finds tools for agents.
 	discovery *Discovery
+	// answers are those that were given before, nil if the quest may not use them; recalls are
+	// the calls under way that do, by seq. unembedded tells once that vectors are not to be had.
+	answers    *answers.Store
+	recalls    map[uint64]*recalling
+	unembedded sync.Once
 	// executors are the agents that are somebody else's programs.
 	executors *executors
 	seeds     seeds
@@ -450,6 +459,7 @@ func (l *live) takeAll(ctx context.Context, inputs []event.Draft) error {
 		case event.Result:
 			delete(l.running, b.Answers())
 			delete(l.turns, b.Answers())
+			l.offer(ctx, e)
 		case *event.MailDelivered:
 			l.cutTurn(b)
 		case *event.McpAdded:
@@ -526,6 +536,7 @@ func (l *live) close() {
 	l.executors.close()
 	l.mail.close()
 	_ = l.discovery.Close() // what it keeps can be made again
+	l.closeAnswers()
 	for name, d := range l.desks {
 		_ = d.leave(ended(l.state) || l.unneeded(name))
 		d.removing.Wait()

@@ -109,6 +109,7 @@ type Runtime struct {
 	headers  secretValues
 	logins   logins
 	prompts  prompts
+	flights  flights
 	holdings holdings
 }
 

@@ -80,7 +80,7 @@ func (l *live) closeWorkshop() error {
 type modelService struct{}
 
 func (modelService) start(ctx context.Context, l *live, e event.Event) error {
-	return l.startModel(ctx, e.Seq, e.Actor, e.Body.(*event.ModelCall))
+	return l.startModel(ctx, e, e.Body.(*event.ModelCall))
 }
 
 type toolService struct{}

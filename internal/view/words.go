@@ -32,6 +32,9 @@ var coreWords = dictionary{
 	word("outage", func(t *Teller, _ event.Event, b *event.ProviderLost) Words {
 		return Words{Text: fmt.Sprintf("%s is away, and those who asked it wait, for up to %s: %s", t.cut(b.Provider), quest.Duration(b.Patience), t.cut(b.Reason)), Weight: News}
 	}),
+	word("outage", func(t *Teller, _ event.Event, b *event.EmbedderFailed) Words {
+		return Words{Text: fmt.Sprintf("there are no vectors of %s for %s, which goes on by words alone: %s", t.cut(b.Embedder), t.cut(b.For), t.cut(b.Text)), Weight: News}
+	}),
 	word("outage", func(t *Teller, _ event.Event, b *event.ProviderBack) Words {
 		return Words{Text: t.cut(b.Provider) + " is back", Weight: News}
 	}),
@@ -306,6 +309,9 @@ func answered(t *Teller, e event.Event, b *event.ModelResult) Words {
 	tokens := Number(b.Usage.Input) + "+" + Number(b.Usage.Output) + " tokens"
 	if b.Estimated {
 		tokens = "at most " + tokens
+	}
+	if r := b.Recalled; r != nil {
+		tokens = fmt.Sprintf("from the cache: %d of %s", r.Seq, t.cut(r.Quest))
 	}
 	return Words{By: e.Actor, Text: strings.Join(parts, " · "), Weight: Detail, Notes: []string{tokens, millis(b.Duration)}}
 }

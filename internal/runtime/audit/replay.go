@@ -64,6 +64,7 @@ func examine(ctx context.Context, r *runtime.Runtime, name string, progress func
 ) (*Report, error) {
 	var summaries []runtime.Summary // what the quest's folder may have said, each once
 	if witness != nil {
+		witness.key = name
 		defer witness.close()
 	}
 	p := runtime.NewReplayer(r.Societies)

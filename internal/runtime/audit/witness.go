@@ -32,6 +32,7 @@ type Witness interface {
 // witness knows.
 type witnesses struct {
 	rt   *runtime.Runtime
+	key  string  // the quest's name in this home
 	own  Witness // nil if there is none
 	open map[uint64]event.Event
 	// reports are what executors reported in prompts that are open.
@@ -84,6 +85,9 @@ func (w *witnesses) look(ctx context.Context, s *quest.State, e event.Event) (*D
 			if d := timed(call, e, t.Took()); d != nil {
 				return d, nil
 			}
+		}
+		if r, is := b.(*event.ModelResult); is && r.Recalled != nil {
+			return w.recalled(ctx, s, call, e, r)
 		}
 		if r, is := b.(*event.PromptResult); is {
 			return w.prompted(ctx, e, r)

@@ -32,6 +32,7 @@ type books struct {
 	touched map[string]bool
 
 	computers computerBooks
+	cache     cacheBooks
 	// unprepared says that nobody may do anything yet.
 	stopped    map[uint64]bool // prompts that the rules stopped
 	unprepared bool
@@ -72,6 +73,9 @@ func (b *books) count(w *World, e event.Event) (err error) {
 	}
 	b.life(w, e)
 	b.outages(w, e)
+	if err := b.cache.count(w, e); err != nil {
+		return err
+	}
 	return b.computers.count(w, e)
 }
 

@@ -48,6 +48,12 @@ func made(w *World, call event.Event) event.Body {
 // answer is the row of model.call: what the model of an agent says. Most of the time it
 // calls tools, as the society's part has it.
 func answer(w *World, call event.Event) event.Body {
+	r := said(w, call)
+	recall(w, call.Body.(*event.ModelCall), r)
+	return r
+}
+
+func said(w *World, call event.Event) *event.ModelResult {
 	r := &event.ModelResult{Call: call.Seq, Cost: w.Int64N(500), Usage: event.Usage{Input: w.Int64N(2000), Output: w.Int64N(300)}, Estimated: w.Chance(50)}
 	strict := w.State().Limits.Strict
 	if c := w.State().Calls[call.Seq]; strict { // no model uses more than it can

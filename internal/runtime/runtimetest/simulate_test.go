@@ -47,7 +47,7 @@ func TestSoloSimulation(t *testing.T) {
 	t.Parallel()
 	want := append([]string{
 		"late doubles", "cuts", "compactions", "told where they stand", "early timers", "waited", "warned", "commands kept", "commands abandoned", "quest.paused", "quest.stopped", "quest.finished",
-		"quest.failed", "budget.exceeded", "blocked by budget", "forks", "strict limits", "servers listed", "servers away", "servers changed", "changed tools taken", "tools found",
+		"quest.failed", "budget.exceeded", "blocked by budget", "forks", "strict limits", "servers listed", "servers away", "servers changed", "changed tools taken", "tools found", "recalled", "samples",
 	}, trouble...)
 	for _, name := range []string{"repetition", "whole-answers", "max-calls", "same-error", "allowed-tools", "no-touch", "analysis-first", "look-first"} {
 		want = append(want, "blocked by "+name)
@@ -61,7 +61,7 @@ func TestContractSimulation(t *testing.T) {
 	want := append([]string{
 		"forks", "again", "budget.exceeded", "searches failed", "searches without a hit", "computations failed", "second bidders", "tasks failed", "waits", "early timers",
 		"attacks", "justifications", "retractions", "replans", "claims defeated", "claims that stand", "answers that hold", "answers with warnings",
-		"audits lite", "audits standard", "audits strict", "with a coder", "with a model", "by rules alone",
+		"audits lite", "audits standard", "audits strict", "with a coder", "with a model", "by rules alone", "recalled", "samples",
 	}, trouble...)
 	for _, rule := range []string{"enough-evidence", "relevance", "confidence", "cited", "numbers", "related", "needs-met", "recomputed"} {
 		want = append(want, "challenges by "+rule)
@@ -127,7 +127,7 @@ func TestLabSimulation(t *testing.T) {
 	t.Parallel()
 	want := []string{
 		"published", "rejected", "revisions", "reviews", "expired", "votes", "cited", "self-cited", "reproductions", "parked", "budgets", "refused", "blocked",
-		"delivered", "finished",
+		"delivered", "finished", "recalled", "samples",
 	}
 	turns := cmp.Or(*labTurns, int64(need.Times(60, 200)))
 	simulate(t, lab(*labAgents, turns), need.Times(4, 8), runtimetest.Plain, append(want, trouble...)...)
@@ -212,7 +212,7 @@ func TestArchitectSimulation(t *testing.T) {
 	need.NoDetector(t)
 	t.Parallel()
 	simulate(t, runtimetest.Parts()["architect"], need.Times(150, 500), runtimetest.Once(0), "handovers checked", "handovers error", "tasks accepted", "tasks failed", "repairs", "changes outside", "manifests",
-		"merges", "crashes", "forks", "quest.finished", "modes")
+		"merges", "crashes", "forks", "quest.finished", "modes", "recalled", "samples")
 }
 
 func TestArchitectSimulationWithACrashAtEveryEvent(t *testing.T) {
@@ -230,7 +230,7 @@ func TestStagesSimulation(t *testing.T) {
 		"sittings", "sittings in the same window", "sittings rested", "sittings failed", "messages heard", "messages led again", "withdrawn", "turns cut", "waits", "retries", "parked",
 		"mail with interact", "briefs", "briefs too late", "mail with results", "mail with now", "questions answered", "interaction.withdrawn", "cards of the home", "files copied", "papers outside", "quest.finished", "quest.paused", "quest.stopped", "forks",
 		"results run, own.sh", "results run, run.sh", "baselines attached", "blocked by idea-first", "papers made", "reviews", "reports", "points answered",
-		"conversations bound", "conversations let go", "deliveries", "said to several",
+		"conversations bound", "conversations let go", "deliveries", "said to several", "recalled", "samples",
 	}, trouble...)...)
 }
 

@@ -185,6 +185,9 @@ func (w *World) create() error {
 	if w.seed%5 == 2 {
 		b.Prepare = "make"
 	}
+	if w.seed%3 == 1 {
+		b.Cache = []string{event.CacheExact, event.CacheNear}[w.seed%2]
+	}
 	if w.seed%4 == 1 {
 		strict(b)
 		w.Saw("strict limits")

@@ -10,6 +10,7 @@ package architect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lyceum/internal/agent"
@@ -28,6 +29,7 @@ var (
 	_ quest.Minder    = Society{}
 	_ quest.Host      = Society{}
 	_ quest.Cast      = Society{}
+	_ quest.Sampler   = Society{}
 	_ quest.Keyed     = Society{}
 	_ quest.Deliverer = Society{}
 	_ quest.Writer    = Society{}
@@ -154,4 +156,10 @@ func (Society) Before(s *quest.State, a *agent.Agent, e event.Event) []event.Dra
 // one drafts the one event that follows.
 func one(e event.Event, actor string, b event.Body) []event.Draft {
 	return []event.Draft{quest.After(e, actor, "", b)}
+}
+
+// Samples implements quest.Sampler: a verdict about a run that was checked is one, and so is
+// what executors say.
+func (Society) Samples(s *quest.State, a *agent.Agent) bool {
+	return a.Name != Architect || slices.ContainsFunc(Of(s).Tasks, (*Task).checked)
 }

@@ -32,6 +32,7 @@ var (
 	_ quest.Minder  = Society{}
 	_ quest.Host    = Society{}
 	_ quest.Cast    = Society{}
+	_ quest.Sampler = Society{}
 	_ quest.Keyed   = Society{}
 )
 
@@ -192,3 +193,6 @@ func program(s *quest.State, name string) *event.Ref {
 	}
 	return &s.Pins[i].Ref
 }
+
+// Samples implements quest.Sampler: all but the planner bid against each other.
+func (Society) Samples(_ *quest.State, a *agent.Agent) bool { return a.Name != Planner }

@@ -36,6 +36,7 @@ var (
 	_ quest.Scanner   = Society{}
 	_ quest.Deliverer = Society{}
 	_ quest.Keyed     = Society{}
+	_ quest.Sampler   = Society{}
 	_ quest.Checker   = (*Memory)(nil)
 )
 

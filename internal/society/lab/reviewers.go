@@ -87,3 +87,10 @@ func (d *draw) below(n uint64) uint64 {
 		}
 	}
 }
+
+// Samples implements quest.Sampler: whoever has a review to write, or papers of others to vote
+// on, is asked for a judgement of its own.
+func (Society) Samples(s *quest.State, a *agent.Agent) bool {
+	l := Library(s)
+	return len(l.Asked[a.Name]) > 0 || len(l.Papers) > len(l.By(a.Name))
+}

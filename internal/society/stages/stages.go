@@ -26,6 +26,7 @@ var (
 	_ quest.Minder    = Society{}
 	_ quest.Host      = Society{}
 	_ quest.Cast      = Society{}
+	_ quest.Sampler   = Society{}
 	_ quest.Keyed     = Society{}
 	_ quest.Prompter  = Society{}
 	_ quest.Deliverer = Society{}
@@ -171,3 +172,6 @@ func (Society) Before(s *quest.State, a *agent.Agent, e event.Event) []event.Dra
 func one(e event.Event, actor string, b event.Body) []event.Draft {
 	return []event.Draft{quest.After(e, actor, "", b)}
 }
+
+// Samples implements quest.Sampler: a review is a judgement of its own.
+func (Society) Samples(_ *quest.State, a *agent.Agent) bool { return a.Name == Reviewer }

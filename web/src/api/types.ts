@@ -112,6 +112,8 @@ export type Summary = {
   unpriced_calls: number
   /** calls whose provider did not tell what they used, so that the cost is an upper bound; absent if there are none */
   estimated_calls?: number
+  /** calls that were answered from the cache of answers, at no cost; absent if there are none */
+  recalled_calls?: number
   turns: number
   tool_calls: number
   tokens: number
@@ -473,6 +475,8 @@ export type Detail = {
   unpriced_calls: number
   /** calls whose provider did not tell what they used, so that the cost is an upper bound; absent if there are none */
   estimated_calls?: number
+  /** calls that were answered from the cache of answers, at no cost; absent if there are none */
+  recalled_calls?: number
   turns: number
   tool_calls: number
   tokens: number
