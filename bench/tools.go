@@ -47,7 +47,7 @@ func (b *bench) tools() error {
 	}
 	d := rt.NewDiscovery()
 	defer d.Close()
-	if _, _, err := d.Search(context.Background(), pinned, wanted("send a letter"), rt.Embedder); err != nil {
+	if _, _, err := d.Search(context.Background(), pinned, wanted("send a letter"), 100_000, rt.Embedder); err != nil {
 		return err
 	}
 	all, shown, took, busy, err := searchTools(d, pinned)
@@ -119,7 +119,7 @@ func pinnedTools(dir string, n int) (*quest.Pinned, *runtime.Runtime, func(), er
 func openTools(rt *runtime.Runtime, p *quest.Pinned) (took, busy float64, err error) {
 	begun, worked := time.Now(), cpuSeconds()
 	d := rt.NewDiscovery()
-	_, _, err = d.Search(context.Background(), p, wanted("send a letter"), rt.Embedder)
+	_, _, err = d.Search(context.Background(), p, wanted("send a letter"), 100_000, rt.Embedder)
 	return time.Since(begun).Seconds(), cpuSeconds() - worked, errors.Join(err, d.Close())
 }
 
@@ -137,7 +137,7 @@ func searchTools(d *runtime.Discovery, p *quest.Pinned) (all, shown float64, too
 	asked := trial.Open()
 	for _, in := range asked {
 		begun, worked := time.Now(), cpuSeconds()
-		found, _, err := d.Search(context.Background(), p, wanted(in.Text), glove.Embedder{})
+		found, _, err := d.Search(context.Background(), p, wanted(in.Text), 100_000, glove.Embedder{})
 		if err != nil {
 			return 0, 0, nil, nil, err
 		}

@@ -187,6 +187,8 @@ func (s *Server) message(ctx context.Context, events map[uint64]event.Event, mod
 		text = b.Text
 	case *event.StandingShown:
 		text = b.Text
+	case *event.GuidanceShown:
+		text = b.Text
 	}
 	p.Text, p.Ref, err = s.show(ctx, text)
 	m.Parts = append(m.Parts, p)

@@ -39,7 +39,7 @@ var layers = []layer{
 	{"behavior", "b-threads: bids, selection, the checker; threads as YAML", []string{"strictyaml", "workspace"}},
 	{"blob", "content-addressed bytes, trees of folders, snapshots", []string{"event"}},
 	{"compute", "programs that Python and an interpreter in the binary run with the same output", []string{"starlark"}},
-	{"skill", "reads skills: folders of instructions, within bounds; our own; what a quest pins of them", []string{"blob", "event", "strictyaml"}},
+	{"skill", "reads skills, folders of instructions, and rules, within bounds; our own; what a quest pins of them", []string{"blob", "event", "strictyaml", "workspace"}},
 	{"repo", "reads a person's git repository or folder without running anything of it; the repository in homes; patches, branches and files of what agents changed", []string{"blob", "event", "scratch", "workspace"}},
 	{"computer", "an agent's sandbox as Lyceum sees it: commands, their logs, finding it again; what a driver must do", []string{"computer/link", "computer/tree", "workspace"}},
 	{"computer/cell", "what the file system of a computer is made of, and how its first process makes it without any other program", []string{"computer/confine"}},

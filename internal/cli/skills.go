@@ -16,15 +16,41 @@ import (
 )
 
 func (a *app) skillsCommand() *cobra.Command {
+	var asJSON bool
+	var intent string
 	cmd := &cobra.Command{
-		Use:   "skills",
-		Short: "List, show and check what agents can look up",
+		Use:   "skills [quest.yaml | quest]",
+		Short: "Say which skills agents would find, or have; list, show and check skills",
 		Long: `A skill is a folder with a file SKILL.md, which says its name, what it is for, and what to
 do. Your own are folders in skills/ of Lyceum's home; they add to ours or take their place.
-A quest pins what it finds when it is made.`,
-		Args: exactArgs(0, "list, show or check"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+A quest pins what it finds when it is made.
+
+Of a quest.yaml: which skills its agents could find, and of which they would be told before
+their first turn, and why; nothing is made. With --intent, for that instead of the question.
+Of a quest: which it has pinned, and of which its agents were told.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return exactArgs(1, "list, show, check, a quest.yaml, or a quest's name")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			f, err := a.foreseen(cmd.Context(), args[0], intent)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(f)
+			}
+			a.printFoundSkills(f)
+			return nil
+		},
 	}
+	cmd.Flags().StringVar(&intent, "intent", "", "what agents want to do, in place of the question of a quest.yaml")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.AddCommand(a.skillsListCommand(), a.skillsShowCommand(), a.skillsCheckCommand())
 	return cmd
 }

@@ -29,6 +29,8 @@ type QuestCreated struct {
 	Discover bool `json:"discover,omitzero"`
 	// Executors are the outside agents that agents of the quest are, sorted by name.
 	Executors []ExecutorPin `json:"executors,omitempty"`
+	// Knowledge is what agents that find their tools can find besides, and their rules.
+	Knowledge *Knowledge `json:"knowledge,omitzero"`
 	// Lab is how a lab works.
 	Lab    *LabSpec `json:"lab,omitzero"`
 	Limits Limits   `json:"limits"`

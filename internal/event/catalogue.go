@@ -174,6 +174,7 @@ var catalogue = map[Type]entry{
 	"prepare.result": input[PrepareResult]().answers("prepare.call"),
 
 	"standing.shown": derived[StandingShown](),
+	"guidance.shown": derived[GuidanceShown](),
 
 	"interaction.opened":   derived[InteractionOpened]().asks(),
 	"interaction.answered": input[InteractionAnswered]().answers("interaction.opened"),

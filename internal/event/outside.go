@@ -32,8 +32,12 @@ type ToolsShown struct {
 	Found []FoundTool `json:"found,omitempty"`
 	// LeftOut are tools that are not shown though they were found, and why.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
+	// Rules are texts that the root's rules link to and that fit the intent, the best first.
+	Rules []FoundRule `json:"rules,omitempty"`
 	// Shown are the tools of the list, in its order.
 	Shown []ShownTool `json:"shown"`
+	// Skills are those that fit the intent, the best first.
+	Skills []FoundSkill `json:"skills,omitempty"`
 	// Tools is the list.
 	Tools Ref `json:"tools"`
 }

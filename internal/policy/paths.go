@@ -25,6 +25,12 @@ func paths(f *Facts) (out []string, all bool) {
 	return f.Args.paths, f.Args.all
 }
 
+// Paths are the paths in the arguments of a call, as far as they can be read.
+func Paths(f *Facts) []string {
+	out, _ := paths(f)
+	return out
+}
+
 func findPaths(f *Facts) (out []string, all bool) {
 	names := f.Paths
 	if names == nil {

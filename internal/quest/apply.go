@@ -126,11 +126,13 @@ func (s *State) applyCall(e event.Event) {
 		s.Calls[e.Seq] = Call{Kind: e.Type, Agent: e.Actor, Tool: e.Tool}
 		s.Spent.Tools++
 		s.Agent(e.Actor).Used(e.Seq, b)
+		s.touches(s.Agent(e.Actor), b)
 	case *event.ToolResult:
 		if a := s.Agent(s.Calls[b.Call].Agent); a != nil {
 			a.Duration += b.Duration
 		}
 		s.kept(e.Actor, b.Stored, b.Full)
+		s.worksBy(e, b)
 		s.got(e, b.Call, b.Output, b.Error, b.Attachments)
 	case *event.ToolAnswered:
 		s.learnt(e.Actor, b.Call)
@@ -171,6 +173,8 @@ func (s *State) applyCall(e event.Event) {
 		}
 	case *event.StandingShown:
 		s.Agent(e.Actor).Stand(b.Text)
+	case *event.GuidanceShown:
+		s.guided(s.Agent(e.Actor), b)
 	case *event.AgentParked:
 		s.Agent(e.Actor).Parked = b.Reason
 	case *event.AdvisorySent:
@@ -211,7 +215,7 @@ func (s *State) timed(e event.Event, b *event.TimerSet) {
 func (s *State) create(b *event.QuestCreated, now event.Time) {
 	s.Name, s.Status, s.Rules, s.Seed = b.Name, Created, b.Rules, b.Seed
 	s.Problem, s.Spec, s.Data, s.Pins, s.Limits, s.Skills = b.Problem, b.Spec, b.Data, b.Pins, b.Limits, b.Skills
-	s.Computer, s.Repo, s.Cache = b.Computer, b.Repo, b.Cache
+	s.Computer, s.Repo, s.Cache, s.Knowledge = b.Computer, b.Repo, b.Cache, b.Knowledge
 	if b.Prepare != "" {
 		s.Preparing = &Preparing{Command: b.Prepare}
 	}

@@ -232,6 +232,9 @@ func (s *State) callTools(a *agent.Agent, e event.Event) []event.Draft {
 		}
 		from := e
 		from.Seq = u.Answer
+		if by := s.narrowed(a, name); by != nil {
+			return []event.Draft{After(from, a.Name, name, &event.PolicyBlocked{Answer: u.Answer, By: by, ID: u.ID, Part: u.Part, Proposal: "tool.call"})}
+		}
 		switch v := s.judge(e, useOf(a, u), s.toolFacts(a, u)); {
 		case v.passes:
 			return []event.Draft{After(from, a.Name, name, &event.ToolCall{Answer: u.Answer, ID: u.ID, Part: u.Part})}

@@ -37,6 +37,7 @@ type Finder struct {
 	Lookups []Lookup `json:",omitempty"`
 	// Cut says that its window was cut since its list was made.
 	Cut bool `json:",omitzero"`
+	Guided
 }
 
 // Lookup is a search.
@@ -81,6 +82,10 @@ type Pinned struct {
 	Core event.Ref
 	// Servers are those that have said what they have.
 	Servers []PinnedServer
+	// Skills is the list of skills, nil for none; Rules are the texts that the root's rules
+	// link to.
+	Skills *event.Ref
+	Rules  []event.RulePin
 }
 
 // PinnedServer is what a server was when it was listed.
@@ -101,6 +106,16 @@ func (s *State) Pinned(name string) *Pinned {
 		return nil
 	}
 	p := &Pinned{Core: f.Core}
+	if k := s.Knowledge; k != nil {
+		if k.Skills != nil {
+			p.Skills = &k.Skills.List
+		}
+		for _, r := range k.Rules {
+			if r.Link != "" {
+				p.Rules = append(p.Rules, r)
+			}
+		}
+	}
 	for _, srv := range s.Servers {
 		o := s.Offer(name, srv.Name)
 		if o == nil || o.List == nil {
@@ -199,6 +214,7 @@ func (s *State) shown(actor string, b *event.ToolsShown) {
 		delete(s.Calls, b.Call)
 		f := s.Finders[actor]
 		f.Cut = false
+		f.offered(b, l.For == 0)
 		if l.Said = foundWords(a, b); l.For == 0 {
 			f.Begun = true
 			f.Lookups = slices.DeleteFunc(f.Lookups, func(l Lookup) bool { return l.For == 0 })
@@ -230,7 +246,10 @@ func foundWords(a *agent.Agent, b *event.ToolsShown) string {
 		out = append(out, "You have these already: "+strings.Join(had, ", ")+".")
 	}
 	out = append(out, besideWords(b.Beside)...)
-	if len(b.Found)+len(b.Beside) == 0 {
+	if len(b.Skills) > 0 {
+		out = append(out, "These skills may fit; "+LoadSkill+" shows one:\n"+skillLines(b.Skills)+"\n")
+	}
+	if len(b.Found)+len(b.Skills)+len(b.Beside) == 0 {
 		out = append(out, "No tool fits that: say it in other words, or work with the tools that you have.")
 	}
 	for _, l := range b.LeftOut {
@@ -253,6 +272,7 @@ func (s *State) learnt(actor string, call uint64) {
 func (s *State) moved(a *agent.Agent, first int64) {
 	if f := s.Finders[a.Name]; f != nil && a.Transcript.First != first {
 		f.Cut = true
+		f.recalled(a)
 	}
 }
 
@@ -278,7 +298,7 @@ func (s *State) notShown(a *agent.Agent, name string) string {
 // open, it has what was found or says why not, and between cuts of the window it only grows.
 func (s *State) checkFound(a *agent.Agent, b *event.ToolsShown, has map[string]bool) error {
 	if b.Call == 0 {
-		if len(b.Found) > 0 || b.Catalogue != (event.Hash{}) {
+		if len(b.Found)+len(b.Skills)+len(b.Rules) > 0 || b.Catalogue != (event.Hash{}) {
 			return fmt.Errorf("the list of tools for %s tells of a search, and answers none", a.Name)
 		}
 		return nil
@@ -293,6 +313,9 @@ func (s *State) checkFound(a *agent.Agent, b *event.ToolsShown, has map[string]b
 	keep := a.ToolNames
 	if l.Cut {
 		keep = s.Finders[a.Name].Names
+	}
+	if err := s.checkGuidance(b); err != nil {
+		return err
 	}
 	for i, name := range keep {
 		if i >= len(b.Shown) || b.Shown[i].Name != name {

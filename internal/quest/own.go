@@ -44,7 +44,7 @@ var coreTools = []OwnTool{{
 		Schema: `{"type":"object","additionalProperties":false,"required":["intent"],"properties":{` +
 			`"intent":{"type":"string","minLength":1,"description":"what you want to do, in a sentence"},` +
 			`"kind":{"type":"string","enum":["local","mcp","skill","resource","prompt"],"description":"where the tool should come from: Lyceum itself, a server, a skill; or resource or prompt, for those of servers alone; default anything"}}}`},
-}}
+}, skillTools[0], skillTools[1], skillTools[2]}
 
 // CoreTools are the tools of the core that an agent of a quest has; world says that it has
 // tools of the world, whose results may be long, alone that it asks nobody.

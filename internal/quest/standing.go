@@ -68,11 +68,14 @@ func (s *State) firstWords(problem event.Text) event.Text {
 	return problem
 }
 
-// next is what an agent's turn begins with: a summary of what its window has no room for,
-// the word where it stands, or the turn itself. Of the first two, the next follows.
+// next is what an agent's turn begins with: a summary of what its window has no room for, how it
+// is to work, the word where it stands, or the turn itself. Of all but the last, the next follows.
 func (s *State) next(a *agent.Agent, e event.Event) event.Body {
 	if c := a.Compaction(s.Texts[textCompact], s.Texts[textSummary]); c != nil {
 		return s.cached(a, c)
+	}
+	if g := s.guidance(a); g != nil {
+		return g
 	}
 	if frame := s.Texts[textStanding]; frame != "" && a.StandingDue() {
 		return &event.StandingShown{Text: event.Text{Text: Fill(frame, "LINES", s.standing(a, e.Time))}}

@@ -55,6 +55,8 @@ type State struct {
 	Data    *event.TreeRef
 	// Skills are what agents can look up, in the folder SkillsDir of their homes; nil for none.
 	Skills *event.SkillSet `json:",omitzero"`
+	// Knowledge is what agents that find their tools find besides; nil for nothing.
+	Knowledge *event.Knowledge `json:",omitzero"`
 	// Repo are the files that agents work on, nil if they have no others than Data.
 	Repo *event.RepoSpec `json:",omitzero"`
 	// Preparing is what is done in the home that agents begin with, nil if nothing is.

@@ -435,7 +435,7 @@ func (l *live) runTool(ctx context.Context, d *desk, seq uint64, spec tool.Tool,
 	ctx = tab.on(ctx)
 	r := &toolRun{
 		desk: d, tab: tab, rec: &recorder{machine: d.machine, call: seq}, spec: spec, begun: l.rt.Clock(),
-		texts: &texts{rt: l.rt}, window: l.state.Agent(d.actor).Limit,
+		texts: &texts{rt: l.rt}, window: l.state.Agent(d.actor).Limit, mark: l.mark(spec, args),
 	}
 	if on.readable {
 		r.readable = seq
@@ -481,6 +481,8 @@ type toolRun struct {
 	texts    *texts
 	window   int64
 	readable uint64
+	// mark is what stands before what the agent is told.
+	mark string
 }
 
 // end is what happened, with the result at the end. What there is no more room for is left
@@ -499,7 +501,7 @@ func (r *toolRun) end(ctx context.Context, seen sight) ([]event.Draft, error) {
 		full, refusal = seen.full, seen.refusal
 	}
 	body.Attachments = attached
-	words := r.out.Text + note + seen.note + r.tab.warning()
+	words := r.mark + r.out.Text + note + seen.note + r.tab.warning()
 	if full != nil {
 		words = refusal + "\n\n" + words
 	}

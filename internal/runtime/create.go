@@ -20,6 +20,7 @@ import (
 	"lyceum/internal/mcp/setting"
 	"lyceum/internal/profile"
 	"lyceum/internal/quest"
+	"lyceum/internal/skill"
 
 	"github.com/go-json-experiment/json"
 )
@@ -133,6 +134,11 @@ type creation struct {
 	// faults are what is wrong with the plan, lost the models that cannot be had.
 	faults []error
 	lost   map[string]bool
+	// known is what agents that find their tools can find besides, with the text that their
+	// prompts end with; cards are its skills. It is nil for nothing.
+	known *event.Knowledge
+	rules string
+	cards []skill.Card
 	// origin is where the quest's repository is, nil if it has none that is on this machine.
 	origin *Origin
 }
@@ -208,7 +214,7 @@ func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
 	}
 	b.Cache, b.Discover = spec.Cache, spec.Discover
 	for _, step := range []func(context.Context, *os.Root, quest.Society, *event.QuestCreated) error{
-		c.tellTexts, c.takePolicies, c.takeModels, c.takeProblem, c.takeData, c.takeRepo, c.takeComputer, c.settle, c.takeServers, c.takeExecutors, c.takeSkills, c.takeShop, c.takeAgents,
+		c.tellTexts, c.takePolicies, c.takeModels, c.takeProblem, c.takeData, c.takeRepo, c.takeComputer, c.settle, c.takeServers, c.takeExecutors, c.takeSkills, c.takeKnowledge, c.takeShop, c.takeAgents,
 	} {
 		if err := c.note(step(ctx, root, soc, b)); err != nil {
 			return nil, err

@@ -90,6 +90,7 @@ func (c *creation) furnish(ctx context.Context, a *event.AgentSpec, text string,
 		if a.Executor != "" {
 			system += c.executorText()
 		}
+		system += c.guide(a)
 		size := len(system)
 		if c.plan.Spec.Prompts[text] == "" { // what our own template has is short
 			size -= len(t.Text)
@@ -162,7 +163,7 @@ func (c *creation) measure(ctx context.Context, model string) Measured {
 func (c *creation) tools(soc quest.Society, p *profile.Profile) ([]model.Tool, error) {
 	var own []model.Tool
 	isOwn := map[string]bool{}
-	for _, t := range c.plan.Spec.CoreTools(true, false) {
+	for _, t := range append(c.plan.Spec.CoreTools(true, false), c.skillTools()...) {
 		own, isOwn[t.Name] = append(own, t.Tool), true
 	}
 	if d, ok := soc.(quest.Toolbox); ok {

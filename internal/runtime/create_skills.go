@@ -33,7 +33,7 @@ func (c *creation) takeSkills(ctx context.Context, root *os.Root, soc quest.Soci
 		home, faults = c.withoutKeys(home, faults)
 		c.leftOut(faults)
 	}
-	if err := c.clearOfSkills(ctx, b); err != nil {
+	if err := c.clearOf(ctx, quest.SkillsDir, b); err != nil {
 		return err
 	}
 	b.Skills, err = skill.Pin(ctx, skill.Over(own, home, skill.Ours()), c.keep)
@@ -73,9 +73,7 @@ func (c *creation) questSkills(root *os.Root, paths []string) (all []*skill.Skil
 			if slices.ContainsFunc(all, func(o *skill.Skill) bool { return o.Name == s.Name }) {
 				return nil, badWord(quest.KeySkills, name, "%s: there are two skills %s, one in %s", quest.KeySkills, s.Name, s.Dir)
 			}
-			for _, w := range s.Warnings {
-				c.say("skill %s: %v", s.Name, w)
-			}
+			c.warned(s)
 			all = append(all, s)
 		}
 	}
@@ -99,14 +97,26 @@ func (c *creation) withoutKeys(all []*skill.Skill, faults []error) ([]*skill.Ski
 	}), faults
 }
 
+// leftOut tells of skills that are left out. Where agents find skills, the ledger says so, too.
 func (c *creation) leftOut(faults []error) {
 	for _, err := range faults {
+		if c.known != nil {
+			c.notKnown("a skill", err.Error())
+			continue
+		}
 		c.say("a skill is left out: %v", err)
 	}
 }
 
-// clearOfSkills refuses files for homes that would lie where skills do.
-func (c *creation) clearOfSkills(ctx context.Context, b *event.QuestCreated) error {
+// warned tells what is odd about a skill.
+func (c *creation) warned(s *skill.Skill) {
+	for _, w := range s.Warnings {
+		c.say("skill %s: %v", s.Name, w)
+	}
+}
+
+// clearOf refuses files for homes that would lie in the folder where skills do.
+func (c *creation) clearOf(ctx context.Context, dir string, b *event.QuestCreated) error {
 	if c.texts.dry {
 		return nil
 	}
@@ -118,8 +128,8 @@ func (c *creation) clearOfSkills(ctx context.Context, b *event.QuestCreated) err
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(list, func(e blob.Entry) bool { return e.Name == quest.SkillsDir }) {
-			return BadKey(key, "it has %s at its top, where the skills of agents lie in their homes: rename it there; skills are named under the key %s", quest.SkillsDir, quest.KeySkills)
+		if slices.ContainsFunc(list, func(e blob.Entry) bool { return e.Name == dir }) {
+			return BadKey(key, "it has %s at its top, where the skills of agents lie in their homes: rename it there; skills are named under the key %s", dir, quest.KeySkills)
 		}
 	}
 	return nil
@@ -132,46 +142,60 @@ func repoTree(b *event.QuestCreated) *event.TreeRef {
 	return &b.Repo.Tree
 }
 
+// laid is what of skills lies in homes, and in which folder: all of them, where agents look things
+// up there, or the programs of those that they find; nil for nothing.
+func laid(s *quest.State) (dir string, tree *event.TreeRef) {
+	switch k := s.Knowledge; {
+	case s.Skills != nil:
+		return quest.SkillsDir, &s.Skills.Tree
+	case k != nil && k.Skills != nil && k.Skills.Programs != nil:
+		return quest.ProgramsDir, k.Skills.Programs
+	}
+	return "", nil
+}
+
 // fixed are the folders of a quest's homes that nobody writes to.
 func fixed(s *quest.State) []string {
-	if s.Skills == nil {
-		return nil
+	if dir, tree := laid(s); tree != nil {
+		return []string{dir}
 	}
-	return []string{quest.SkillsDir}
+	return nil
 }
 
 // putSkills puts skills into a home that is being made.
-func (r *Runtime) putSkills(ctx context.Context, set *event.SkillSet, home *os.Root) error {
-	if set == nil {
+func (r *Runtime) putSkills(ctx context.Context, s *quest.State, home *os.Root) error {
+	name, tree := laid(s)
+	if tree == nil {
 		return nil
 	}
-	if err := errors.Join(home.RemoveAll(quest.SkillsDir), home.Mkdir(quest.SkillsDir, 0o755)); err != nil {
+	if err := errors.Join(home.RemoveAll(name), home.Mkdir(name, 0o755)); err != nil {
 		return err
 	}
-	dir, err := home.OpenRoot(quest.SkillsDir)
+	dir, err := home.OpenRoot(name)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	return blob.Restore(ctx, r.Blobs, set.Tree, dir)
+	return blob.Restore(ctx, r.Blobs, *tree, dir)
 }
 
 // mendSkills makes the skills of a home what the ledger says: a person may have changed them
 // while nobody ran the quest.
-func (r *Runtime) mendSkills(ctx context.Context, set *event.SkillSet, home *os.Root) error {
-	if set == nil {
+func (r *Runtime) mendSkills(ctx context.Context, s *quest.State, home *os.Root) error {
+	name, want := laid(s)
+	if want == nil {
 		return nil
 	}
-	if info, err := home.Lstat(quest.SkillsDir); err == nil && info.IsDir() {
-		dir, err := home.OpenRoot(quest.SkillsDir)
+	if info, err := home.Lstat(name); err == nil && info.IsDir() {
+		dir, err := home.OpenRoot(name)
 		if err != nil {
 			return err
 		}
 		tree, _, skipped, err := blob.Snapshot(ctx, r.Blobs, dir, nil)
 		_ = dir.Close() // it was read
-		if err == nil && len(skipped) == 0 && tree == set.Tree {
+		if err == nil && len(skipped) == 0 && tree == *want {
 			return nil
 		}
 	}
-	return r.putSkills(ctx, set, home)
+	return r.putSkills(ctx, s, home)
 }

@@ -54,7 +54,7 @@ func (l *live) openDesks() error {
 			if home, err = openHome(l.rt.agentDir(l.key, a.Name)); err != nil {
 				return fmt.Errorf("open the home of %s: %w", a.Name, err)
 			}
-			if err := l.rt.mendSkills(l.work, l.state.Skills, home); err != nil {
+			if err := l.rt.mendSkills(l.work, l.state, home); err != nil {
 				return fmt.Errorf("put skills into the home of %s: %w", a.Name, err)
 			}
 		}
@@ -95,7 +95,7 @@ func (l *live) mayRepeat(ctx context.Context, seq uint64, c quest.Call) bool {
 		return true // the world's part of it is reading, or writing the same again
 	}
 	t := l.tool(c.Tool)
-	if t.Repeatable || !t.Computer || t.Name != ExecTool && !(t.Name == awaitTool && l.stillRuns(seq)) || l.state.Computer == nil {
+	if t.Repeatable || !t.Computer || t.Name != ExecTool && !isScript(t) && !(t.Name == awaitTool && l.stillRuns(seq)) || l.state.Computer == nil {
 		return t.Repeatable
 	}
 	m, _, err := l.desks[c.Agent].computer(ctx, true)
@@ -157,7 +157,7 @@ func (l *live) endComputers() {
 
 // forget lets a computer drop what it kept for the result that is durable now.
 func (l *live) forget(e event.Event) {
-	if d := l.desks[e.Actor]; d != nil && e.Tool == ExecTool {
+	if d := l.desks[e.Actor]; d != nil && (e.Tool == ExecTool || isScript(l.tool(e.Tool))) {
 		call := e.Body.(*event.ToolResult).Call
 		l.mail.start(func() { d.forget(l.work, commandID(call)) })
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"lyceum/internal/agent"
 	"lyceum/internal/event"
 	"lyceum/internal/knowledge"
 	"lyceum/internal/mcp"
@@ -23,7 +24,7 @@ import (
 // How much of an agent's window tools may take that it has found, in hundredths, and how many of
 // them there can be in a list.
 const (
-	toolShare = 15
+	toolShare = agent.ToolShare
 	maxFound  = 64
 )
 
@@ -110,8 +111,12 @@ func (d *Discovery) catalogue(ctx context.Context, from *quest.Pinned) (*madeCat
 		}
 		servers = append(servers, one)
 	}
+	shelf, err := d.rt.Shelf(ctx, from.Skills)
+	if err != nil {
+		return nil, err
+	}
 	m := &madeCatalogue{}
-	if m.Catalogue, m.left, err = catalogueOf(core, servers); err != nil {
+	if m.Catalogue, m.left, err = catalogueOf(core, servers, shelf); err != nil {
 		return nil, err
 	}
 	if m.hash, err = m.Hash(); err != nil {
@@ -157,8 +162,9 @@ func (d *Discovery) server(ctx context.Context, s quest.PinnedServer) (out liste
 	return out, nil
 }
 
-// catalogueOf is what can be found of the tools that an agent begins with, and of servers.
-func catalogueOf(core []model.Tool, servers []listedServer) (*knowledge.Catalogue, []event.LeftOut, error) {
+// catalogueOf is what can be found of the tools that an agent begins with, of servers, and of
+// skills.
+func catalogueOf(core []model.Tool, servers []listedServer, shelf *Shelf) (*knowledge.Catalogue, []event.LeftOut, error) {
 	c := new(knowledge.Catalogue)
 	for _, t := range core {
 		if t.Name == quest.SearchTools {
@@ -188,7 +194,7 @@ func catalogueOf(core []model.Tool, servers []listedServer) (*knowledge.Catalogu
 			_ = c.Add(e) // what is there twice is there once
 		}
 	}
-	return c, left, nil
+	return c, append(left, shelf.entries(c)...), nil
 }
 
 // listedEntry is a tool of a server as it is found, or why it cannot be.
@@ -270,7 +276,8 @@ func (d *Discovery) index(ctx context.Context, c *knowledge.Catalogue, hash even
 }
 
 // Search is what fits a call among what is pinned, without the list that is made of it.
-func (d *Discovery) Search(ctx context.Context, from *quest.Pinned, call *event.CatalogueCall, by search.Embedder) (*event.ToolsShown, *knowledge.Catalogue, error) {
+// window is how many tokens the agent may see.
+func (d *Discovery) Search(ctx context.Context, from *quest.Pinned, call *event.CatalogueCall, window int64, by search.Embedder) (*event.ToolsShown, *knowledge.Catalogue, error) {
 	m, err := d.catalogue(ctx, from)
 	if err != nil {
 		return nil, nil, err
@@ -284,17 +291,54 @@ func (d *Discovery) Search(ctx context.Context, from *quest.Pinned, call *event.
 		}
 		intent = string(data)
 	}
-	f := knowledge.Filter{Kind: call.Kind}
-	if call.For == 0 {
-		f.Except = knowledge.Local // agents begin with these: before the first turn they take no place
-	} else {
+	rules, err := d.subjects(ctx, from.Rules)
+	if err != nil {
+		return nil, nil, err
+	}
+	if call.For != 0 {
 		left = nil // that was told before the first turn
 	}
-	b, err := d.search(ctx, c, m.hash, intent, f, call.Most, by)
-	if err == nil {
-		b.LeftOut = left
-	}
+	b, err := d.find(ctx, c, m.hash, rules, intent, call, window, left, by)
 	return b, c, err
+}
+
+// find is what fits a call in a catalogue, and among texts that rules link to.
+func (d *Discovery) find(ctx context.Context, c *knowledge.Catalogue, hash event.Hash, rules []knowledge.Subject, intent string, call *event.CatalogueCall, window int64, left []event.LeftOut, by search.Embedder) (*event.ToolsShown, error) {
+	f := knowledge.Filter{Kind: call.Kind, Without: func(shown string) bool { _, skill := isSkill(shown); return skill }}
+	if call.For == 0 {
+		f.Except = knowledge.Local // agents begin with these: they take no place
+	}
+	b, err := d.search(ctx, c, hash, intent, f, call.Most, by)
+	if err != nil {
+		return nil, err
+	}
+	b.LeftOut = left
+	if call.Kind == "" || call.Kind == knowledge.Skill {
+		x, err := d.index(ctx, c, b.Catalogue, by)
+		if err != nil {
+			return nil, err
+		}
+		most := quest.FirstSkills
+		if call.For != 0 && call.Kind == "" {
+			most = quest.FoundSkills
+		}
+		if err := d.skills(ctx, x, intent, most, window, b); err != nil {
+			return nil, err
+		}
+		bring(c, b)
+	}
+	b.Rules = aboutIt(rules, intent)
+	return b, nil
+}
+
+// noTool says of entries that they take no place among tools that are found: skills, and before
+// the first turn the tools that agents begin with.
+func noTool(c *knowledge.Catalogue, first bool) func(shown string) bool {
+	return func(shown string) bool {
+		e, _ := c.Lookup(shown)
+		_, skill := isSkill(shown)
+		return skill || first && e.Kind() == knowledge.Local
+	}
 }
 
 // search is what fits an intent.
@@ -471,8 +515,9 @@ func (catalogueService) start(ctx context.Context, l *live, e event.Event) error
 	if from == nil {
 		return fmt.Errorf("quest %s has nothing to be found for %s", l.key, e.Actor)
 	}
+	window := l.state.Agent(e.Actor).Limit
 	l.launch(ctx, e.Seq, func(ctx context.Context) ([]event.Draft, error) {
-		found, c, err := l.discovery.Search(ctx, from, b, l.rt.Embedder)
+		found, c, err := l.discovery.Search(ctx, from, b, window, l.rt.Embedder)
 		if err != nil {
 			return nil, err
 		}

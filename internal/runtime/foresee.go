@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 
+	"lyceum/internal/agent"
 	"lyceum/internal/event"
 	"lyceum/internal/knowledge"
 	"lyceum/internal/mcp"
 	"lyceum/internal/mcp/setting"
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
+	"lyceum/internal/skill"
 
 	"github.com/go-json-experiment/json"
 )
@@ -23,6 +26,38 @@ type Foreseen struct {
 	Discover bool             `json:"discover"`
 	Servers  []ForeseenServer `json:"servers"`
 	Agents   []ForeseenAgent  `json:"agents"`
+	// Skills and Rules are all that are pinned for agents to find, or to be told; LeftOut what
+	// was there and is not.
+	Skills  []ForeseenSkill `json:"skills"`
+	Rules   []ForeseenRule  `json:"rules"`
+	LeftOut []event.LeftOut `json:"left_out"`
+}
+
+// ForeseenSkill is a skill that agents can find.
+type ForeseenSkill struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// From is quest or home.
+	From string `json:"from"`
+	// Tools is null where the skill does not say.
+	Tools      []string `json:"tools"`
+	References []string `json:"references"`
+	Programs   []string `json:"programs"`
+	Assets     []string `json:"assets"`
+}
+
+// ForeseenRule is a rule, and when agents are told it.
+type ForeseenRule struct {
+	Path   string `json:"path"`
+	When   string `json:"when"`
+	Tokens int64  `json:"tokens"`
+}
+
+// Chosen is a skill or a rule that an agent is told of, and why.
+type Chosen struct {
+	Name  string `json:"name"`
+	Why   string `json:"why"`
+	Score int64  `json:"score,omitzero"`
 }
 
 // ForeseenServer is an MCP server, with how many tools it has, or why nobody can tell.
@@ -38,6 +73,9 @@ type ForeseenAgent struct {
 	Agent string         `json:"agent"`
 	Count int64          `json:"count"`
 	Tools []ForeseenTool `json:"tools"`
+	// Skills and Rules are those that it is told of before its first turn, or was since.
+	Skills []Chosen `json:"skills"`
+	Rules  []Chosen `json:"rules"`
 	// LeftOut are tools that are not shown though they were found.
 	LeftOut []event.LeftOut `json:"left_out"`
 	// Embedder is whose vectors tools are found by; empty is for words alone, and Doubt then
@@ -68,7 +106,7 @@ func (r *Runtime) Foresee(ctx context.Context, p Plan, intent string) (*Foreseen
 	if err != nil {
 		return nil, err
 	}
-	out := &Foreseen{Quest: b.Name, Discover: b.Discover, Servers: []ForeseenServer{}, Agents: []ForeseenAgent{}}
+	out := newForeseen(b.Name, b.Discover, b.Knowledge, c.cards)
 	var listed []listedServer
 	for _, pin := range b.Servers {
 		var set setting.Server
@@ -90,14 +128,21 @@ func (r *Runtime) Foresee(ctx context.Context, p Plan, intent string) (*Foreseen
 	if intent == "" {
 		intent = c.question
 	}
-	d := r.NewDiscovery()
-	defer d.Close()
+	in := &foresight{rt: r, d: r.NewDiscovery(), listed: listed, shelf: &Shelf{rt: r, cards: c.cards}, known: b.Knowledge, intent: intent}
+	defer in.d.Close()
+	if b.Knowledge != nil {
+		for _, p := range b.Knowledge.Rules {
+			if p.Link != "" {
+				in.rules = append(in.rules, subjectOf(p, string(c.texts.kept[p.Text.Hash])))
+			}
+		}
+	}
 	for _, spec := range b.Agents {
 		var core []model.Tool
 		if err := json.Unmarshal(c.texts.kept[spec.Tools.Hash], &core); err != nil {
 			return nil, fmt.Errorf("read the tools of %s: %w", spec.Name, err)
 		}
-		a, err := r.foresee(ctx, d, b.Discover && spec.Executor == "", spec, core, listed, intent)
+		a, err := in.agent(ctx, b.Discover && spec.Executor == "", spec, core)
 		if err != nil {
 			return nil, err
 		}
@@ -137,19 +182,30 @@ func (r *Runtime) listTools(ctx context.Context, name string, set setting.Server
 	return pins, err
 }
 
-// foresee is what agents of one kind would be shown.
-func (r *Runtime) foresee(ctx context.Context, d *Discovery, finds bool, spec event.AgentSpec, core []model.Tool, listed []listedServer, intent string) (ForeseenAgent, error) {
-	a := ForeseenAgent{Agent: spec.Name, Count: max(spec.Count, 1), Tools: []ForeseenTool{}, LeftOut: []event.LeftOut{}}
+// foresight is what agents of a plan are shown from.
+type foresight struct {
+	rt     *Runtime
+	d      *Discovery
+	listed []listedServer
+	shelf  *Shelf
+	rules  []knowledge.Subject
+	known  *event.Knowledge
+	intent string
+}
+
+// agent is what agents of one kind would be shown.
+func (in *foresight) agent(ctx context.Context, finds bool, spec event.AgentSpec, core []model.Tool) (ForeseenAgent, error) {
+	a := newForeseenAgent(spec.Name, max(spec.Count, 1), in.known)
 	for _, t := range core {
 		a.Tools = append(a.Tools, ForeseenTool{Name: t.Name, Trust: event.TrustOwn, Why: "it begins with this one"})
 	}
-	cat, left, err := catalogueOf(core, listed)
+	cat, left, err := catalogueOf(core, in.listed, in.shelf)
 	if err != nil {
 		return a, err
 	}
 	if !finds {
 		for _, e := range cat.Entries() {
-			if e.Kind() != knowledge.Local && e.What == "" && spec.Model+spec.Executor != "" {
+			if !noTool(cat, true)(e.Shown) && e.What == "" && spec.Model+spec.Executor != "" {
 				a.Tools = append(a.Tools, ForeseenTool{Name: e.Shown, Source: e.Source, Trust: e.Trust, Why: "all tools of its server are shown"})
 			}
 		}
@@ -160,11 +216,10 @@ func (r *Runtime) foresee(ctx context.Context, d *Discovery, finds bool, spec ev
 	if err != nil {
 		return a, err
 	}
-	b, err := d.search(ctx, cat, hash, intent, knowledge.Filter{Except: knowledge.Local}, quest.FirstTools, r.Embedder)
+	b, err := in.d.find(ctx, cat, hash, in.rules, in.intent, &event.CatalogueCall{Most: quest.FirstTools}, spec.Window, left, in.rt.Embedder)
 	if err != nil {
 		return a, err
 	}
-	b.LeftOut = left
 	if _, err := compose(Had{Core: spec.ToolNames, Window: spec.Window}, core, cat, b); err != nil {
 		return a, err
 	}
@@ -173,7 +228,66 @@ func (r *Runtime) foresee(ctx context.Context, d *Discovery, finds bool, spec ev
 		i := slices.IndexFunc(b.Found, func(f event.FoundTool) bool { return f.Name == t.Name })
 		a.Tools = append(a.Tools, ForeseenTool{Name: t.Name, Source: t.Source, Trust: t.Trust, Why: fmt.Sprintf("place %d of those that fit the question", i+1), Score: b.Found[i].Score})
 	}
+	a.chose(b, "the question")
 	return a, nil
+}
+
+// chose adds the skills and rules that a search has found.
+func (a *ForeseenAgent) chose(b *event.ToolsShown, intent string) {
+	add := func(list *[]Chosen, name string, place int, score int64) {
+		if !slices.ContainsFunc(*list, func(c Chosen) bool { return c.Name == name }) {
+			*list = append(*list, Chosen{name, fmt.Sprintf("place %d of those that fit %s", place+1, intent), score})
+		}
+	}
+	for i, s := range b.Skills {
+		add(&a.Skills, s.Name, i, s.Score)
+	}
+	for i, r := range b.Rules {
+		add(&a.Rules, r.Path, i, r.Score)
+	}
+}
+
+func newForeseen(name string, discover bool, k *event.Knowledge, cards []skill.Card) *Foreseen {
+	out := &Foreseen{Quest: name, Discover: discover, Servers: []ForeseenServer{}, Agents: []ForeseenAgent{}, Skills: []ForeseenSkill{}, Rules: []ForeseenRule{}, LeftOut: []event.LeftOut{}}
+	for _, c := range cards {
+		s := ForeseenSkill{Name: c.Name, Description: c.Description, From: c.From, References: []string{}, Programs: []string{}, Assets: []string{}}
+		if c.Narrows {
+			s.Tools = append([]string{}, c.Tools...)
+		}
+		for _, r := range c.References {
+			s.References = append(s.References, r.Text)
+		}
+		for _, p := range c.Scripts {
+			s.Programs = append(s.Programs, p.Shown)
+		}
+		for _, x := range c.Assets {
+			s.Assets = append(s.Assets, x.Path)
+		}
+		out.Skills = append(out.Skills, s)
+	}
+	if k == nil {
+		return out
+	}
+	if k.Root != nil {
+		out.Rules = append(out.Rules, ForeseenRule{k.Root.Path, "always", agent.Tokens(k.Root.Text.Size)})
+	}
+	for _, r := range k.Rules {
+		when := "when a file tool touches " + path.Dir(r.Path) + " or what is below it"
+		if r.Link != "" {
+			when = "when what an agent wants fits: " + r.Link
+		}
+		out.Rules = append(out.Rules, ForeseenRule{r.Path, when, agent.Tokens(r.Text.Size)})
+	}
+	out.LeftOut = append(out.LeftOut, k.LeftOut...)
+	return out
+}
+
+func newForeseenAgent(name string, count int64, k *event.Knowledge) ForeseenAgent {
+	a := ForeseenAgent{Agent: name, Count: count, Tools: []ForeseenTool{}, LeftOut: []event.LeftOut{}, Skills: []Chosen{}, Rules: []Chosen{}}
+	if k != nil && k.Root != nil && !slices.ContainsFunc(k.LeftOut, func(l event.LeftOut) bool { return l.Name == k.Root.Path }) {
+		a.Rules = append(a.Rules, Chosen{Name: k.Root.Path, Why: "always"})
+	}
+	return a
 }
 
 // Shown says what the agents of a quest have of tools by now, and why.
@@ -182,7 +296,15 @@ func (r *Runtime) Shown(ctx context.Context, name string) (*Foreseen, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Foreseen{Quest: name, Discover: len(s.Finders) > 0, Servers: []ForeseenServer{}, Agents: []ForeseenAgent{}}
+	shelf, err := r.ShelfOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	out := newForeseen(name, len(s.Finders) > 0, s.Knowledge, shelf.cards)
+	told := map[string]*ForeseenAgent{}
+	for _, a := range s.Agents {
+		told[a.Name] = new(newForeseenAgent(a.Name, 1, s.Knowledge))
+	}
 	why, last := map[[2]string]ForeseenTool{}, map[string]*event.ToolsShown{}
 	calls := map[uint64]*event.CatalogueCall{}
 	for e, err := range r.Ledger.Read(ctx, name, 1) {
@@ -196,6 +318,13 @@ func (r *Runtime) Shown(ctx context.Context, name string) (*Foreseen, error) {
 			if b.Call != 0 {
 				last[e.Actor] = b
 				explain(why, e, calls[b.Call], b)
+				told[e.Actor].chose(b, intentOf(e, calls[b.Call]))
+			}
+		case *event.GuidanceShown:
+			if a := told[e.Actor]; b.LeftOut {
+				a.LeftOut = append(a.LeftOut, event.LeftOut{Name: b.Rule, Why: fmt.Sprintf("rules have %d %% of the window (event %d)", agent.RuleShare, e.Seq)})
+			} else if b.Rule != "" && !slices.ContainsFunc(a.Rules, func(c Chosen) bool { return c.Name == b.Rule }) {
+				a.Rules = append(a.Rules, Chosen{Name: b.Rule, Why: fmt.Sprintf("it touched what is below (event %d)", e.Seq)})
 			}
 		}
 	}
@@ -211,7 +340,7 @@ func (r *Runtime) Shown(ctx context.Context, name string) (*Foreseen, error) {
 		out.Servers = append(out.Servers, f)
 	}
 	for _, a := range s.Agents {
-		f := ForeseenAgent{Agent: a.Name, Count: 1, Tools: []ForeseenTool{}, LeftOut: []event.LeftOut{}}
+		f := *told[a.Name]
 		if b := last[a.Name]; b != nil {
 			f.Embedder, f.Doubt, f.LeftOut = b.Embedder, b.Doubt, append(f.LeftOut, b.LeftOut...)
 		}
@@ -237,10 +366,15 @@ func explain(why map[[2]string]ForeseenTool, e event.Event, call *event.Catalogu
 		if _, had := why[key]; had || call == nil {
 			continue
 		}
-		text := fmt.Sprintf("place %d of those that fit the question", i+1)
-		if call.For != 0 {
-			text = fmt.Sprintf("place %d of those that it found for %q (event %d)", i+1, event.Shorten(call.Intent.Text, 120), e.Seq)
-		}
+		text := fmt.Sprintf("place %d of those that fit %s", i+1, intentOf(e, call))
 		why[key] = ForeseenTool{Why: text, Score: f.Score}
 	}
+}
+
+// intentOf names what a search was for.
+func intentOf(e event.Event, call *event.CatalogueCall) string {
+	if call == nil || call.For == 0 {
+		return "the question"
+	}
+	return fmt.Sprintf("%q (event %d)", event.Shorten(call.Intent.Text, 120), e.Seq)
 }

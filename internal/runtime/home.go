@@ -87,7 +87,7 @@ func (o *outsider) renew(ctx context.Context, tree, commit *event.TreeRef) error
 
 // furnished furnishes a home with a tree and a repository. That one is made meanwhile.
 func (l *live) furnished(ctx context.Context, tree, commit *event.TreeRef) func(*os.Root) error {
-	skills := l.state.Skills
+	state := &quest.State{Skills: l.state.Skills, Knowledge: l.state.Knowledge} // neither ever changes
 	return func(home *os.Root) error {
 		var seed *repo.Seed
 		var failed error
@@ -95,7 +95,7 @@ func (l *live) furnished(ctx context.Context, tree, commit *event.TreeRef) func(
 		making.Go(func() { seed, failed = l.seeds.of(ctx, l.rt, commit) })
 		err := l.rt.Restored(ctx, tree)(home)
 		if err == nil {
-			err = l.rt.putSkills(ctx, skills, home)
+			err = l.rt.putSkills(ctx, state, home)
 		}
 		making.Wait()
 		if err = errors.Join(err, failed); err != nil || seed == nil {

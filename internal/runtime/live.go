@@ -141,6 +141,9 @@ func (r *Runtime) run(ctx context.Context, name string, opts RunOptions, before 
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
 	l.storage, l.stations = newStorage(l.state), l.newStations()
+	if err := l.openSkills(ctx); err != nil {
+		return l.state, fmt.Errorf("run quest %s: %w", name, err)
+	}
 	if err := l.openServers(ctx); err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
@@ -190,6 +193,7 @@ type live struct {
 	// tools are Lyceum's own, and those that were added in this run; waiting are outside
 	// agents that wait for an answer.
 	tools   *tool.Extended
+	shelf   *Shelf
 	waiting waiters
 	asking  askers
 

@@ -59,6 +59,10 @@ func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.U
 			return []event.Draft{draft}, nil
 		})
 	case quest.DeliveredTool:
+		if quest.ReadsSkills(own.Name) {
+			l.launchOwn(ctx, seq, desk, l.skillSpec(own, l.state.Agent(name).Limit), args, on)
+			return
+		}
 		folder, refused := l.state.Deliver(l.state.Agent(name), u)
 		most := mostExcerpt(l.state.Agent(name).Limit)
 		spec := tool.Tool{Tool: own.Tool, Writes: !own.Reads, Run: func(ctx context.Context, c tool.Call) (string, error) {
@@ -91,21 +95,26 @@ func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.U
 			}
 			return l.said(ctx, folder)
 		}}
-		desk.begin()
-		l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
-			free, err := desk.slot(ctx)
-			if err != nil {
-				desk.done(false)
-				return nil, err
-			}
-			defer free()
-			drafts, err := l.runTool(ctx, desk, seq, spec, args, on)
-			if err != nil {
-				return nil, fmt.Errorf("tool.call %d: %w", seq, err)
-			}
-			return drafts, nil
-		})
+		l.launchOwn(ctx, seq, desk, spec, args, on)
 	}
+}
+
+// launchOwn runs what the world has to do for an own tool, at the agent's desk.
+func (l *live) launchOwn(ctx context.Context, seq uint64, desk *desk, spec tool.Tool, args string, on terms) {
+	desk.begin()
+	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
+		free, err := desk.slot(ctx)
+		if err != nil {
+			desk.done(false)
+			return nil, err
+		}
+		defer free()
+		drafts, err := l.runTool(ctx, desk, seq, spec, args, on)
+		if err != nil {
+			return nil, fmt.Errorf("tool.call %d: %w", seq, err)
+		}
+		return drafts, nil
+	})
 }
 
 // slot waits until a tool of the agent may run: so many of its own do at the same time,

@@ -167,7 +167,7 @@ func (r *Runtime) seeded(ctx context.Context, s *quest.State, tree *event.TreeRe
 				return err
 			}
 		}
-		return r.putSkills(ctx, s.Skills, home)
+		return r.putSkills(ctx, s, home)
 	}
 }
 
@@ -191,10 +191,7 @@ func Lent(s *quest.State) (out []string) {
 	if s.Repo != nil {
 		out = append(out, repo.Dir)
 	}
-	if s.Skills != nil {
-		out = append(out, quest.SkillsDir)
-	}
-	return out
+	return append(out, fixed(s)...)
 }
 
 // SnapshotHome takes a snapshot of a home without some folders at its top: they are not read.

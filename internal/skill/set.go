@@ -42,23 +42,11 @@ func Pin(ctx context.Context, skills []*Skill, put func(context.Context, []byte)
 	if len(skills) > MaxPinned {
 		return nil, &BoundsError{fmt.Sprintf("there are %d skills, ours included: a quest can have %d", len(skills), MaxPinned)}
 	}
-	size := 0
-	var top blob.Tree
-	for _, s := range skills {
-		for _, f := range s.Files {
-			size += len(f.Data)
-		}
-		if size > maxPinnedSize {
-			return nil, &BoundsError{fmt.Sprintf("the skills have more than %d MiB together", maxPinnedSize>>20)}
-		}
-		ref, err := store(ctx, s.Files, put)
-		if err != nil {
-			return nil, err
-		}
-		top = append(top, blob.Entry{Name: s.Name, Kind: blob.Dir, Hash: ref.Hash, Size: ref.Size})
+	tree, err := together(ctx, skills, put)
+	if err != nil {
+		return nil, err
 	}
-	ref, err := keep(ctx, top, put)
-	return &event.SkillSet{List: listed(skills), Tree: event.TreeRef(ref)}, err
+	return &event.SkillSet{List: listed(skills), Tree: tree}, nil
 }
 
 // store stores files, whose paths are sorted, as a tree.

@@ -122,7 +122,7 @@ func (d *Desks) act(e event.Event) {
 		return
 	}
 	switch b := e.Body.(type) {
-	case *event.StandingShown:
+	case *event.StandingShown, *event.GuidanceShown:
 		a.Entries = append(a.Entries, Entry{Seq: e.Seq})
 	case *event.ModelResult:
 		a.answers[e.Seq] = len(a.Entries)

@@ -66,6 +66,15 @@ var coreWords = dictionary{
 	word("", func(t *Teller, e event.Event, b *event.StandingShown) Words {
 		return Words{By: e.Actor, Text: "is told where it stands: " + t.text(b.Text), Weight: Aside}
 	}),
+	word("", func(t *Teller, e event.Event, b *event.GuidanceShown) Words {
+		switch {
+		case b.LeftOut:
+			return Words{By: e.Actor, Text: "is told that the rules of " + t.cut(b.Rule) + " are left out", Weight: Detail}
+		case b.Rule != "":
+			return Words{By: e.Actor, Text: "is told the rules of " + t.cut(b.Rule), Weight: Detail}
+		}
+		return Words{By: e.Actor, Text: "is told which skills fit: " + t.text(b.Text), Weight: Aside}
+	}),
 	word(KindTurn, func(t *Teller, e event.Event, b *event.ModelCall) Words {
 		if b.Compact != nil {
 			return Words{By: e.Actor, Text: fmt.Sprintf("asks %s for a summary of messages %d to %d, which leave its window", t.cut(b.Model), b.First, b.Last)}
@@ -436,7 +445,13 @@ func foundTools(t *Teller, e event.Event, b *event.ToolsShown) Words {
 	}
 	w := Words{By: e.Actor, Text: fmt.Sprintf("is shown %d tools; found: %s", len(b.Shown), strings.Join(names, ", ")), Weight: Detail}
 	if len(names) == 0 {
-		w.Text = fmt.Sprintf("is shown %d tools; nothing was found", len(b.Shown))
+		w.Text = fmt.Sprintf("is shown %d tools; no further tool was found", len(b.Shown))
+	}
+	for _, s := range b.Skills {
+		w.Notes = append(w.Notes, "skill "+t.cut(s.Name))
+	}
+	for _, r := range b.Rules {
+		w.Notes = append(w.Notes, "rules of "+t.cut(r.Path))
 	}
 	for _, l := range b.LeftOut {
 		w.Notes = append(w.Notes, t.cut(l.Name)+" is left out: "+t.cut(l.Why))

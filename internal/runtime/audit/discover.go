@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
@@ -86,9 +87,10 @@ func (f *finds) found(ctx context.Context, s *quest.State, e event.Event, b *eve
 			by = f.rt.Embedder
 		}
 	}
-	again, c, err := f.by.Search(ctx, l.from, l.call, by)
+	window := s.Agent(e.Actor).Limit
+	again, c, err := f.by.Search(ctx, l.from, l.call, window, by)
 	if err == nil && again.Catalogue != b.Catalogue { // a server changed its tools while the search was under way
-		again, c, err = f.by.Search(ctx, s.Pinned(e.Actor), l.call, by)
+		again, c, err = f.by.Search(ctx, s.Pinned(e.Actor), l.call, window, by)
 	}
 	switch {
 	case err != nil:
@@ -97,7 +99,10 @@ func (f *finds) found(ctx context.Context, s *quest.State, e event.Event, b *eve
 		return &Difference{Seq: e.Seq, What: "the catalogue that it says was searched is not made of what the servers were pinned to", Recorded: b.Catalogue.String(), Computed: again.Catalogue.String()}, nil
 	case !repeats:
 		note(e, "the search for tools is not made again: the vectors of %s are not to be had here, or differ from machine to machine; the list is made of what it says was found", b.Embedder)
-		again.Found, again.Beside = b.Found, b.Beside
+		taken(again, b)
+		again.Beside = b.Beside
+	case !slices.Equal(again.Skills, b.Skills) || !slices.Equal(again.Rules, b.Rules):
+		return &Difference{Seq: e.Seq, What: "a search of what is pinned finds other skills or rules for this intent", Recorded: fmt.Sprint(b.Skills, b.Rules), Computed: fmt.Sprint(again.Skills, again.Rules)}, nil
 	case !slices.Equal(again.Found, b.Found):
 		return &Difference{Seq: e.Seq, What: "a search of the pinned catalogue finds other tools for this intent", Recorded: names(b.Found), Computed: names(again.Found)}, nil
 	}
@@ -108,6 +113,18 @@ func (f *finds) found(ctx context.Context, s *quest.State, e event.Event, b *eve
 		return nil, err
 	}
 	return CompareBodies(e, again, "the list of tools is not made of what the agent had and what was found")
+}
+
+// taken has a search that cannot be made again have found what is recorded.
+func taken(again, b *event.ToolsShown) {
+	skill := func(l event.LeftOut) bool { return strings.HasPrefix(l.Name, "skill:") }
+	again.Found, again.Skills = b.Found, b.Skills
+	again.LeftOut = slices.DeleteFunc(slices.Clone(again.LeftOut), skill)
+	for _, l := range b.LeftOut {
+		if skill(l) {
+			again.LeftOut = append(again.LeftOut, l)
+		}
+	}
 }
 
 func names(found []event.FoundTool) string { return fmt.Sprint(found) }

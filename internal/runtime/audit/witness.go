@@ -40,10 +40,11 @@ type witnesses struct {
 	// notes are what could not be looked at, or nobody vouches for.
 	notes []string
 	finds *finds
+	reads *shelves
 }
 
 func newWitnesses(rt *runtime.Runtime) *witnesses {
-	return &witnesses{rt: rt, finds: newFinds(rt), open: map[uint64]event.Event{}, reports: map[uint64][]event.Event{}}
+	return &witnesses{rt: rt, finds: newFinds(rt), reads: &shelves{rt, map[uint64]event.Text{}}, open: map[uint64]event.Event{}, reports: map[uint64][]event.Event{}}
 }
 
 // maxNotes is how many notes are kept.
@@ -65,6 +66,9 @@ func (w *witnesses) close() {
 // look finds what does not hold about an event, which has been applied to s.
 func (w *witnesses) look(ctx context.Context, s *quest.State, e event.Event) (*Difference, error) {
 	if d, err := w.finds.look(ctx, s, e, w.note); d != nil || err != nil {
+		return d, err
+	}
+	if d, err := w.reads.look(ctx, s, e); d != nil || err != nil {
 		return d, err
 	}
 	switch b := e.Body.(type) {

@@ -208,6 +208,8 @@ func (b *books) call(w *World, e event.Event) error {
 		}
 	case *event.StandingShown:
 		w.Saw("told where they stand")
+	case *event.GuidanceShown:
+		w.Saw("told how to work")
 	case *event.TimerSet:
 		for seq, purpose := range b.timers {
 			if purpose == x.Purpose { // the new one takes its place

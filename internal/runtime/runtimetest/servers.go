@@ -90,6 +90,10 @@ func found(w *World, call event.Event) event.Body {
 			w.Saw("tools found")
 		}
 	}
+	if s.Knowledge != nil && w.Chance(500) {
+		b.Rules = []event.FoundRule{{Path: s.Knowledge.Rules[0].Path, Score: 1}}
+		b.Skills = []event.FoundSkill{{Name: "how", Description: "How it is done", Score: 1}}
+	}
 	b.Tools = event.RefOf([]byte(fmt.Sprint(b.Shown)))
 	return b
 }

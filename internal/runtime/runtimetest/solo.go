@@ -107,6 +107,10 @@ func (*Solo) Make(w *World, b *event.QuestCreated) {
 	if w.seed%16 == 3 { // half of those that have servers
 		b.Discover = true
 		b.Agents[0].ToolNames = append(b.Agents[0].ToolNames, quest.SearchTools)
+		b.Knowledge = &event.Knowledge{
+			Rules:  []event.RulePin{{Link: "how it is done", Path: "docs/how.md", Text: event.RefOf([]byte("how"))}},
+			Skills: &event.SkillPins{Count: 1, List: event.RefOf([]byte("skills"))},
+		}
 	}
 }
 

@@ -32,6 +32,7 @@ var keys = []quest.Key{
 	quest.NumberKey(keyReviewers, "how many agents review each paper of a lab, less than there are agents; 0 publishes at once; default: 3, or all others if they are fewer", 0, quest.MaxAgents-1),
 	quest.TextKey(keyDecision, "which reviews publish a paper: majority (the default; a tie rejects) or unanimous", Decisions...),
 	quest.NumberKey(keyDeadline, "within how many of its own turns an agent must give a review before another is asked; default 40", 1, maxDeadline),
+	quest.SkillsKey(),
 }
 
 // About implements quest.Described.
@@ -48,7 +49,7 @@ func (Society) Check(s *quest.Spec) error {
 	if r := quest.ValueOf[int64](s, keyReviewers); r != nil && *r >= n {
 		return quest.Fault(keyReviewers, "%d reviewers and %d agents: nobody reviews a paper of their own, so there can be %d", *r, n, n-1)
 	}
-	return nil
+	return quest.CheckSkills(s)
 }
 
 // Settle implements quest.Keyed: it says how papers are judged.

@@ -17,6 +17,7 @@ type Society struct{}
 var (
 	_ quest.Society   = Society{}
 	_ quest.Concluder = Society{}
+	_ quest.Keyed     = Society{}
 )
 
 // Rules implements quest.Society.
@@ -27,6 +28,15 @@ func (Society) Traits() quest.Traits { return quest.Traits{} }
 
 // About implements quest.Described.
 func (Society) About() string { return "one agent on its own" }
+
+// Keys implements quest.Keyed.
+func (Society) Keys() []quest.Key { return []quest.Key{quest.SkillsKey()} }
+
+// Check implements quest.Keyed.
+func (Society) Check(s *quest.Spec) error { return quest.CheckSkills(s) }
+
+// Settle implements quest.Keyed: the rules know all they need.
+func (Society) Settle(*quest.Spec, *event.QuestCreated) error { return nil }
 
 // Policies implements quest.Society: the quest's own are enough.
 func (Society) Policies() []behavior.Thread { return nil }

@@ -71,7 +71,7 @@ var keys = []quest.Key{
 	quest.TextKey(keyCorpus, "a folder beside quest.yaml whose texts a study looks for papers in"),
 	quest.TextKey(keyLiterature, "online: papers may be looked for outside; offline: only what is here (default)", "online", "offline"),
 	listKey(keyMaterials, "files and folders of the quest that were there before, which are looked through first"),
-	listKey(keySkills, "folders of skills that add to ours or replace them"),
+	quest.SkillsKey(),
 	quest.TextKey(keyLocale, "the language that the researcher writes in, such as en or de-CH"),
 	quest.TextKey(keyRunner, "who the researcher is: native, the quest's model (default), or an executor"),
 	quest.TextKey(keyPaper, "none: the study ends in a report, and not in a paper", "none"),
