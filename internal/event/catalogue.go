@@ -146,6 +146,11 @@ var catalogue = map[Type]entry{
 	"mcp.call":    derived[McpCall]().asks(),
 	"mcp.listed":  input[McpListed]().answers("mcp.call"),
 	"mcp.changed": input[McpChanged](),
+	"mcp.slow":    input[McpSlow](),
+	"mcp.updated": input[McpUpdated](),
+	"mcp.logged":  input[McpLogged]().leadsNowhere(),
+	"mcp.added":   input[McpAdded](),
+	"mcp.removed": input[McpRemoved](),
 	"mcp.asked":   input[McpAsked](),
 	"mcp.replied": derived[McpReplied](),
 

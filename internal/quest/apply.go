@@ -149,6 +149,9 @@ func (s *State) applyCall(e event.Event) {
 		s.shown(e.Actor, b)
 	case *event.McpCall, *event.McpListed, *event.McpChanged:
 		s.applyServer(e)
+	case *event.McpSlow, *event.McpAdded, *event.McpRemoved:
+		s.applyRegistry(e)
+	case *event.McpUpdated, *event.McpLogged: // the first becomes an advisory, the other is for people
 	case *event.McpAsked, *event.McpReplied:
 		s.applyForm(e)
 	case *event.GatewayAsked:
@@ -508,6 +511,8 @@ func (s *State) Check(actor string, b event.Body) error {
 		return cmp.Or(s.fresh(b.Inbox), s.checkSteer(b))
 	case *event.ConversationBound:
 		return cmp.Or(s.fresh(b.Inbox), s.checkBound(b))
+	case *event.McpAdded, *event.McpRemoved, *event.McpSlow, *event.McpUpdated:
+		return s.checkRegistry(actor, b)
 	case event.Order:
 		return s.fresh(b.Number())
 	case *event.ToolPrepared:
