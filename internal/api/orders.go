@@ -12,6 +12,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/mcp/setting"
 	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
@@ -32,6 +33,10 @@ type Control struct {
 	Mode string `json:"mode,omitempty"`
 	// Allow is what an imported quest may do from now on.
 	Allow *runtime.Allowance `json:"allow,omitempty"`
+	// Server is the name of an MCP server that the quest gets or loses, Settings what a quest.yaml
+	// would say of it.
+	Server   string          `json:"server,omitempty"`
+	Settings *setting.Server `json:"settings,omitempty"`
 }
 
 // LimitsOrder are limits as a caller gives them.
@@ -117,7 +122,7 @@ func (s *Server) control(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if c.Action == "fork" || c.Action == "allow" || limits != (event.Limits{}) { // a new quest, or more to spend or to reach
+	if c.Action == "fork" || c.Action == "allow" || c.Action == "add_server" || limits != (event.Limits{}) { // a new quest, or more to spend or to reach
 		if err := callerOf(r).must(admin, name); err != nil {
 			return err
 		}
@@ -146,13 +151,15 @@ func (s *Server) control(w http.ResponseWriter, r *http.Request) error {
 		told, err = s.post(r.Context(), name, st, &event.BudgetRaised{Limits: limits})
 	case "mode":
 		told, err = s.post(r.Context(), name, st, st.mode(c.Mode))
+	case "add_server", "remove_server":
+		told, err = s.changeServers(r.Context(), name, st, &c)
 	case "allow":
 		err = s.allow(r.Context(), name, &c)
 	case "fork":
 		status = http.StatusCreated
 		name, err = s.fork(r.Context(), name, &c, limits)
 	default:
-		err = badParameter("action", "%.30q: want start, pause, resume, stop, limit, mode, allow or fork", c.Action)
+		err = badParameter("action", "%.30q: want start, pause, resume, stop, limit, mode, add_server, remove_server, allow or fork", c.Action)
 	}
 	if err != nil {
 		return err
@@ -162,6 +169,21 @@ func (s *Server) control(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.send(w, status, Controlled{sum, told})
+}
+
+// changeServers gives a quest a server, or takes one away.
+func (s *Server) changeServers(ctx context.Context, name string, st *standingOf, c *Control) (told bool, err error) {
+	if c.Action == "remove_server" {
+		return s.post(ctx, name, st, &event.McpRemoved{Server: c.Server})
+	}
+	if c.Settings == nil {
+		return false, badParameter("settings", "say how the server is reached, as in a quest.yaml")
+	}
+	order, err := runtime.AddServer(c.Server, *c.Settings)
+	if err != nil {
+		return false, badParameter("settings", "%v", err)
+	}
+	return s.post(ctx, name, st, order)
 }
 
 // allow records what an imported quest may do.

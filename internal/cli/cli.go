@@ -242,7 +242,7 @@ it at any step, take it elsewhere.
 		root.AddCommand(commands...)
 	}
 	group("ask", "Ask:", a.askCommand(), a.initCommand(), a.createCommand(), a.runCommand(), a.chatCommand(), a.forkCommand())
-	look := []*cobra.Command{a.listCommand(), a.showCommand(), a.watchCommand(), a.traceCommand(), a.diffCommand()}
+	look := []*cobra.Command{a.listCommand(), a.showCommand(), a.watchCommand(), a.traceCommand(), a.relationsCommand(), a.diffCommand()}
 	for _, name := range societies().Names() {
 		look = append(look, named(name).commands(a)...)
 	}

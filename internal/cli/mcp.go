@@ -35,12 +35,12 @@ A quest that has no limit on its cost and is run from here gets one: outside_cos
 config.yaml, else $5. With --read-only nothing can be changed, and nothing is run.
 
 The other way round, agents of Lyceum use servers of other people: login, logout and list are
-for those.`,
+for those, and add and remove give one to a quest that is there already, or take it away.`,
 		Args: exactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.mcp(cmd.Context(), readOnly) },
 	}
 	cmd.Flags().BoolVar(&readOnly, "read-only", false, "offer only what changes nothing")
-	cmd.AddCommand(a.mcpLoginCommand(), a.mcpLogoutCommand(), a.mcpListCommand())
+	cmd.AddCommand(a.mcpLoginCommand(), a.mcpLogoutCommand(), a.mcpListCommand(), a.mcpAddCommand(), a.mcpRemoveCommand())
 	return cmd
 }
 

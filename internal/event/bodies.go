@@ -424,6 +424,30 @@ type EmbedderFailed struct {
 	Text string `json:"text"`
 }
 
+// RelationSet is that an agent has noted a node: a thing, and what it is part of. It is the effect
+// of a call of the tool relate, which stands in Answer and Part; a node of that id is replaced.
+type RelationSet struct {
+	Answer      uint64 `json:"answer"`
+	Description string `json:"description,omitzero"`
+	ID          string `json:"id"`
+	// Kind is what it is: plan, step, file, agent, or any other word.
+	Kind string `json:"kind"`
+	// Parents are the ids of what it is part of, sorted.
+	Parents []string `json:"parents,omitempty"`
+	Part    int64    `json:"part"`
+	// Status is pending, in_progress, done or failed.
+	Status string `json:"status"`
+}
+
+// RelationRemoved is that an agent took a node away, by a call of the tool unrelate. What was part
+// of it is detached; with Cascade, what is left without a parent goes too.
+type RelationRemoved struct {
+	Answer  uint64 `json:"answer"`
+	Cascade bool   `json:"cascade,omitzero"`
+	ID      string `json:"id"`
+	Part    int64  `json:"part"`
+}
+
 // How like an earlier question one must be whose answer may be taken.
 const (
 	// CacheExact takes the answer to the same rendering.
@@ -629,29 +653,31 @@ type BudgetExceeded struct {
 	Used int64 `json:"used"`
 }
 
-func (*QuestCreated) Type() Type   { return "quest.created" }
-func (*QuestStarted) Type() Type   { return "quest.started" }
-func (*QuestPaused) Type() Type    { return "quest.paused" }
-func (*QuestResumed) Type() Type   { return "quest.resumed" }
-func (*QuestStopped) Type() Type   { return "quest.stopped" }
-func (*QuestFinished) Type() Type  { return "quest.finished" }
-func (*QuestFailed) Type() Type    { return "quest.failed" }
-func (*QuestForked) Type() Type    { return "quest.forked" }
-func (*BudgetRaised) Type() Type   { return "budget.raised" }
-func (*QuestRested) Type() Type    { return "quest.rested" }
-func (*ProviderLost) Type() Type   { return "provider.lost" }
-func (*ProviderBack) Type() Type   { return "provider.back" }
-func (*UserMessage) Type() Type    { return "user.message" }
-func (*MessageSent) Type() Type    { return "message.sent" }
-func (*ModelCall) Type() Type      { return "model.call" }
-func (*ModelResult) Type() Type    { return "model.result" }
-func (*EmbedderFailed) Type() Type { return "embedder.failed" }
-func (*ToolCall) Type() Type       { return "tool.call" }
-func (*ToolResult) Type() Type     { return "tool.result" }
-func (*ToolAnswered) Type() Type   { return "tool.answered" }
-func (*ToolSkipped) Type() Type    { return "tool.skipped" }
-func (*PolicyBlocked) Type() Type  { return "policy.blocked" }
-func (*PolicyFailed) Type() Type   { return "policy.failed" }
-func (*TimerSet) Type() Type       { return "timer.set" }
-func (*TimerFired) Type() Type     { return "timer.fired" }
-func (*BudgetExceeded) Type() Type { return "budget.exceeded" }
+func (*QuestCreated) Type() Type    { return "quest.created" }
+func (*QuestStarted) Type() Type    { return "quest.started" }
+func (*QuestPaused) Type() Type     { return "quest.paused" }
+func (*QuestResumed) Type() Type    { return "quest.resumed" }
+func (*QuestStopped) Type() Type    { return "quest.stopped" }
+func (*QuestFinished) Type() Type   { return "quest.finished" }
+func (*QuestFailed) Type() Type     { return "quest.failed" }
+func (*QuestForked) Type() Type     { return "quest.forked" }
+func (*BudgetRaised) Type() Type    { return "budget.raised" }
+func (*QuestRested) Type() Type     { return "quest.rested" }
+func (*ProviderLost) Type() Type    { return "provider.lost" }
+func (*ProviderBack) Type() Type    { return "provider.back" }
+func (*UserMessage) Type() Type     { return "user.message" }
+func (*MessageSent) Type() Type     { return "message.sent" }
+func (*ModelCall) Type() Type       { return "model.call" }
+func (*ModelResult) Type() Type     { return "model.result" }
+func (*EmbedderFailed) Type() Type  { return "embedder.failed" }
+func (*RelationSet) Type() Type     { return "relation.set" }
+func (*RelationRemoved) Type() Type { return "relation.removed" }
+func (*ToolCall) Type() Type        { return "tool.call" }
+func (*ToolResult) Type() Type      { return "tool.result" }
+func (*ToolAnswered) Type() Type    { return "tool.answered" }
+func (*ToolSkipped) Type() Type     { return "tool.skipped" }
+func (*PolicyBlocked) Type() Type   { return "policy.blocked" }
+func (*PolicyFailed) Type() Type    { return "policy.failed" }
+func (*TimerSet) Type() Type        { return "timer.set" }
+func (*TimerFired) Type() Type      { return "timer.fired" }
+func (*BudgetExceeded) Type() Type  { return "budget.exceeded" }

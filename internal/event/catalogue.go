@@ -146,6 +146,11 @@ var catalogue = map[Type]entry{
 	"mcp.call":    derived[McpCall]().asks(),
 	"mcp.listed":  input[McpListed]().answers("mcp.call"),
 	"mcp.changed": input[McpChanged](),
+	"mcp.slow":    input[McpSlow](),
+	"mcp.updated": input[McpUpdated](),
+	"mcp.logged":  input[McpLogged]().leadsNowhere(),
+	"mcp.added":   input[McpAdded](),
+	"mcp.removed": input[McpRemoved](),
 	"mcp.asked":   input[McpAsked](),
 	"mcp.replied": derived[McpReplied](),
 
@@ -170,6 +175,9 @@ var catalogue = map[Type]entry{
 
 	"standing.shown": derived[StandingShown](),
 	"guidance.shown": derived[GuidanceShown](),
+
+	"relation.set":     derived[RelationSet](),
+	"relation.removed": derived[RelationRemoved](),
 
 	"interaction.opened":   derived[InteractionOpened]().asks(),
 	"interaction.answered": input[InteractionAnswered]().answers("interaction.opened"),

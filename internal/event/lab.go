@@ -199,7 +199,7 @@ type VoteCast struct {
 type AdvisorySent struct {
 	// Except is the one agent that is not told, where To is empty and all others are.
 	Except string `json:"except,omitzero"`
-	// Kind is unshown, review-requested, review-received, decided, announced or expired. All
+	// Kind is unshown, review-requested, review-received, decided, announced, updated or expired. All
 	// but the last wake an agent that has been parked for doing nothing, or because
 	// its model failed.
 	Kind string   `json:"kind"`
@@ -223,6 +223,7 @@ const (
 	AdviseAnnounced = "announced"
 	AdviseExpired   = "expired"
 	AdviseUnshown   = "unshown"
+	AdviseUpdated   = "updated"
 )
 
 func (*ToolPrepared) Type() Type         { return "tool.prepared" }

@@ -28,12 +28,19 @@ type McpCall struct {
 // A list that failed is not an empty one: it has an error, and the agent works without the
 // server's tools, and is told.
 type McpListed struct {
-	Call  uint64 `json:"call"`
+	Call uint64 `json:"call"`
+	// Count is how many tools the list has, where they are too many for a pin of each.
+	Count int64 `json:"count,omitzero"`
+	// Doubt says what could not be had of what the server has besides tools.
+	Doubt string `json:"doubt,omitzero"`
 	Error Text   `json:"error,omitzero"`
 	// LeftOut are tools that are not offered though they were asked for, and why.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
 	// List is what the pins stand for: description, schema and hints of each tool.
 	List *Ref `json:"list,omitzero"`
+	// More is what the server has besides tools, its resources and prompts, for an agent that
+	// finds them in the catalogue.
+	More *Ref `json:"more,omitzero"`
 	// Name and Version are what the server calls itself, Protocol is the revision that is
 	// spoken with it.
 	Name string `json:"name,omitzero"`
@@ -80,6 +87,48 @@ type ToolChange struct {
 	What []string `json:"what"`
 }
 
+// McpSlow says that an MCP server takes long to say what it has for an agent, the actor. An agent
+// that finds its tools begins without it; what the server says later it can still find.
+type McpSlow struct {
+	// Call is the mcp.call that is still open.
+	Call   uint64 `json:"call"`
+	Server string `json:"server"`
+}
+
+// McpUpdated says that a resource of an MCP server is another one since an agent, the actor, has
+// read it and asked to be told.
+type McpUpdated struct {
+	Server string `json:"server"`
+	URI    string `json:"uri"`
+}
+
+// McpLogged is what an MCP server has logged, where its settings ask for that: a stranger's text,
+// which agents are not told.
+type McpLogged struct {
+	// Level is debug, info, notice, warning, error, critical, alert or emergency.
+	Level  string `json:"level"`
+	Server string `json:"server"`
+	Text   string `json:"text"`
+}
+
+// McpAdded gives a quest another MCP server, by a person's word. Its agents are asked for what it
+// has before their next turn.
+type McpAdded struct {
+	Inbox int64 `json:"inbox,omitzero"`
+	// Kind, Name and Sampling are as in ServerPin, Said is what its Settings hold.
+	Kind     string `json:"kind"`
+	Name     string `json:"name"`
+	Said     string `json:"said"`
+	Sampling bool   `json:"sampling,omitzero"`
+}
+
+// McpRemoved takes an MCP server from a quest, by a person's word. Nothing of it is found any more;
+// calls of its tools are refused.
+type McpRemoved struct {
+	Inbox  int64  `json:"inbox,omitzero"`
+	Server string `json:"server"`
+}
+
 // McpAsked says that an MCP server wants to know something of a person, while it works on a
 // call of an agent, the actor. A person is asked: the interaction.opened that follows names
 // this event as its form.
@@ -122,8 +171,12 @@ type McpReplied struct {
 	Why string `json:"why,omitzero"`
 }
 
-// MaxPins is how many tools of one server an agent can be offered.
-const MaxPins = 64
+// MaxPins is how many tools of one server an agent can be shown, MaxListed how many it can find
+// that finds its tools.
+const (
+	MaxPins   = 64
+	MaxListed = 1000
+)
 
 // Answers implements Result.
 func (b *McpListed) Answers() uint64 { return b.Call }
@@ -142,3 +195,30 @@ func (*McpAsked) Type() Type { return "mcp.asked" }
 
 // Type implements Body.
 func (*McpReplied) Type() Type { return "mcp.replied" }
+
+// Type implements Body.
+func (*McpSlow) Type() Type { return "mcp.slow" }
+
+// Type implements Body.
+func (*McpUpdated) Type() Type { return "mcp.updated" }
+
+// Type implements Body.
+func (*McpLogged) Type() Type { return "mcp.logged" }
+
+// Type implements Body.
+func (*McpAdded) Type() Type { return "mcp.added" }
+
+// Type implements Body.
+func (*McpRemoved) Type() Type { return "mcp.removed" }
+
+// Number implements Order.
+func (b *McpAdded) Number() int64 { return b.Inbox }
+
+// SetNumber implements Order.
+func (b *McpAdded) SetNumber(n int64) { b.Inbox = n }
+
+// Number implements Order.
+func (b *McpRemoved) Number() int64 { return b.Inbox }
+
+// SetNumber implements Order.
+func (b *McpRemoved) SetNumber(n int64) { b.Inbox = n }

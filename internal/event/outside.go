@@ -16,6 +16,9 @@ type ToolProposed struct {
 // list is what a model is shown, and so a part of what the next call renders. Tools that
 // stay keep their places, so that providers find what they have cached.
 type ToolsShown struct {
+	// Beside is what fits besides tools: resources and prompts of servers, the best of each kind
+	// first.
+	Beside []FoundBeside `json:"beside,omitempty"`
 	// Call is the catalogue.call that it answers, 0 if it answers none.
 	Call uint64 `json:"call,omitzero"`
 	// Catalogue is the hash of all that was searched: what servers are pinned to, and the tools
@@ -46,6 +49,17 @@ type FoundTool struct {
 	Score int64 `json:"score"`
 }
 
+// FoundBeside is a resource or a prompt of a server that fits an intent.
+type FoundBeside struct {
+	// Kind is resource or prompt, Name the address of a resource or the name of a prompt.
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	// Says is the beginning of what the server says of it: a stranger's words.
+	Says   string `json:"says,omitzero"`
+	Score  int64  `json:"score"`
+	Server string `json:"server"`
+}
+
 // CatalogueCall asks which tools fit what an agent, the actor, wants to do: its task, before its
 // first turn, or what it says to search_tools. The tools.shown that answers it gives the agent
 // those that were found.
@@ -53,7 +67,7 @@ type CatalogueCall struct {
 	// For is the tool.call of search_tools, 0 before the first turn.
 	For    uint64 `json:"for,omitzero"`
 	Intent Text   `json:"intent"`
-	// Kind is local, mcp or skill, for tools from there alone.
+	// Kind is local, mcp or skill, for tools from there alone, or resource or prompt, for those.
 	Kind string `json:"kind,omitzero"`
 	// Most is how many tools are wanted.
 	Most int64 `json:"most"`

@@ -32,8 +32,10 @@ const (
 // Kinds are all of them.
 var Kinds = []string{Local, MCP, Skill}
 
-// Entry is a tool that can be found.
+// Entry is a tool that can be found, or something besides tools.
 type Entry struct {
+	// What says what it is besides a tool: resource or prompt, empty for a tool.
+	What string `json:"what,omitzero"`
 	// Source is where it comes from: local, mcp:<server> or skill:<skill>. Name is what it is
 	// called there, Shown what agents call it.
 	Source string `json:"source"`

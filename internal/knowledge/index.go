@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"lyceum/internal/event"
 	"lyceum/internal/plain"
 	"lyceum/internal/search"
 )
@@ -25,6 +27,8 @@ type Options struct {
 	Vectors *search.VectorCache
 	// Dir is where the indexes of large catalogues lie; empty keeps all in memory.
 	Dir string
+	// Hash is the catalogue's, if somebody has made it; else it is made where it is needed.
+	Hash event.Hash
 }
 
 // Index searches a catalogue as it was when the index was opened. It is safe for use by
@@ -41,8 +45,8 @@ type Index struct {
 // Open makes a catalogue ready to be searched. An embedder that fails costs the vectors alone.
 func Open(ctx context.Context, c *Catalogue, o Options) (*Index, error) {
 	x := &Index{entries: c.Entries(), close: func() error { return nil }}
-	docs := documents(x.entries)
-	if err := x.index(ctx, c, docs, o.Dir); err != nil {
+	docs, err := x.index(ctx, c, o.Dir, o.Hash)
+	if err != nil {
 		return nil, err
 	}
 	if o.Embedder == nil || len(docs) == 0 {
@@ -72,25 +76,36 @@ const (
 const maxDoubt = 300
 
 // index makes the words ready: in memory, or in a file that is found again by the catalogue's
-// hash.
-func (x *Index) index(ctx context.Context, c *Catalogue, docs []search.Document, dir string) error {
-	if len(docs) < Large || dir == "" {
+// hash. Whoever finds it there need not make the documents again, which takes longest.
+func (x *Index) index(ctx context.Context, c *Catalogue, dir string, hash event.Hash) (docs []search.Document, err error) {
+	if len(x.entries) < Large || dir == "" {
+		docs = documents(x.entries)
 		x.words = search.NewIndex(docs)
-		return nil
+		return docs, nil
 	}
-	hash, err := c.Hash()
-	if err != nil {
-		return err
+	if hash == (event.Hash{}) {
+		if hash, err = c.Hash(); err != nil {
+			return nil, err
+		}
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("index a catalogue: %w", err)
+		return nil, fmt.Errorf("index a catalogue: %w", err)
 	}
-	s, err := search.OpenStore(ctx, filepath.Join(dir, hash.String()+".db"), docs)
+	key := sha256.Sum256(fmt.Appendf(nil, "documents %d of %s", documentsVersion, hash))
+	s, err := search.OpenStoreBy(ctx, filepath.Join(dir, hash.String()+".db"), key, func() []search.Document {
+		docs = documents(x.entries)
+		return docs
+	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	x.words, x.close = s, s.Close
-	return nil
+	if x.words, x.close = s, s.Close; docs == nil {
+		docs, err = s.Documents(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return docs, nil
 }
 
 // Close closes the index's file, if it has one.
@@ -98,14 +113,17 @@ func (x *Index) Close() error { return x.close() }
 
 // Filter says which entries are looked at. What it leaves out takes no place among the best.
 type Filter struct {
-	// Kind is the kind of source, empty for any.
-	Kind string
+	// What is what entries are, empty for tools.
+	What string
+	// Kind is the kind of source, empty for any, Except one that is not wanted.
+	Kind, Except string
 	// Without says of shown names that they are not wanted; nil wants all.
 	Without func(shown string) bool
 }
 
 func (f *Filter) takes(e *Entry) bool {
-	return (f.Kind == "" || f.Kind == e.Kind()) && (f.Without == nil || !f.Without(e.Shown))
+	kind := e.Kind()
+	return f.What == e.What && (f.Kind == "" || f.Kind == kind) && kind != f.Except && (f.Without == nil || !f.Without(e.Shown))
 }
 
 // Found is what came of a search.

@@ -86,6 +86,10 @@ func parameters(schema string) (out []parameter) {
 	return out
 }
 
+// documentsVersion is how documents are made of entries. Whoever changes that counts it up, or
+// indexes on disk keep the old ones.
+const documentsVersion = 1
+
 // Documents are the entries of a catalogue as they are searched, in the order of their shown
 // names: of each the text that has a meaning, and beside it the words that count besides. These
 // are stems, the name again, the kinds of its verbs, and what is said of its siblings: the tools

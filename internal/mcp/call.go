@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"strings"
 	"sync"
 	"time"
 
@@ -155,12 +154,7 @@ func resultOf(r *sdk.CallToolResult) *Result {
 			add("Structured result:\n" + plain.JSON(text))
 		}
 	}
-	out.Text = strings.Join(texts, "\n")
-	if len(out.Text) > maxText {
-		whole := out.Text
-		out.Files = append(out.Files, media.File{Name: "result.txt", Data: []byte(whole)})
-		out.Text = plain.Cut(whole, maxText) + fmt.Sprintf("\n(cut after %d of %d bytes; the whole result is the attached file result.txt)", maxText, len(whole))
-	}
+	out.say(texts)
 	return out
 }
 

@@ -12,11 +12,13 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -63,6 +65,14 @@ type Options struct {
 	Root string
 	// Changed is told that the list of tools is another one. It must return soon.
 	Changed func()
+	// Updated is told that a resource is another one. It must return soon.
+	Updated func(uri string)
+	// Log is how grave what the server logs must be for Logged to hear it: a level of the
+	// protocol; empty wants none of it.
+	Log    string
+	Logged func(level, text string)
+	// Pages is how many pages a list may have; 0 is 50.
+	Pages int
 	// Ask asks a person what the server wants to know; nil declines.
 	Ask func(ctx context.Context, f *Form) (*Reply, error)
 	// Sample has a model asked what the server wants to know; nil offers no sampling.
@@ -81,6 +91,7 @@ type Client struct {
 	// over ends when the connection has.
 	over   context.Context
 	meter  *meter
+	pages  int
 	alive  progress
 	closed sync.Once
 }
@@ -98,7 +109,7 @@ func Pipe(ctx context.Context, rw io.ReadWriteCloser, o Options) (*Client, error
 }
 
 func connect(ctx context.Context, t sdk.Transport, m *meter, o Options) (*Client, error) {
-	c := &Client{meter: m}
+	c := &Client{meter: m, pages: cmp.Or(o.Pages, maxPages)}
 	client := sdk.NewClient(&sdk.Implementation{Name: "lyceum", Version: o.Version}, c.options(o))
 	if o.Root != "" {
 		//lint:ignore SA1019 servers of 2025-11-25 ask for them
@@ -134,6 +145,13 @@ func connect(ctx context.Context, t sdk.Transport, m *meter, o Options) (*Client
 			c.info.Name, c.info.Version = line(i.ServerInfo.Name, 100), line(i.ServerInfo.Version, 100)
 		}
 	}
+	if i := c.session.InitializeResult(); o.Log != "" && i != nil && i.Capabilities != nil && i.Capabilities.Logging != nil {
+		// A server that does not take the level logs what it likes, and what is less grave is left out.
+		//lint:ignore SA1019 servers of 2025-11-25 ask for it
+		_, _ = await(ctx, func() (any, error) {
+			return nil, c.session.SetLoggingLevel(ctx, &sdk.SetLoggingLevelParams{Level: sdk.LoggingLevel(o.Log)})
+		})
+	}
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	c.over = over
 	go func() {
@@ -159,6 +177,20 @@ func (c *Client) options(o Options) *sdk.ClientOptions {
 				o.Changed()
 			}
 		},
+		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) {
+			if o.Logged == nil || o.Log == "" || r.Params == nil || !graver(string(r.Params.Level), o.Log) {
+				return
+			}
+			text, err := canonical(r.Params.Data)
+			if err == nil {
+				o.Logged(string(r.Params.Level), line(text, 500))
+			}
+		},
+		ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) {
+			if o.Updated != nil && r.Params != nil && fitting(r.Params.URI) {
+				o.Updated(r.Params.URI)
+			}
+		},
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			c.alive.sign(r.Params.ProgressToken)
 		},
@@ -179,6 +211,15 @@ func (c *Client) options(o Options) *sdk.ClientOptions {
 		}
 	}
 	return out
+}
+
+// levels are those of the protocol, the least grave first.
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// graver reports whether a level is one, and at least as grave as another.
+func graver(level, least string) bool {
+	i := slices.Index(levels, level)
+	return i >= 0 && i >= slices.Index(levels, least)
 }
 
 // Info is what the server says of itself.

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,8 @@ type Address struct {
 	// Private are addresses that are not of the public internet and may be connected to
 	// all the same, as entries of network.allow are written.
 	Private []string
+	// Retry is how often a connection that broke is made again, -1 for never; 0 is twice.
+	Retry int
 }
 
 // Dial connects to a server by streamable HTTP.
@@ -38,7 +41,7 @@ func Dial(ctx context.Context, a Address, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &sdk.StreamableClientTransport{Endpoint: a.URL, HTTPClient: client, MaxRetries: 2, OAuthHandler: o.Login, MaxEventSize: maxMessage}
+	t := &sdk.StreamableClientTransport{Endpoint: a.URL, HTTPClient: client, MaxRetries: cmp.Or(a.Retry, 2), OAuthHandler: o.Login, MaxEventSize: maxMessage}
 	c, err := connect(ctx, t, m, o)
 	if err != nil {
 		client.CloseIdleConnections()

@@ -37,7 +37,7 @@ const (
 // end within bounds is an error, and no shorter one.
 func (c *Client) List(ctx context.Context) (out []Tool, err error) {
 	cursor, size, seen := "", 0, map[string]bool{}
-	for range maxPages {
+	for range c.pages {
 		page, err := await(ctx, func() (*sdk.ListToolsResult, error) {
 			return c.session.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
 		})
@@ -63,7 +63,7 @@ func (c *Client) List(ctx context.Context) (out []Tool, err error) {
 		}
 		seen[cursor] = true
 	}
-	return nil, fmt.Errorf("list tools: the server's list has more than %d pages", maxPages)
+	return nil, fmt.Errorf("list tools: the server's list has more than %d pages", c.pages)
 }
 
 // await waits for the SDK no longer than ctx lasts.

@@ -48,15 +48,20 @@ var builtins = []Builtin{
 	{"max-calls/1", "An agent may call tools, or certain of them, so many times for a task.", false, func() settings { return &maxCalls{} }},
 	{"same-error/1", "A tool that gives the same error several times is closed until something else has worked.", false, func() settings { return &sameError{Max: 3} }},
 	{"allowed-tools/1", "Agents of a role may use certain tools only.", false, func() settings { return &allowedTools{} }},
-	{"no-touch/1", "No tool may be given a path in certain folders.", false, func() settings { return &noTouch{} }},
+	{"no-touch/2", "No tool may be given a path in certain folders.", false, func() settings { return &noTouch{wide: true} }},
 	{"one-at-a-time/1", "In each of certain folders one tool works at a time; the next waits.", false, func() settings { return &oneAtATime{} }},
 	{"analysis-first/1", "What is to be executed must have passed an analysis since it was last changed.", false, func() settings { return &analysisFirst{Artifact: "path"} }},
 	{"thread/1", "A thread of the quest's own.", false, func() settings { return &own{} }},
 }
 
+// former are older versions, for quests that have pinned them.
+var former = []Builtin{
+	{"no-touch/1", "No tool may be given a path in certain folders; write_file leaves edit_file open.", false, func() settings { return &noTouch{} }},
+}
+
 // settingsOf reads a pinned policy.
 func settingsOf(p event.PolicySpec) (settings, error) {
-	for _, b := range builtins {
+	for _, b := range append(Builtins(), former...) {
 		if b.Use != p.Use {
 			continue
 		}

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -632,6 +633,28 @@ func TestNoTouchIsAboutCertainToolsIfSet(t *testing.T) {
 		equal(t, "another", s.why("agent-0", "read_file", args), "")
 	}
 	has(t, "the whole workspace", s.why("agent-0", "wipe", `{"path":"x"}`), "all: . must not be touched")
+}
+
+// A tool that writes files stands for all that do. A quest that has pinned the first version goes on by that.
+func TestNoTouchOfAWriterIsOfAllWriters(t *testing.T) {
+	t.Parallel()
+	writers := []string{"write_file", "edit_file", "edit_files", "move_file", "delete_file"}
+	for _, named := range writers {
+		s := play(t, "[{use: no-touch, paths: [secret], tools: ["+named+"]}]")
+		for _, tool := range writers {
+			has(t, named+" closes "+tool, s.why("agent-0", tool, `{"path":"secret"}`), "secret must not be touched")
+		}
+		equal(t, "reading", s.why("agent-0", "read_file", `{"path":"secret"}`), "")
+	}
+	for named, open := range map[string][]string{"write_file": {"edit_file"}, "edit_file": {"write_file"}, "edit_files": {"write_file", "edit_file", "move_file", "delete_file"}} {
+		gate, err := policy.New([]event.PolicySpec{{Name: "no-touch", Use: "no-touch/1", Settings: `{"paths":["secret"],"tools":["` + named + `"]}`}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range writers {
+			equal(t, "a quest of before: "+named+" closes "+tool, len(gate.Closed(tool)) == 0, slices.Contains(open, tool))
+		}
+	}
 }
 
 func TestOneAtATimeHasTheNextWait(t *testing.T) {

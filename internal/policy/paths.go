@@ -100,18 +100,28 @@ type noTouch struct {
 	Paths []string `json:"paths" yaml:"paths"`
 	// Tools are those it is for; none means all.
 	Tools []string `json:"tools,omitempty" yaml:"tools"`
+
+	// wide says that a tool which writes files stands for all that do. In the first version it stood for
+	// itself and those that came later.
+	wide bool
 }
+
+// fileWriters are the tools that change files, in the order in which they came.
+var fileWriters = []string{"write_file", "edit_file", "edit_files", "move_file", "delete_file"}
 
 func (s *noTouch) check() error { return checkFolders("paths", s.Paths) }
 
-// closes reports whether the policy is for a tool. What is closed to write_file or edit_file is
-// closed to the tools that came after them and do as much.
+// closes reports whether the policy is for a tool. What is closed to a tool that writes files is closed to
+// all of them: each could do what the others must not.
 func (s *noTouch) closes(tool string) bool {
 	if len(s.Tools) == 0 || slices.Contains(s.Tools, tool) {
 		return true
 	}
-	writes := slices.Contains(s.Tools, "write_file") || slices.Contains(s.Tools, "edit_file")
-	return writes && slices.Contains([]string{"edit_files", "move_file", "delete_file"}, tool)
+	named, closed := fileWriters, fileWriters
+	if !s.wide {
+		named, closed = fileWriters[:2], fileWriters[2:]
+	}
+	return slices.Contains(closed, tool) && slices.ContainsFunc(named, func(w string) bool { return slices.Contains(s.Tools, w) })
 }
 
 // Closed are the files and folders of a workspace that are closed to a tool, whoever calls

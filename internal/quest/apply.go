@@ -136,6 +136,7 @@ func (s *State) applyCall(e event.Event) {
 		s.got(e, b.Call, b.Output, b.Error, b.Attachments)
 	case *event.ToolAnswered:
 		s.learnt(e.Actor, b.Call)
+		s.heardOf(e.Actor, b.Call)
 		s.got(e, b.Call, b.Output, b.Error, b.Attachments)
 	case *event.TimerSet:
 		s.timed(e, b)
@@ -148,6 +149,9 @@ func (s *State) applyCall(e event.Event) {
 		s.shown(e.Actor, b)
 	case *event.McpCall, *event.McpListed, *event.McpChanged:
 		s.applyServer(e)
+	case *event.McpSlow, *event.McpAdded, *event.McpRemoved:
+		s.applyRegistry(e)
+	case *event.McpUpdated, *event.McpLogged: // the first becomes an advisory, the other is for people
 	case *event.McpAsked, *event.McpReplied:
 		s.applyForm(e)
 	case *event.GatewayAsked:
@@ -168,6 +172,8 @@ func (s *State) applyCall(e event.Event) {
 		if a := s.Agent(e.Actor); a != nil {
 			a.Prepared(b)
 		}
+	case *event.RelationSet, *event.RelationRemoved:
+		s.relates(e)
 	case *event.StandingShown:
 		s.Agent(e.Actor).Stand(b.Text)
 	case *event.GuidanceShown:
@@ -505,6 +511,8 @@ func (s *State) Check(actor string, b event.Body) error {
 		return cmp.Or(s.fresh(b.Inbox), s.checkSteer(b))
 	case *event.ConversationBound:
 		return cmp.Or(s.fresh(b.Inbox), s.checkBound(b))
+	case *event.McpAdded, *event.McpRemoved, *event.McpSlow, *event.McpUpdated:
+		return s.checkRegistry(actor, b)
 	case event.Order:
 		return s.fresh(b.Number())
 	case *event.ToolPrepared:

@@ -44,6 +44,8 @@ func Decide(s *State, e event.Event) []event.Draft {
 		}
 	case *event.ToolSkipped:
 		return s.afterSkip(e)
+	case *event.McpUpdated:
+		return s.updated(e, b)
 	case *event.TimerFired:
 		if s.Status != Running {
 			return nil

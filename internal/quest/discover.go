@@ -92,6 +92,9 @@ type Pinned struct {
 type PinnedServer struct {
 	Name           string
 	Settings, List event.Ref
+	// Said are the settings of a server that came later; More is what it has besides tools.
+	Said string     `json:",omitzero"`
+	More *event.Ref `json:",omitzero"`
 	// Without are its tools that are not what they were, or are gone.
 	Without []string
 }
@@ -118,7 +121,7 @@ func (s *State) Pinned(name string) *Pinned {
 		if o == nil || o.List == nil {
 			continue
 		}
-		one := PinnedServer{Name: srv.Name, Settings: srv.Settings, List: *o.List, Without: slices.Clone(o.Missing)}
+		one := PinnedServer{Name: srv.Name, Settings: srv.Settings, List: *o.List, Said: s.Said[srv.Name], More: o.More, Without: slices.Clone(o.Missing)}
 		for _, c := range o.Closed {
 			one.Without = append(one.Without, c.Name)
 		}
@@ -151,7 +154,7 @@ func (s *State) useSearch(a *agent.Agent, u *agent.Use, e event.Event) []event.D
 	}
 	i := slices.IndexFunc(f.Lookups, func(l Lookup) bool { return l.For == u.Call })
 	if i < 0 {
-		b, wrong := readIntent(u)
+		b, wrong := readIntent(u, slices.Contains(f.Names, ReadResource))
 		if wrong != "" {
 			return reply(true, wrong)
 		}
@@ -163,8 +166,17 @@ func (s *State) useSearch(a *agent.Agent, u *agent.Use, e event.Event) []event.D
 	return nil
 }
 
+// searched are the kinds of what can be searched for. Agents of quests that are older than the
+// tools that fetch them have no resources and prompts.
+func searched(beside bool) (kinds []string, words string) {
+	if !beside {
+		return []string{"local", "mcp", "skill"}, "The kind must be local, mcp or skill."
+	}
+	return []string{"local", "mcp", "skill", KindResource, KindPrompt}, "The kind must be local, mcp, skill, resource or prompt."
+}
+
 // readIntent reads the arguments of search_tools, and says what is wrong with them.
-func readIntent(u *agent.Use) (*event.CatalogueCall, string) {
+func readIntent(u *agent.Use, beside bool) (*event.CatalogueCall, string) {
 	var in struct {
 		Intent string `json:"intent"`
 		Kind   string `json:"kind"`
@@ -181,8 +193,9 @@ func readIntent(u *agent.Use) (*event.CatalogueCall, string) {
 		return nil, "The intent is empty: say what you want to do."
 	case event.Weight(in.Intent) > maxIntent:
 		return nil, "The intent is too long: say what you want to do in a sentence."
-	case in.Kind != "" && in.Kind != "local" && in.Kind != "mcp" && in.Kind != "skill":
-		return nil, "The kind must be local, mcp or skill."
+	}
+	if kinds, words := searched(beside); in.Kind != "" && !slices.Contains(kinds, in.Kind) {
+		return nil, words
 	}
 	return &event.CatalogueCall{For: u.Call, Intent: event.Text{Text: in.Intent}, Kind: in.Kind, Most: FoundTools}, ""
 }
@@ -232,10 +245,11 @@ func foundWords(a *agent.Agent, b *event.ToolsShown) string {
 	if len(had) > 0 {
 		out = append(out, "You have these already: "+strings.Join(had, ", ")+".")
 	}
+	out = append(out, besideWords(b.Beside)...)
 	if len(b.Skills) > 0 {
 		out = append(out, "These skills may fit; "+LoadSkill+" shows one:\n"+skillLines(b.Skills)+"\n")
 	}
-	if len(b.Found)+len(b.Skills) == 0 {
+	if len(b.Found)+len(b.Skills)+len(b.Beside) == 0 {
 		out = append(out, "No tool fits that: say it in other words, or work with the tools that you have.")
 	}
 	for _, l := range b.LeftOut {
@@ -273,7 +287,7 @@ func (s *State) abandonSearches() {
 func (s *State) notShown(a *agent.Agent, name string) string {
 	for _, srv := range s.Servers {
 		o := s.Offer(a.Name, srv.Name)
-		if o != nil && slices.ContainsFunc(o.Pins, func(p event.ToolPin) bool { return p.Name == name }) {
+		if o != nil && len(o.Pins) > 0 && o.has(srv.Name, name) {
 			return fmt.Sprintf("The tool %s is there, and you are not shown it: say what you want to do with it to %s, and call it once you have it.", name, SearchTools)
 		}
 	}

@@ -196,7 +196,8 @@ func (s *State) attend(e event.Event) {
 		s.gate.Tell(e.Type, saidFacts(b.To, b.Text))
 	case *event.PolicyFailed:
 		s.gate.Break(b.Policy, b.Reason)
-	case *event.QuestStarted, *event.QuestResumed, *event.BudgetRaised, *event.UserMessage, *event.InteractionAnswered, *event.InteractionExpired, *event.PrepareResult:
+	case *event.QuestStarted, *event.QuestResumed, *event.BudgetRaised, *event.UserMessage, *event.InteractionAnswered, *event.InteractionExpired, *event.PrepareResult,
+		*event.McpAdded, *event.McpRemoved:
 		s.all = true
 		s.gate.Tell(e.Type, s.happened(e))
 	default:

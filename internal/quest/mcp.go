@@ -21,9 +21,14 @@ type Offer struct {
 	// Listed says that there was an answer. Failed says that there are no tools for it.
 	Listed bool `json:",omitzero"`
 	Failed bool `json:",omitzero"`
-	// List is what the pins stand for.
-	List *event.Ref      `json:",omitzero"`
-	Pins []event.ToolPin `json:",omitempty"`
+	// Slow says that no turn waits for the open call.
+	Slow bool `json:",omitzero"`
+	// List is what the pins stand for. Count is how many tools it has, where there is no pin of
+	// each. More is what the server has besides tools.
+	List  *event.Ref      `json:",omitzero"`
+	Pins  []event.ToolPin `json:",omitempty"`
+	Count int64           `json:",omitzero"`
+	More  *event.Ref      `json:",omitzero"`
 	// Closed are tools that are not what they were, Missing those that are no more,
 	// Added those that are new and not offered.
 	Closed  []event.ToolChange `json:",omitempty"`
@@ -49,7 +54,7 @@ func (s *State) connect(a *agent.Agent, e event.Event) (step []event.Draft, wait
 		case o == nil || !o.Listed && o.Call == 0:
 			return []event.Draft{After(s.cause(a, e), a.Name, "", &event.McpCall{Server: srv.Name})}, true
 		case o.Call != 0:
-			waits = true
+			waits = waits || !o.Slow
 		case len(o.Take) > 0:
 			return []event.Draft{After(s.cause(a, e), a.Name, "", &event.McpCall{Server: srv.Name, Take: o.Take})}, true
 		}
@@ -88,11 +93,15 @@ func (s *State) applyServer(e event.Event) {
 // everything as it was.
 func (s *State) listed(actor string, b *event.McpListed) {
 	o, failed := s.Offer(actor, b.Server), b.List == nil
-	o.Call = 0
-	if failed && len(o.Pins) > 0 {
+	o.Call, o.Slow = 0, false
+	if s.server(b.Server) == nil {
+		delete(s.Offers, offerKey(actor, b.Server)) // it was removed meanwhile
 		return
 	}
-	o.Listed, o.Failed, o.List, o.Pins = true, failed, b.List, b.Pins
+	if failed && o.Tools() > 0 {
+		return
+	}
+	o.Listed, o.Failed, o.List, o.Pins, o.Count, o.More = true, failed, b.List, b.Pins, b.Count, b.More
 	o.Closed, o.Missing, o.Added, o.Sum, o.Refused = nil, nil, nil, event.Hash{}, event.Hash{}
 	key := offerKey(actor, b.Server)
 	s.Changed = slices.DeleteFunc(s.Changed, func(k string) bool { return k == key })
@@ -188,6 +197,9 @@ func (s *State) checkListed(actor string, b *event.McpListed) error {
 	if o := s.Offer(actor, b.Server); s.Agent(actor) == nil || o == nil || o.Call != b.Call {
 		return fmt.Errorf("mcp.call %d of quest %s is not about the server %.40q for %s", b.Call, s.Name, b.Server, actor)
 	}
+	if b.Count != 0 && (s.Finders[actor] == nil || len(b.Pins) > 0 || b.List == nil || b.Count < 0 || b.Count > event.MaxListed) {
+		return fmt.Errorf("the server %s has %d tools for %s: want at most %d, for an agent that finds its tools, and the list", b.Server, b.Count, actor, event.MaxListed)
+	}
 	if len(b.Pins) > event.MaxPins || b.List == nil && len(b.Pins) > 0 {
 		return fmt.Errorf("the server %s has %d pins: want at most %d, and the list that they stand for", b.Server, len(b.Pins), event.MaxPins)
 	}
@@ -207,9 +219,7 @@ func (s *State) checkChanged(actor string, b *event.McpChanged) error {
 	if s.Agent(actor) == nil || o == nil || !o.Listed || o.Failed {
 		return fmt.Errorf("quest %s has no tools of the server %.40q for %s that could change", s.Name, b.Server, actor)
 	}
-	has := func(name string) bool {
-		return slices.ContainsFunc(o.Pins, func(p event.ToolPin) bool { return p.Name == name })
-	}
+	has := func(name string) bool { return o.has(b.Server, name) }
 	for _, c := range b.Changed {
 		if !has(c.Name) {
 			return fmt.Errorf("the tool %.80q of the server %s changed, and %s never had it", c.Name, b.Server, actor)

@@ -40,15 +40,18 @@ var coreTools = []OwnTool{{
 			`"lines":{"type":"integer","minimum":1,"maximum":2000,"description":"how many lines to show at most; default 200"}}}`},
 }, {
 	Step: AnsweredTool,
-	Tool: model.Tool{Name: SearchTools, Description: "Finds tools that you are not shown yet. There are more than you see: say what you want to do, and you have the tools that fit best from your next turn on.",
+	Tool: model.Tool{Name: SearchTools, Description: "Finds tools that you are not shown yet, and resources and prompts of servers. There are more than you see: say what you want to do, and you have the tools that fit best from your next turn on.",
 		Schema: `{"type":"object","additionalProperties":false,"required":["intent"],"properties":{` +
 			`"intent":{"type":"string","minLength":1,"description":"what you want to do, in a sentence"},` +
-			`"kind":{"type":"string","enum":["local","mcp","skill"],"description":"where the tool should come from: Lyceum itself, a server, a skill; default anywhere"}}}`},
+			`"kind":{"type":"string","enum":["local","mcp","skill","resource","prompt"],"description":"where the tool should come from: Lyceum itself, a server, a skill; or resource or prompt, for those of servers alone; default anything"}}}`},
 }, skillTools[0], skillTools[1], skillTools[2]}
 
 // CoreTools are the tools of the core that an agent of a quest has; world says that it has
 // tools of the world, whose results may be long, alone that it asks nobody.
 func (s *Spec) CoreTools(world, alone bool) (out []OwnTool) {
+	if s.Relations && !alone {
+		out = append(out, relationTools...)
+	}
 	for _, t := range coreTools {
 		if t.Name == askPerson && s.MayAsk && !alone || t.Name == ReadResult && world || t.Name == SearchTools && s.Discover && !alone {
 			out = append(out, t)
@@ -80,6 +83,8 @@ func (s *State) useOwn(a *agent.Agent, u *agent.Use, e event.Event) []event.Draf
 		return s.useAsk(a, u, e)
 	case SearchTools:
 		return s.useSearch(a, u, e)
+	case Relate, Unrelate, Relations:
+		return s.useRelation(a, u, e)
 	}
 	return s.rules.toolbox.Use(s, a, u, e)
 }

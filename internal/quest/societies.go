@@ -206,6 +206,9 @@ func (l Societies) Check(s *Spec) error {
 	}
 	faults = append(faults, FaultsOf(l.checkAgents(s, soc))...)
 	faults = append(faults, FaultsOf(l.checkDiscover(s, soc))...)
+	if _, cast := soc.(Cast); cast && s.Relations {
+		faults = append(faults, Fault("relations", "relations: the agents of %s have the tools of their roles; leave it out", NameOf(soc.Rules())))
+	}
 	faults = append(faults, s.Prompts.check(soc, s.Context)...)
 	keys := l.checkKeys(s, soc)
 	faults = append(faults, keys...)

@@ -478,9 +478,11 @@ func (s *State) Own(name string) *OwnTool {
 	if name == "" {
 		return nil
 	}
-	for i := range coreTools {
-		if coreTools[i].Name == name {
-			return &coreTools[i]
+	for _, tools := range [][]OwnTool{coreTools, relationTools} {
+		for i := range tools {
+			if tools[i].Name == name {
+				return &tools[i]
+			}
 		}
 	}
 	if s.rules.toolbox == nil {

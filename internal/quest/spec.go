@@ -43,8 +43,10 @@ type Spec struct {
 	// Discover is for quests with many tools.
 	Discover bool `yaml:"discover,omitempty" json:"discover,omitempty" jsonschema:"whether agents begin with the eight of the servers' tools that fit the question best, and find others with the tool search_tools, instead of being shown all of them; for agents without roles of their own; see docs/tools.md; default false"`
 	// Cache is for quests that are asked again.
-	Cache  string `yaml:"cache,omitempty" json:"cache,omitempty" jsonschema:"whether an answer that a model gave in another quest of this home during the last 24 hours may be taken instead of a new one, at no cost: exact for the same request, near also for the same question in slightly other words; never where an answer counts as a sample; see docs/models.md; default: every answer is new"`
-	MayAsk bool   `yaml:"may_ask,omitempty" json:"may_ask,omitempty" jsonschema:"whether agents may ask you something while they work, with the tool ask_person; see docs/questions.md; default false"`
+	Cache string `yaml:"cache,omitempty" json:"cache,omitempty" jsonschema:"whether an answer that a model gave in another quest of this home during the last 24 hours may be taken instead of a new one, at no cost: exact for the same request, near also for the same question in slightly other words; never where an answer counts as a sample; see docs/models.md; default: every answer is new"`
+	// Relations is for work of many steps.
+	Relations bool `yaml:"relations,omitempty" json:"relations,omitempty" jsonschema:"whether agents note plans, steps, files and how they belong together with the tools relate, unrelate and relations; for agents without roles of their own; see docs/tools.md; default false"`
+	MayAsk    bool `yaml:"may_ask,omitempty" json:"may_ask,omitempty" jsonschema:"whether agents may ask you something while they work, with the tool ask_person; see docs/questions.md; default false"`
 	// MCP is read node by node.
 	MCP setting.Servers `yaml:"mcp,omitempty" json:"mcp,omitempty" jsonschema:"MCP servers whose tools the agents get, by name, each with run or url; see docs/protocols.md"`
 	// Computer is a word or a mapping, and so read node by node.

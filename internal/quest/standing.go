@@ -109,6 +109,7 @@ func (s *State) standing(a *agent.Agent, now event.Time) string {
 		lines = append(lines, r.Standing(s, a)...)
 	}
 	lines = append(lines, s.budgetLines(a, now)...)
+	lines = append(lines, s.relationLines(a)...)
 	lines = append(lines, commandLine(a)...)
 	if slices.Contains(a.ToolNames, toolWriteFile) {
 		have := "You have none yet."

@@ -113,8 +113,14 @@ type State struct {
 	Servers []event.ServerPin `json:",omitempty"`
 	Offers  map[string]*Offer `json:",omitempty"`
 	Changed []string          `json:",omitempty"`
+	// Said are the settings of servers that came later, by name; Removed are the names of those
+	// that a person has taken away.
+	Said    map[string]string `json:",omitempty"`
+	Removed []string          `json:",omitempty"`
 	// Finders are agents that find their tools in the catalogue, by name.
 	Finders map[string]*Finder `json:",omitempty"`
+	// Related is what agents have noted about how things belong together, nil if nothing.
+	Related *Related `json:",omitzero"`
 	// Forms are what servers want to know of people, the oldest first.
 	Forms []Form `json:",omitempty"`
 

@@ -155,6 +155,10 @@ func (r *Runtime) Post(ctx context.Context, name string, c ledger.Command) (int6
 		b.Text = r.Redact(b.Text)
 	case *event.StudyOrder:
 		b.Reason = r.Redact(b.Reason)
+	case *event.McpAdded:
+		if r.Redact(b.Said) != b.Said {
+			return 0, BadPlan("what is said of the server %s holds a secret: put it into a variable, and name that under headers", b.Name)
+		}
 	}
 	body, err := event.EncodeBody(c.Body)
 	if err == nil {

@@ -182,6 +182,9 @@ func (c *creation) tools(soc quest.Society, p *profile.Profile) ([]model.Tool, e
 	if len(world) == 0 {
 		own = slices.DeleteFunc(own, func(t model.Tool) bool { return t.Name == quest.ReadResult })
 	}
+	if c.plan.Spec.Discover {
+		own = append(own, besideTools...)
+	}
 	all := append(world, own...)
 	slices.SortFunc(all, func(a, b model.Tool) int { return cmp.Compare(a.Name, b.Name) })
 	return all, nil

@@ -11,6 +11,7 @@ import (
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
 	"lyceum/internal/knowledge"
+	"lyceum/internal/mcp"
 	"lyceum/internal/mcp/setting"
 	"lyceum/internal/model"
 	"lyceum/internal/plain"
@@ -35,7 +36,21 @@ type Discovery struct {
 	mu      sync.Mutex // held while an index is made, so that it is made once
 	known   map[discovered]*knowledge.Index
 	vectors *search.VectorCache
+	// made are catalogues, by what they are made of: reading thousands of tools again for each
+	// search takes longer than the search.
+	made map[event.Hash]*madeCatalogue
 }
+
+// madeCatalogue is a catalogue that nobody changes any more.
+type madeCatalogue struct {
+	*knowledge.Catalogue
+	hash event.Hash
+	left []event.LeftOut
+}
+
+// maxMade is how many catalogues are kept. Agents of a quest mostly share one, and it is another
+// whenever a server changes.
+const maxMade = 8
 
 // discovered is what an index is known by: a catalogue, and whose vectors it has.
 type discovered struct {
@@ -45,7 +60,7 @@ type discovered struct {
 
 // NewDiscovery returns one that has searched nothing yet.
 func (r *Runtime) NewDiscovery() *Discovery {
-	return &Discovery{rt: r, known: map[discovered]*knowledge.Index{}}
+	return &Discovery{rt: r, known: map[discovered]*knowledge.Index{}, made: map[event.Hash]*madeCatalogue{}}
 }
 
 // Close lets go of all indexes.
@@ -66,23 +81,52 @@ func (d *Discovery) Close() (err error) {
 // Catalogue is what an agent can find, made of what the ledger has pinned. Tools whose shown
 // names are taken are left out, and named.
 func (d *Discovery) Catalogue(ctx context.Context, from *quest.Pinned) (*knowledge.Catalogue, []event.LeftOut, error) {
-	core, err := d.tools(ctx, from.Core)
+	m, err := d.catalogue(ctx, from)
 	if err != nil {
 		return nil, nil, err
+	}
+	return m.Catalogue, m.left, nil
+}
+
+func (d *Discovery) catalogue(ctx context.Context, from *quest.Pinned) (*madeCatalogue, error) {
+	data, err := json.Marshal(from, json.Deterministic(true))
+	if err != nil {
+		return nil, err
+	}
+	key := event.HashOf(data)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if m := d.made[key]; m != nil {
+		return m, nil
+	}
+	core, err := d.tools(ctx, from.Core)
+	if err != nil {
+		return nil, err
 	}
 	var servers []listedServer
 	for _, s := range from.Servers {
 		one, err := d.server(ctx, s)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		servers = append(servers, one)
 	}
 	shelf, err := d.rt.Shelf(ctx, from.Skills)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return catalogueOf(core, servers, shelf)
+	m := &madeCatalogue{}
+	if m.Catalogue, m.left, err = catalogueOf(core, servers, shelf); err != nil {
+		return nil, err
+	}
+	if m.hash, err = m.Hash(); err != nil {
+		return nil, err
+	}
+	if len(d.made) >= maxMade {
+		clear(d.made)
+	}
+	d.made[key] = m
+	return m, nil
 }
 
 // listedServer is a server and the tools that are to be found of it.
@@ -90,23 +134,29 @@ type listedServer struct {
 	name string
 	set  setting.Server
 	pins []pinnedTool
+	more mcp.Beside
 }
 
 // server reads what a server was pinned to.
 func (d *Discovery) server(ctx context.Context, s quest.PinnedServer) (out listedServer, err error) {
 	out.name = s.Name
-	data, err := d.rt.Blob(ctx, s.Settings)
-	if err == nil {
-		err = json.Unmarshal(data, &out.set)
+	if out.set, err = d.rt.serverSaid(ctx, s.Name, s.Said, s.Settings); err != nil {
+		return out, err
 	}
-	if err != nil {
-		return out, fmt.Errorf("read what is said of the server %s: %w", s.Name, err)
-	}
+	var data []byte
 	if data, err = d.rt.Blob(ctx, s.List); err == nil {
 		out.pins, err = readPins(data)
 	}
 	if err != nil {
 		return out, fmt.Errorf("read the tools of the server %s: %w", s.Name, err)
+	}
+	if s.More != nil {
+		if data, err = d.rt.Blob(ctx, *s.More); err == nil {
+			err = json.Unmarshal(data, &out.more)
+		}
+		if err != nil {
+			return out, fmt.Errorf("read the resources of the server %s: %w", s.Name, err)
+		}
 	}
 	out.pins = slices.DeleteFunc(out.pins, func(p pinnedTool) bool { return slices.Contains(s.Without, p.Offered) })
 	return out, nil
@@ -127,20 +177,47 @@ func catalogueOf(core []model.Tool, servers []listedServer, shelf *Shelf) (*know
 		}
 	}
 	var left []event.LeftOut
-	for _, s := range servers {
-		for _, p := range s.pins {
-			e, why := s.entry(p)
-			if why == "" {
-				if err := c.Add(e); err != nil {
-					why = err.Error()
+	for i, list := range entriesOf(servers) {
+		for j, e := range list {
+			if e.why == "" {
+				if err := c.Add(e.Entry); err != nil {
+					e.why = err.Error()
 				}
 			}
-			if why != "" && len(left) < maxLeftOut {
-				left = append(left, event.LeftOut{Name: AtMost(p.Offered, 80), Why: AtMost(why, 200)})
+			if e.why != "" && len(left) < maxLeftOut {
+				left = append(left, event.LeftOut{Name: AtMost(servers[i].pins[j].Offered, 80), Why: AtMost(e.why, 200)})
 			}
 		}
 	}
+	for i := range servers {
+		for _, e := range servers[i].besides() {
+			_ = c.Add(e) // what is there twice is there once
+		}
+	}
 	return c, append(left, shelf.entries(c)...), nil
+}
+
+// listedEntry is a tool of a server as it is found, or why it cannot be.
+type listedEntry struct {
+	knowledge.Entry
+	why string
+}
+
+// entriesOf are the entries of each server. Reading the schemas of thousands of tools is most of the
+// work of making a catalogue, so servers are read side by side.
+func entriesOf(servers []listedServer) [][]listedEntry {
+	out := make([][]listedEntry, len(servers))
+	var all sync.WaitGroup
+	for i := range servers {
+		all.Go(func() {
+			for _, p := range servers[i].pins {
+				e, why := servers[i].entry(p)
+				out[i] = append(out[i], listedEntry{e, why})
+			}
+		})
+	}
+	all.Wait()
+	return out
 }
 
 // entry is a tool of the server as it is found, or why it cannot be.
@@ -179,7 +256,7 @@ func (d *Discovery) index(ctx context.Context, c *knowledge.Catalogue, hash even
 	if x := d.known[key]; x != nil {
 		return x, nil
 	}
-	o := knowledge.Options{Embedder: by}
+	o := knowledge.Options{Embedder: by, Hash: hash}
 	if d.rt.Home != "" {
 		o.Dir = filepath.Join(d.rt.Home, "cache", "tools")
 		if d.vectors == nil && by != nil {
@@ -201,10 +278,11 @@ func (d *Discovery) index(ctx context.Context, c *knowledge.Catalogue, hash even
 // Search is what fits a call among what is pinned, without the list that is made of it.
 // window is how many tokens the agent may see.
 func (d *Discovery) Search(ctx context.Context, from *quest.Pinned, call *event.CatalogueCall, window int64, by search.Embedder) (*event.ToolsShown, *knowledge.Catalogue, error) {
-	c, left, err := d.Catalogue(ctx, from)
+	m, err := d.catalogue(ctx, from)
 	if err != nil {
 		return nil, nil, err
 	}
+	c, left := m.Catalogue, m.left
 	intent := call.Intent.Text
 	if call.Intent.Ref != nil {
 		data, err := d.rt.Blob(ctx, *call.Intent.Ref)
@@ -220,13 +298,17 @@ func (d *Discovery) Search(ctx context.Context, from *quest.Pinned, call *event.
 	if call.For != 0 {
 		left = nil // that was told before the first turn
 	}
-	b, err := d.find(ctx, c, rules, intent, call, window, left, by)
+	b, err := d.find(ctx, c, m.hash, rules, intent, call, window, left, by)
 	return b, c, err
 }
 
 // find is what fits a call in a catalogue, and among texts that rules link to.
-func (d *Discovery) find(ctx context.Context, c *knowledge.Catalogue, rules []knowledge.Subject, intent string, call *event.CatalogueCall, window int64, left []event.LeftOut, by search.Embedder) (*event.ToolsShown, error) {
-	b, err := d.search(ctx, c, intent, knowledge.Filter{Kind: call.Kind, Without: noTool(c, call.For == 0)}, call.Most, by)
+func (d *Discovery) find(ctx context.Context, c *knowledge.Catalogue, hash event.Hash, rules []knowledge.Subject, intent string, call *event.CatalogueCall, window int64, left []event.LeftOut, by search.Embedder) (*event.ToolsShown, error) {
+	f := knowledge.Filter{Kind: call.Kind, Without: func(shown string) bool { _, skill := isSkill(shown); return skill }}
+	if call.For == 0 {
+		f.Except = knowledge.Local // agents begin with these: they take no place
+	}
+	b, err := d.search(ctx, c, hash, intent, f, call.Most, by)
 	if err != nil {
 		return nil, err
 	}
@@ -260,17 +342,19 @@ func noTool(c *knowledge.Catalogue, first bool) func(shown string) bool {
 }
 
 // search is what fits an intent.
-func (d *Discovery) search(ctx context.Context, c *knowledge.Catalogue, intent string, f knowledge.Filter, most int64, by search.Embedder) (*event.ToolsShown, error) {
-	b := &event.ToolsShown{}
-	var err error
-	if b.Catalogue, err = c.Hash(); err != nil {
-		return nil, err
-	}
-	x, err := d.index(ctx, c, b.Catalogue, by)
+func (d *Discovery) search(ctx context.Context, c *knowledge.Catalogue, hash event.Hash, intent string, f knowledge.Filter, most int64, by search.Embedder) (*event.ToolsShown, error) {
+	b := &event.ToolsShown{Catalogue: hash}
+	x, err := d.index(ctx, c, hash, by)
 	if err != nil {
 		return nil, err
 	}
+	if f.Kind == quest.KindResource || f.Kind == quest.KindPrompt {
+		most = 0
+	}
 	found, err := x.Search(ctx, intent, f, int(most))
+	if err == nil {
+		err = d.relevant(ctx, x, intent, f.Kind, b)
+	}
 	if err != nil {
 		return nil, err
 	}

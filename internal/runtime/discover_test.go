@@ -88,7 +88,7 @@ func TestAnAgentFindsToolsOfAServer(t *testing.T) {
 		t.Errorf("for its task it found %+v", first)
 	}
 	before, after := l.toolList(first.Tools), l.toolList(second.Tools)
-	if len(before) != 3+quest.FirstTools || !slices.Equal(after[:len(before)], before) {
+	if len(before) != 5+quest.FirstTools || !slices.Equal(after[:len(before)], before) {
 		t.Errorf("the list is no longer what it was with more behind it: %d tools, then %d", len(before), len(after))
 	}
 	if !slices.Contains(found(second), "peer__send_letter") || !slices.ContainsFunc(after[len(before):], func(t model.Tool) bool {

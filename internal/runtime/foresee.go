@@ -114,14 +114,14 @@ func (r *Runtime) Foresee(ctx context.Context, p Plan, intent string) (*Foreseen
 			return nil, fmt.Errorf("read what is said of the server %s: %w", pin.Name, err)
 		}
 		f := ForeseenServer{Name: pin.Name, Kind: pin.Kind}
-		pins, err := r.listTools(ctx, pin.Name, set)
+		pins, err := r.listTools(ctx, pin.Name, set, b.Discover)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if f.Tools = len(pins); err != nil {
 			f.Error = r.Redact(err.Error())
 		} else {
-			listed = append(listed, listedServer{pin.Name, set, pins})
+			listed = append(listed, listedServer{name: pin.Name, set: set, pins: pins})
 		}
 		out.Servers = append(out.Servers, f)
 	}
@@ -155,7 +155,7 @@ func (r *Runtime) Foresee(ctx context.Context, p Plan, intent string) (*Foreseen
 var errInside = errors.New("it runs inside the agents' computers: what it has is known once the quest runs")
 
 // listTools asks a server for its tools, as it is asked before an agent's first turn.
-func (r *Runtime) listTools(ctx context.Context, name string, set setting.Server) ([]pinnedTool, error) {
+func (r *Runtime) listTools(ctx context.Context, name string, set setting.Server, finds bool) ([]pinnedTool, error) {
 	if set.Kind() != setting.HTTP {
 		return nil, errInside
 	}
@@ -163,13 +163,13 @@ func (r *Runtime) listTools(ctx context.Context, name string, set setting.Server
 	defer cancel()
 	l := &live{rt: r}
 	l.servers = &servers{l: l}
-	s := &served{l: l, server: name, set: set}
-	to := mcp.Address{URL: set.URL, Private: r.Servers.Private}
+	s := &served{l: l, server: name, set: set, finds: finds}
+	to := mcp.Address{URL: set.URL, Private: r.Servers.Private, Retry: int(set.Retry)}
 	var err error
 	if to.Header, err = s.header(); err != nil {
 		return nil, err
 	}
-	c, err := mcp.Dial(ctx, to, mcp.Options{Version: r.Version, Login: s.login(to)})
+	c, err := mcp.Dial(ctx, to, mcp.Options{Version: r.Version, Pages: int(set.Pages), Login: s.login(to)})
 	if err != nil {
 		return nil, err
 	}
@@ -205,14 +205,18 @@ func (in *foresight) agent(ctx context.Context, finds bool, spec event.AgentSpec
 	}
 	if !finds {
 		for _, e := range cat.Entries() {
-			if !noTool(cat, true)(e.Shown) && spec.Model+spec.Executor != "" {
+			if !noTool(cat, true)(e.Shown) && e.What == "" && spec.Model+spec.Executor != "" {
 				a.Tools = append(a.Tools, ForeseenTool{Name: e.Shown, Source: e.Source, Trust: e.Trust, Why: "all tools of its server are shown"})
 			}
 		}
 		a.LeftOut = append(a.LeftOut, left...)
 		return a, nil
 	}
-	b, err := in.d.find(ctx, cat, in.rules, in.intent, &event.CatalogueCall{Most: quest.FirstTools}, spec.Window, left, in.rt.Embedder)
+	hash, err := cat.Hash()
+	if err != nil {
+		return a, err
+	}
+	b, err := in.d.find(ctx, cat, hash, in.rules, in.intent, &event.CatalogueCall{Most: quest.FirstTools}, spec.Window, left, in.rt.Embedder)
 	if err != nil {
 		return a, err
 	}
@@ -328,7 +332,7 @@ func (r *Runtime) Shown(ctx context.Context, name string) (*Foreseen, error) {
 		f := ForeseenServer{Name: srv.Name, Kind: srv.Kind, Error: "nobody has asked it yet"}
 		for _, a := range s.Agents {
 			if o := s.Offer(a.Name, srv.Name); o != nil && o.Listed {
-				if f.Tools, f.Error = len(o.Pins), ""; o.Failed {
+				if f.Tools, f.Error = o.Tools(), ""; o.Failed {
 					f.Error = "it could not be used"
 				}
 			}

@@ -466,6 +466,12 @@ func (l *live) takeAll(ctx context.Context, inputs []event.Draft) error {
 			l.offer(ctx, e)
 		case *event.MailDelivered:
 			l.cutTurn(b)
+		case *event.McpAdded:
+			if err := l.openAdded(ctx, b.Name); err != nil {
+				return err
+			}
+		case *event.McpRemoved:
+			l.removeServer(b.Server)
 		case *event.ToolPrepared:
 			delete(l.running, b.Call) // the rest is for the rules
 		}

@@ -1,11 +1,13 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
@@ -13,6 +15,7 @@ import (
 	"lyceum/internal/mcp/login"
 	"lyceum/internal/mcp/setting"
 	"lyceum/internal/model"
+	"lyceum/internal/quest"
 	"lyceum/internal/tool"
 
 	"github.com/go-json-experiment/json"
@@ -29,6 +32,9 @@ type Servers struct {
 	// Variable is what a variable holds that a header is made of, empty if it holds nothing
 	// or may not be sent.
 	Variable func(name string) string
+	// Patience is how long agents that find their tools wait for a server before they begin
+	// without it; 0 is two seconds.
+	Patience time.Duration
 	// Logins are where tokens are kept for servers that want a login; nil keeps none.
 	Logins *login.Store
 }
@@ -41,6 +47,18 @@ type servers struct {
 	mu   sync.Mutex
 	all  map[[2]string]*served // by agent and server
 	next int                   // the number of the next program that is started
+	// removed are servers that a person has taken away in this run, or before.
+	removed map[string]bool
+}
+
+// missing says why an agent has no such server.
+func (s *servers) missing(server string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.removed[server] {
+		return errRemoved
+	}
+	return errServer
 }
 
 // of is the connection of an agent to a server, up or not; nil if the quest has no such.
@@ -53,40 +71,94 @@ func (s *servers) of(agent, server string) *served {
 // openServers makes ready what the ledger says of the quest's servers: the tools that agents
 // were offered can be called, and each is connected to when it first is.
 func (l *live) openServers(ctx context.Context) error {
-	l.servers = &servers{l: l, all: map[[2]string]*served{}}
-	if len(l.state.Servers) == 0 {
-		return nil
+	l.servers = &servers{l: l, all: map[[2]string]*served{}, removed: map[string]bool{}}
+	if err := l.openBeside(); err != nil {
+		return err
 	}
+	for _, name := range l.state.Removed {
+		l.servers.removed[name] = true
+	}
+	for _, pin := range l.state.Servers {
+		if err := l.openServer(ctx, pin); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openServer makes ready what the ledger says of one.
+func (l *live) openServer(ctx context.Context, pin event.ServerPin) error {
 	imported, err := l.rt.Imported(ctx, l.key)
 	if err != nil {
 		return err
 	}
-	for _, pin := range l.state.Servers {
-		set, err := l.rt.serverOf(ctx, pin)
-		if err != nil {
+	set, err := l.rt.serverSaid(ctx, pin.Name, l.state.Said[pin.Name], pin.Settings)
+	if err != nil {
+		return err
+	}
+	closed := ""
+	if imported != nil {
+		closed = l.rt.foreign(imported.Allowed, pin.Name, set)
+	}
+	var shared *link
+	if set.Kind() == setting.HTTP {
+		shared = &link{turn: make(chan struct{}, 1)}
+	}
+	for _, a := range l.state.Agents {
+		if a.Mind() == agent.ByRules {
+			continue
+		}
+		s := &served{l: l, agent: a.Name, server: pin.Name, set: set, foreign: closed, turn: make(chan struct{}, 1), named: a.Model, link: shared,
+			finds: l.state.Finders[a.Name] != nil, besides: slices.Contains(a.ToolNames, quest.ReadResource)}
+		if pin.Sampling && a.Model != "" {
+			if s.model, err = l.rt.Models(a.Model, l.pin(ctx)); err != nil {
+				return BadPlan("model %s: %w", a.Model, err)
+			}
+		}
+		if shared != nil {
+			shared.join(s)
+		}
+		l.servers.mu.Lock()
+		l.servers.all[[2]string{a.Name, pin.Name}] = s
+		delete(l.servers.removed, pin.Name)
+		l.servers.mu.Unlock()
+		if err := s.recall(ctx, l.state.Offer(a.Name, pin.Name)); err != nil {
 			return err
-		}
-		closed := ""
-		if imported != nil {
-			closed = l.rt.foreign(imported.Allowed, pin.Name, set)
-		}
-		for _, a := range l.state.Agents {
-			if a.Mind() == agent.ByRules {
-				continue
-			}
-			s := &served{l: l, agent: a.Name, server: pin.Name, set: set, foreign: closed, turn: make(chan struct{}, 1), named: a.Model}
-			if pin.Sampling && a.Model != "" {
-				if s.model, err = l.rt.Models(a.Model, l.pin(ctx)); err != nil {
-					return BadPlan("model %s: %w", a.Model, err)
-				}
-			}
-			l.servers.all[[2]string{a.Name, pin.Name}] = s
-			if err := s.recall(ctx, l.state.Offer(a.Name, pin.Name)); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
+}
+
+// serverSaid reads what is said of a server.
+func (r *Runtime) serverSaid(ctx context.Context, name, said string, ref event.Ref) (set setting.Server, err error) {
+	data := []byte(said)
+	if said == "" {
+		data, err = r.Blob(ctx, ref)
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &set)
+	}
+	if err != nil {
+		return set, fmt.Errorf("read what is said of the server %s: %w", name, err)
+	}
+	return set, nil
+}
+
+// removeServer lets go of a server that a person has taken from the quest.
+func (l *live) removeServer(name string) {
+	l.servers.mu.Lock()
+	var gone []*served
+	for key, s := range l.servers.all {
+		if key[1] == name {
+			gone = append(gone, s)
+			delete(l.servers.all, key)
+		}
+	}
+	l.servers.removed[name] = true
+	l.servers.mu.Unlock()
+	for _, s := range gone {
+		l.mail.start(s.leave)
+	}
 }
 
 func sameServer(a, b setting.Server) bool {
@@ -120,10 +192,19 @@ func (mcpService) start(ctx context.Context, l *live, e event.Event) error {
 		}
 	}
 	l.launch(ctx, e.Seq, func(ctx context.Context) ([]event.Draft, error) {
+		if s.finds {
+			late := time.AfterFunc(cmp.Or(l.rt.Servers.Patience, patience), func() {
+				l.mail.put(s.draft(e.Seq, &event.McpSlow{Call: e.Seq, Server: b.Server}, nil))
+			})
+			defer late.Stop()
+		}
 		return nil, s.list(ctx, e.Seq, taken)
 	})
 	return nil
 }
+
+// patience is how long agents that find their tools wait for a server before they begin without it.
+const patience = 2 * time.Second
 
 // listed takes in the tools of a server: first that the agent has them, then that they are
 // pinned, so that its turn comes after both. It runs on the owner's goroutine, for the list
@@ -255,6 +336,7 @@ func (s *served) offered(list []mcp.Tool) (out []pinnedTool, left []event.LeftOu
 		}
 	}
 	switch {
+	case s.finds: // the list has its own bounds
 	case len(out) > event.MaxPins:
 		return nil, nil, fmt.Errorf("it has %d tools, more than %d: name those that are wanted under tools", len(out), event.MaxPins)
 	case size > maxOffered:

@@ -34,6 +34,10 @@ type served struct {
 	named   string
 	foreign string // why the server is not used at all
 	turn    chan struct{}
+	// link is what agents share of a server by its address. finds and besides say that the agent
+	// finds its tools, and what there is besides.
+	link           *link
+	finds, besides bool
 
 	mu     sync.Mutex
 	client *mcp.Client
@@ -47,6 +51,12 @@ type served struct {
 	pending bool // a comparison will be made
 	// calls are those that the server works on, the oldest first.
 	calls []*asking
+	// beside is what the server has besides tools, watched what of it the agent wants to be told
+	// of; updates counts what it was told in this run.
+	beside  mcp.Beside
+	watched map[string]bool
+	updates int
+	logs    int // how much it has logged in this run
 }
 
 // maxChanges is how often a server may change its tools in one run. Who changes them more
@@ -64,6 +74,14 @@ func (s *served) recall(ctx context.Context, o *quest.Offer) error {
 	}
 	if err != nil {
 		return fmt.Errorf("read the tools of the server %s: %w", s.server, err)
+	}
+	if o.More != nil {
+		if data, err = s.l.rt.Blob(ctx, *o.More); err == nil {
+			err = json.Unmarshal(data, &s.beside)
+		}
+		if err != nil {
+			return fmt.Errorf("read the resources of the server %s: %w", s.server, err)
+		}
 	}
 	s.told = event.McpChanged{Server: s.server, Added: o.Added, Changed: o.Closed, Missing: o.Missing}
 	s.close(&s.told)
@@ -130,6 +148,11 @@ func (s *served) list(ctx context.Context, call uint64, taken map[string]event.H
 			pins, b.LeftOut, err = s.offered(list)
 		}
 	}
+	if err == nil {
+		if err := s.listBeside(within, c, b, t); err != nil {
+			return err
+		}
+	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -150,8 +173,11 @@ func (s *served) list(ctx context.Context, call uint64, taken map[string]event.H
 	}
 	info := c.Info()
 	b.List, b.Name, b.Version, b.Protocol = &ref, s.l.rt.Redact(info.Name), s.l.rt.Redact(info.Version), s.l.rt.Redact(info.Protocol)
-	for _, p := range pins {
-		b.Pins = append(b.Pins, event.ToolPin{Hash: p.Tool.Hash(), Name: p.Offered})
+	if b.Count = int64(len(pins)); b.Count <= event.MaxPins {
+		b.Count = 0
+		for _, p := range pins {
+			b.Pins = append(b.Pins, event.ToolPin{Hash: p.Tool.Hash(), Name: p.Offered})
+		}
 	}
 	s.mu.Lock()
 	s.pins, s.closed, s.told = pins, nil, event.McpChanged{Server: s.server}
@@ -249,34 +275,68 @@ func (s *served) connect(ctx context.Context) (*mcp.Client, error) {
 	case c != nil:
 		s.forgetClient()
 	}
-	o := mcp.Options{Version: s.l.rt.Version, Root: computer.HomeDir, Changed: s.heard, Ask: s.ask, Sample: s.sampler()}
-	var err error
-	if s.set.Kind() == setting.HTTP {
-		to := mcp.Address{URL: s.set.URL, Private: s.l.rt.Servers.Private}
-		if to.Header, err = s.header(); err == nil {
-			o.Login = s.login(to)
-			c, err = mcp.Dial(ctx, to, o)
-		}
-	} else {
-		var p *program
-		if p, err = s.start(ctx); err == nil {
-			if c, err = mcp.Pipe(ctx, p, o); err != nil {
-				<-p.complaints.Over() // it is closed
-				err = p.complaints.Explain(err)
-			}
-		}
-	}
+	c, err := s.dial(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.gone {
-		go c.Close()
+		if s.link == nil {
+			go c.Close()
+		}
 		return nil, computer.ErrStopped
 	}
 	s.client = c
 	return c, nil
+}
+
+// dial makes a connection: the agent's own to a program in its computer, the quest's to an address.
+func (s *served) dial(ctx context.Context) (*mcp.Client, error) {
+	if s.link == nil {
+		p, err := s.start(ctx)
+		if err != nil {
+			return nil, err
+		}
+		o := s.options(mcp.Options{Changed: s.heard, Updated: s.updated, Ask: s.ask, Sample: s.sampler()})
+		c, err := mcp.Pipe(ctx, p, o)
+		if err != nil {
+			<-p.complaints.Over() // it is closed
+			return nil, p.complaints.Explain(err)
+		}
+		return c, nil
+	}
+	return s.link.connect(ctx, func(o mcp.Options) (*mcp.Client, error) {
+		to := mcp.Address{URL: s.set.URL, Private: s.l.rt.Servers.Private, Retry: int(s.set.Retry)}
+		var err error
+		if to.Header, err = s.header(); err != nil {
+			return nil, err
+		}
+		o = s.options(o)
+		o.Login = s.login(to)
+		return mcp.Dial(ctx, to, o)
+	})
+}
+
+// maxLogged is how much of what a server logs is told in one run.
+const maxLogged = 50
+
+// logged tells what the server has logged, at most so much of it.
+func (s *served) logged(level, text string) {
+	s.mu.Lock()
+	s.logs++
+	tell := s.logs <= maxLogged && !s.gone
+	s.mu.Unlock()
+	if tell {
+		s.l.mail.put(s.draft(0, &event.McpLogged{Level: level, Server: s.server, Text: AtMost(Clean(s.l.rt.Redact(text)), 500)}, nil))
+	}
+}
+
+// options are what is the same for every connection to the server.
+func (s *served) options(o mcp.Options) mcp.Options {
+	o.Version, o.Root, o.Pages, o.Log = s.l.rt.Version, computer.HomeDir, int(s.set.Pages), s.set.Log
+	o.Logged = s.logged
+	return o
 }
 
 // header reads the variables that headers are made of. From then on they are secrets.
@@ -302,7 +362,11 @@ func (s *served) forgetClient() {
 	c := s.client
 	s.client = nil
 	s.mu.Unlock()
-	if c != nil {
+	switch {
+	case c == nil:
+	case s.link != nil:
+		s.link.forget(s, c)
+	default:
 		c.Close()
 	}
 }
@@ -312,6 +376,9 @@ func (s *served) leave() {
 	s.mu.Lock()
 	s.gone = true
 	s.mu.Unlock()
+	if s.link != nil {
+		s.link.close()
+	}
 	s.forgetClient()
 }
 
@@ -399,7 +466,7 @@ func (all *servers) give(server, name string) func(context.Context, tool.Call) (
 	return func(ctx context.Context, call tool.Call) (string, []media.File, error) {
 		s := all.of(call.Agent, server)
 		if s == nil {
-			return "", nil, errServer
+			return "", nil, all.missing(server)
 		}
 		defer s.begin(call.ID)()
 		return s.call(ctx, name, call.Args)

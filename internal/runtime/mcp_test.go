@@ -35,9 +35,11 @@ type peer struct {
 	calls []string
 }
 
-func newPeer(t *testing.T) *peer {
+func newPeer(t *testing.T) *peer { return newPeerWith(t, nil) }
+
+func newPeerWith(t *testing.T, o *mcp.ServerOptions) *peer {
 	t.Helper()
-	p := &peer{Server: mcp.NewServer(&mcp.Implementation{Name: "peer", Version: "1"}, nil)}
+	p := &peer{Server: mcp.NewServer(&mcp.Implementation{Name: "peer", Version: "1"}, o)}
 	p.heard.L = &p.mu
 	over, end := context.WithCancel(context.Background())
 	p.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {

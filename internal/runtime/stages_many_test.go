@@ -18,11 +18,11 @@ func TestATurnOfManyCalls(t *testing.T) {
 		told              string
 	}{
 		// One that fits to a few bytes, before it is known how long it took and what it stored.
-		"ToTheBrim":    {90, 127, 90, "progress-1 is recorded"},
-		"OverTheBrim":  {90, 128, 90, "progress-1 is recorded"},
-		"OfLongOnes":   {90, 1000, 90, "The arguments are too long"},
-		"OfMoreParts":  {120, 10, 99, "not read"},
-		"OfShortOnes":  {99, 75, 98, "not read"},
+		"ToTheBrim":   {90, 127, 90, "progress-1 is recorded"},
+		"OverTheBrim": {90, 128, 90, "progress-1 is recorded"},
+		"OfLongOnes":  {90, 1000, 90, "The arguments are too long"},
+		"OfMoreParts": {120, 10, 99, "not read"},
+		"OfShortOnes": {99, 75, 98, "not read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

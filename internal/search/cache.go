@@ -77,14 +77,17 @@ func (c *VectorCache) Close() error {
 }
 
 // load returns the vectors it has. The map is the caller's.
-func (c *VectorCache) load(ctx context.Context, model string, hashes [][32]byte) (map[[32]byte]vector, error) {
-	known := make(map[[32]byte]vector, len(hashes))
+func (c *VectorCache) load(ctx context.Context, model string, hashes [][32]byte) (known map[[32]byte]vector, err error) {
+	known = make(map[[32]byte]vector, len(hashes))
 	if c == nil {
 		return known, ctx.Err()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conn.SetInterrupt(ctx.Done())
+	// One transaction for all: the file is locked once, and not for each.
+	end := sqlitex.Transaction(c.conn)
+	defer end(&err)
 	for _, h := range hashes {
 		err := sqlitex.Execute(c.conn, "SELECT vector FROM vectors WHERE model = ? AND hash = ?", &sqlitex.ExecOptions{
 			Args: []any{model, h[:]},

@@ -53,7 +53,17 @@ const maxReaders = 4
 // its place whole.
 func OpenStore(ctx context.Context, path string, docs []Document) (*Store, error) {
 	c := newCorpus(docs)
-	key := c.key()
+	return openOrBuild(ctx, path, c.key(), func() corpus { return c })
+}
+
+// OpenStoreBy is OpenStore for documents that follow from a key: they are made only if there is
+// no index under that key.
+func OpenStoreBy(ctx context.Context, path string, key [32]byte, docs func() []Document) (*Store, error) {
+	h := sha256.Sum256(fmt.Appendf(nil, "search index %d by %x", storeVersion, key))
+	return openOrBuild(ctx, path, h, func() corpus { return newCorpus(docs()) })
+}
+
+func openOrBuild(ctx context.Context, path string, key [32]byte, made func() corpus) (*Store, error) {
 	s, err := openStore(ctx, path, key)
 	if err == nil {
 		return s, nil
@@ -61,13 +71,39 @@ func OpenStore(ctx context.Context, path string, docs []Document) (*Store, error
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if err := buildStore(ctx, path, c, key); err != nil {
+	if err := buildStore(ctx, path, made(), key); err != nil {
 		return nil, fmt.Errorf("build the search index %s: %w", path, err)
 	}
 	if s, err = openStore(ctx, path, key); err != nil {
 		return nil, fmt.Errorf("open the search index %s just built: %w", path, err)
 	}
 	return s, nil
+}
+
+// Documents are those of the index, without what was only searched with their paragraphs.
+func (s *Store) Documents(ctx context.Context) (docs []Document, err error) {
+	conn, err := s.pool.Take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.pool.Put(conn)
+	err = sqlitex.Execute(conn, "SELECT d.id, d.name, d.title, p.text FROM documents d JOIN paragraphs p ON p.document = d.id ORDER BY p.ord", &sqlitex.ExecOptions{
+		ResultFunc: func(st *sq.Stmt) error {
+			id := st.ColumnInt(0)
+			switch {
+			case id == len(docs):
+				docs = append(docs, Document{ID: string(columnBytes(st, 1)), Title: string(columnBytes(st, 2))})
+			case id != len(docs)-1:
+				return errors.New("the documents are damaged")
+			}
+			docs[id].Paragraphs = append(docs[id].Paragraphs, string(columnBytes(st, 3)))
+			return nil
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the documents of %s (if it is damaged, delete it: it is built anew): %w", s.path, err)
+	}
+	return docs, nil
 }
 
 // key is the hash of all that the index depends on.

@@ -150,6 +150,12 @@ var coreWords = dictionary{
 		}
 		return Words{Text: "the home that agents begin with is prepared", Weight: News}
 	}),
+	word("note", func(t *Teller, e event.Event, b *event.RelationSet) Words {
+		return Words{By: e.Actor, Text: "notes " + t.cut(b.Kind) + " " + t.cut(b.ID) + ", " + t.cut(b.Status) + ": " + t.cut(b.Description), Weight: Detail}
+	}),
+	word("note", func(t *Teller, e event.Event, b *event.RelationRemoved) Words {
+		return Words{By: e.Actor, Text: "takes the note " + t.cut(b.ID) + " away", Weight: Detail}
+	}),
 	word("tools", func(t *Teller, e event.Event, b *event.CatalogueCall) Words {
 		if b.For == 0 {
 			return Words{By: e.Actor, Text: "gets tools that fit its task", Weight: Detail}
@@ -176,9 +182,12 @@ var coreWords = dictionary{
 		if b.List == nil {
 			return Words{By: e.Actor, Text: "has no tools of the server " + t.cut(b.Server) + ": " + t.text(b.Error), Weight: News}
 		}
-		w := Words{By: e.Actor, Text: fmt.Sprintf("has %d tools of the server %s (%s)", len(b.Pins), t.cut(b.Server), t.cut(strings.TrimSpace(b.Name+" "+b.Version))), Weight: Detail}
+		w := Words{By: e.Actor, Text: fmt.Sprintf("has %d tools of the server %s (%s)", max(int64(len(b.Pins)), b.Count), t.cut(b.Server), t.cut(strings.TrimSpace(b.Name+" "+b.Version))), Weight: Detail}
 		for _, l := range b.LeftOut {
 			w.Notes = append(w.Notes, t.cut(l.Name)+" is left out: "+t.cut(l.Why))
+		}
+		if b.Doubt != "" {
+			w.Notes = append(w.Notes, "its resources and prompts could not be had: "+t.cut(b.Doubt))
 		}
 		return w
 	}),
@@ -197,6 +206,21 @@ var coreWords = dictionary{
 			what = []string{"they are as they were"}
 		}
 		return Words{By: e.Actor, Text: "the tools of the server " + t.cut(b.Server) + " have changed: " + strings.Join(what, "; "), Weight: News}
+	}),
+	word("server", func(t *Teller, e event.Event, b *event.McpSlow) Words {
+		return Words{By: e.Actor, Text: "does not wait for the server " + t.cut(b.Server) + ", which takes long", Weight: News}
+	}),
+	word("server", func(t *Teller, e event.Event, b *event.McpUpdated) Words {
+		return Words{By: e.Actor, Text: "is told by the server " + t.cut(b.Server) + " that " + t.cut(b.URI) + " has changed", Weight: Detail}
+	}),
+	word("server", func(t *Teller, e event.Event, b *event.McpLogged) Words {
+		return Words{By: e.Actor, Text: "the server " + t.cut(b.Server) + " logs (" + t.cut(b.Level) + "): " + t.cut(b.Text), Weight: Detail}
+	}),
+	word("server", func(t *Teller, e event.Event, b *event.McpAdded) Words {
+		return Words{By: e.Actor, Text: "adds the server " + t.cut(b.Name), Weight: News}
+	}),
+	word("server", func(t *Teller, e event.Event, b *event.McpRemoved) Words {
+		return Words{By: e.Actor, Text: "removes the server " + t.cut(b.Server), Weight: News}
 	}),
 	word("server", func(t *Teller, e event.Event, b *event.McpAsked) Words {
 		return Words{By: e.Actor, Text: "the server " + t.cut(b.Server) + " wants to know something: " + t.cut(b.Message), Weight: News}

@@ -137,7 +137,7 @@ func TestServersOfAClientGetNames(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || len(left) > 0 {
 		t.Errorf("the servers are %v, left out %v:\n%s", names, left, diff)
 	}
-	for range 20 {
+	for range setting.MaxServers {
 		list = append(list, sdk.McpServer{Stdio: &sdk.McpServerStdio{Name: "more", Command: "x"}})
 	}
 	if got, left = offered(list); len(got) != setting.MaxServers || len(left) != len(list)-setting.MaxServers {

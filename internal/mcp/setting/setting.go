@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,6 +46,12 @@ type Server struct {
 	Login *Login `json:"login,omitzero" yaml:"login,omitempty"`
 	// Sampling says that the server may have agents' models asked, when a person lets it.
 	Sampling bool `json:"sampling,omitzero" yaml:"sampling,omitempty"`
+	// Log is how grave what the server logs must be to be told; empty tells nothing.
+	Log string `json:"log,omitzero" yaml:"log,omitempty"`
+	// Pages is how many pages a list of the server may have; 0 is 50. Retry is how often a
+	// connection to URL that broke is made again, -1 for never; 0 is twice.
+	Pages int64 `json:"pages,omitzero" yaml:"pages,omitempty"`
+	Retry int64 `json:"retry,omitzero" yaml:"retry,omitempty"`
 	// Timeout is how long a call may take without a sign of life, in seconds; 0 is a minute.
 	Timeout int64 `json:"timeout,omitzero" yaml:"-"`
 }
@@ -63,19 +70,24 @@ func (s *Server) Kind() string {
 	return Stdio
 }
 
+// Levels are how grave what a server logs can be, the least first.
+var Levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
 // Trusts are what the owner of a quest can think of a server.
 var Trusts = []string{"trusted", "stranger"}
 
 // How much there can be. What is said of a server is a blob; their names stand in the
 // quest's first event, and in the names of tools, which have 64 letters in all.
 const (
-	MaxServers = 16
+	MaxServers = 64
 	maxName    = 24
 	maxLine    = 4 << 10
 	maxList    = 64
 	maxTool    = 128
 	maxHeaders = 16
 	maxTimeout = 10 * time.Minute
+	maxPages   = 1000
+	maxRetry   = 10
 )
 
 var (
@@ -123,6 +135,9 @@ func (s *Server) read(n ast.Node) error {
 		"login":      s.readLogin,
 		"sampling":   strictyaml.Truth(&s.Sampling),
 		"timeout":    s.readTimeout,
+		"log":        strictyaml.Choice(&s.Log, Levels...),
+		"pages":      number("pages", &s.Pages, 1, maxPages),
+		"retry":      number("retry", &s.Retry, -1, maxRetry),
 	})
 	switch {
 	case err != nil:
@@ -133,6 +148,8 @@ func (s *Server) read(n ast.Node) error {
 		return strictyaml.At(n, "run and url are both given: keep one")
 	case s.Run != "" && len(s.Headers) > 0:
 		return strictyaml.At(n, "headers are for a server with url: nothing secret goes into a computer")
+	case s.Run != "" && s.Retry != 0:
+		return strictyaml.At(n, "retry is for a server with url: a program is started again when it is needed")
 	case s.Run != "" && s.Login != nil:
 		return strictyaml.At(n, "login is for a server with url: nothing secret goes into a computer")
 	case s.Login != nil && s.sends("Authorization"):
@@ -240,6 +257,22 @@ func tools(what string, to *[]string) func(ast.Node) error {
 	}
 }
 
+// number reads a whole number.
+func number(what string, to *int64, least, most int64) func(ast.Node) error {
+	return func(n ast.Node) error {
+		text, err := strictyaml.Scalar(n)
+		if err != nil {
+			return err
+		}
+		v, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || v < least || v > most || v == 0 {
+			return strictyaml.At(n, "%.40q is no number for %s: want one from %d to %d, and not 0", text, what, least, most)
+		}
+		*to = v
+		return nil
+	}
+}
+
 func (s *Server) readTimeout(n ast.Node) error {
 	text, err := strictyaml.Scalar(n)
 	if err != nil {
@@ -300,9 +333,13 @@ func Schema(text string) *jsonschema.Schema {
 	for _, t := range Trusts {
 		trusts = append(trusts, t)
 	}
+	var levels []any
+	for _, l := range Levels {
+		levels = append(levels, l)
+	}
 	server := &jsonschema.Schema{
 		Type: "object", AdditionalProperties: closed(), OneOf: []*jsonschema.Schema{{Required: []string{"run"}}, {Required: []string{"url"}}},
-		PropertyOrder: []string{"run", "url", "tools", "headers", "login", "repeatable", "trust", "sampling", "timeout"},
+		PropertyOrder: []string{"run", "url", "tools", "headers", "login", "repeatable", "trust", "sampling", "timeout", "log", "pages", "retry"},
 		Properties: map[string]*jsonschema.Schema{
 			"run":   {Type: "string", MinLength: new(1), MaxLength: new(maxLine), Description: "a line for the shell of the agent's computer, which runs there and speaks MCP over its input and output"},
 			"url":   {Type: "string", Pattern: "^https?://", MaxLength: new(maxLine), Description: "where a server is that speaks MCP by streamable HTTP; a private address only if private_addresses of config.yaml lists it"},
@@ -314,6 +351,9 @@ func Schema(text string) *jsonschema.Schema {
 			"trust":      {Enum: trusts, Description: "what you think of the server, for policies; default stranger"},
 			"sampling":   {Type: "boolean", Description: "whether the server may have the agent's model asked, within the agent's limits; you are asked each time; only servers of the revision 2025-11-25 can; default false"},
 			"timeout":    {Type: "string", Description: "how long a call may take without a sign of progress, such as 90s; default 60s; with progress it may take 10m in all"},
+			"log":        {Enum: levels, Description: "how grave what the server logs must be to be told in the ledger; default: nothing of it"},
+			"pages":      {Type: "integer", Minimum: new(1.0), Maximum: new(float64(maxPages)), Description: "how many pages a list of the server may have; one that has more is an error; default 50"},
+			"retry":      {Type: "integer", Minimum: new(-1.0), Maximum: new(float64(maxRetry)), Description: "how often a connection to url that broke is made again, -1 for never; default 2"},
 		},
 	}
 	return &jsonschema.Schema{Type: "object", Description: text, MaxProperties: new(MaxServers), PropertyNames: &jsonschema.Schema{Pattern: nameRule.String()}, AdditionalProperties: server}

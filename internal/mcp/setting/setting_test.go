@@ -30,6 +30,9 @@ web:
   headers: {Authorization: WEB_TOKEN}
   trust: trusted
   timeout: 90s
+  log: warning
+  pages: 7
+  retry: -1
 desk:
   url: https://desk.example.com/mcp
   login: {grant: client_credentials, client: lyceum-1, secret: DESK_SECRET, issuer: https://login.example.com, audience: desk}
@@ -38,7 +41,7 @@ desk:
 func TestServersAreReadAndWritten(t *testing.T) {
 	want := setting.Servers{
 		"files": {Run: "mcp-files /home", Repeatable: []string{"read"}, Tools: []string{"read", "write"}},
-		"web":   {URL: "https://mcp.example.com/mcp", Headers: map[string]string{"Authorization": "WEB_TOKEN"}, Trust: "trusted", Timeout: 90},
+		"web":   {URL: "https://mcp.example.com/mcp", Headers: map[string]string{"Authorization": "WEB_TOKEN"}, Trust: "trusted", Timeout: 90, Log: "warning", Pages: 7, Retry: -1},
 		"desk": {URL: "https://desk.example.com/mcp", Login: &setting.Login{
 			Grant: setting.ClientCredentials, Client: "lyceum-1", Secret: "DESK_SECRET", Issuer: "https://login.example.com", Audience: "desk",
 		}},
@@ -79,19 +82,24 @@ func TestFaultsOfServers(t *testing.T) {
 		"a: {url: 'https://x.example/#a'}":              "behind a #",
 		"a: {run: x, headers: {A: B}}":                  "nothing secret goes into a computer",
 		"a: {url: 'http://x.example', headers: {A: B}}": "say https",
-		"a: {url: 'https://x.example', headers: {A: 'Bearer abc'}}":                                     "never the value",
-		"a: {url: 'https://x.example', headers: {Host: B}}":                                             "protocol's own",
-		"a: {url: 'https://x.example', headers: {Mcp-Name: B}}":                                         "protocol's own",
-		"a: {url: 'https://x.example', headers: {'a b': B}}":                                            "no name of a header",
-		"a: {run: x, trust: own}":                                                                       "trusted",
-		"a: {run: x, timeout: 1h}":                                                                      "no time from 1s to 10m",
-		"a: {run: x, timeout: 1500ms}":                                                                  "whole seconds",
-		"a: {run: x, tools: [b, b]}":                                                                    "listed twice",
-		"a: {run: x, sampling: 1}":                                                                      "it must be true or false",
-		"a: {run: x, login: {}}":                                                                        "nothing secret goes into a computer",
-		"a: {url: 'https://x.example', headers: {authorization: B}, login: {}}":                         "keep one",
-		"a: {url: 'https://x.example', login: {secret: B}}":                                             "say client",
-		"a: {url: 'https://x.example', login: {client: c, secret: B}}":                                  "needs its issuer",
+		"a: {url: 'https://x.example', headers: {A: 'Bearer abc'}}":             "never the value",
+		"a: {url: 'https://x.example', headers: {Host: B}}":                     "protocol's own",
+		"a: {url: 'https://x.example', headers: {Mcp-Name: B}}":                 "protocol's own",
+		"a: {url: 'https://x.example', headers: {'a b': B}}":                    "no name of a header",
+		"a: {run: x, trust: own}":                                               "trusted",
+		"a: {run: x, timeout: 1h}":                                              "no time from 1s to 10m",
+		"a: {run: x, timeout: 1500ms}":                                          "whole seconds",
+		"a: {run: x, tools: [b, b]}":                                            "listed twice",
+		"a: {run: x, log: loud}":                                                "emergency",
+		"a: {run: x, pages: 0}":                                                 "from 1 to 1000",
+		"a: {run: x, pages: many}":                                              "from 1 to 1000",
+		"a: {run: x, retry: 1}":                                                 "retry is for a server with url",
+		"a: {url: 'https://x.example', retry: 11}":                              "from -1 to 10",
+		"a: {run: x, sampling: 1}":                                              "it must be true or false",
+		"a: {run: x, login: {}}":                                                "nothing secret goes into a computer",
+		"a: {url: 'https://x.example', headers: {authorization: B}, login: {}}": "keep one",
+		"a: {url: 'https://x.example', login: {secret: B}}":                     "say client",
+		"a: {url: 'https://x.example', login: {client: c, secret: B}}":          "needs its issuer",
 		"a: {url: 'https://x.example', login: {client: c, secret: 'a b', issuer: 'https://i.example'}}": "never the secret",
 		"a: {url: 'https://x.example', login: {client: c, secret: B, issuer: 'http://i.example'}}":      "no issuer",
 		"a: {url: 'https://x.example', login: {grant: client_credentials, client: c}}":                  "client_credentials take",

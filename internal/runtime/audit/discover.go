@@ -100,6 +100,7 @@ func (f *finds) found(ctx context.Context, s *quest.State, e event.Event, b *eve
 	case !repeats:
 		note(e, "the search for tools is not made again: the vectors of %s are not to be had here, or differ from machine to machine; the list is made of what it says was found", b.Embedder)
 		taken(again, b)
+		again.Beside = b.Beside
 	case !slices.Equal(again.Skills, b.Skills) || !slices.Equal(again.Rules, b.Rules):
 		return &Difference{Seq: e.Seq, What: "a search of what is pinned finds other skills or rules for this intent", Recorded: fmt.Sprint(b.Skills, b.Rules), Computed: fmt.Sprint(again.Skills, again.Rules)}, nil
 	case !slices.Equal(again.Found, b.Found):

@@ -142,3 +142,13 @@ func Standing(s *quest.State) (out []string) {
 	}
 	return out
 }
+
+// Standing implements quest.Reminder: the block that says where a study stands leaves the window when that is cut. A
+// quest of before has no words for it.
+func (Society) Standing(s *quest.State, a *agent.Agent) []string {
+	m := Of(s)
+	if words := s.Texts["where"]; words != "" && m != nil && a.Name == Researcher && m.Study.Sitting != nil {
+		return []string{quest.Fill(words, "ANCHOR", m.Study.Anchor, "BRANCH", m.Study.Current, "NUMBER", fmt.Sprint(m.Study.Sitting.Number), "SKILL", m.Study.Sitting.Skill)}
+	}
+	return nil
+}

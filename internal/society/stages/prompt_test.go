@@ -2,6 +2,7 @@ package stages_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -149,4 +150,37 @@ func TestAChatIsCached(t *testing.T) {
 		t.Errorf("%.1f %% of %d sittings could be cached: want 85 %%", share, n)
 	}
 	k.Sound()
+}
+
+// When the window is cut, the block that said where the study stands is gone: the researcher is told again, with the stage and
+// the line of work as they are by then. A quest of before has no words for it, and is told what it was.
+func TestWhereAStudyStandsIsToldAgainAfterACut(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]bool{"Now": false, "InAQuestOfBefore": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := questtest.Created(stages.Society{}, 0, own()...)
+			b.Agents[0].Name, b.Agents[0].Window, b.Problem.Text = stages.Researcher, 12_000, "How fast is it?"
+			b.Texts = slices.DeleteFunc(b.Texts, func(x event.NamedText) bool {
+				return x.Name == "compact" || x.Name == "summary" || before && x.Name == "where"
+			})
+			k := talk{questtest.Begin(t, stages.Society{}, b)}
+			k.Reply = noCards
+			k.Start()
+			k.branch("run", "fast")
+			k.does("move_anchor", `{"to":"baseline","reason":"I know enough."}`)
+			var shown []*event.StandingShown
+			for n := 0; n < 18 && len(shown) == 0; n++ { // fewer turns than after which it is told anyway
+				shown = all[*event.StandingShown](k.does("memory_write", fmt.Sprintf(`{"kind":"knowledge","title":"t%d","text":%q}`, n, strings.Repeat("long words ", 500))))
+			}
+			if len(shown) == 0 {
+				t.Fatal("the window is never cut")
+			}
+			const want = "\n- You are at the stage baseline, in the line of work run/fast; sitting 1 works by the skill scout."
+			if text := shown[0].Text.Text; strings.Contains(text, want) == before || !strings.Contains(text, "\n- You are researcher") {
+				t.Errorf("told is %q, want %q in it: %v", text, want, !before)
+			}
+			k.Sound()
+		})
+	}
 }

@@ -13,6 +13,7 @@ var texts = []event.NamedText{
 	{Name: "style", Text: style},
 	{Name: "system", Text: system},
 	{Name: "system-reviewer", Text: systemReviewer},
+	{Name: "where", Text: "You are at the stage {{ANCHOR}}, in the line of work {{BRANCH}}; sitting {{NUMBER}} works by the skill {{SKILL}}."},
 }
 
 const style = `# How to write

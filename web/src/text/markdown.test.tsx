@@ -2,7 +2,7 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import { describe, expect, it } from 'vitest'
 import { Markdown } from './markdown'
 import { drawableFormula, parse, safeHref, short } from './parse'
-import { flat, visible, withoutTitle } from './plain'
+import { flat, visible, withoutTitle, written } from './plain'
 
 const html = (text: string, images = new Map<string, string>()) => renderToStaticMarkup(<Markdown text={text} context={{ images }} />)
 
@@ -45,6 +45,8 @@ describe('Markdown', () => {
     expect(withoutTitle('# Answer\n\nIt is 4.', 'Answer')).toBe('\nIt is 4.')
     expect(withoutTitle('# Answers\n\nIt is 4.', 'Answer')).toBe('# Answers\n\nIt is 4.')
     expect(withoutTitle('It is 4.\n\n# Answer', 'Answer')).toBe('It is 4.\n\n# Answer')
+    expect(withoutTitle(written('<!-- as of event 550 -->\n# Plan\n\n- scout'), 'Plan')).toBe('\n- scout')
+    expect(written('# Plan <!-- as of event 550 -->')).toBe('# Plan <!-- as of event 550 -->')
   })
   it('keeps a table in its own box', () => {
     expect(html('|a|b|\n|-|-:|\n|1|2|')).toMatch(/class="table"[^>]*tabindex="0"/)

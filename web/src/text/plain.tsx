@@ -43,6 +43,9 @@ export function clip(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text
 }
 
+/** written is a document of a study without the mark that says of which event it was written. */
+export const written = (markdown: string) => markdown.replace(/^<!-- as of event \d+ -->\s*/, '')
+
 /** withoutTitle leaves out the first heading of a text if it says what already stands above it. */
 export const withoutTitle = (markdown: string, title: string) =>
   markdown.replace(/^\s*#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*(?:\r?\n|$)/, (all, heading: string) => (heading.toLowerCase() === title.toLowerCase() ? '' : all))

@@ -116,7 +116,7 @@ func CompareReport(text string, b *event.ReportCall) *event.ReportResult {
 func plainly(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch r {
-		case '*', '_', '`', '\u00ad':
+		case '*', '_', '`':
 			return -1
 		case '‘', '’', '‚', '“', '”', '„', '"':
 			return '\''

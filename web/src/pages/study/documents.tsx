@@ -4,7 +4,7 @@ import type { Document, Documents } from '../../api/types'
 import { useQuestResource } from '../../live/context'
 import { questLink } from '../../route'
 import { Markdown } from '../../text/markdown'
-import { visible, Words } from '../../text/plain'
+import { visible, withoutTitle, Words, written } from '../../text/plain'
 import { Field } from '../../ui/field'
 import { bytes, moment, several } from '../../ui/show'
 import { Ready } from '../../ui/states'
@@ -42,7 +42,7 @@ function One({ quest, name }: { quest: string; name: string }) {
           folder.</p>}
         {editing ? <Editor quest={quest} from={editing} now={d} again={document.again}
           onClose={(words) => { setEditing(undefined); setSaid(words); document.again() }} />
-          : d.name.endsWith('.md') ? <Markdown text={d.text} /> : <pre className="pre" tabIndex={0}>{visible(d.text)}</pre>}
+          : d.name.endsWith('.md') ? <Markdown text={withoutTitle(written(d.text), d.title)} /> : <pre className="pre" tabIndex={0}>{visible(d.text)}</pre>}
         {d.revisions.length > 1 && <details><summary>{several(d.revisions.length, 'revision')}</summary>
           <ol className="moves small">{d.revisions.map((r) => <li key={r.seq}>
             <a className="num" href={questLink(quest, 'timeline', { seq: r.seq })}>{r.seq}</a>{' '}<Words>{r.by}</Words>, {moment(r.time)}, {bytes(r.size)}

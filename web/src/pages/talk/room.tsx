@@ -3,7 +3,7 @@ import { questPath } from '../../api/client'
 import type { Conversation, Detail, Document } from '../../api/types'
 import { useQuestResource } from '../../live/context'
 import { Markdown } from '../../text/markdown'
-import { withoutTitle } from '../../text/plain'
+import { withoutTitle, written } from '../../text/plain'
 import { Empty, Ready } from '../../ui/states'
 import { Questions } from '../quest/questions'
 import { Chat, useTalk } from './chat'
@@ -53,5 +53,5 @@ function content(part: Part, quest: Detail, talk: Conversation, again: () => voi
 // The plan is a document of the study: the stages, what each needs, and how it came where it is.
 function Plan({ quest }: { quest: string }) {
   const plan = useQuestResource<Document>(questPath(quest, '/documents/plan.md'))
-  return <Ready of={plan} what="the plan">{(d) => <Markdown text={withoutTitle(d.text, d.title)} />}</Ready>
+  return <Ready of={plan} what="the plan">{(d) => <Markdown text={withoutTitle(written(d.text), d.title)} />}</Ready>
 }
