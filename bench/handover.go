@@ -17,6 +17,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/repo"
 	"lyceum/internal/runtime"
+	"lyceum/internal/workspace"
 )
 
 // handover measures what a task takes on a large repository, against what a person would do
@@ -134,7 +135,7 @@ func (h *handovers) base(round int) (time.Duration, error) {
 // home makes one. The repository in it is made once for all.
 func (h *handovers) home(int) (time.Duration, error) {
 	if h.seed == nil {
-		seed, err := repo.NewSeed(h.ctx, h.store, h.tree)
+		seed, err := repo.NewSeed(h.ctx, h.store, h.tree, workspace.Bounds{})
 		if err != nil {
 			return 0, err
 		}

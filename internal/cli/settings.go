@@ -276,6 +276,9 @@ func (r *rows) servers(conf *config.Config) {
 		r.own("mcp.*.trust", name, s.Trust)
 		r.own("mcp.*.sampling", name, yes(s.Sampling))
 		r.own("mcp.*.timeout", name, length(time.Duration(s.Timeout)*time.Second))
+		r.own("mcp.*.log", name, s.Log)
+		r.own("mcp.*.pages", name, number(s.Pages))
+		r.own("mcp.*.retry", name, number(s.Retry))
 		r.own("mcp.*.headers", name, listed(s.Headers))
 		for _, header := range slices.Sorted(maps.Keys(s.Headers)) {
 			r.secret("mcp.*.headers.value", name, environment(s.Headers[header]))

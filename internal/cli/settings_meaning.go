@@ -93,6 +93,9 @@ var meanings = map[string]meaning{
 	"mcp.*.login.audience": {"whom tokens may be for besides the server", everyServer},
 	"mcp.*.sampling":       {"it may have the agent's model asked", everyServer},
 	"mcp.*.timeout":        {"how long a call may take without a sign of progress", everyServer},
+	"mcp.*.log":            {"how grave what it logs must be to be told", everyServer},
+	"mcp.*.pages":          {"how many pages its lists may have", everyServer},
+	"mcp.*.retry":          {"how often a connection that broke is made again", everyServer},
 
 	"connectors":            {"ways by which people elsewhere talk with quests", theOffice},
 	"connectors.*.driver":   {"which service it is", theOffice},

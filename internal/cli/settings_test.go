@@ -37,7 +37,7 @@ registries:
   - {host: npm.example.com, header: X-Key, variable: NPM_TOKEN, variables: {npm_config_registry: "https://npm.example.com/"}}
 mcp:
   files: {run: "files --stdio", tools: [read], repeatable: [read], trust: trusted, sampling: true, timeout: 90s}
-  tracker: {url: "https://tracker.example.com/mcp/canary-path", headers: {X-Tracker: TRACKER_TOKEN}, login: {grant: client_credentials, client: lyceum, secret: TRACKER_SECRET, issuer: "https://login.example.com", audience: api}}
+  tracker: {url: "https://tracker.example.com/mcp/canary-path", log: error, pages: 5, retry: 3, headers: {X-Tracker: TRACKER_TOKEN}, login: {grant: client_credentials, client: lyceum, secret: TRACKER_SECRET, issuer: "https://login.example.com", audience: api}}
 connectors:
   ops: {driver: webhook, url: "https://hooks.example.com/canary-hook", listen: "127.0.0.1:7421", key_variable: OPS_KEY, allow: {ada: control}}
   post: {driver: matrix, url: "https://matrix.example.org", key_variable: POST_KEY}

@@ -457,7 +457,7 @@ func TestBoundsOfRequests(t *testing.T) {
 		resp, err := http.ReadResponse(bufio.NewReader(conn), req)
 		must(t, err)
 		if resp.StatusCode != http.StatusRequestEntityTooLarge {
-			t.Errorf("%s: %d", name, resp.StatusCode)
+			t.Errorf("%s is answered by %d, want 413", name, resp.StatusCode)
 		}
 		must(t, conn.Close())
 	}

@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -145,13 +144,7 @@ func connect(ctx context.Context, t sdk.Transport, m *meter, o Options) (*Client
 			c.info.Name, c.info.Version = line(i.ServerInfo.Name, 100), line(i.ServerInfo.Version, 100)
 		}
 	}
-	if i := c.session.InitializeResult(); o.Log != "" && i != nil && i.Capabilities != nil && i.Capabilities.Logging != nil {
-		// A server that does not take the level logs what it likes, and what is less grave is left out.
-		//lint:ignore SA1019 servers of 2025-11-25 ask for it
-		_, _ = await(ctx, func() (any, error) {
-			return nil, c.session.SetLoggingLevel(ctx, &sdk.SetLoggingLevelParams{Level: sdk.LoggingLevel(o.Log)})
-		})
-	}
+	c.setLevel(ctx, o)
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	c.over = over
 	go func() {
@@ -177,15 +170,6 @@ func (c *Client) options(o Options) *sdk.ClientOptions {
 				o.Changed()
 			}
 		},
-		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) {
-			if o.Logged == nil || o.Log == "" || r.Params == nil || !graver(string(r.Params.Level), o.Log) {
-				return
-			}
-			text, err := canonical(r.Params.Data)
-			if err == nil {
-				o.Logged(string(r.Params.Level), line(text, 500))
-			}
-		},
 		ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) {
 			if o.Updated != nil && r.Params != nil && fitting(r.Params.URI) {
 				o.Updated(r.Params.URI)
@@ -201,6 +185,7 @@ func (c *Client) options(o Options) *sdk.ClientOptions {
 			return elicit(ctx, r.Params, o.Ask)
 		},
 	}
+	hearLog(out, o)
 	if o.Sample != nil {
 		//lint:ignore SA1019 servers of 2025-11-25 ask for them
 		caps.Sampling = &sdk.SamplingCapabilities{}
@@ -211,15 +196,6 @@ func (c *Client) options(o Options) *sdk.ClientOptions {
 		}
 	}
 	return out
-}
-
-// levels are those of the protocol, the least grave first.
-var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-
-// graver reports whether a level is one, and at least as grave as another.
-func graver(level, least string) bool {
-	i := slices.Index(levels, level)
-	return i >= 0 && i >= slices.Index(levels, least)
 }
 
 // Info is what the server says of itself.
