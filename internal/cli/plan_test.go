@@ -67,7 +67,14 @@ func TestFlagsAndMembersMakeTheSameQuest(t *testing.T) {
 			typed, sent := strings.ToLower(name)+"-typed", strings.ToLower(name)+"-sent"
 			w.name = typed
 			w.typed(h, name).want(t, 0)
-			if d := cmp.Diff(h.made(typed), h.made(sent)); d != "" {
+			one, other := h.made(typed), h.made(sent)
+			for _, made := range []map[string]any{one, other} {
+				if made["config"] == nil {
+					t.Error("a quest does not say where its settings come from")
+				}
+				delete(made, "config") // from flags, or from a request
+			}
+			if d := cmp.Diff(one, other); d != "" {
 				t.Errorf("the quests differ (- by flags, + by members):\n%s", d)
 			}
 		})

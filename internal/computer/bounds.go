@@ -82,8 +82,10 @@ func hiddenIn(dir string, b workspace.Bounds) ([]Mask, error) {
 	defer root.Close()
 	found := map[string]bool{} // whether it is a folder
 	locked := map[string]bool{}
+	several := false // whether a file has more than one name
 	err = look(root, dir, func(name string, s *unix.Stat_t, place func() (string, error)) error {
 		kind := s.Mode & unix.S_IFMT
+		several = several || kind != unix.S_IFDIR && s.Nlink > 1
 		shut := kind == unix.S_IFDIR && s.Mode&0o500 != 0o500
 		// A link has nothing to hide: what it leads to is hidden by its own name, or not.
 		if kind == unix.S_IFLNK || !shut && b.Hidden(name) == "" {
@@ -100,7 +102,7 @@ func hiddenIn(dir string, b workspace.Bounds) ([]Mask, error) {
 		}
 		return nil
 	})
-	if err == nil {
+	if err == nil && several {
 		err = othersOf(root, dir, b, func(at string) { found[at] = false })
 	}
 	if err != nil {
