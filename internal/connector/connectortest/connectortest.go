@@ -179,22 +179,25 @@ func (i *inbox) texts() (out []string) {
 // running is a driver that receives.
 type running struct {
 	cancel context.CancelFunc
-	ended  chan error
+	ended  chan struct{} // closed when it has, with err
+	err    error
 }
 
 func run(t *testing.T, d connector.Driver, take func(context.Context, connector.Message) error) *running {
 	ctx, cancel := context.WithCancel(t.Context())
-	r := &running{cancel, make(chan error, 1)}
-	go func() { r.ended <- d.Run(ctx, take) }()
+	r := &running{cancel: cancel, ended: make(chan struct{})}
+	go func() {
+		defer close(r.ended)
+		r.err = d.Run(ctx, take)
+	}()
 	t.Cleanup(func() { cancel(); _ = r.wait() })
 	return r
 }
 
 // wait returns how it ended.
 func (r *running) wait() error {
-	err := <-r.ended
-	r.ended <- err
-	return err
+	<-r.ended
+	return r.err
 }
 
 // Until waits for a condition. It gives up after a minute, which no machine needs.
@@ -213,8 +216,8 @@ func (i *inbox) until(t *testing.T, r *running, want ...string) {
 	t.Helper()
 	Until(t, fmt.Sprintf("the messages %.200q", want), func() bool {
 		select {
-		case err := <-r.ended:
-			t.Fatalf("the driver ended with %v, and %.200q had come; want %.200q", err, i.texts(), want)
+		case <-r.ended:
+			t.Fatalf("the driver ended with %v, and %.200q had come; want %.200q", r.err, i.texts(), want)
 		default:
 		}
 		return len(i.texts()) >= len(want)
