@@ -304,6 +304,9 @@ func (p *Stages) brief(w *World, m *event.UserMessage) event.Body {
 	if w.Chance(300) {
 		m.Document.Base = event.HashOf([]byte(w.Word()))
 	}
+	if m.Text.Size() == 0 { // nobody can save that
+		m.Text = event.Text{Text: w.Word()}
+	}
 	return m
 }
 
