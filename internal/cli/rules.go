@@ -10,8 +10,6 @@ import (
 )
 
 func (a *app) rulesCommand() *cobra.Command {
-	var asJSON bool
-	var intent string
 	cmd := &cobra.Command{
 		Use:   "rules <quest.yaml | quest>",
 		Short: "Say which rules hold for agents, and when they are told them",
@@ -23,20 +21,8 @@ Of a quest.yaml: which there are, when agents would be told each, and which fit 
 nothing is made. With --intent, which fit that instead. Of a quest: which it has pinned, and
 which its agents were told.`,
 		Args: exactArgs(1, "a quest.yaml, or a quest's name"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := a.foreseen(cmd.Context(), args[0], intent)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return a.printJSON(f)
-			}
-			a.printRules(f)
-			return nil
-		},
 	}
-	cmd.Flags().StringVar(&intent, "intent", "", "what agents want to do, in place of the question of a quest.yaml")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	a.foresees(cmd, a.printRules)
 	return a.questArg(cmd)
 }
 

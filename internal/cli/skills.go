@@ -16,8 +16,6 @@ import (
 )
 
 func (a *app) skillsCommand() *cobra.Command {
-	var asJSON bool
-	var intent string
 	cmd := &cobra.Command{
 		Use:   "skills [quest.yaml | quest]",
 		Short: "Say which skills agents would find, or have; list, show and check skills",
@@ -34,23 +32,8 @@ Of a quest: which it has pinned, and of which its agents were told.`,
 			}
 			return exactArgs(1, "list, show, check, a quest.yaml, or a quest's name")(cmd, args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			f, err := a.foreseen(cmd.Context(), args[0], intent)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return a.printJSON(f)
-			}
-			a.printFoundSkills(f)
-			return nil
-		},
 	}
-	cmd.Flags().StringVar(&intent, "intent", "", "what agents want to do, in place of the question of a quest.yaml")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	a.foresees(cmd, a.printFoundSkills)
 	cmd.AddCommand(a.skillsListCommand(), a.skillsShowCommand(), a.skillsCheckCommand())
 	return cmd
 }

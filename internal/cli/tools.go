@@ -12,8 +12,6 @@ import (
 )
 
 func (a *app) toolsCommand() *cobra.Command {
-	var asJSON bool
-	var intent string
 	cmd := &cobra.Command{
 		Use:   "tools <quest.yaml | quest>",
 		Short: "Say which tools agents would get, or have, and why",
@@ -23,21 +21,32 @@ With --intent, tools are chosen for that instead of the question.
 
 Of a quest: which tools its agents have by now, and how they came by them.`,
 		Args: exactArgs(1, "a quest.yaml, or a quest's name"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := a.foreseen(cmd.Context(), args[0], intent)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return a.printJSON(f)
-			}
-			a.printTools(f)
-			return nil
-		},
+	}
+	a.foresees(cmd, a.printTools)
+	return a.questArg(cmd)
+}
+
+// foresees has a command say what agents of its argument would have, or have, in its own words. Without
+// an argument it says how it is used.
+func (a *app) foresees(cmd *cobra.Command, printed func(*runtime.Foreseen)) {
+	var asJSON bool
+	var intent string
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		f, err := a.foreseen(cmd.Context(), args[0], intent)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return a.printJSON(f)
+		}
+		printed(f)
+		return nil
 	}
 	cmd.Flags().StringVar(&intent, "intent", "", "what agents want to do, in place of the question of a quest.yaml")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return a.questArg(cmd)
 }
 
 func (a *app) foreseen(ctx context.Context, arg, intent string) (*runtime.Foreseen, error) {

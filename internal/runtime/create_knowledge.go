@@ -52,14 +52,7 @@ func (c *creation) pinFound(ctx context.Context, root *os.Root, b *event.QuestCr
 	if err != nil {
 		return err
 	}
-	var home []*skill.Skill
-	if c.rt.Home != "" {
-		var faults []error
-		home, faults = skill.OfTheHome(c.rt.Home)
-		home, faults = c.withoutKeys(home, faults)
-		c.leftOut(faults)
-	}
-	all := slices.DeleteFunc(skill.Over(own, home), func(s *skill.Skill) bool {
+	all := slices.DeleteFunc(skill.Over(own, c.homeSkills()), func(s *skill.Skill) bool {
 		_, err := outcomeOf(s.Name, s.Tools)
 		if err != nil {
 			c.leftOut([]error{fmt.Errorf("%s: %w", filepath.Join(s.Dir, skill.File), err)})

@@ -26,21 +26,24 @@ func (c *creation) takeSkills(ctx context.Context, root *os.Root, soc quest.Soci
 	if err != nil {
 		return err
 	}
-	var home []*skill.Skill
-	if c.rt.Home != "" {
-		var faults []error
-		home, faults = skill.OfTheHome(c.rt.Home)
-		home, faults = c.withoutKeys(home, faults)
-		c.leftOut(faults)
-	}
 	if err := c.clearOf(ctx, quest.SkillsDir, b); err != nil {
 		return err
 	}
-	b.Skills, err = skill.Pin(ctx, skill.Over(own, home, skill.Ours()), c.keep)
+	b.Skills, err = skill.Pin(ctx, skill.Over(own, c.homeSkills(), skill.Ours()), c.keep)
 	if _, ok := errors.AsType[*skill.BoundsError](err); ok {
 		return BadKey(quest.KeySkills, "%v", err)
 	}
 	return err
+}
+
+// homeSkills are those of the home that are well. The others are told.
+func (c *creation) homeSkills() []*skill.Skill {
+	if c.rt.Home == "" {
+		return nil
+	}
+	home, faults := c.withoutKeys(skill.OfTheHome(c.rt.Home))
+	c.leftOut(faults)
+	return home
 }
 
 // keep stores a blob beside those of trees.

@@ -2,10 +2,7 @@ package search
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 
 	sq "zombiezen.com/go/sqlite"
@@ -28,45 +25,11 @@ CREATE TABLE IF NOT EXISTS vectors (model TEXT NOT NULL, hash BLOB NOT NULL, vec
 // OpenVectorCache opens the cache in a file, and makes it if it is not there. One that
 // is damaged is made anew.
 func OpenVectorCache(path string) (*VectorCache, error) {
-	c := &VectorCache{path: path}
-	err := c.open()
-	switch sq.ErrCode(err).ToPrimary() {
-	case sq.ResultCorrupt, sq.ResultNotADB:
-		if err = removeDatabase(path); err == nil {
-			err = c.open()
-		}
-	}
+	conn, err := OpenCacheFile(path, cacheSchema, "SELECT model, hash, vector FROM vectors LIMIT 1")
 	if err != nil {
 		return nil, fmt.Errorf("open the cache of vectors %s: %w", path, err)
 	}
-	return c, nil
-}
-
-func (c *VectorCache) open() error {
-	if err := os.MkdirAll(filepath.Dir(c.path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(c.path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	conn, err := sq.OpenConn(c.path, sq.OpenReadWrite|sq.OpenCreate)
-	if err != nil {
-		return err
-	}
-	// What a power cut takes from a cache is computed again.
-	err = sqlitex.ExecuteTransient(conn, "PRAGMA synchronous = OFF", nil)
-	if err == nil {
-		err = sqlitex.ExecuteScript(conn, cacheSchema, nil)
-	}
-	if err != nil {
-		return errors.Join(err, conn.Close())
-	}
-	c.conn = conn
-	return nil
+	return &VectorCache{path: path, conn: conn}, nil
 }
 
 // Close closes the file.
@@ -152,13 +115,4 @@ func unpack(data []byte) vector {
 		v[i] = int8(x)
 	}
 	return v
-}
-
-func removeDatabase(path string) error {
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
 }

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 
 	"lyceum/internal/event"
+	"lyceum/internal/search"
 
 	sq "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -34,61 +33,16 @@ CREATE INDEX IF NOT EXISTS answers_setting ON answers (setting, words);
 
 // Open opens the file, and makes it if it is not there. One that is damaged is made anew.
 func Open(path string) (*Store, error) {
-	s := &Store{path: path}
-	err := s.open()
-	switch sq.ErrCode(err).ToPrimary() {
-	case sq.ResultCorrupt, sq.ResultNotADB, sq.ResultError: // the last is that of another schema
-		if err = remove(path); err == nil {
-			err = s.open()
+	conn, err := search.OpenCacheFile(path, schema, "SELECT "+columns+", words, uses, used FROM answers LIMIT 1")
+	if err == nil { // what is forgotten is to be gone from the disk, too
+		if err = sqlitex.ExecuteTransient(conn, "PRAGMA secure_delete = ON", nil); err != nil {
+			err = errors.Join(err, conn.Close())
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the cache of answers %s: %w", path, err)
 	}
-	return s, nil
-}
-
-func (s *Store) open() error {
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err == nil {
-		err = f.Close()
-	}
-	if err != nil {
-		return err
-	}
-	conn, err := sq.OpenConn(s.path, sq.OpenReadWrite|sq.OpenCreate)
-	if err != nil {
-		return err
-	}
-	// What a power cut takes is asked again. What is forgotten is to be gone from the disk, too.
-	for _, p := range []string{"PRAGMA synchronous = OFF", "PRAGMA secure_delete = ON"} {
-		if err == nil {
-			err = sqlitex.ExecuteTransient(conn, p, nil)
-		}
-	}
-	if err == nil {
-		err = sqlitex.ExecuteScript(conn, schema, nil)
-	}
-	if err == nil { // the table may be another's
-		err = sqlitex.Execute(conn, "SELECT "+columns+", words, uses, used FROM answers LIMIT 1", nil)
-	}
-	if err != nil {
-		return errors.Join(err, conn.Close())
-	}
-	s.conn = conn
-	return nil
-}
-
-func remove(path string) error {
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
+	return &Store{path: path, conn: conn}, nil
 }
 
 // Close closes the file.
