@@ -289,6 +289,20 @@ var catalogue = map[Type]entry{
 	"report.call":       derived[ReportCall]().asks(),
 	"report.result":     input[ReportResult]().answers("report.call"),
 	"point.answered":    derived[PointAnswered](),
+
+	"structure.declared": derived[StructureDeclared](),
+	"attempt.proposed":   derived[AttemptProposed](),
+	"analysis.call":      derived[AnalysisCall]().proposed().asks(),
+	"analysis.result":    input[AnalysisResult]().answers("analysis.call"),
+	"marks.call":         derived[MarksCall]().asks(),
+	"marks.result":       input[MarksResult]().answers("marks.call"),
+	"marks.given":        derived[MarksGiven](),
+	"tier.judged":        derived[TierJudged](),
+	"reward.given":       derived[RewardGiven](),
+	"prediction.made":    derived[PredictionMade](),
+	"world.call":         derived[WorldCall]().proposed().asks(),
+	"world.observed":     input[WorldObserved]().answers("world.call"),
+	"surprise.measured":  derived[SurpriseMeasured](),
 }
 
 // Types returns the names of the catalogue, sorted.
