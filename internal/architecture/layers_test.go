@@ -94,6 +94,7 @@ var layers = []layer{
 	{"model/openai", "a provider's two formats, one attempt each", []string{"event", "model", "model/wire"}},
 	{"quest", "`State`, `Apply`, `Decide`, the spec, the `Society` interface", []string{"agent", "behavior", "event", "mcp/setting", "media", "model", "policy", "relation", "strictyaml", "workspace"}},
 	{"society/architect/task", "what an architect and executors hand each other: scopes, packages, manifests, plans; what outputs of commands say", []string{"event", "strictyaml", "workspace"}},
+	{"society/world/trial", "what a world is put to: closed words, stories, conditions, whether they are seen; surprise, verdicts, rewards", []string{"event", "strictyaml", "workspace"}},
 	{"society/contract/tender", "a contract net's plan, bids, sources, claims and minds, as a fold", []string{"agent", "behavior", "event", "policy"}},
 	{"society/lab/paper", "a lab's library: papers, reviews, citations, votes, as a fold", []string{"agent", "event", "evidence"}},
 	{"society/stages/study", "what a researcher that people talk to knows: anchors, threads, sittings, cards, prompts, as a fold", []string{"agent", "event", "media", "society/lab/paper", "workspace"}},
