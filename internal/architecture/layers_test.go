@@ -21,6 +21,7 @@ var layers = []layer{
 	{"computer/self", "a copy of this program for computers to run", []string{"scratch"}},
 	{"event", "the catalogue, canonical JSON, the hash chain", []string{}},
 	{"event/eventdoc", "writes docs/events.md", []string{}},
+	{"analysis", "what can be said of pages and programs without running them: parsing, references, names, what was declared", []string{"event"}},
 	{"acp/wire", "the form of the Agent Client Protocol on a connection: what a line is, and what is wrong with one", []string{}},
 	{"evidence", "which numbers a text has, whether they follow from another, which claims stand", []string{}},
 	{"keyring", "secrets in the keyring of the operating system", []string{}},
