@@ -112,6 +112,7 @@ var layers = []layer{
 	{"quest/promptdoc", "writes docs/prompts.md", []string{"event", "quest", "society"}},
 	{"quest/questschema", "writes docs/quest.schema.json", []string{"society"}},
 	{"gateway", "where programs in computers find models: four formats, looked through, put to the gate, passed on; no key inside", []string{"computer", "event", "model", "model/respond", "model/wire"}},
+	{"browser", "a browser in a computer, driven from outside it: one page at a time, what is seen of it, hostile pages contained", []string{"computer", "event"}},
 	{"executor", "outside coding agents in computers, reached over the Agent Client Protocol", []string{"acp/wire", "computer", "event", "workspace"}},
 	{"mcp/server", "Lyceum as an MCP server: tools, resources and prompts over the API, by stdio and HTTP", []string{}},
 	{"mcp/scoped", "the tools of an outside agent, as an MCP server for a port of its computer", []string{"computer", "mcp/server", "model"}},
