@@ -21,7 +21,7 @@ func TestTheLoadersOfTheDocuments(t *testing.T) {
 	loaders := regexp.MustCompile("(?s)```python\n# (\\w+)(.*?)```").FindAllStringSubmatch(string(text), -1)
 	h := newHome(t, map[string]string{
 		"quest.yaml": "name: ask\nproblem: What is 6*7?\nmodel: script:plan.yaml\ntools: [calculate]\n",
-		"plan.yaml":  "rules:\n- say: I compute.\n  call: [{tool: calculate, args: {code: print(6*7)}}]\n- say: It is 42.\n",
+		"plan.yaml":  "rules:\n- on: {turn: 1}\n  say: I compute.\n  call: [{tool: calculate, args: {code: print(6*7)}}]\n- say: It is 42.\n",
 	})
 	h.ok("run", "quest.yaml")
 	h.ok("fork", "ask", "--at", "4", "--times", "2")
