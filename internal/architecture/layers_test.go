@@ -106,6 +106,7 @@ var layers = []layer{
 	{"society/lab", "the rules of many that publish, review each other and vote", []string{"agent", "behavior", "event", "model", "policy", "quest", "society/lab/paper"}},
 	{"society/solo", "the rules of one agent", []string{"agent", "behavior", "event", "model", "quest"}},
 	{"society/architect", "the rules of an architect, who plans and judges, and of executors that act", []string{"agent", "behavior", "event", "model", "policy", "quest", "society/architect/task", "workspace"}},
+	{"society/world", "the rules of a maker, judges, and a world that runs only what passed", []string{"agent", "behavior", "event", "model", "policy", "quest", "society/world/trial", "strictyaml"}},
 	{"memory", "the cards that studies offer to all others of a home: files, written whole, read with suspicion", []string{"event", "search", "society/lab/paper", "society/stages/study", "strictyaml"}},
 	{"society/stages", "the rules of one researcher whom people talk to, in sittings", []string{"agent", "behavior", "event", "model", "policy", "quest", "society/lab/paper", "society/stages/study", "workspace"}},
 	{"society", "the list of this binary's societies", []string{"quest", "society/architect", "society/contract", "society/lab", "society/solo", "society/stages"}},

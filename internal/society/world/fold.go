@@ -164,7 +164,7 @@ func (m *Memory) sent(e event.Event, b *event.MessageSent) {
 	}
 	for _, j := range a.Judges {
 		if j.Name == b.To {
-			j.Told = true
+			j.Begun, j.Told = true, b.Text.Ref != nil
 		}
 	}
 }
