@@ -67,6 +67,10 @@ func (m *Memory) applyTrial(e event.Event) {
 		if j := m.judging(e.Actor); j != nil && j.Told {
 			j.Out = event.Shorten(b.Reason, 300)
 		}
+	case *event.ToolCall:
+		if j := m.judging(e.Actor); j != nil {
+			j.Use = e.Seq
+		}
 	case *event.MarksCall:
 		j := m.judging(e.Actor)
 		must(j != nil && j.Told && j.Call == 0 && m.current().Number == b.Attempt, e, "%s has nothing to judge", e.Actor)
@@ -164,7 +168,7 @@ func (m *Memory) sent(e event.Event, b *event.MessageSent) {
 	}
 	for _, j := range a.Judges {
 		if j.Name == b.To {
-			j.Told = true
+			j.Begun, j.Told = true, b.Text.Ref != nil
 		}
 	}
 }
@@ -181,8 +185,8 @@ func (m *Memory) answered(e event.Event, b *event.ToolAnswered) {
 		return
 	}
 	j := m.judging(e.Actor)
-	if j == nil || e.Tool != giveMarks || !b.Error {
-		return
+	if j == nil || b.Call != j.Use || !b.Error {
+		return // it is about another call, such as one that was not made
 	}
 	if j.Call, j.Marks, j.Result, j.Place = 0, nil, nil, (agent.Place{}); j.Told {
 		if j.Wrong++; j.Wrong >= maxBad {

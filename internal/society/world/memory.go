@@ -84,7 +84,11 @@ type Look struct {
 // Judge is one that reads an attempt.
 type Judge struct {
 	Name string
-	Told bool `json:",omitzero"`
+	// Begun says that it knows the criteria, Told that it was shown what was made.
+	Begun bool `json:",omitzero"`
+	Told  bool `json:",omitzero"`
+	// Use is its last tool.call.
+	Use uint64 `json:",omitzero"`
 	// Call is the marks.call that is open or has its result, for the call at Place.
 	Call   uint64             `json:",omitzero"`
 	Place  agent.Place        `json:",omitzero"`

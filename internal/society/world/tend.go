@@ -111,7 +111,7 @@ func (m *Memory) marks(a *Attempt, b *event.TierJudged) *event.TierJudged {
 	return b
 }
 
-// convene tells the judges what they judge, each alone.
+// convene tells the judges what they judge, each alone: the criteria first, then what was made.
 func convene(s *quest.State, m *Memory, a *Attempt, e event.Event) []event.Draft {
 	l := a.look(byRules)
 	if m.Settings.Judges == 0 || l == nil || l.Result == nil || l.Result.Text == nil {
@@ -119,16 +119,15 @@ func convene(s *quest.State, m *Memory, a *Attempt, e event.Event) []event.Draft
 	}
 	for i := range m.Settings.Judges {
 		name := judgeName(i)
-		if at := slices.IndexFunc(a.Judges, func(j *Judge) bool { return j.Name == name }); at >= 0 && a.Judges[at].Told || s.Agent(name) == nil {
+		at := slices.IndexFunc(a.Judges, func(j *Judge) bool { return j.Name == name })
+		if at >= 0 && a.Judges[at].Told || s.Agent(name) == nil {
 			continue
 		}
-		say := func(text event.Text) event.Draft {
-			return quest.After(e, "core", "", &event.MessageSent{Performative: event.Inform, Reply: a.Seq, Text: text, To: name})
+		text := event.Text{Ref: l.Result.Text}
+		if at < 0 || !a.Judges[at].Begun {
+			text = event.Text{Text: event.Shorten(quest.Fill(s.Texts["judge"], "ATTEMPT", fmt.Sprint(a.Number), "RUBRIC", m.rubric(), "FINDINGS", lines(l.Result.Findings, maxFindings)), maxSaid)}
 		}
-		return []event.Draft{
-			say(event.Text{Text: event.Shorten(quest.Fill(s.Texts["judge"], "ATTEMPT", fmt.Sprint(a.Number), "RUBRIC", m.rubric(), "FINDINGS", lines(l.Result.Findings, maxFindings)), maxSaid)}),
-			say(event.Text{Ref: l.Result.Text}),
-		}
+		return one(e, "core", &event.MessageSent{Performative: event.Inform, Reply: a.Seq, Text: text, To: name})
 	}
 	return nil
 }

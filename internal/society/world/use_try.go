@@ -83,7 +83,11 @@ func (c *using) goOn(t *Try) []event.Draft {
 
 // call has steps done to what was made.
 func (m *Memory) call(t *Try) *event.WorldCall {
-	return &event.WorldCall{Attempt: t.Attempt, Prediction: t.Seq, Steps: t.Steps, Tree: m.Attempt(t.Attempt).Tree}
+	expect := make([]event.WorldCondition, len(t.Expect))
+	for i, x := range t.Expect {
+		expect[i] = x.Condition
+	}
+	return &event.WorldCall{Attempt: t.Attempt, Expect: expect, Prediction: t.Seq, Steps: t.Steps, Tree: m.Attempt(t.Attempt).Tree}
 }
 
 // surprise is how far a prediction was from what was seen.

@@ -123,7 +123,7 @@ func (Society) Before(s *quest.State, a *agent.Agent, e event.Event) []event.Dra
 	switch {
 	case a.Parked != "" || a.Phase() != agent.Ready:
 	case a.Name != Maker:
-		if j := m.judging(a.Name); (j == nil || !j.Told) && a.Transcript.End() > 0 {
+		if j := m.judging(a.Name); j == nil || !j.Told {
 			return one(e, a.Name, &event.AgentParked{Reason: nothingToJudge})
 		}
 	case m.Wrong >= maxWrong:
