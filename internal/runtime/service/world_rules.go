@@ -20,6 +20,9 @@ const (
 	checked = "check "
 	// maxCheck is how long one of the author's commands may take, in seconds.
 	maxCheck = 120
+	// notRun and notFound are the exit codes of a shell whose command cannot be run, or is not
+	// there.
+	notRun, notFound = 126, 127
 )
 
 // rules is tier 1: the built-in looks, and the author's commands in a fresh computer.
@@ -102,7 +105,7 @@ func (w *worldBench) commands(ctx context.Context, seq uint64, b *event.Analysis
 			}
 			switch {
 			case run.Good():
-			case run.Exit == 126 || run.Exit == 127:
+			case run.Exit == notRun || run.Exit == notFound:
 				out = append(out, w.finding(check, analysis.Unavailable, "its program is not in the computer: "+lastLine(run.Tail)))
 			case run.End != "":
 				out = append(out, w.finding(check, analysis.Failed, "it met the limit on "+run.End))
