@@ -264,7 +264,7 @@ func (s *State) outdated(e event.Event) []event.Draft {
 	for i := range s.Questions {
 		q := &s.Questions[i]
 		a := s.Agent(q.Asker)
-		if s.stale(q) || q.Reply == nil && s.gone(q) {
+		if s.stale(q) || s.forgone(q) || q.Reply == nil && s.gone(q) {
 			return []event.Draft{After(e, "core", "", &event.InteractionWithdrawn{Interaction: q.Seq})}
 		}
 		if q.Reply != nil || q.Body.Turn == 0 || a == nil {
@@ -275,6 +275,16 @@ func (s *State) outdated(e event.Event) []event.Draft {
 		}
 	}
 	return nil
+}
+
+// forgone reports whether the call that waited for a question has its answer: the society gave it
+// another way, or a fork took it away, and nobody goes on from what a person says now.
+func (s *State) forgone(q *Question) bool {
+	if q.Reply != nil || q.Body.Call == 0 || !q.Body.Blocking {
+		return false
+	}
+	_, open := s.Calls[q.Body.Call]
+	return !open
 }
 
 // settled forgets the questions whose answers have been used, or that were withdrawn.

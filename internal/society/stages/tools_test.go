@@ -229,6 +229,21 @@ func TestComplete(t *testing.T) {
 		}
 		k.Sound()
 	})
+	t.Run("AQuestionThatNobodyWaitsForIsWithdrawn", func(t *testing.T) {
+		t.Parallel()
+		k := begin(t, `{"anchor":"finalize","mode":"copilot","runner":"native","ask":["finish"]}`, own()...)
+		k.Start()
+		k.does("complete", `{"answer":"42"}`)
+		asked := k.State.Open()[0].Seq
+		got := k.Take("person", &event.StudyOrder{Action: event.SteerStage, What: "scout", Reason: "r"})
+		if text, bad := told(t, got); !bad || !strings.Contains(text, "completed from finalize") {
+			t.Errorf("it is answered %q", text)
+		}
+		if w := all[*event.InteractionWithdrawn](got); len(w) != 1 || w[0].Interaction != asked || len(k.State.Open()) != 0 {
+			t.Errorf("the question stays: %q", kinds(got))
+		}
+		k.Sound()
+	})
 }
 
 func TestMemoryTools(t *testing.T) {
