@@ -17,7 +17,7 @@ import (
 const root = "../.."
 
 // pure packages decide; they may not look at the world. event only writes down.
-var pure = []string{"event", "behavior", "policy", "agent", "quest", "society", "strictyaml", "evidence", "markdown", "media", "plain", "relation", "workspace"}
+var pure = []string{"analysis", "event", "behavior", "policy", "agent", "quest", "society", "strictyaml", "evidence", "markdown", "media", "plain", "relation", "workspace"}
 
 // impure is what none of them may import. fmt and encoding reach os underneath;
 // that is the library's business. What counts is what our code can ask for.

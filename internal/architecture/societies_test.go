@@ -58,9 +58,12 @@ func TestANameOfASocietyIsSeen(t *testing.T) {
 		`type LabInfo struct{}`:                            "LabInfo",
 		`var x = "label a collaboration"`:                  "",
 		`var label, Collaborator = 1, 2`:                   "",
+		`var x = "world"`:                                  `"world"`,
+		`var x = "world/1"`:                                `"world/1"`,
+		`var worldly, x = 1, "a tool of the world"`:        "",
 		`var x *event.LabSpec`:                             "", // the catalogue of events is closed, and knows all of them
 	} {
-		if got := named(parse(t, "x.go", "package x\n"+text), []string{"lab"}); strings.Join(got, " ") != want {
+		if got := named(parse(t, "x.go", "package x\n"+text), []string{"lab", "world"}); strings.Join(got, " ") != want {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 	}
@@ -89,6 +92,10 @@ func ofSociety(path string, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(path, "_"+name+".go") })
 }
 
+// common are names of societies that are words of the core besides: what is not deterministic is
+// the world. Such a name counts as one where it is all of a string, or an import.
+var common = []string{"world"}
+
 // societyPath is what the import of a society begins with.
 const societyPath = "lyceum/internal/society/"
 
@@ -97,8 +104,9 @@ var camel = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
 
 // named are the imports, strings and identifiers of a file that name a society.
 func named(f *ast.File, names []string) (out []string) {
-	is := func(word string) bool { return slices.Contains(names, strings.ToLower(word)) }
-	word := regexp.MustCompile(`(?i)\b(` + strings.Join(names, "|") + `)\b`)
+	own := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(common, name) })
+	is := func(word string) bool { return slices.Contains(own, strings.ToLower(word)) }
+	word := regexp.MustCompile(`(?i)\b(` + strings.Join(own, "|") + `)\b|^"(` + strings.Join(common, "|") + `)(/[0-9]+)?"$`)
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ImportSpec:
