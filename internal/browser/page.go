@@ -221,7 +221,7 @@ func (p *page) line(to *[]string, what, text string, most int) {
 
 func (p *page) dialog(session string, _ bool, h *happened) {
 	p.tell(session, "Page.handleJavaScriptDialog", params{"accept": false})
-	p.line(&p.dialogs, "dialogs", h.Type+": "+h.Message, maxDialogs)
+	p.line(&p.dialogs, "dialogs", h.Message, maxDialogs)
 }
 
 func (p *page) said(_ string, _ bool, h *happened) {
@@ -229,7 +229,7 @@ func (p *page) said(_ string, _ bool, h *happened) {
 	for _, a := range h.Args {
 		words = append(words, a.text())
 	}
-	p.line(&p.console, "console", h.Type+": "+strings.Join(words, " "), maxLines)
+	p.line(&p.console, "console", strings.Join(words, " "), maxLines)
 }
 
 func (p *page) thrown(_ string, _ bool, h *happened) {
@@ -238,7 +238,7 @@ func (p *page) thrown(_ string, _ bool, h *happened) {
 		first, _, _ := strings.Cut(o.text(), "\n")
 		text += " " + first
 	}
-	p.line(&p.console, "console", "exception: "+text, maxLines)
+	p.line(&p.console, "console", text, maxLines)
 }
 
 // text is how a value is written.
@@ -323,7 +323,9 @@ func (p *page) request(session string, main bool, h *happened) {
 		}
 	}
 	p.mu.Unlock()
-	p.note(h.Asked.Method, h.Asked.URL, err == nil && !much)
+	if err == nil || path != "favicon.ico" {
+		p.note(h.Asked.Method, h.Asked.URL, err == nil && !much)
+	} // the browser asks for that by itself
 	status := 200
 	if err != nil || much {
 		status, data, media = 404, nil, "text/plain"
