@@ -63,16 +63,16 @@ var greedy = []hostile{
 	{name: "windows", html: onClick(`for (let i = 0; i < 50; i++) open('/index.html?' + i, '_blank', 'popup')`), click: true, ends: []string{Done}},
 	{name: "windows at load", html: page1(`for (let i = 0; i < 50; i++) open('about:blank')`), ends: []string{Done}},
 	{name: "downloads", html: onClick(`for (let i = 0; i < 20; i++) { const a = document.createElement('a'); a.download = 'x' + i; a.href = URL.createObjectURL(new Blob(['x'.repeat(1000)])); a.click() }`), click: true, ends: []string{Done}},
-	{name: "workers that spin", html: page1(`for (let i = 0; i < 8; i++) new Worker(URL.createObjectURL(new Blob(['for(;;);'])))`), ends: []string{Done}},
+	{name: "workers that spin", html: page1(`for (let i = 0; i < 8; i++) new Worker(URL.createObjectURL(new Blob(['for(;;);'])))`), limit: short, ends: []string{Timeout}},
 	{name: "shared workers that spin", html: page1(`for (let i = 0; i < 4; i++) new SharedWorker(URL.createObjectURL(new Blob(['for(;;);'])), 'w' + i)`), ends: []string{Done}},
 	{name: "service worker", html: page1(`navigator.serviceWorker.register('/index.html').catch(e => console.log('refused', e.name))`), ends: []string{Done}},
 	{name: "huge tree", html: page1(`for (let i = 0; i < 100000; i++) document.body.append(document.createElement('p'))`), ends: []string{Error}},
-	{name: "huge text", html: page1(`go.after('word '.repeat(4e6))`), ends: []string{Done, Error, Timeout}, check: func(t *testing.T, s *Seen) {
-		if len(s.After.Text) > maxText+10 {
-			t.Errorf("%d bytes of text are kept", len(s.After.Text))
+	{name: "huge text", html: page1(`go.after('word '.repeat(4e5))`), ends: []string{Done}, check: func(t *testing.T, s *Seen) {
+		if len(s.After.Text) > maxText+10 || !slices.Contains(s.After.Cut, "text") {
+			t.Errorf("%d bytes of text are kept, cut %v", len(s.After.Text), s.After.Cut)
 		}
 	}},
-	{name: "huge name", html: page1(`go.textContent = 'n'.repeat(5e6)`), ends: []string{Done}},
+	{name: "huge name", html: page1(`go.textContent = 'n'.repeat(5e5)`), ends: []string{Done}},
 	{name: "huge console", html: page1(`for (let i = 0; i < 20000; i++) console.log('line', i, 'x'.repeat(1000))`), ends: []string{Done}, check: func(t *testing.T, s *Seen) {
 		if len(s.After.Console) != maxLines || !slices.Contains(s.After.Cut, "console") {
 			t.Errorf("%d lines of the console are kept, cut %v; want %d and that it was cut", len(s.After.Console), s.After.Cut, maxLines)

@@ -44,6 +44,7 @@ type page struct {
 	loads   int    // how often the main frame was loaded
 	expired int    // how often the clock has come to where it was let go
 	dead    string // why the page is no more
+	left    bool   // it is to be gone
 	missing string // why there is no entry
 	given   int    // bytes
 	console []string
@@ -202,7 +203,7 @@ func (p *page) count(main bool, n *int) {
 func (p *page) die(main bool, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if main {
+	if main && !p.left {
 		p.dead = why
 		p.stir()
 	}
