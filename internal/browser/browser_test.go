@@ -83,7 +83,7 @@ func files(of map[string]string) func(string) ([]byte, string, error) {
 }
 
 // patience is a limit that a slow machine does not meet.
-const patience = 2 * time.Minute
+const patience = 4 * time.Minute
 
 // visit visits a page of one file.
 func (r *room) visit(html string, steps ...event.WorldStep) *Seen {

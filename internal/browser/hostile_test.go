@@ -47,7 +47,7 @@ var greedy = []hostile{
 	{name: "loop of messages", html: page1(`onmessage = () => postMessage(1, '*'); postMessage(1, '*')`), limit: short, ends: []string{Done, Timeout}},
 	{name: "loop of timers", html: page1(`setInterval(() => go.textContent = 'Go' + Math.random(), 0)`), ends: []string{Done}},
 	{name: "loop of frames", html: page1(`const f = () => requestAnimationFrame(f); f(); f(); f()`), ends: []string{Done}},
-	{name: "memory of objects", html: page1(`const a = []; for (;;) a.push({a: [a.length, a.length]})`), ends: []string{Crash}},
+	{name: "memory of objects", html: page1(`const a = []; for (;;) a.push(new Array(1e5).fill(a.length + 0.5))`), ends: []string{Crash}},
 	{name: "memory of buffers", html: page1(`const a = []; for (;;) a.push(new Uint8Array(1 << 24).fill(a.length))`), ends: []string{Crash, Done}},
 	{name: "dialogs in a loop", html: page1(`for (let i = 0;; i++) alert('again ' + i)`), limit: short, ends: []string{Timeout, Done}, check: func(t *testing.T, s *Seen) {
 		if len(s.After.Dialogs) > maxDialogs {
