@@ -226,3 +226,14 @@ func Renders(c *event.ModelCall, question string) event.Hash {
 	m := message(model.User, []Part{{Kind: event.PartText, Text: event.Text{Text: question}}})
 	return link(show.sum(), m.Sum)
 }
+
+// Shows reports whether what t shows a model for c, message by message, comes to the hash that c
+// has.
+func (t *Transcript) Shows(c *event.ModelCall) bool {
+	if c.Head != t.Head || c.First != t.First || c.Last >= t.End() {
+		return false
+	}
+	again := *t
+	again.shown, again.chained = setting{}, 0
+	return again.rendering(c) == c.Rendering
+}

@@ -17,6 +17,7 @@ import (
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/audit"
 	"lyceum/internal/scratch"
+	"lyceum/internal/trajectory"
 
 	"github.com/spf13/cobra"
 )
@@ -201,6 +202,7 @@ func (a *app) forkCommand() *cobra.Command {
 	var o runtime.ForkOptions
 	var seed string
 	var asJSON bool
+	times := 1
 	cmd := &cobra.Command{
 		Use:   "fork <quest>",
 		Short: "Make a new quest that begins as another did, up to any event",
@@ -208,7 +210,12 @@ func (a *app) forkCommand() *cobra.Command {
 whose workspaces are as they were then. Then let it go another way: with another
 model, another seed, or a message.
 
-  lyceum fork primes --at 12 --message "Check the boundary as well."`,
+  lyceum fork primes --at 12 --message "Check the boundary as well."
+
+With --times there are several: siblings, which are asked the same once more. No answer that
+was given before stands for one of theirs.
+
+  lyceum fork primes --at 12 --times 8`,
 		Args: exactArgs(1, "a quest's name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkName(args[0]); err != nil {
@@ -236,6 +243,9 @@ model, another seed, or a message.
 			if err := a.open(false); err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("times") {
+				return a.forkTimes(cmd.Context(), args[0], o, times, asJSON)
+			}
 			s, err := a.rt.Fork(cmd.Context(), args[0], o)
 			if err != nil {
 				return err
@@ -255,40 +265,75 @@ model, another seed, or a message.
 	cmd.Flags().StringVar(&o.Model, "model", "", "another model")
 	cmd.Flags().StringVar(&seed, "seed", "", "another seed")
 	cmd.Flags().StringVar(&o.Message, "message", "", "something to say to the agents first")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the new quest as JSON")
+	cmd.Flags().IntVar(&times, "times", 1, "how many forks; with --name they are called name-1, name-2 and so on")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the new quest as JSON, with --times a list of them")
 	return a.questArg(cmd)
 }
 
 func (a *app) exportCommand() *cobra.Command {
-	var force bool
+	var force, samples bool
+	var o trajectory.Options
 	cmd := &cobra.Command{
 		Use:   "export <quest> <file.zip|->",
-		Short: "Write a quest as one RO-Crate zip that can be checked anywhere",
-		Args:  exactArgs(2, "a quest's name and a file"),
+		Short: "Write a quest as one RO-Crate zip that can be checked anywhere, or what its models said",
+		Long: `Write a quest as one RO-Crate zip that can be checked anywhere.
+
+With --trajectories it writes what models were shown and what they said instead, as lines
+of JSON that programs read which train models, of one or more quests that verify. A * in a
+quest's name stands for anything. docs/trajectories.md tells more.
+
+  lyceum export primes primes.zip
+  lyceum fork primes --at 12 --times 8
+  lyceum export --trajectories --format group primes 'primes-fork-*' groups.jsonl`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if samples && len(args) >= 2 {
+				return nil
+			}
+			return exactArgs(2, "a quest's name and a file")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
+			ctx, file := cmd.Context(), args[len(args)-1]
+			if samples {
+				return a.exportTrajectories(ctx, args[:len(args)-1], file, o, force)
+			}
+			for _, flag := range []string{"format", "split"} {
+				if cmd.Flags().Changed(flag) {
+					return usagef("--%s is for --trajectories", flag)
+				}
+			}
 			if _, err := a.loadWith(ctx, args[0], a.read); err != nil {
 				return err
 			}
-			if args[1] == "-" && isTerminal(a.out) {
+			if file == "-" && isTerminal(a.out) {
 				return usagef("- is standard output, and that is a terminal, which a zip would confuse: redirect it, or give a file")
 			}
-			if args[1] == "-" {
+			if file == "-" {
 				return crate.Export(ctx, a.rt, args[0], a.out)
 			}
-			if _, err := os.Lstat(args[1]); err == nil && !force {
-				return usagef("%s is there already: give another name, or --force to replace it", args[1])
+			if err := mayWrite(file, force); err != nil {
+				return err
 			}
-			if err := writeWhole(args[1], func(w io.Writer) error { return crate.Export(ctx, a.rt, args[0], w) }); err != nil {
-				return fmt.Errorf("export quest %s to %s: %w", args[0], args[1], err)
+			if err := writeWhole(file, func(w io.Writer) error { return crate.Export(ctx, a.rt, args[0], w) }); err != nil {
+				return fmt.Errorf("export quest %s to %s: %w", args[0], file, err)
 			}
-			file := printable(args[1])
+			file = printable(file)
 			fmt.Fprintf(a.out, "Wrote %s. Check it anywhere with: lyceum verify %s; lyceum replay %s\n", file, file, file)
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "replace a file that is there")
+	cmd.Flags().BoolVar(&samples, "trajectories", false, "write what models were shown and said, as lines of JSON")
+	cmd.Flags().StringVar(&o.Format, "format", trajectory.SFT, "of trajectories: "+strings.Join(trajectory.Formats, ", "))
+	cmd.Flags().StringVar(&o.Split, "split", "", "only trajectories of quests that are for: "+trajectory.Train+", "+trajectory.HeldOut)
 	return a.questArg(cmd)
+}
+
+// mayWrite is an error if a file is there that nobody said to replace.
+func mayWrite(file string, force bool) error {
+	if _, err := os.Lstat(file); err == nil && !force {
+		return usagef("%s is there already: give another name, or --force to replace it", file)
+	}
+	return nil
 }
 
 // writeWhole writes a file so that it is there whole or not at all.

@@ -168,8 +168,10 @@ type AnalysisResult struct {
 	Findings []WorldFinding `json:"findings,omitempty"`
 	Full     *Full          `json:"full,omitzero"`
 	More     int64          `json:"more,omitzero"`
-	Stored   int64          `json:"stored,omitzero"`
-	Stories  []StoryVerdict `json:"stories,omitempty"`
+	// Runs is what was seen in every run of the stories: whoever has it comes to their verdicts.
+	Runs    *Ref           `json:"runs,omitzero"`
+	Stored  int64          `json:"stored,omitzero"`
+	Stories []StoryVerdict `json:"stories,omitempty"`
 	// Text is what judges are shown of the tree: its texts, within bounds.
 	Text    *Ref   `json:"text,omitzero"`
 	Verdict string `json:"verdict"`
@@ -263,6 +265,8 @@ type WorldExpectation struct {
 // WorldCall has steps done to an attempt, and looks before and after. WorldObserved answers it.
 type WorldCall struct {
 	Attempt int64 `json:"attempt"`
+	// Expect are the conditions of the prediction, in its order.
+	Expect []WorldCondition `json:"expect"`
 	// Prediction is the prediction.made that it puts to the test.
 	Prediction uint64      `json:"prediction"`
 	Steps      []WorldStep `json:"steps"`

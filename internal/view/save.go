@@ -13,7 +13,7 @@ import (
 
 // Format changes whenever what Encode writes, or what it means, does: views that were
 // saved under another are made again.
-const Format = 9
+const Format = 10
 
 // saved is how views are written. It has what the views keep to themselves, and names
 // by number what they point to.

@@ -7,6 +7,7 @@ var societies = map[string]Society{
 	"contract":  contractNet{},
 	"architect": architects{},
 	"stages":    studies{},
+	"world":     worlds{},
 }
 
 // Facts are how a quest's society works, under its name, and the best that has come of

@@ -66,7 +66,7 @@ func TestEveryEventHasWords(t *testing.T) {
 func TestNoEventIsPutIntoWordsTwice(t *testing.T) {
 	t.Parallel()
 	all := map[event.Type]bool{}
-	for _, d := range []dictionary{coreWords, computerWords, executorWords, laboratory{}.words(), contractNet{}.words(), architects{}.words(), studies{}.words()} {
+	for _, d := range []dictionary{coreWords, computerWords, executorWords, laboratory{}.words(), contractNet{}.words(), architects{}.words(), studies{}.words(), worlds{}.words()} {
 		for _, w := range d {
 			if all[w.of] {
 				t.Errorf("two dictionaries have words for %s, want one", w.of)
