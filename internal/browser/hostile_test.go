@@ -123,7 +123,7 @@ var leaving = []hostile{
 	{name: "clipboard and devices", html: onClick(`for (const f of [() => navigator.clipboard.readText(), () => navigator.clipboard.writeText('x'), () => navigator.geolocation.getCurrentPosition(()=>{ document.title = 'reached' }), () => navigator.mediaDevices.getUserMedia({video: true}), () => Notification.requestPermission(), () => navigator.usb.requestDevice({filters: []}), () => showOpenFilePicker()]) try { Promise.resolve(f()).catch(()=>{}) } catch {}`), click: true},
 	{name: "fake verdict", html: fake, click: true, check: func(t *testing.T, s *Seen) {
 		n := s.After.Nodes
-		if i := slices.IndexFunc(n, func(n Node) bool { return n.Role == "status" }); i < 0 || n[i+1].Name != "0" || strings.Contains(s.After.Text, "passed") || s.After.Title != "Fake" {
+		if i := slices.IndexFunc(n, func(n Node) bool { return n.Role == "status" }); i < 0 || n[i+1].Name != "0" || !strings.Contains(s.After.Text, "0") || strings.Contains(s.After.Text, "passed") || s.After.Title != "Fake" {
 			t.Errorf("the page said what it likes: %q, text %q, title %q", lines(s.After), s.After.Text, s.After.Title)
 		}
 	}},
