@@ -150,8 +150,8 @@ const clicks = `[{"do":"click","at":{"role":"button","name":"Add one"}}]`
 var counter = thing{
 	words: []string{"page", "count"}, folder: "counter", file: "index.html", title: "a page with a button that counts",
 	structure: `{"channels":[{"name":"count","kind":"text","at":{"role":"status"}}],"levers":[{"name":"add","kind":"mechanic","when":"instant","at":{"role":"button"}}],"loops":[{"name":"counting","lever":"add","channel":"count","response":"1"}]}`,
-	stories: `[{"name":"one click","intent":"to count one thing","steps":` + clicks + `,"expect":[{"kind":"text","at":{"role":"status"},"text":"1"}]}]`,
-	steps: clicks, expect: `[{"condition":{"kind":"text","at":{"role":"status"},"text":"1"},"probability":900},{"condition":{"kind":"dialog","text":"","how":"contains"},"probability":50}]`,
+	stories:   `[{"name":"one click","intent":"to count one thing","steps":` + clicks + `,"expect":[{"kind":"text","at":{"role":"status"},"text":"1"}]}]`,
+	steps:     clicks, expect: `[{"condition":{"kind":"text","at":{"role":"status"},"text":"1"},"probability":900},{"condition":{"kind":"dialog","text":"","how":"contains"},"probability":50}]`,
 	drafts: []making{
 		{say: "My first draft: a button and a number.", text: page(`<button type="button"></button>`, "document.querySelector('#count').textContent = n")},
 		{say: "The button has no name for who cannot see it. I give it one.", text: page(`<button type="button">Add one</button>`, "document.querySelector('#count').textContent = n"), tried: true},
