@@ -336,6 +336,9 @@ type OwnTool struct {
 	// Content is the argument that may be long; Files the one that lists files of the
 	// agent's home. They are for Prepared tools, and empty if there is none.
 	Content, Files string
+	// Folder is the argument that is a folder of the agent's home, all of which is recorded. Of
+	// the other arguments nothing is then prepared: the rules read them as they are.
+	Folder string
 	// Copies is how often each of those files comes to lie on the disk besides what is
 	// recorded, by what the society's workshop writes.
 	Copies int64

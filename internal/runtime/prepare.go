@@ -186,6 +186,11 @@ func (l *live) read(ctx context.Context, c tool.Call, t *texts, own *quest.OwnTo
 		value := given[name]
 		text, _ := value.(string)
 		switch {
+		case name == own.Folder:
+			if fault, failed = l.attachFolder(ctx, c, text, body); fault != nil || failed != nil {
+				return fault, failed
+			}
+		case own.Folder != "": // the rules read it
 		case name == own.Files:
 			paths, _ := value.([]any)
 			if fault, failed = l.attach(ctx, c, own, paths, body); fault != nil || failed != nil {

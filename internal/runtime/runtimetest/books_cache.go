@@ -8,6 +8,7 @@ import (
 	"lyceum/internal/society/architect"
 	"lyceum/internal/society/contract"
 	"lyceum/internal/society/stages"
+	"lyceum/internal/society/world"
 )
 
 // cacheBooks keep, from the events alone, whose next answer counts as a sample: for such a call no
@@ -71,6 +72,8 @@ func (b *cacheBooks) call(w *World, actor string, c *event.ModelCall) error {
 			sample = sample || checked
 		}
 		sample = sample || actor != architect.Architect
+	case "world":
+		sample = sample || actor != world.Maker
 	}
 	switch {
 	case sample && c.Cache != "":

@@ -144,5 +144,6 @@ func Parts() map[string]func() Part {
 		"contract":  func() Part { return NewContract(0) },
 		"architect": func() Part { return NewArchitect() },
 		"stages":    func() Part { return NewStages() },
+		"world":     func() Part { return NewMade() },
 	}
 }

@@ -164,6 +164,12 @@ func prepared(w *World, seq uint64, own *quest.OwnTool, args string) *event.Tool
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		text, _ := given[name].(string)
 		switch {
+		case name == own.Folder:
+			if text == missingFile {
+				return &event.ToolPrepared{Call: seq, Error: "There is no such folder."}
+			}
+			p.Tree = new(event.TreeRef(event.RefOf([]byte(args))))
+		case own.Folder != "": // the rules read it
 		case name == own.Files:
 			list, _ := given[name].([]any)
 			for _, file := range list {

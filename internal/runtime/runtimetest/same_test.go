@@ -43,7 +43,7 @@ func folds(t *testing.T, part func() Part, events int) (x, y *quest.State, w *Wo
 // TestEveryMemberOfAStateCounts: a state that differs in one place is not alike, wherever that is.
 func TestEveryMemberOfAStateCounts(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"solo", "lab", "contract", "architect", "stages"} {
+	for _, name := range []string{"solo", "lab", "contract", "architect", "stages", "world"} {
 		x, y, _ := folds(t, Parts()[name], 0)
 		if !alike(x, y) {
 			t.Fatalf("two folds of a ledger of %s are not alike", name)

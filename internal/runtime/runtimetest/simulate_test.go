@@ -221,6 +221,21 @@ func TestArchitectSimulationWithACrashAtEveryEvent(t *testing.T) {
 	simulate(t, runtimetest.Parts()["architect"], 1, runtimetest.EveryEvent(0), "killed", "forks")
 }
 
+// Whatever is made, judged and tried, and wherever the process dies: one result for each call, one
+// verdict for each story, no tier skipped, no prediction after its observation.
+func TestWorldSimulation(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	simulate(t, runtimetest.Parts()["world"], need.Times(150, 500), runtimetest.Once(0), "tier 1 passed", "tier 1 failed", "tier 2 passed", "tier 2 failed", "tier 2 waived", "tier 2 unavailable", "tier 3 passed", "tier 3 failed",
+		"tier 4 passed", "tier 4 failed", "tiers unavailable", "observed done", "observed timeout", "surprises", "marks", "quotations missing", "rewards", "crashes", "forks", "quest.finished", "quest.failed", "samples")
+}
+
+func TestWorldSimulationWithACrashAtEveryEvent(t *testing.T) {
+	need.NoDetector(t)
+	t.Parallel()
+	simulate(t, runtimetest.Parts()["world"], need.Times(10, 500), runtimetest.EveryEvent(0), "killed", "forks", "rewards", "surprises")
+}
+
 // Whatever is said when, and whoever dies when: each message is heard once and in order, there is
 // one sitting at a time, and nothing happens while a study waits.
 func TestStagesSimulation(t *testing.T) {

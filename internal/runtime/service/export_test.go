@@ -3,11 +3,15 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	"lyceum/internal/browser"
+	"lyceum/internal/computer"
 	"lyceum/internal/event"
 	"lyceum/internal/runtime"
 	"lyceum/internal/search"
+	"lyceum/internal/society/world"
 )
 
 // SearchOf answers calls for a search of these documents as the workshop of a contract
@@ -59,4 +63,45 @@ func Engines() (out [][]string) {
 		out = append(out, e)
 	}
 	return out
+}
+
+// WorldBench is the workshop of a world with such settings. Without see it has the browser of
+// the computer, otherwise see is the browser.
+type WorldBench struct{ w *worldBench }
+
+// WorldOf makes one.
+func WorldOf(q *runtime.Quest, set world.Settings, see func(browser.Visit) (*browser.Seen, error)) WorldBench {
+	w := &worldBench{q: q, set: set, launch: launchBrowser}
+	if see != nil {
+		w.launch = func(context.Context, *computer.Computer) (visitor, error) { return seer(see), nil }
+	}
+	return WorldBench{w}
+}
+
+type seer func(browser.Visit) (*browser.Seen, error)
+
+func (s seer) Visit(_ context.Context, v browser.Visit) (*browser.Seen, error) { return s(v) }
+func (s seer) Version() string                                                 { return "a fake" }
+func (s seer) Close() error                                                    { return nil }
+
+// WithoutBrowser has none in its computers.
+func (b WorldBench) WithoutBrowser() WorldBench {
+	b.w.launch = func(context.Context, *computer.Computer) (visitor, error) {
+		return nil, fmt.Errorf("%w: install chromium", browser.ErrUnavailable)
+	}
+	return b
+}
+
+// Answer answers a call.
+func (b WorldBench) Answer(ctx context.Context, seq uint64, call event.Body) (event.Body, error) {
+	s := b.w.Services()[call.Type()]
+	work, err := s.Start(event.Event{Seq: seq, Body: call})
+	if err != nil {
+		return nil, err
+	}
+	ds, err := work(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return ds[0].Body, nil
 }

@@ -92,7 +92,7 @@ func reproduce(ctx context.Context, q *runtime.Quest, seq uint64, b *event.Repro
 	}
 	out := &event.ReproductionResult{Status: event.SameOutput}
 	for run := range 2 {
-		ref, fault, err := trial(ctx, q, seq, run, b, out)
+		ref, fault, err := enter(ctx, q, seq, run, b, out)
 		if err != nil {
 			return nil, err
 		}
@@ -141,9 +141,9 @@ func readPrinted(ctx context.Context, q *runtime.Quest, b *event.ReproductionCal
 	return nil
 }
 
-// trial runs the entry point once. fault says why it did not go well, in words for
+// enter runs the entry point once. fault says why it did not go well, in words for
 // agents.
-func trial(ctx context.Context, q *runtime.Quest, seq uint64, run int, b *event.ReproductionCall, result *event.ReproductionResult) (ref *event.Ref, fault string, err error) {
+func enter(ctx context.Context, q *runtime.Quest, seq uint64, run int, b *event.ReproductionCall, result *event.ReproductionResult) (ref *event.Ref, fault string, err error) {
 	// Beside the computers of the agents, so that whoever removes theirs finds it too.
 	f := q.Fresh(fmt.Sprintf("reproduction-%d-%d", seq, run))
 	failed, err := f.Use(ctx, q.Restored(ctx, &b.Tree), func(c *computer.Computer, started *event.ComputerStarted) error {

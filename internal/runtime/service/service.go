@@ -15,5 +15,6 @@ func Workshops() map[string]runtime.Workshop {
 		"contract":  Contract{},
 		"architect": Architect{},
 		"stages":    Stages{},
+		"world":     World{},
 	}
 }

@@ -100,3 +100,12 @@ func place(what string, at event.WorldPlace) error {
 }
 
 func quoted(s string) string { return `"` + plain.Quoted(s, 80) + `"` }
+
+// JSON is a value as JSON, for whoever looks at its members.
+func JSON(v any) string {
+	raw, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return "null"
+	}
+	return string(raw)
+}
