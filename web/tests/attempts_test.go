@@ -34,7 +34,7 @@ func TestTheAttemptsOfAMaker(t *testing.T) {
 	tab.Fresh("#/q/demo-number/attempts")
 	tab.Until(`document.querySelectorAll('.attempt').length === 3 && document.querySelector('.plot svg [data-point="1"]')`)
 	said := tab.Text(".attempts")
-	for _, want := range []string{"Surprise over time", "reward 1.00", "Predicted and seen", "text of status “Count” is “1”", "did not hold", "held", "0.810", "1 unforeseen", "<img src=x onerror=alert(1)>", "judge-1", "lyceum preview demo-number 3", "loop counting: add → one more in count"} {
+	for _, want := range []string{"Surprise over time", "reward 1.00", "Predicted and seen", "text of status “Count” is “1”", "did not hold", "held", "0.810", "1 unforeseen", "something unforeseen", "<img src=x onerror=alert(1)>", "judge-1", "lyceum preview demo-number 3", "loop counting: add → one more in count"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the page does not say %q:\n%s", want, said)
 		}

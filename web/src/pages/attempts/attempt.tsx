@@ -67,7 +67,7 @@ function Findings({ list }: { list: AttemptFinding[] }) {
 
 function Tried({ quest, tried: t }: { quest: string; tried: AttemptTry }) {
   return (
-    <section className="stack tight tier" id={`try-${t.seq}`} aria-label={`Try ${t.seq}`}>
+    <section className="stack tight tier" aria-label={`Try ${t.seq}`}>
       <div className="row"><h4>Predicted and seen</h4>
         <Badge tone={t.end === undefined ? 'live' : t.end === 'done' ? 'good' : 'bad'}>{visible(t.end ?? 'under way')}</Badge>
         {t.surprise !== undefined && <span className="small num">surprise {(t.surprise / 1e6).toFixed(3)}</span>}

@@ -28,7 +28,7 @@ export default function Attempts({ name, query }: { name: string; query: URLSear
 
 function All({ quest, list, chosen }: { quest: string; list: AttemptList; chosen: number }) {
   const one = list.attempts.find((a) => a.attempt === chosen)
-  const points = surprises(list)
+  const points = surprises(quest, list)
   return (
     <div className="stack loose">
       <ol className="attempt-list">
@@ -45,7 +45,8 @@ function All({ quest, list, chosen }: { quest: string; list: AttemptList; chosen
           </li>
         ))}
       </ol>
-      {points.length > 0 && <Plot label="Surprise over time" better="lower" points={points} level={{ name: 'a coin', value: '0.25' }} />}
+      {points.length > 0 && <Plot label="Surprise over time" better="lower" points={points} level={{ name: 'a coin', value: '0.25' }}
+        means={{ full: 'nothing unforeseen', cross: 'something unforeseen' }} />}
       {one ? <One quest={quest} attempt={one} /> : <p className="note">There is no attempt {chosen}.</p>}
       <Structure list={list} quest={quest} />
     </div>

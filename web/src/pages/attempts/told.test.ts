@@ -11,8 +11,11 @@ const attempt = (n: number, tries: AttemptTry[]): Attempt =>
   ({ attempt: n, seq: n, last: n, maker: 'maker', intent: '', path: '', tree: '', state: 'passed', stories: [], tiers: [], marks: [], tries })
 
 test('surprise is told in the order of the predictions, and what is not measured is left out', () => {
-  const points = surprises({ attempts: [attempt(1, [tried(9, 250_000, 2)]), attempt(2, [tried(5, 10_000), tried(12)])] })
-  expect(points.map((p) => [p.name, p.value, p.shape])).toEqual([['attempt 2, event 5', '0.010', 'full'], ['attempt 1, event 9', '0.250', 'cross']])
+  const points = surprises('q', { attempts: [attempt(1, [tried(9, 250_000, 2)]), attempt(2, [tried(5, 10_000), tried(12)])] })
+  expect(points.map((p) => [p.name, p.value, p.shape, p.href])).toEqual([
+    ['attempt 2, event 5', '0.010', 'full', '#/q/q/attempts?attempt=2'],
+    ['attempt 1, event 9', '0.250', 'cross', '#/q/q/attempts?attempt=1'],
+  ])
 })
 
 test('each picture is shown once', () => {

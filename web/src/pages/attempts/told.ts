@@ -1,4 +1,5 @@
 import type { Attempt, AttemptList, AttemptTier } from '../../api/types'
+import { questLink } from '../../route'
 import type { Point } from '../../ui/plot'
 
 type Tone = 'good' | 'bad' | 'warn' | 'live'
@@ -22,13 +23,13 @@ export function tone(verdict: string | undefined): Tone {
 export const share = (thousandths: number): string => (thousandths / 1000).toFixed(2)
 
 /** surprises are the tries of all attempts in their order, as points of a plot. */
-export const surprises = (list: AttemptList): Point[] => list.attempts
+export const surprises = (quest: string, list: AttemptList): Point[] => list.attempts
   .flatMap((a) => a.tries.map((t) => ({ a, t })))
   .filter(({ t }) => t.surprise !== undefined)
   .sort((one, two) => one.t.seq - two.t.seq)
   .map(({ a, t }) => ({
     name: `attempt ${a.attempt}, event ${t.seq}`, value: ((t.surprise ?? 0) / 1e6).toFixed(3), shape: t.unforeseen > 0 ? 'cross' : 'full',
-    said: t.unforeseen > 0 ? `${t.unforeseen} unforeseen` : 'nothing unforeseen', href: `#try-${t.seq}`,
+    said: t.unforeseen > 0 ? `${t.unforeseen} unforeseen` : 'nothing unforeseen', href: questLink(quest, 'attempts', { attempt: a.attempt }),
   }))
 
 /** pictures are those of an attempt, each once, with what they show. */
