@@ -7,6 +7,7 @@ require (
 	github.com/blevesearch/bleve_index_api v1.2.11
 	golang.org/x/sys v0.49.0
 	lyceum v0.0.0
+	zombiezen.com/go/sqlite v1.4.2
 )
 
 require (
@@ -79,7 +80,6 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
 	modernc.org/sqlite v1.61.0 // indirect
-	zombiezen.com/go/sqlite v1.4.2 // indirect
 )
 
 replace lyceum => ..

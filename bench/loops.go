@@ -1,18 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -38,77 +31,7 @@ const (
 	args = `{"case":${turn}}`
 )
 
-// serve is a model server that answers at once: K steps with a tool, then text.
-// It reads the request whole, as a real one must.
-func serve() error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	step, _ := json.Marshal(wireAnswer{Text: said, ID: "call", Tool: "look", Args: args, Input: 100, Output: 30})
-	last, _ := json.Marshal(wireAnswer{Text: "It holds.", Input: 100, Output: 5})
-	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		if r.Header.Get("X-Last") != "" {
-			_, _ = w.Write(last)
-			return
-		}
-		_, _ = w.Write(step)
-	})}
-	go func() { _, _ = io.Copy(io.Discard, os.Stdin); _ = srv.Close() }()
-	fmt.Printf("http://%s/\n", l.Addr())
-	if err := srv.Serve(l); err != http.ErrServerClosed {
-		return err
-	}
-	return nil
-}
-
-type wireAnswer struct {
-	Text, ID, Tool, Args string
-	Input, Output        int64
-}
-
-// httpModel speaks with the server. Both loops use it, so both send the same.
-type httpModel struct {
-	url    string
-	steps  int64
-	client *http.Client
-}
-
-func (m *httpModel) Generate(ctx context.Context, r *model.Request, _ func(model.Delta)) (*model.Answer, error) {
-	body, err := json.Marshal(r)
-	if err != nil {
-		return nil, err
-	}
-	req, err := http.NewRequestWithContext(ctx, "POST", m.url, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	if r.Turn > m.steps {
-		req.Header.Set("X-Last", "1")
-	}
-	resp, err := m.client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	var a wireAnswer
-	if err := json.NewDecoder(resp.Body).Decode(&a); err != nil {
-		return nil, err
-	}
-	out := &model.Answer{Parts: []model.Part{{Kind: event.PartText, Text: a.Text}}, Usage: event.Usage{Input: a.Input, Output: a.Output}, Stop: model.StopEnd}
-	if a.Tool != "" {
-		out.Stop = model.StopTools
-		out.Parts = append(out.Parts, model.Part{Kind: event.PartToolCall, ID: a.ID, Name: a.Tool, Args: strings.Replace(a.Args, "${turn}", strconv.FormatInt(r.Turn, 10), 1)})
-	}
-	return out, nil
-}
-
 func (c cell) model() (model.Model, error) {
-	if c.Model == "http" {
-		t := &http.Transport{MaxIdleConnsPerHost: c.N, MaxIdleConns: c.N}
-		return &httpModel{url: c.Server, steps: int64(c.K), client: &http.Client{Transport: t}}, nil
-	}
 	if c.Model == "claude" && c.Loop == "bare" {
 		return &rawClaude{c.Server}, nil
 	}

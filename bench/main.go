@@ -28,10 +28,11 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == helper.Role {
 		os.Exit(helper.Main(os.Args[2:]))
 	}
-	only := flag.String("only", "ledger,turns,policies,models,gateway,scoped,computers,lab,idle,open,search,tools,serve,waiting,handover,study", "which parts to run")
+	only := flag.String("only", "ledger,path,turns,policies,models,gateway,scoped,computers,lab,idle,open,search,tools,serve,waiting,handover,study", "which parts to run")
 	quick := flag.Bool("quick", false, "smaller sizes, for a first look")
 	full := flag.Bool("full", false, "the whole matrix of turns, which takes half an hour more")
-	server := flag.Bool("serve", false, "be the model server (used by bench itself)")
+	openai := flag.Bool("serve-openai", false, "be a server that speaks as OpenAI does (used by bench itself)")
+	bare := flag.String("bare", "", "be the bare loop of a trip (used by bench itself)")
 	claude := flag.Bool("serve-claude", false, "be a server that speaks as Anthropic does (used by bench itself)")
 	quests := flag.String("serve-quests", "", "be a server of quests (used by bench itself)")
 	calls := flag.Int("call-tools", 0, "call a tool so often from inside a computer (used by bench itself)")
@@ -40,8 +41,10 @@ func main() {
 	flag.Parse()
 	var err error
 	switch {
-	case *server:
-		err = serve()
+	case *openai:
+		err = serveOpenAI()
+	case *bare != "":
+		err = takeBare(*bare)
 	case *claude:
 		err = serveClaude()
 	case *quests != "":
@@ -105,7 +108,7 @@ func run(only, dir string, quick, full bool) error {
 	for _, p := range []struct {
 		name string
 		run  func() error
-	}{{"ledger", b.ledger}, {"turns", b.turns}, {"policies", b.policies}, {"models", b.models}, {"gateway", b.gateway}, {"scoped", b.scopedCalls}, {"computers", b.computers}, {"lab", b.lab}, {"idle", b.idle}, {"open", b.open}, {"search", b.search}, {"tools", b.tools}, {"serve", b.streams}, {"waiting", b.waiting}, {"handover", b.handover}, {"study", b.study}} {
+	}{{"ledger", b.ledger}, {"path", b.path}, {"turns", b.turns}, {"policies", b.policies}, {"models", b.models}, {"gateway", b.gateway}, {"scoped", b.scopedCalls}, {"computers", b.computers}, {"lab", b.lab}, {"idle", b.idle}, {"open", b.open}, {"search", b.search}, {"tools", b.tools}, {"serve", b.streams}, {"waiting", b.waiting}, {"handover", b.handover}, {"study", b.study}} {
 		if slices.Contains(parts, p.name) {
 			if err := p.run(); err != nil { // the others have figures all the same
 				fmt.Printf("  FAILED %s: %v\n", p.name, err)

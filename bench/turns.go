@@ -14,7 +14,7 @@ import (
 // call and one tool call.
 type cell struct {
 	Loop   string // lyceum or bare
-	Model  string // http or script
+	Model  string // script or claude
 	N, K   int
 	Server string
 	Dir    string
@@ -32,55 +32,39 @@ type reading struct {
 func (r reading) rate() float64 { return float64(r.Turns) / r.Wall }
 func (r reading) cpu() float64  { return r.CPU / float64(r.Turns) * 1e6 }
 
-// turns measures the loop against the least program that sends the same requests
-// and appends the same events to the same kind of database.
+// turns measures the core and the ledger alone, with a model in this process, against the least
+// program that appends the same events to the same kind of database. What a user gets is path's.
 func (b *bench) turns() error {
 	fmt.Println("\nTurns (one model call and one tool call each) of N agents with K steps; bare is the least")
-	fmt.Println("loop that sends the same requests and appends the same events to the same database")
+	fmt.Println("loop that appends the same events to the same database; the model is a script in the process")
 	fmt.Printf("  %-6s %5s %4s | %9s %9s %6s | %8s %8s %6s | %7s %7s | %6s\n",
 		"model", "N", "K", "turns/s", "bare", "ratio", "CPU µs", "bare", "ratio", "peak MB", "bare", "B/turn")
-	server, stop, err := startServer()
-	if err != nil {
-		return err
-	}
-	defer stop()
-	rates := map[[3]string]float64{}
+	rates := map[[2]int]float64{}
 	for _, c := range b.cells() {
-		ours, bare, err := b.compare(c, server)
+		ours, bare, err := b.compare(c)
 		if err != nil {
 			return err
 		}
-		rates[[3]string{c.Model, fmt.Sprint(c.N), fmt.Sprint(c.K)}] = ours.rate()
+		rates[[2]int{c.N, c.K}] = ours.rate()
 		rate, cpu := ours.rate()/bare.rate(), ours.cpu()/bare.cpu()
 		fmt.Printf("  %-6s %5d %4d | %9.0f %9.0f %6.2f | %8.0f %8.0f %6.2f | %7.0f %7.0f | %6.0f\n",
 			c.Model, c.N, c.K, ours.rate(), bare.rate(), rate, ours.cpu(), bare.cpu(), cpu, ours.PeakMB, bare.PeakMB, ours.Bytes)
-		if c.Model == "http" && (c.K == 10 || c.K == 500) {
-			b.promise(fmt.Sprintf("CPU per turn against the bare loop's, HTTP, N=%d K=%d", c.N, c.K), cpu, false, 2)
-		}
-		if c.Model == "http" && c.N == 64 {
-			b.promise(fmt.Sprintf("turns/s, share of the bare loop's, HTTP, N=%d K=%d", c.N, c.K), rate, true, 0.6)
-		}
 	}
-	for _, n := range []string{"1", "8", "64"} {
-		short, long := rates[[3]string{"script", n, "10"}], rates[[3]string{"script", n, "500"}]
-		if short > 0 && long > 0 {
-			b.promise(fmt.Sprintf("turns/s at K=500, share of those at K=10, in process, N=%s", n), long/short, true, 0.8)
+	for _, n := range []int{1, 8, 64} {
+		if short, long := rates[[2]int{n, 10}], rates[[2]int{n, 500}]; short > 0 && long > 0 {
+			b.promise(fmt.Sprintf("turns/s at K=500, share of those at K=10, in process, N=%d", n), long/short, true, 0.8)
 		}
 	}
 	return nil
 }
 
-// cells are those of the matrix that end in reasonable time: with HTTP the bytes
-// sent grow with the square of K, and the last three cells take half an hour.
+// cells are those of the matrix that end in reasonable time.
 func (b *bench) cells() (out []cell) {
-	for _, m := range []string{"script", "http"} {
-		for _, n := range []int{1, 8, 64, 256, 1000} {
-			for _, k := range []int{10, 50, 200, 500} {
-				turns := n * k
-				long := m == "http" && turns*k > 64*500*500
-				if b.full || !long && (!b.quick || turns*k <= 64*50*50) {
-					out = append(out, cell{Model: m, N: n, K: k})
-				}
+	for _, n := range []int{1, 8, 64, 256, 1000} {
+		for _, k := range []int{10, 50, 200, 500} {
+			turns := n * k
+			if b.full || turns < 100_000 && (!b.quick || turns*k <= 64*50*50) {
+				out = append(out, cell{Model: "script", N: n, K: k})
 			}
 		}
 	}
@@ -88,7 +72,7 @@ func (b *bench) cells() (out []cell) {
 }
 
 // compare measures both loops in turn, a few times, and takes the medians.
-func (b *bench) compare(c cell, server string) (ours, bare reading, err error) {
+func (b *bench) compare(c cell) (ours, bare reading, err error) {
 	rounds := 3
 	if c.N*c.K >= 20_000 {
 		rounds = 1
@@ -96,7 +80,7 @@ func (b *bench) compare(c cell, server string) (ours, bare reading, err error) {
 	var all [2][]reading
 	for range rounds {
 		for i, loop := range []string{"lyceum", "bare"} {
-			c.Loop, c.Server, c.Dir = loop, server, b.fresh()
+			c.Loop, c.Dir = loop, b.fresh()
 			r, err := runCell(c)
 			if err != nil {
 				return ours, bare, fmt.Errorf("%+v: %w", c, err)
@@ -133,9 +117,6 @@ func runCell(c cell) (r reading, err error) {
 	}
 	return r, json.Unmarshal(out, &r)
 }
-
-// startServer starts the model server in a process of its own.
-func startServer() (url string, stop func(), err error) { return startProcess("-serve") }
 
 // startProcess starts this program as a server, and returns its address.
 func startProcess(flag string) (url string, stop func(), err error) {

@@ -41,14 +41,11 @@ func (b *bench) atWait(what, spec, script string, then func(*served) error) erro
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	program := filepath.Join(dir, "lyceum")
 	fmt.Printf("\n%d %s, in lyceum serve\n", quests, what)
 	begun := time.Now()
-	// As make build does, so that what it is made of is compiled already; else it takes minutes.
-	build := exec.Command("go", "build", "-trimpath", "-o", program, "./cmd/lyceum")
-	build.Dir, build.Env = "..", append(os.Environ(), "CGO_ENABLED=0") // the bench is a module of its own, beside the program's
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build lyceum: %w: %s", err, out)
+	program, err := b.build()
+	if err != nil {
+		return err
 	}
 	fmt.Printf("  lyceum was built in %.1f s\n", time.Since(begun).Seconds())
 	s, err := startServe(program, filepath.Join(dir, "home"))

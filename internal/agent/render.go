@@ -21,6 +21,8 @@ type Rendering struct {
 	messages          []model.Message
 	// pictures are where those in messages are kept, in the order in which they stand.
 	pictures []event.Ref
+	// Memo is for the driver of the agent's model, which writes most of this only once.
+	Memo *model.Memo
 }
 
 // Messages renders what c asks for. The result may share memory with later
@@ -43,7 +45,7 @@ func (r *Rendering) Messages(t *Transcript, c *event.ModelCall, blobs Blobs) ([]
 		return once.develop(once.messages, blobs)
 	}
 	if r.messages == nil || r.head != c.Head || r.first != c.First {
-		*r = Rendering{head: c.Head, first: c.First, next: c.First, messages: make([]model.Message, 0, c.Last-c.First+16)}
+		*r = Rendering{Memo: r.Memo, head: c.Head, first: c.First, next: c.First, messages: make([]model.Message, 0, c.Last-c.First+16)}
 		if c.Head < c.First {
 			if err := r.add(t.at(c.Head), blobs); err != nil {
 				return nil, err

@@ -22,6 +22,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lyceum/internal/blob"
@@ -99,6 +100,8 @@ type Server struct {
 	saving sync.Mutex
 	// glances are what the list says of quests, by their names.
 	glances sync.Map
+	// looked says that one of them is new since they were saved.
+	looked  atomic.Bool
 	reaches reaches
 	hub     *hub
 	meter   *meter
@@ -137,6 +140,7 @@ func New(rt *runtime.Runtime, opts Options) *Server {
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.guard = newGuard(&opts, rt)
 	s.shelf = newShelf(rt)
+	s.loadGlances()
 	s.hub = newHub(s.ctx, rt, opts.Buffer)
 	s.keeper = newKeeper(rt, s.hub, opts.Log)
 	s.page = newPage(opts.Page)
@@ -234,6 +238,7 @@ func (s *Server) Close() {
 	s.hub.wait()
 	s.work.Wait()
 	s.shelf.close()
+	s.saveGlances()
 }
 
 // maxBody is how many bytes a request may bring.

@@ -123,14 +123,6 @@ func statusText(s quest.Status, claimed, warned, waiting bool) string {
 	return string(s)
 }
 
-// glanced is what the list says of a quest, as of a head.
-type glanced struct {
-	head ledger.Head
-	Summary
-	status          quest.Status
-	warned, waiting bool
-}
-
 // knownCost is an amount, nil if there are calls of which nobody knows it.
 func knownCost(nanodollars, unpriced int64) *view.USD {
 	if unpriced > 0 {
@@ -216,11 +208,11 @@ func (s *Server) quests(w http.ResponseWriter, r *http.Request) error {
 // many quests the list must not read every ledger again each time somebody looks.
 func (s *Server) glance(ctx context.Context, h ledger.Head) (Summary, error) {
 	seen, ok := s.glances.Load(h.Quest)
-	if g, _ := seen.(glanced); ok && g.head == h {
-		if g.status == "" { // it cannot be read
+	if g, _ := seen.(glanced); ok && g.Head == h {
+		if g.Is == "" { // it cannot be read
 			return g.Summary, nil
 		}
-		err := s.stand(&g.Summary, g.status, g.warned, g.waiting)
+		err := s.stand(&g.Summary, g.Is, g.Warned, g.Waits)
 		return g.Summary, err
 	}
 	b, done, err := s.shelf.open(ctx, h.Quest)
@@ -230,6 +222,7 @@ func (s *Server) glance(ctx context.Context, h ledger.Head) (Summary, error) {
 		if err == nil {
 			head := ledger.Head{Quest: b.name, Seq: b.state.Seq, Hash: b.state.Hash}
 			s.glances.Store(b.name, glanced{head, sum, b.state.Status, len(b.state.Warnings) > 0, b.state.Waiting()})
+			s.looked.Store(true)
 		}
 		return sum, err
 	}
@@ -241,7 +234,7 @@ func (s *Server) glance(ctx context.Context, h ledger.Head) (Summary, error) {
 		status = "other_rules"
 	}
 	sum := Summary{Name: h.Quest, Status: status, Reason: err.Error(), Models: []string{}, Events: h.Seq, Hash: h.Hash.String()}
-	s.glances.Store(h.Quest, glanced{head: h, Summary: sum})
+	s.glances.Store(h.Quest, glanced{Head: h, Summary: sum})
 	return sum, nil
 }
 

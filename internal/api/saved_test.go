@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"iter"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,6 +12,7 @@ import (
 
 	"lyceum/internal/api"
 	"lyceum/internal/event"
+	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
 	"lyceum/internal/view"
 )
@@ -134,5 +136,40 @@ func TestAServerThatStarts(t *testing.T) {
 	write(event.HashOf(body))
 	if _, got = begun(1<<40, 1<<40); strings.Contains(got, "AGENT") {
 		t.Errorf("what was saved of the removed quest is shown of the new one: %s", got)
+	}
+}
+
+// silent is a ledger of which nobody may read events.
+type silent struct {
+	ledger.Store
+	read []string
+}
+
+func (s *silent) Read(ctx context.Context, quest string, seq uint64) iter.Seq2[event.Event, error] {
+	s.read = append(s.read, quest)
+	return s.Store.Read(ctx, quest, seq)
+}
+
+// TestTheListOfAServerThatStarts: what the server before has seen of quests that nobody has touched
+// since is listed without a look at their events.
+func TestTheListOfAServerThatStarts(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	first := h.serve(api.Options{})
+	first.societies()
+	want := first.do("GET", "/api/quests", nil).want(t, 200).body
+	first.stop()
+	second := h.serve(api.Options{})
+	quiet := &silent{Store: second.rt.Ledger}
+	second.rt.Ledger = quiet
+	if got := second.do("GET", "/api/quests", nil).want(t, 200).body; !bytes.Equal(got, want) {
+		t.Errorf("the list is\n%s\nand was\n%s", got, want)
+	}
+	if len(quiet.read) > 0 {
+		t.Errorf("the events of %v were read for the list", quiet.read)
+	}
+	second.do("POST", "/api/quests", map[string]any{"name": "more", "example": "demo-number"}).want(t, 201)
+	if got := second.do("GET", "/api/quests", nil).want(t, 200).body; !bytes.Contains(got, []byte(`"more"`)) {
+		t.Errorf("a new quest is missing in the list: %s", got)
 	}
 }

@@ -359,6 +359,7 @@ Dockerfile, until you allow it with the flags below. The word is kept.`,
 			if err := a.allow(cmd.Context(), name, allowed); err != nil {
 				return err
 			}
+			tend(0)
 			return a.run(cmd.Context(), name, fresh, f.noThinking, bounds.Limits(), asJSON)
 		},
 	}

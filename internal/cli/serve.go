@@ -22,6 +22,7 @@ import (
 	"lyceum/internal/connector"
 	"lyceum/internal/model"
 	"lyceum/internal/runtime"
+	"lyceum/internal/strictyaml"
 	"lyceum/web"
 
 	"github.com/spf13/cobra"
@@ -31,6 +32,7 @@ import (
 // serveFlags are those of lyceum serve.
 type serveFlags struct {
 	listen, cert, key, page string
+	memory                  string
 	hosts                   []string
 	open, proxy             bool
 	// link asks for a link to the page of the server that is up.
@@ -66,6 +68,7 @@ themselves when the server is started again, also after it was killed.`,
 	cmd.Flags().StringVar(&f.key, "tls-key", "", "the certificate's key, in a file")
 	cmd.Flags().BoolVar(&f.proxy, "behind-proxy", false, "something in front of the server has a certificate")
 	cmd.Flags().StringArrayVar(&f.hosts, "host", nil, "a name under which people reach the server (may be given several times)")
+	cmd.Flags().StringVar(&f.memory, "memory", "", "how much memory the server may have, such as 512MiB (default: what its control group leaves it)")
 	cmd.Flags().StringVar(&f.page, "page", "", "serve the page from this folder instead of the one in the binary")
 	return cmd
 }
@@ -101,6 +104,13 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	if err != nil {
 		return err
 	}
+	var memory int64
+	if f.memory != "" {
+		if memory, err = strictyaml.ParseSize(f.memory); err != nil || memory < leastMemory {
+			return usagef("--memory %q: want a size, such as 512MiB, at least %s", f.memory, strictyaml.FormatSize(leastMemory))
+		}
+	}
+	tend(memory)
 	configured, err := a.configSum()
 	if err != nil {
 		return err

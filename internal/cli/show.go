@@ -16,6 +16,7 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
+	"lyceum/internal/ledger"
 	"lyceum/internal/plain"
 	"lyceum/internal/policy"
 	"lyceum/internal/quest"
@@ -239,27 +240,27 @@ func (a *app) list(ctx context.Context) ([]*questJSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []*questJSON{}
+	out, seen := []*questJSON{}, a.glances()
 	for _, h := range heads {
-		s, err := a.rt.Load(ctx, h.Quest)
-		if err != nil {
-			// One quest that cannot be read does not hide the others.
-			status := "damaged"
-			if other, ok := errors.AsType[*quest.UnknownRulesError](err); ok {
-				status, err = "other rules", other
-			} else if other, ok := errors.AsType[*policy.UnknownError](err); ok {
-				status, err = "other rules", other
-			}
-			out = append(out, &questJSON{Quest: h.Quest, Status: status, Reason: err.Error(), Events: h.Seq, Hash: h.Hash.String(), Agents: []agentJSON{}, cost: "unknown"})
-			continue
-		}
-		q, err := a.describe(ctx, h.Quest, s, false)
+		q, err := a.listed(ctx, seen, h)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, q)
 	}
+	seen.save()
 	return out, nil
+}
+
+// unreadable is a quest that cannot be read, which does not hide the others.
+func unreadable(h ledger.Head, err error) *questJSON {
+	status := "damaged"
+	if other, ok := errors.AsType[*quest.UnknownRulesError](err); ok {
+		status, err = "other rules", other
+	} else if other, ok := errors.AsType[*policy.UnknownError](err); ok {
+		status, err = "other rules", other
+	}
+	return &questJSON{Quest: h.Quest, Status: status, Reason: err.Error(), Events: h.Seq, Hash: h.Hash.String(), Agents: []agentJSON{}, cost: "unknown"}
 }
 
 func (a *app) printList(quests []*questJSON) error {

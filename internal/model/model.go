@@ -44,7 +44,13 @@ type Request struct {
 	MaxTokens int64
 	// Once says that no second attempt is made after one that cost something.
 	Once bool
+	// Memo is where a driver keeps what it has written of the conversation, for the next request of
+	// the same agent; nil keeps nothing. What is sent does not depend on it.
+	Memo *Memo
 }
+
+// Memo is of one agent, and used by one call at a time.
+type Memo struct{ Kept any }
 
 // Tool is what a model is told of a tool.
 type Tool struct {

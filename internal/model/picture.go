@@ -20,19 +20,28 @@ func Unsighted(messages []Message) []Message {
 // which stay as they are.
 func EachPicture(messages []Message, f func(*Part) (instead string)) []Message {
 	var out []Message
-	for i, m := range messages {
-		if !slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Kind == PartImage || len(p.Pictures) > 0 }) {
+	for i := range messages { // in place: there are many, at each request
+		if !shows(messages[i].Parts) {
 			continue
 		}
 		if out == nil {
 			out = slices.Clone(messages)
 		}
-		out[i].Parts = pictured(m.Parts, f)
+		out[i].Parts = pictured(messages[i].Parts, f)
 	}
 	if out == nil {
 		return messages
 	}
 	return out
+}
+
+func shows(parts []Part) bool {
+	for i := range parts {
+		if p := &parts[i]; p.Kind == PartImage || len(p.Pictures) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func pictured(parts []Part, f func(*Part) string) []Part {

@@ -61,27 +61,49 @@ func (r *Runtime) stands(ctx context.Context, name string, s *quest.State) (bool
 	return false, nil
 }
 
-func (r *Runtime) loadSnapshot(ctx context.Context, name string) (*quest.State, error) {
+// loadSnapshot returns a quest's snapshot and how many bytes it has, nil if there is none that
+// holds.
+func (r *Runtime) loadSnapshot(ctx context.Context, name string) (*quest.State, int, error) {
 	body := r.loadCache(name, cachedState)
 	if body == nil {
-		return nil, nil
+		return nil, 0, nil
 	}
 	s, err := quest.Decode(body, r.Societies)
 	if err != nil {
-		return nil, nil
+		return nil, 0, nil
 	}
 	if ok, err := r.stands(ctx, name, s); err != nil || !ok {
-		return nil, err
+		return nil, 0, err
 	}
-	return s, nil
+	return s, len(body), nil
 }
 
-// saveSnapshot writes the cache.
-func (r *Runtime) saveSnapshot(name string, s *quest.State) error {
+// due says when a quest's next snapshot is worth its cost: when the events since the last one
+// have several times its bytes. What it costs to read them again grows with those, what it costs
+// to save grows with the state; so a run spends a small part of its work on snapshots, and who
+// opens the quest reads a few times its state.
+type due struct {
+	size  int // of the last snapshot, 0 if there is none
+	since int // bytes of events since
+}
+
+// The least that is worth a snapshot, a few hundred events, which are folded in milliseconds; and
+// how many times the last snapshot the events since must have.
+const (
+	leastSince = 256 << 10
+	timesSize  = 3
+)
+
+func (d due) now() bool { return d.since >= max(leastSince, timesSize*d.size) }
+
+// save saves the state. A cache that cannot be written is not the quest's failure: an older one
+// still holds, and without any the ledger is folded. It is due again after as much as before.
+func (d *due) save(r *Runtime, name string, s *quest.State) error {
 	body, err := s.Encode()
 	if err != nil {
 		return err
 	}
+	d.size, d.since = len(body), 0
 	return r.saveCache(name, cachedState, body)
 }
 

@@ -105,16 +105,20 @@ func (l *live) request(ctx context.Context, a *agent.Agent, c *event.ModelCall) 
 	}
 	r := l.rendered[a.Name]
 	if r == nil {
-		r = new(agent.Rendering)
+		r = &agent.Rendering{Memo: new(model.Memo)}
 		l.rendered[a.Name] = r
 	}
 	messages, err := r.Messages(&a.Transcript, c, read)
 	if err != nil {
 		return nil, err
 	}
+	memo := r.Memo
+	if c.Compact != nil {
+		memo = nil // it is another conversation, for once
+	}
 	return &model.Request{
 		Quest: l.key, Agent: a.Name, Model: c.Model, Turn: c.Turn, System: pinned.system, Tools: pinned.tools,
-		Messages: messages, Thinking: c.Thinking, Effort: model.Effort(c.Effort), MaxTokens: c.MaxTokens, Once: a.Strict,
+		Messages: messages, Thinking: c.Thinking, Effort: model.Effort(c.Effort), MaxTokens: c.MaxTokens, Once: a.Strict, Memo: memo,
 	}, nil
 }
 

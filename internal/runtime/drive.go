@@ -20,7 +20,7 @@ type Driven struct{ owner owner }
 // Drive takes up a quest as a process does that begins to run it: from a saved state, if
 // there is one, and the events since.
 func Drive(ctx context.Context, log Log, key string, saved *quest.State, societies []quest.Society) (*Driven, error) {
-	s, err := fold(ctx, log, key, saved, societies)
+	s, _, err := fold(ctx, log, key, saved, societies)
 	if err != nil {
 		return nil, err
 	}

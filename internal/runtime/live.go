@@ -95,7 +95,7 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 
 // run is Run of a quest that is claimed.
 func (r *Runtime) run(ctx context.Context, name string, opts RunOptions, before []ledger.Command) (*quest.State, error) {
-	state, err := r.Load(ctx, name)
+	state, snapshot, err := r.load(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (r *Runtime) run(ctx context.Context, name string, opts RunOptions, before 
 		running: map[uint64]bool{}, turns: map[uint64]context.CancelFunc{}, tools: tool.Extend(r.Tools),
 		desks: map[string]*desk{}, models: map[string]model.Model{},
 	}
-	l.began, l.discovery = state.Seq, r.NewDiscovery()
+	l.began, l.discovery, l.snapshot = state.Seq, r.NewDiscovery(), snapshot
 	l.work, l.stop = context.WithCancel(ctx)
 	if n := len(before); n > 0 {
 		l.before = before[n-1].ID
@@ -155,8 +155,8 @@ func (r *Runtime) run(ctx context.Context, name string, opts RunOptions, before 
 	}
 	err = r.writeSummary(ctx, name, l.state)
 	l.deliverAsked(ctx)
-	if l.state.Seq-l.saved >= snapshotWorth {
-		l.snapshot()
+	if l.snapshot.now() {
+		l.save()
 	}
 	if err == nil && l.interrupted {
 		err = fmt.Errorf("run quest %s: %w", name, ErrInterrupted)
@@ -168,14 +168,6 @@ func (r *Runtime) run(ctx context.Context, name string, opts RunOptions, before 
 // up another's.
 const maxTools = quest.MaxTogether
 
-// snapshotEvery is after how many events a running quest's state is saved, so
-// that opening it again stays fast; snapshotWorth is from how many on it is worth
-// saving at the end of a run. Fewer are folded in a moment.
-const (
-	snapshotEvery = 50_000
-	snapshotWorth = 2_000
-)
-
 // live is an owner in the world.
 type live struct {
 	owner
@@ -186,7 +178,7 @@ type live struct {
 	running  map[uint64]bool
 	turns    map[uint64]context.CancelFunc // those that can be cut short
 	stop     context.CancelFunc
-	saved    uint64
+	snapshot due
 	models   map[string]model.Model
 	speaking sync.Mutex // held while OnDelta is told
 
@@ -244,8 +236,6 @@ func (l *live) run() error {
 	defer l.stop()
 	posted, stop := l.rt.Ledger.Posted(l.key)
 	defer stop()
-	l.saved = l.state.Seq
-
 	if err := l.begin(work); err != nil {
 		return err
 	}
@@ -446,6 +436,7 @@ func (l *live) takeAll(ctx context.Context, inputs []event.Draft) error {
 		return err
 	}
 	for _, e := range done {
+		l.snapshot.since += len(e.Line())
 		if l.opts.OnEvent != nil {
 			l.opts.OnEvent(e, l.state)
 		}
@@ -488,8 +479,8 @@ func (l *live) takeAll(ctx context.Context, inputs []event.Draft) error {
 			return err
 		}
 	}
-	if l.state.Seq-l.saved >= snapshotEvery {
-		l.snapshot()
+	if l.snapshot.now() {
+		l.save()
 	}
 	return nil
 }
@@ -509,13 +500,8 @@ func (l *live) cutTurn(b *event.MailDelivered) {
 	}
 }
 
-// snapshot saves the state, so that opening the quest is fast. A cache that
-// cannot be written is not the quest's failure: an older one still holds, and
-// without any the ledger is folded.
-func (l *live) snapshot() {
-	l.saved = l.state.Seq
-	_ = l.rt.saveSnapshot(l.key, l.state)
-}
+// save saves the state, so that opening the quest is fast.
+func (l *live) save() { _ = l.snapshot.save(l.rt, l.key, l.state) }
 
 // unneeded reports whether an agent is an executor in whose computer nothing is under way. When
 // it is prompted again may be never; its session goes on in another process.

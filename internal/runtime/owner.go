@@ -184,24 +184,25 @@ func sortedCalls(s *quest.State) []uint64 {
 }
 
 // fold reads a quest's ledger into a state, from the given one on, or from the
-// beginning if it is nil.
-func fold(ctx context.Context, log reader, key string, s *quest.State, societies []quest.Society) (*quest.State, error) {
+// beginning if it is nil. read is how many bytes of events that took.
+func fold(ctx context.Context, log reader, key string, s *quest.State, societies []quest.Society) (_ *quest.State, read int, _ error) {
 	from := uint64(1)
 	if s != nil {
 		from = s.Seq + 1
 	}
 	for e, err := range log.Read(ctx, key, from) {
 		if err != nil {
-			return nil, err
+			return nil, read, err
 		}
 		if s == nil {
 			if s, err = quest.New(e, societies); err != nil {
-				return nil, fmt.Errorf("open quest %s: %w", key, err)
+				return nil, read, fmt.Errorf("open quest %s: %w", key, err)
 			}
 		}
 		if err := s.Fold(e); err != nil {
-			return nil, &ledger.DamageError{Quest: key, Seq: e.Seq, Err: err}
+			return nil, read, &ledger.DamageError{Quest: key, Seq: e.Seq, Err: err}
 		}
+		read += len(e.Line())
 	}
-	return s, nil
+	return s, read, nil
 }

@@ -260,9 +260,19 @@ func (r *Runtime) Blob(ctx context.Context, ref event.Ref) ([]byte, error) {
 // Load returns a quest's state: from its snapshot, if there is a true one, and
 // the events since.
 func (r *Runtime) Load(ctx context.Context, name string) (*quest.State, error) {
-	s, err := r.loadSnapshot(ctx, name)
-	if err != nil {
-		return nil, err
+	s, due, err := r.load(ctx, name)
+	if err == nil && due.now() {
+		_ = due.save(r, name, s) // whoever looks next need not read all that again
 	}
-	return fold(ctx, r.Ledger, name, s, r.Societies)
+	return s, err
+}
+
+// load is Load, and says when the next snapshot is due.
+func (r *Runtime) load(ctx context.Context, name string) (*quest.State, due, error) {
+	s, size, err := r.loadSnapshot(ctx, name)
+	if err != nil {
+		return nil, due{}, err
+	}
+	s, read, err := fold(ctx, r.Ledger, name, s, r.Societies)
+	return s, due{size: size, since: read}, err
 }

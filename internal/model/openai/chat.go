@@ -35,7 +35,11 @@ func (m *Chat) Generate(ctx context.Context, r *model.Request, emit func(model.D
 		emit = func(model.Delta) {}
 	}
 	s := &chatStream{client: m.client, provider: m.opts.Provider, emit: emit}
-	err := m.client.Stream(ctx, "/chat/completions", m.request(r), s.event)
+	body, err := m.request(r)
+	if err != nil {
+		return nil, err
+	}
+	err = m.client.Stream(ctx, "/chat/completions", body, s.event)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -52,11 +56,19 @@ func (m *Chat) Generate(ctx context.Context, r *model.Request, emit func(model.D
 	return nil, err
 }
 
-func (m *Chat) request(r *model.Request) map[string]any {
+func (m *Chat) request(r *model.Request) (wire.Body, error) {
+	l := list{name: "messages", fields: m.fields, fits: m.fits, items: m.items}
+	if r.System != "" {
+		l.head = []any{chatMessage{Role: "system", Content: r.System}}
+	}
+	return l.write(m, r)
+}
+
+// fields are a request without its messages.
+func (m *Chat) fields(r *model.Request) map[string]any {
 	fields := map[string]any{
-		"model":    r.Model,
-		"messages": m.messages(r),
-		"stream":   true,
+		"model":  r.Model,
+		"stream": true,
 	}
 	if !m.opts.NoStreamOptions {
 		fields["stream_options"] = map[string]bool{"include_usage": true}
@@ -143,19 +155,15 @@ type calledByName struct {
 	Arguments string `json:"arguments"`
 }
 
-func (m *Chat) messages(r *model.Request) []chatMessage {
-	var list []chatMessage
-	if r.System != "" {
-		list = append(list, chatMessage{Role: "system", Content: r.System})
+// items are a turn in the list of messages.
+func (m *Chat) items(t turn) (items []any) {
+	if t.Role == model.Assistant {
+		return []any{m.said(t.Parts)}
 	}
-	for _, turn := range conversation(r.Messages, m.fits) {
-		if turn.Role == model.Assistant {
-			list = append(list, m.said(turn.Parts))
-		} else {
-			list = append(list, m.asked(turn.Parts)...)
-		}
+	for _, x := range m.asked(t.Parts) {
+		items = append(items, x)
 	}
-	return list
+	return items
 }
 
 // fits reports whether an id can be sent. OpenAI takes up to forty bytes here.

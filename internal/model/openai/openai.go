@@ -201,23 +201,29 @@ func isShortID(id string) bool {
 // conversation is the messages as the formats want them: the sides take turns, and
 // each call is answered in the next message, whose results come first and in the
 // order of the calls. Ids that do not fit are made anew, for calls and results
-// alike.
-func conversation(messages []model.Message, fits func(id string) bool) []model.Message {
-	turns := alternate(messages)
-	var open []call
+// alike. open are the calls of the turn before the messages.
+func conversation(turns []turn, open []call, fits func(id string) bool) []turn {
 	for i := range turns {
-		m := &turns[i]
-		if m.Role == model.Assistant {
-			open = calls(m.Parts, fits)
+		t := &turns[i]
+		if t.Role == model.Assistant {
+			t.calls = calls(t.Parts, fits)
+			open = t.calls
 			continue
 		}
-		m.Parts = answers(open, m.Parts)
+		t.Parts = answers(open, t.Parts)
 		open = nil
 	}
 	if len(open) > 0 {
-		turns = append(turns, model.Message{Role: model.User, Parts: answers(open, nil)})
+		turns = append(turns, turn{Message: model.Message{Role: model.User, Parts: answers(open, nil)}})
 	}
 	return turns
+}
+
+// turn is what one side said in a row, from the message of that number on.
+type turn struct {
+	model.Message
+	first int
+	calls []call
 }
 
 // call is one that waits for its result.
@@ -247,9 +253,9 @@ func calls(parts []model.Part, fits func(id string) bool) []call {
 // alternate merges what one side said in a row, without what is empty and without
 // thoughts that nothing followed. The result shares nothing that is changed with
 // the messages.
-func alternate(messages []model.Message) []model.Message {
-	var turns []model.Message
-	for _, m := range messages {
+func alternate(messages []model.Message) []turn {
+	var turns []turn
+	for i, m := range messages {
 		parts := slices.DeleteFunc(slices.Clone(m.Parts), func(p model.Part) bool {
 			return p.Kind == event.PartText && p.Text == ""
 		})
@@ -259,7 +265,7 @@ func alternate(messages []model.Message) []model.Message {
 		if n := len(turns); n > 0 && turns[n-1].Role == m.Role {
 			turns[n-1].Parts = append(turns[n-1].Parts, parts...)
 		} else {
-			turns = append(turns, model.Message{Role: m.Role, Parts: parts})
+			turns = append(turns, turn{Message: model.Message{Role: m.Role, Parts: parts}, first: i})
 		}
 	}
 	return turns

@@ -35,7 +35,11 @@ func (m *Responses) Generate(ctx context.Context, r *model.Request, emit func(mo
 		emit = func(model.Delta) {}
 	}
 	s := &responsesStream{client: m.client, provider: m.opts.Provider, emit: emit}
-	if err := m.client.Stream(ctx, "/responses", m.request(r), s.event); err != nil {
+	body, err := m.request(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.client.Stream(ctx, "/responses", body, s.event); err != nil {
 		return nil, err
 	}
 	if !s.whole {
@@ -55,10 +59,15 @@ func reasons(name string) bool {
 // minOutput is the least that OpenAI takes for a limit.
 const minOutput = 16
 
-func (m *Responses) request(r *model.Request) map[string]any {
+func (m *Responses) request(r *model.Request) (wire.Body, error) {
+	l := list{name: "input", fields: m.fields, fits: func(id string) bool { return id != "" && len(id) <= 64 }, items: m.items}
+	return l.write(m, r)
+}
+
+// fields are a request without its input.
+func (m *Responses) fields(r *model.Request) map[string]any {
 	fields := map[string]any{
 		"model":               r.Model,
-		"input":               m.input(r.Messages),
 		"stream":              true,
 		"store":               false,
 		"parallel_tool_calls": true,
@@ -138,16 +147,12 @@ type (
 	}
 )
 
-func (m *Responses) input(messages []model.Message) []any {
-	items := []any{}
-	for _, turn := range conversation(messages, func(id string) bool { return id != "" && len(id) <= 64 }) {
-		if turn.Role == model.Assistant {
-			items = append(items, m.said(turn.Parts)...)
-		} else {
-			items = append(items, asked(turn.Parts)...)
-		}
+// items are a turn in the list of the input.
+func (m *Responses) items(t turn) []any {
+	if t.Role == model.Assistant {
+		return m.said(t.Parts)
 	}
-	return items
+	return asked(t.Parts)
 }
 
 // said is what the model put out. A thought goes with what followed it, or not at

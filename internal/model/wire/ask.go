@@ -18,13 +18,13 @@ const maxAsked = 8 << 20
 // Ask asks a server about itself: it gets a path, or posts body to it if there is one,
 // and reads what comes as JSON into out. Failures are told as those of Stream.
 func (c *Client) Ask(ctx context.Context, path string, body, out any) error {
-	method, data := http.MethodGet, []byte(nil)
+	method, data := http.MethodGet, Body(nil)
 	if body != nil {
-		var err error
-		if data, err = json.Marshal(body); err != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
 			return &model.Error{Kind: model.Invalid, Text: "the request cannot be written as JSON: " + err.Error()}
 		}
-		method = http.MethodPost
+		method, data = http.MethodPost, Body{text}
 	}
 	resp, err := c.send(ctx, method, path, "application/json", data)
 	if err != nil {

@@ -48,7 +48,7 @@ func (c *Client) Forward(ctx context.Context, path string, header http.Header, b
 	if accept == "" {
 		accept = "application/json"
 	}
-	resp, err := own.send(ctx, http.MethodPost, path, accept, body)
+	resp, err := own.send(ctx, http.MethodPost, path, accept, Body{body})
 	if err != nil {
 		return fail(err)
 	}

@@ -79,7 +79,7 @@ var shared = &http.Client{Transport: &http.Transport{
 	DialContext:            (&net.Dialer{Timeout: 15 * time.Second}).DialContext,
 }}
 
-// Stream posts body and hands each server-sent event to each: its name, which may
+// Stream posts body, a value or a Body, and hands each server-sent event to each: its name, which may
 // be empty, and its data. It returns nil once the stream has ended or each returns
 // ErrEnough; whether it was whole, the caller must see. Another error of each is
 // returned as it is, one of the way as a *model.Error, and the context's own when
@@ -171,18 +171,21 @@ func (c *Client) sniff(ctx context.Context, in *bufio.Reader) error {
 }
 
 func (c *Client) post(ctx context.Context, path string, body any) (*http.Response, error) {
-	data, err := json.Marshal(body, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	data, err := written(body)
 	if err != nil {
-		return nil, &model.Error{Kind: model.Invalid, Text: "the request cannot be written as JSON: " + err.Error()}
+		return nil, err
 	}
 	return c.send(ctx, http.MethodPost, path, "text/event-stream", data)
 }
 
 // send makes one request. A redirect is not followed.
-func (c *Client) send(ctx context.Context, method, path, accept string, data []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.Base+path, bytes.NewReader(data))
+func (c *Client) send(ctx context.Context, method, path, accept string, body Body) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.Base+path, nil)
 	if err != nil {
 		return nil, &model.Error{Kind: model.Invalid, Text: c.redact(fmt.Sprintf("the base URL of %s is no address: %v", c.Provider, unaddressed(err)))}
+	}
+	if len(body) > 0 {
+		body.set(req)
 	}
 	for name, values := range c.Header {
 		req.Header[name] = values
