@@ -82,7 +82,11 @@ func (a *app) printTools(f *runtime.Foreseen) {
 			fmt.Fprintf(a.out, "server %s (%s): %s\n", printable(s.Name), s.Kind, printable(s.Error))
 			continue
 		}
-		fmt.Fprintf(a.out, "server %s (%s): %d tools\n", printable(s.Name), s.Kind, s.Tools)
+		fmt.Fprintf(a.out, "server %s (%s): %d tools", printable(s.Name), s.Kind, s.Tools)
+		if s.Resources+s.Prompts > 0 {
+			fmt.Fprintf(a.out, ", %d resources, %d prompts", s.Resources, s.Prompts)
+		}
+		fmt.Fprintln(a.out)
 	}
 	for _, g := range f.Agents {
 		name := g.Agent
@@ -92,6 +96,9 @@ func (a *app) printTools(f *runtime.Foreseen) {
 		fmt.Fprintf(a.out, "\n%s: %d tools\n", printable(name), len(g.Tools))
 		for _, t := range g.Tools {
 			fmt.Fprintf(a.out, "  %-40s %-20s %-9s %s\n", printable(t.Name), cmp.Or(printable(t.Source), "lyceum"), t.Trust, printable(t.Why))
+		}
+		for _, b := range g.Beside {
+			fmt.Fprintf(a.out, "  %-8s %s of %s: %s\n", b.Kind, printable(b.Name), printable(b.Server), printable(b.Says))
 		}
 		for _, l := range g.LeftOut {
 			fmt.Fprintf(a.out, "  left out: %s: %s\n", printable(l.Name), printable(l.Why))

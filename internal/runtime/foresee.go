@@ -65,7 +65,10 @@ type ForeseenServer struct {
 	Name  string `json:"name"`
 	Kind  string `json:"kind"`
 	Tools int    `json:"tools"`
-	Error string `json:"error,omitempty"`
+	// Resources and Prompts are how many it has that agents could find.
+	Resources int    `json:"resources"`
+	Prompts   int    `json:"prompts"`
+	Error     string `json:"error,omitempty"`
 }
 
 // ForeseenAgent is an agent, or several that have the same.
@@ -76,6 +79,8 @@ type ForeseenAgent struct {
 	// Skills and Rules are those that it is told of before its first turn, or was since.
 	Skills []Chosen `json:"skills"`
 	Rules  []Chosen `json:"rules"`
+	// Beside are the resources and prompts of servers that it finds, or found.
+	Beside []event.FoundBeside `json:"beside"`
 	// LeftOut are tools that are not shown though they were found.
 	LeftOut []event.LeftOut `json:"left_out"`
 	// Embedder is whose vectors tools are found by; empty is for words alone, and Doubt then
@@ -114,14 +119,15 @@ func (r *Runtime) Foresee(ctx context.Context, p Plan, intent string) (*Foreseen
 			return nil, fmt.Errorf("read what is said of the server %s: %w", pin.Name, err)
 		}
 		f := ForeseenServer{Name: pin.Name, Kind: pin.Kind}
-		pins, err := r.listTools(ctx, pin.Name, set, b.Discover)
+		pins, more, err := r.listTools(ctx, pin.Name, set, b.Discover)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if f.Tools = len(pins); err != nil {
 			f.Error = r.Redact(err.Error())
 		} else {
-			listed = append(listed, listedServer{name: pin.Name, set: set, pins: pins})
+			listed = append(listed, listedServer{name: pin.Name, set: set, pins: pins, more: more})
+			f.Resources, f.Prompts = len(more.Resources), len(more.Prompts)
 		}
 		out.Servers = append(out.Servers, f)
 	}
@@ -154,10 +160,11 @@ func (r *Runtime) Foresee(ctx context.Context, p Plan, intent string) (*Foreseen
 // errInside says why a server is not asked beforehand.
 var errInside = errors.New("it runs inside the agents' computers: what it has is known once the quest runs")
 
-// listTools asks a server for its tools, as it is asked before an agent's first turn.
-func (r *Runtime) listTools(ctx context.Context, name string, set setting.Server, finds bool) ([]pinnedTool, error) {
+// listTools asks a server for its tools, and what agents could find besides, as it is asked before
+// an agent's first turn.
+func (r *Runtime) listTools(ctx context.Context, name string, set setting.Server, finds bool) (pins []pinnedTool, more mcp.Beside, err error) {
 	if set.Kind() != setting.HTTP {
-		return nil, errInside
+		return nil, more, errInside
 	}
 	ctx, cancel := context.WithTimeout(ctx, mcp.ConnectTime)
 	defer cancel()
@@ -165,21 +172,27 @@ func (r *Runtime) listTools(ctx context.Context, name string, set setting.Server
 	l.servers = &servers{l: l}
 	s := &served{l: l, server: name, set: set, finds: finds}
 	to := mcp.Address{URL: set.URL, Private: r.Servers.Private, Retry: int(set.Retry)}
-	var err error
 	if to.Header, err = s.header(); err != nil {
-		return nil, err
+		return nil, more, err
 	}
 	c, err := mcp.Dial(ctx, to, mcp.Options{Version: r.Version, Pages: int(set.Pages), Login: s.login(to)})
 	if err != nil {
-		return nil, err
+		return nil, more, err
 	}
 	defer c.Close()
 	list, err := c.List(ctx)
 	if err != nil {
-		return nil, err
+		return nil, more, err
 	}
-	pins, _, err := s.offered(list)
-	return pins, err
+	if finds {
+		// What goes wrong with these costs nothing else.
+		if beside, err := c.ListBeside(ctx); err == nil {
+			r.redactBeside(&beside)
+			more = beside
+		}
+	}
+	pins, _, err = s.offered(list)
+	return pins, more, err
 }
 
 // foresight is what agents of a plan are shown from.
@@ -232,7 +245,7 @@ func (in *foresight) agent(ctx context.Context, finds bool, spec event.AgentSpec
 	return a, nil
 }
 
-// chose adds the skills and rules that a search has found.
+// chose adds the skills, rules, resources and prompts that a search has found.
 func (a *ForeseenAgent) chose(b *event.ToolsShown, intent string) {
 	add := func(list *[]Chosen, name string, place int, score int64) {
 		if !slices.ContainsFunc(*list, func(c Chosen) bool { return c.Name == name }) {
@@ -244,6 +257,11 @@ func (a *ForeseenAgent) chose(b *event.ToolsShown, intent string) {
 	}
 	for i, r := range b.Rules {
 		add(&a.Rules, r.Path, i, r.Score)
+	}
+	for _, f := range b.Beside {
+		if !slices.ContainsFunc(a.Beside, func(o event.FoundBeside) bool { return o.Kind == f.Kind && o.Server == f.Server && o.Name == f.Name }) {
+			a.Beside = append(a.Beside, f)
+		}
 	}
 }
 
@@ -294,7 +312,7 @@ func (out *Foreseen) lookedUp(set *event.SkillSet) {
 }
 
 func newForeseenAgent(name string, count int64, k *event.Knowledge) ForeseenAgent {
-	a := ForeseenAgent{Agent: name, Count: count, Tools: []ForeseenTool{}, LeftOut: []event.LeftOut{}, Skills: []Chosen{}, Rules: []Chosen{}}
+	a := ForeseenAgent{Agent: name, Count: count, Tools: []ForeseenTool{}, LeftOut: []event.LeftOut{}, Skills: []Chosen{}, Rules: []Chosen{}, Beside: []event.FoundBeside{}}
 	if k != nil && k.Root != nil && !slices.ContainsFunc(k.LeftOut, func(l event.LeftOut) bool { return l.Name == k.Root.Path }) {
 		a.Rules = append(a.Rules, Chosen{Name: k.Root.Path, Why: "always"})
 	}
