@@ -16,7 +16,7 @@ func (worlds) words() dictionary {
 			return Words{By: e.Actor, Text: "declares what its work consists of: " + Several(int64(n), "part"), Weight: Detail}
 		}),
 		word("attempt", func(t *Teller, e event.Event, b *event.AttemptProposed) Words {
-			return Words{By: e.Actor, Text: fmt.Sprintf("proposes attempt %d: %s", b.Attempt, t.cut(b.Intent)), Notes: []string{Several(int64(len(b.Stories)), "story")}, Weight: News, about: attemptName(b.Attempt)}
+			return Words{By: e.Actor, Text: fmt.Sprintf("proposes attempt %d: %s", b.Attempt, t.cut(b.Intent)), Notes: []string{Several(int64(len(b.Stories)), "story", "stories")}, Weight: News, about: attemptName(b.Attempt)}
 		}),
 		word("analysis", func(_ *Teller, _ event.Event, b *event.AnalysisCall) Words {
 			return Words{Text: fmt.Sprintf("%s looks at attempt %d", tierName(b.Tier, b.HeldOut), b.Attempt), about: attemptName(b.Attempt)}
@@ -122,7 +122,7 @@ func analysedWords(t *Teller, _ event.Event, b *event.AnalysisResult) Words {
 		}
 	}
 	if len(b.Stories) > 0 {
-		w.Text += fmt.Sprintf(", %d of %s passed", passed, Several(int64(len(b.Stories)), "story"))
+		w.Text += fmt.Sprintf(", %d of %s passed", passed, Several(int64(len(b.Stories)), "story", "stories"))
 	}
 	w.Notes = w.Notes[:min(len(w.Notes), 6)]
 	return w
