@@ -59,7 +59,19 @@ func (b *bench) path() error {
 	return nil
 }
 
+// trips are those that BENCH_TRIPS names, such as 1x500,1000x20, or those of docs/performance.md.
 func (b *bench) trips() (out []trip) {
+	if some := os.Getenv("BENCH_TRIPS"); some != "" {
+		for word := range strings.SplitSeq(some, ",") {
+			t := trip{Window: 2_000_000}
+			if _, err := fmt.Sscanf(word, "%dx%d", &t.N, &t.K); err != nil {
+				fmt.Printf("  %q is no trip: want N and K, such as 1x500\n", word)
+				continue
+			}
+			out = append(out, t)
+		}
+		return out
+	}
 	alone, many := []int{10, 50, 200, 500}, []int{8, 64, 256, 1000}
 	if b.quick {
 		alone, many = []int{10, 200}, []int{8, 64}
