@@ -29,7 +29,7 @@ const most = 160
 // answers are the commands that views answer.
 var answers = map[string]func(*answering) error{
 	"help": (*answering).help, "status": (*answering).status, "stage": (*answering).stages, "plan": (*answering).plan,
-	"graph": (*answering).graph, "summary": (*answering).summary, "metrics": (*answering).metrics,
+	"graph": (*answering).graph, "summary": (*answering).summary, "metrics": (*answering).metrics, "servers": (*answering).servers,
 }
 
 func (a *answering) help() error {
@@ -191,6 +191,27 @@ func (a *answering) metrics() error {
 		view.Number(s.Spent.Usage.Input), view.Several(s.Spent.Usage.Output, "token"), view.Price(s.Spent.Cost, s.Spent.Unpriced))
 	for _, ag := range s.Agents {
 		a.line("%-14s %s, %s", plain.Line(ag.Name), view.Several(ag.Turns, "turn"), view.Several(ag.Tokens, "token"))
+	}
+	return nil
+}
+
+// servers says which MCP servers the quest has, and what agents have had of each.
+func (a *answering) servers() error {
+	if len(a.state.Servers) == 0 {
+		a.line("The quest has no MCP servers.")
+	}
+	for _, srv := range a.state.Servers {
+		how := "nobody has asked it yet"
+		for _, ag := range a.state.Agents {
+			switch o := a.state.Offer(ag.Name, srv.Name); {
+			case o == nil || !o.Listed:
+			case o.Failed:
+				how = "it could not be used"
+			default:
+				how = view.Several(int64(o.Tools()), "tool")
+			}
+		}
+		a.line("%-20s %-6s %s", plain.Line(srv.Name), plain.Line(srv.Kind), how)
 	}
 	return nil
 }

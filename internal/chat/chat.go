@@ -49,6 +49,7 @@ var Commands = []Info{
 	{Name: "resume", About: "go on"},
 	{Name: "stop", About: "stop the quest"},
 	{Name: "approve", Hint: "[question or card]", About: "say yes to what is asked, or to a card for all studies"},
+	{Name: "servers", Hint: "[remove <server>]", About: "the MCP servers of the quest; or take one from it"},
 	{Name: "now", About: "cut the turn short, and deliver what waits", Study: true},
 	{Name: "use", Hint: "<skill>", About: "work by a skill in the next sitting", Study: true, needs: true},
 	{Name: "withdraw", Hint: "<message>", About: "take back a message that was not delivered", Study: true, needs: true},

@@ -209,3 +209,29 @@ func TestAnswersFromViews(t *testing.T) {
 		t.Errorf("/help where there are no stages: got %q, want status and no now", got)
 	}
 }
+
+// Servers are listed, and one is taken from the quest; a conversation adds none.
+func TestServersOfAQuest(t *testing.T) {
+	t.Parallel()
+	d := &desk{state: &quest.State{Name: "alone", Rules: "solo/4", Status: quest.Running}}
+	if got, err := d.do(t, "/servers"); err != nil || got != "The quest has no MCP servers." {
+		t.Errorf("/servers where there are none: got %q %v", got, err)
+	}
+	if _, err := d.do(t, "/servers remove tracker"); err == nil || !strings.Contains(err.Error(), "no MCP servers") {
+		t.Errorf("a server of none: got %v", err)
+	}
+	d.state.Servers = []event.ServerPin{{Kind: "http", Name: "tracker"}}
+	if got, err := d.do(t, "/servers"); err != nil || !strings.Contains(got, "tracker") || !strings.Contains(got, "nobody has asked it yet") {
+		t.Errorf("/servers: got %q %v", got, err)
+	}
+	for text, want := range map[string]string{
+		"/servers remove traker": "Did you mean tracker?", "/servers remove": "/servers remove <server>", "/servers add x https://example.org": "lyceum mcp add alone",
+	} {
+		if _, err := d.do(t, text); err == nil || !strings.Contains(err.Error(), want) || len(d.orders) > 0 {
+			t.Errorf("%s: got %v and %d orders, want %q", text, err, len(d.orders), want)
+		}
+	}
+	if _, err := d.do(t, "/servers remove tracker"); err != nil || len(d.orders) != 1 || *d.orders[0].(*event.McpRemoved) != (event.McpRemoved{Server: "tracker"}) {
+		t.Errorf("/servers remove tracker: got %v %v", err, d.orders)
+	}
+}

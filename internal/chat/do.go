@@ -43,7 +43,7 @@ var ErrNoStudy = errors.New("the quest has no stages and no mail: its agents hea
 
 // Do carries out a command, and returns what there is to say about it.
 func Do(ctx context.Context, q Quest, c *Command) (string, error) {
-	if answer := answers[c.Name]; answer != nil && (c.Name != "stage" || c.Args == "") {
+	if answer := answers[c.Name]; answer != nil && c.Args == "" {
 		var a *answering
 		err := q.Look(ctx, func(s *quest.State, v *view.Views) error {
 			a = &answering{state: s, views: v}
@@ -84,6 +84,8 @@ func orderOf(s *quest.State, c *Command) (event.Body, error) {
 		return &event.QuestStopped{Reason: "stopped by a person"}, nil
 	case "approve":
 		return approval(s, first)
+	case "servers":
+		return removal(s, first, rest)
 	}
 	if !Commanded(s) {
 		return nil, fmt.Errorf("/%s: %w", c.Name, ErrNoStudy)
@@ -169,4 +171,23 @@ func yesTo(q *quest.Question) string {
 		}
 	}
 	return ""
+}
+
+// removal takes a server from the quest. To add one is more than a word in a conversation: it lets
+// agents reach further, and needs the owner (lyceum mcp add, or the API).
+func removal(s *quest.State, verb, server string) (event.Body, error) {
+	if verb != "remove" || server == "" {
+		return nil, fmt.Errorf("/servers lists them, /servers remove <server> takes one away; lyceum mcp add %s <server> adds one", plain.Line(s.Name))
+	}
+	var names []string
+	for _, srv := range s.Servers {
+		names = append(names, srv.Name)
+	}
+	switch {
+	case len(names) == 0:
+		return nil, errors.New("the quest has no MCP servers")
+	case !slices.Contains(names, server):
+		return nil, noSuch("server", server, names)
+	}
+	return &event.McpRemoved{Server: server}, nil
 }

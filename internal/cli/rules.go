@@ -41,9 +41,9 @@ func (a *app) printRules(f *runtime.Foreseen) {
 	}
 }
 
-// printFoundSkills tells of skills that agents find.
+// printFoundSkills tells of skills that agents find, or look up in their homes.
 func (a *app) printFoundSkills(f *runtime.Foreseen) {
-	if !f.Discover {
+	if !f.Discover && len(f.Skills) == 0 {
 		fmt.Fprintln(a.out, "Its agents find no skills: discover: true in quest.yaml has them do so.")
 		return
 	}
@@ -55,6 +55,10 @@ func (a *app) printFoundSkills(f *runtime.Foreseen) {
 		}
 	}
 	a.printLeftOut(f)
+	if !f.Discover {
+		fmt.Fprintln(a.out, "Its agents are told of all of them, and read them in their homes.")
+		return
+	}
 	for _, g := range f.Agents {
 		a.printChosen(g, g.Skills)
 	}

@@ -32,6 +32,7 @@ type specFlags struct {
 	society, profile, computer, dockerfile string
 	agents                                 int64
 	data, repo, base                       string
+	allowWrite, denyRead                   []string
 	// keys are those of societies.
 	keys keyFlags
 	// given tells whether a flag was.
@@ -129,9 +130,11 @@ func (f *specFlags) work(cmd *cobra.Command) {
 	}
 }
 
-// sources adds the flags of what agents work on.
+// sources adds the flags of what agents work on, and what they may do with it.
 func (f *specFlags) sources(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.repo, "repo", "", "a git repository or folder, anywhere, that agents work on")
+	cmd.Flags().StringSliceVar(&f.allowWrite, "allow-write", nil, "the folders that agents can write to, by paths from their home on, or /tmp; instead of the list in quest.yaml")
+	cmd.Flags().StringSliceVar(&f.denyRead, "deny-read", nil, "names of files and folders that agents cannot read; instead of the list in quest.yaml")
 	cmd.Flags().StringVar(&f.base, "base", "", "the commit of the repository that agents begin with; worktree takes changes that are not committed")
 }
 
@@ -203,6 +206,7 @@ func (f *specFlags) changes() (c runtime.Changes, err error) {
 	c = runtime.Changes{
 		Name: f.name, Model: f.model, Computer: f.computer, Profile: ifGiven(f, "profile", &f.profile), Society: ifGiven(f, "society", &f.society),
 		Agents: ifGiven(f, "agents", &f.agents), Data: ifGiven(f, "data", &f.data), Keys: f.keys.given(),
+		AllowWrite: ifGiven(f, "allow-write", &f.allowWrite), DenyRead: ifGiven(f, "deny-read", &f.denyRead),
 	}
 	c.Folders = f.keys.elsewhere(c.Keys)
 	if err := f.folder(&c); err != nil {
@@ -380,7 +384,7 @@ func (a *app) questToRun(cmd *cobra.Command, arg string, f *specFlags, bounds qu
 		if f.strict {
 			return "", false, usagef("--%s cannot change a quest that exists: its limits are strict from the beginning, or never", strictFlag)
 		}
-		for _, flag := range []string{"repo", "base"} {
+		for _, flag := range []string{"repo", "base", "allow-write", "deny-read"} {
 			if cmd.Flags().Changed(flag) {
 				return "", false, usagef("--%s cannot change a quest that exists: its agents have begun with what they have; make another with --name", flag)
 			}
@@ -433,6 +437,9 @@ func (a *app) sameSpec(ctx context.Context, plan runtime.Plan, f *specFlags, exi
 	}
 	if f.strict && !s.Limits.Strict {
 		return fmt.Errorf("%w, whose limits are not strict", exists)
+	}
+	if is := plan.Spec.Computer; s.Computer != nil && (f.given("allow-write") && !slices.Equal(s.Computer.AllowWrite, is.AllowWrite) || f.given("deny-read") && !slices.Equal(s.Computer.DenyRead, is.DenyRead)) {
+		return fmt.Errorf("%w, made with other bounds", exists)
 	}
 	if f.seed != "" && s.Seed != plan.Spec.Seed {
 		return fmt.Errorf("%w, made with another seed", exists)

@@ -2,6 +2,8 @@ package event
 
 // SkillSet are the skills of a quest, as they were when it was made.
 type SkillSet struct {
+	// LeftOut are some that were there and have a fault, and what it is.
+	LeftOut []LeftOut `json:"left_out,omitempty"`
 	// List says of each what it is for, sorted by name.
 	List []SkillPin `json:"list"`
 	// Tree is a folder with the folder of each.

@@ -143,6 +143,9 @@ type creation struct {
 	known *event.Knowledge
 	rules string
 	cards []skill.Card
+	// left is where what was there and is not pinned is noted, of skills and rules; it belongs to
+	// known, or to the skills that a society has agents look up.
+	left *[]event.LeftOut
 	// origin is where the quest's repository is, nil if it has none that is on this machine.
 	origin *Origin
 }

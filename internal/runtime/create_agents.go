@@ -274,7 +274,7 @@ func (c *creation) computer(ctx context.Context, root *os.Root, soc quest.Societ
 		return nil, err
 	}
 	from := "computer"
-	c.machine = spec.Computer
+	c.machine, c.profiled = spec.Computer, c.plan.profiled
 	if c.machine.IsZero() && p != nil {
 		c.machine, from = p.Computer, "profile "+p.Name+": computer"
 		c.profiled = p.Name

@@ -33,6 +33,7 @@ func (c *creation) takeKnowledge(ctx context.Context, root *os.Root, soc quest.S
 		return nil
 	}
 	c.known = &event.Knowledge{}
+	c.left = &c.known.LeftOut
 	if err := c.pinFound(ctx, root, b); err != nil {
 		return err
 	}
@@ -208,11 +209,11 @@ func (c *creation) guide(a *event.AgentSpec) string {
 // notKnown tells that something is left out, and notes it, once.
 func (c *creation) notKnown(name, why string) {
 	l := event.LeftOut{Name: AtMost(c.rt.Redact(name), 80), Why: AtMost(c.rt.Redact(why), 200)}
-	if slices.Contains(c.known.LeftOut, l) {
+	if slices.Contains(*c.left, l) {
 		return
 	}
 	c.say("%s is left out: %s", l.Name, l.Why)
-	if len(c.known.LeftOut) < maxKnownLeftOut {
-		c.known.LeftOut = append(c.known.LeftOut, l)
+	if len(*c.left) < maxKnownLeftOut {
+		*c.left = append(*c.left, l)
 	}
 }

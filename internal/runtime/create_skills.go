@@ -16,12 +16,14 @@ import (
 )
 
 // takeSkills pins what agents can look up: the quest's skills before the home's before ours. One
-// with a fault is left out, and told; one that the quest names by itself must be well.
+// with a fault is left out, told and noted.
 func (c *creation) takeSkills(ctx context.Context, root *os.Root, soc quest.Society, b *event.QuestCreated) error {
 	s, ok := soc.(quest.Skilled)
 	if !ok {
 		return nil
 	}
+	var left []event.LeftOut
+	c.left = &left
 	own, err := c.questSkills(root, s.SkillPaths(c.plan.Spec))
 	if err != nil {
 		return err
@@ -32,6 +34,9 @@ func (c *creation) takeSkills(ctx context.Context, root *os.Root, soc quest.Soci
 	b.Skills, err = skill.Pin(ctx, skill.Over(own, c.homeSkills(), skill.Ours()), c.keep)
 	if _, ok := errors.AsType[*skill.BoundsError](err); ok {
 		return BadKey(quest.KeySkills, "%v", err)
+	}
+	if err == nil {
+		b.Skills.LeftOut = left
 	}
 	return err
 }
@@ -54,21 +59,18 @@ func (c *creation) keep(ctx context.Context, data []byte) (event.Ref, error) {
 	return c.rt.Blobs.Put(ctx, data)
 }
 
-// questSkills reads the folders that a spec names.
+// questSkills reads the folders that a spec names. A skill with a fault is left out; a folder that
+// is not there, or holds none, is an error of whoever named it.
 func (c *creation) questSkills(root *os.Root, paths []string) (all []*skill.Skill, err error) {
 	for _, name := range paths {
 		dir, err := root.OpenRoot(name)
 		if err != nil {
 			return nil, badWord(quest.KeySkills, name, "%s: %v", quest.KeySkills, inFolder(root, name, err))
 		}
-		_, failed := dir.Lstat(skill.File)
 		some, faults := skill.All(dir, filepath.Clean(name), skill.OfQuest)
 		_ = dir.Close() // it was read
 		some, faults = c.withoutKeys(some, faults)
-		switch {
-		case failed == nil && len(faults) > 0:
-			return nil, badWord(quest.KeySkills, name, "%s: %v", quest.KeySkills, faults[0])
-		case len(some)+len(faults) == 0:
+		if len(some)+len(faults) == 0 {
 			return nil, badWord(quest.KeySkills, name, "%s: there is no skill in %s: a skill is a folder with a file %s", quest.KeySkills, name, skill.File)
 		}
 		c.leftOut(faults)
@@ -100,14 +102,10 @@ func (c *creation) withoutKeys(all []*skill.Skill, faults []error) ([]*skill.Ski
 	}), faults
 }
 
-// leftOut tells of skills that are left out. Where agents find skills, the ledger says so, too.
+// leftOut tells of skills that are left out, and notes them.
 func (c *creation) leftOut(faults []error) {
 	for _, err := range faults {
-		if c.known != nil {
-			c.notKnown("a skill", err.Error())
-			continue
-		}
-		c.say("a skill is left out: %v", err)
+		c.notKnown("a skill", err.Error())
 	}
 }
 

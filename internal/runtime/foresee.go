@@ -26,8 +26,8 @@ type Foreseen struct {
 	Discover bool             `json:"discover"`
 	Servers  []ForeseenServer `json:"servers"`
 	Agents   []ForeseenAgent  `json:"agents"`
-	// Skills and Rules are all that are pinned for agents to find, or to be told; LeftOut what
-	// was there and is not.
+	// Skills and Rules are all that are pinned for agents to find, to look up, or to be told;
+	// LeftOut what was there and is not.
 	Skills  []ForeseenSkill `json:"skills"`
 	Rules   []ForeseenRule  `json:"rules"`
 	LeftOut []event.LeftOut `json:"left_out"`
@@ -37,7 +37,7 @@ type Foreseen struct {
 type ForeseenSkill struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	// From is quest or home.
+	// From is quest, home or ours.
 	From string `json:"from"`
 	// Tools is null where the skill does not say.
 	Tools      []string `json:"tools"`
@@ -106,7 +106,7 @@ func (r *Runtime) Foresee(ctx context.Context, p Plan, intent string) (*Foreseen
 	if err != nil {
 		return nil, err
 	}
-	out := newForeseen(b.Name, b.Discover, b.Knowledge, c.cards)
+	out := newForeseen(b.Name, b.Discover, b.Knowledge, c.cards, b.Skills)
 	var listed []listedServer
 	for _, pin := range b.Servers {
 		var set setting.Server
@@ -247,7 +247,7 @@ func (a *ForeseenAgent) chose(b *event.ToolsShown, intent string) {
 	}
 }
 
-func newForeseen(name string, discover bool, k *event.Knowledge, cards []skill.Card) *Foreseen {
+func newForeseen(name string, discover bool, k *event.Knowledge, cards []skill.Card, set *event.SkillSet) *Foreseen {
 	out := &Foreseen{Quest: name, Discover: discover, Servers: []ForeseenServer{}, Agents: []ForeseenAgent{}, Skills: []ForeseenSkill{}, Rules: []ForeseenRule{}, LeftOut: []event.LeftOut{}}
 	for _, c := range cards {
 		s := ForeseenSkill{Name: c.Name, Description: c.Description, From: c.From, References: []string{}, Programs: []string{}, Assets: []string{}}
@@ -265,6 +265,9 @@ func newForeseen(name string, discover bool, k *event.Knowledge, cards []skill.C
 		}
 		out.Skills = append(out.Skills, s)
 	}
+	if set != nil {
+		out.lookedUp(set)
+	}
 	if k == nil {
 		return out
 	}
@@ -280,6 +283,14 @@ func newForeseen(name string, discover bool, k *event.Knowledge, cards []skill.C
 	}
 	out.LeftOut = append(out.LeftOut, k.LeftOut...)
 	return out
+}
+
+// lookedUp adds the skills that a society has its agents look up in their homes.
+func (out *Foreseen) lookedUp(set *event.SkillSet) {
+	for _, p := range set.List {
+		out.Skills = append(out.Skills, ForeseenSkill{Name: p.Name, Description: p.Description, From: p.From, References: []string{}, Programs: []string{}, Assets: []string{}})
+	}
+	out.LeftOut = append(out.LeftOut, set.LeftOut...)
 }
 
 func newForeseenAgent(name string, count int64, k *event.Knowledge) ForeseenAgent {
@@ -300,7 +311,7 @@ func (r *Runtime) Shown(ctx context.Context, name string) (*Foreseen, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := newForeseen(name, len(s.Finders) > 0, s.Knowledge, shelf.cards)
+	out := newForeseen(name, len(s.Finders) > 0, s.Knowledge, shelf.cards, s.Skills)
 	told := map[string]*ForeseenAgent{}
 	for _, a := range s.Agents {
 		told[a.Name] = new(newForeseenAgent(a.Name, 1, s.Knowledge))

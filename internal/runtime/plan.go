@@ -10,6 +10,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/profile"
 	"lyceum/internal/quest"
+	"lyceum/internal/workspace"
 
 	"github.com/goccy/go-yaml"
 )
@@ -44,6 +45,8 @@ type Plan struct {
 	// by is where changes come from, and the spec if it is no file.
 	by     string
 	faults []error
+	// profiled is the profile that the spec's computer was taken from, if changes needed it.
+	profiled string
 }
 
 // MaxSource is how many bytes a quest.yaml, or a question without one, may have.
@@ -90,6 +93,8 @@ type Changes struct {
 	// has it. A Dockerfile means docker if no driver is named.
 	Computer   string
 	Dockerfile *Dockerfile
+	// AllowWrite and DenyRead take the place of the computer's lists.
+	AllowWrite, DenyRead *[]string
 	// Folders are absolute paths of folders, by the keys that have their names.
 	Folders map[string]string
 }
@@ -158,6 +163,7 @@ func (c *Changes) keys() map[string]bool {
 	out := map[string]bool{
 		"name": c.Name != "", "model": c.Model != "", "profile": c.Profile != nil, "seed": c.Seed != nil, "society": c.Society != nil,
 		"agents": c.Agents != nil, "data": c.Data != nil, "repo": c.Repo != nil, "base": c.Base != nil, "computer": c.Computer != "" || c.Dockerfile != nil, "limits.strict": c.Limits.Strict,
+		"computer.allow_write": c.AllowWrite != nil, "computer.deny_read": c.DenyRead != nil,
 	}
 	for key := range c.Keys {
 		out[key] = true
@@ -233,14 +239,15 @@ func (c *Changes) computer(p *Plan, home string, societies quest.Societies) erro
 	if c.Dockerfile != nil {
 		driver = cmp.Or(driver, "docker")
 	}
+	bounded := c.AllowWrite != nil || c.DenyRead != nil
 	switch {
-	case driver == "":
+	case driver == "" && !bounded:
 		return nil
-	case !slices.Contains(quest.Drivers, driver):
+	case driver != "" && !slices.Contains(quest.Drivers, driver):
 		return quest.Fault("computer", "%.40q is none of %s", driver, strings.Join(quest.Drivers, ", "))
 	case c.Dockerfile != nil && !quest.Imaged(driver):
 		return quest.Fault("computer", "a Dockerfile and %s: an image is for docker; leave one out", driver)
-	case driver == "none":
+	case driver == "none" && !bounded:
 		p.Spec.Computer = quest.Computer{Driver: driver}
 		return nil
 	}
@@ -250,15 +257,57 @@ func (c *Changes) computer(p *Plan, home string, societies quest.Societies) erro
 		if err != nil {
 			return err
 		}
-		is = found.Computer
+		is, p.profiled = found.Computer, found.Name
 	}
-	is.Driver = driver
-	if !quest.Imaged(driver) {
+	if soc := societies.Named(p.Spec.Society); driver == "" && is.IsZero() && soc != nil && soc.Traits().Computes {
+		driver = "auto"
+	}
+	is.Driver = cmp.Or(driver, is.Driver)
+	if err := c.bound(&is); err != nil {
+		return err
+	}
+	if !quest.Imaged(is.Driver) {
 		is.Dockerfile = ""
 	}
 	if c.Dockerfile != nil {
 		is.Dockerfile, p.Dockerfile = c.Dockerfile.Name, c.Dockerfile.Data
 	}
 	p.Spec.Computer = is
+	return nil
+}
+
+// bound gives a computer the bounds that are changed. Where there is no computer nothing would hold
+// them.
+func (c *Changes) bound(is *quest.Computer) error {
+	for _, b := range []struct {
+		key  string
+		most *[]string
+		list *[]string
+		form func(string) (string, error)
+	}{{"allow_write", c.AllowWrite, &is.AllowWrite, workspace.WritePath}, {"deny_read", c.DenyRead, &is.DenyRead, workspace.HideName}} {
+		if b.most == nil {
+			continue
+		}
+		if is.None() {
+			return quest.Fault(b.key, "the agents of this quest have no computers, and nothing else holds it: give computer: auto, or leave it out")
+		}
+		list := []string{}
+		for _, text := range *b.most {
+			one, err := b.form(text)
+			if err != nil {
+				return quest.Fault(b.key, "%v", err)
+			}
+			if !slices.Contains(list, one) {
+				list = append(list, one)
+			}
+		}
+		if b.key == "allow_write" && len(list) == 0 {
+			return quest.Fault(b.key, "name at least one folder: %s alone keeps all of the home as it is", workspace.Temp)
+		}
+		*b.list = list
+		if err := (workspace.Bounds{Write: is.AllowWrite, Hide: is.DenyRead}).Check(); err != nil {
+			return quest.Fault(b.key, "%v", err)
+		}
+	}
 	return nil
 }

@@ -150,11 +150,8 @@ func (c *creation) settings(b *event.QuestCreated) ([]Setting, error) {
 func (c *creation) from(key string, asked map[string]string) string {
 	by := cmp.Or(c.plan.by, FromFlag)
 	top, rest, _ := strings.Cut(key, ".")
-	changed := c.plan.changed[key] || c.plan.changed[top]
-	if top == "computer" {
-		// Who changes it names a driver, and perhaps an image; the rest stays.
-		changed = changed && (rest == "driver" || rest == "dockerfile")
-	}
+	// Who changes a computer names a driver, and perhaps an image; the rest stays.
+	changed := c.plan.changed[key] || c.plan.changed[top] && (top != "computer" || rest == "driver" || rest == "dockerfile")
 	_, whole := asked[top]
 	_, one := asked[key]
 	name, _, _ := strings.Cut(rest, ".")

@@ -15,13 +15,13 @@ import (
 func TestEveryToolDeclaresItsPaths(t *testing.T) {
 	t.Parallel()
 	for name, e := range Builtin().entries {
-		for arg, s := range e.schema.Schema().Properties {
+		for arg, s := range e.form().schema.Schema().Properties {
 			if about := strings.Contains(s.Description, "relative to the workspace"); about != slices.Contains(e.tool.Paths, arg) {
 				t.Errorf("%s: the argument %s is described as %q, and declared as a path: %v", name, arg, s.Description, !about)
 			}
 		}
 		for _, arg := range e.tool.Paths {
-			if e.schema.Schema().Properties[arg] == nil {
+			if e.form().schema.Schema().Properties[arg] == nil {
 				t.Errorf("%s declares the path %s, which is no argument of it", name, arg)
 			}
 		}

@@ -29,7 +29,13 @@ type Registry struct {
 }
 
 type entry struct {
-	tool   Tool
+	tool Tool
+	// form is what arguments are checked by.
+	form func() form
+}
+
+// form is a schema, made ready.
+type form struct {
 	schema *jsonschema.Resolved
 	plan   *model.SchemaPlan
 	simple simple
@@ -39,65 +45,81 @@ type entry struct {
 func New(tools ...Tool) (*Registry, error) {
 	r := &Registry{entries: make(map[string]entry, len(tools))}
 	for _, t := range tools {
-		schema, plan, err := compile(t)
+		f, err := compile(t)
 		if err != nil {
 			return nil, fmt.Errorf("tool %q: %w", t.Name, err)
 		}
 		if _, ok := r.entries[t.Name]; ok {
 			return nil, fmt.Errorf("tool %q: there are two of that name", t.Name)
 		}
-		r.entries[t.Name] = entry{t, schema, plan, simpleOf(schema.Schema())}
-		r.names = append(r.names, t.Name)
+		r.add(t, func() form { return f })
 	}
 	slices.Sort(r.names)
 	return r, nil
 }
 
-// Builtin returns the tools that Lyceum brings, those for computers included.
+func (r *Registry) add(t Tool, f func() form) {
+	r.entries[t.Name] = entry{t, f}
+	r.names = append(r.names, t.Name)
+}
+
+// Builtin returns the tools that Lyceum brings, those for computers included. A schema is made
+// ready when its tool is first called: they are ours, and a test knows that they compile.
 func Builtin() *Registry {
+	r := &Registry{entries: map[string]entry{}}
+	for _, t := range builtin() {
+		r.add(t, sync.OnceValue(func() form {
+			f, err := compile(t)
+			if err != nil {
+				panic(err)
+			}
+			return f
+		}))
+	}
+	slices.Sort(r.names)
+	return r
+}
+
+func builtin() []Tool {
 	var writing sync.Mutex // those that write use the same temporary names
-	r, err := New(
+	return []Tool{
 		Calculator(),
 		ReadFile(), WriteFile(&writing), EditFile(&writing), EditFiles(&writing), MoveFile(&writing), DeleteFile(&writing), ListFiles(), Glob(), Grep(),
 		Exec(), Start(), Processes(), ReadOutput(), WriteInput(), Kill(), Await(), OpenShell(),
-	)
-	if err != nil {
-		panic(err) // they are ours
 	}
-	return r
 }
 
 // validName is what every provider accepts.
 var validName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-func compile(t Tool) (*jsonschema.Resolved, *model.SchemaPlan, error) {
+func compile(t Tool) (form, error) {
 	switch {
 	case !validName.MatchString(t.Name):
-		return nil, nil, errors.New("a name has 1 to 64 letters, digits, _ or -")
+		return form{}, errors.New("a name has 1 to 64 letters, digits, _ or -")
 	case t.Description == "":
-		return nil, nil, errors.New("it has no description")
+		return form{}, errors.New("it has no description")
 	case t.functions() == 0:
-		return nil, nil, errors.New("it has no function to run")
+		return form{}, errors.New("it has no function to run")
 	case t.functions() > 1:
-		return nil, nil, errors.New("it has two functions to run")
+		return form{}, errors.New("it has two functions to run")
 	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal([]byte(t.Schema), &s); err != nil {
-		return nil, nil, fmt.Errorf("schema: %w", err)
+		return form{}, fmt.Errorf("schema: %w", err)
 	}
 	if s.Type != "object" {
-		return nil, nil, errors.New(`schema: its type must be "object"`)
+		return form{}, errors.New(`schema: its type must be "object"`)
 	}
 	// The library follows references for ever.
 	plan, err := model.PlanSchema(t.Schema)
 	if err != nil {
-		return nil, nil, fmt.Errorf("schema: %w", err)
+		return form{}, fmt.Errorf("schema: %w", err)
 	}
 	resolved, err := s.Resolve(nil)
 	if err != nil {
-		return nil, nil, fmt.Errorf("schema: %w", err)
+		return form{}, fmt.Errorf("schema: %w", err)
 	}
-	return resolved, plan, nil
+	return form{resolved, plan, simpleOf(resolved.Schema())}, nil
 }
 
 // Lookup returns the tool of that name.
@@ -155,7 +177,7 @@ func (r *Registry) try(ctx context.Context, name string, c Call, out *Result) (t
 	}
 	c.Args, err = e.arguments(c.Args)
 	if err != nil {
-		return "", fmt.Errorf("%w\nArguments of %s: %s", err, name, signature(e.schema.Schema()))
+		return "", fmt.Errorf("%w\nArguments of %s: %s", err, name, signature(e.form().schema.Schema()))
 	}
 	defer func() {
 		if p := recover(); p != nil {
@@ -203,13 +225,14 @@ func (e entry) arguments(args []byte) ([]byte, error) {
 	if err := json.Unmarshal(args, &given); err != nil {
 		return nil, notJSON(err)
 	}
-	if e.simple.fits(given) {
+	f := e.form()
+	if f.simple.fits(given) {
 		return args, nil
 	}
-	if err := e.plan.Fits(given); err != nil {
+	if err := f.plan.Fits(given); err != nil {
 		return nil, err
 	}
-	return args, misfit(e.schema, given)
+	return args, misfit(f.schema, given)
 }
 
 func notJSON(err error) error {

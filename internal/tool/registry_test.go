@@ -151,12 +151,12 @@ func TestSchemasAreStrict(t *testing.T) {
 	t.Parallel()
 	r := Builtin()
 	for _, name := range r.Names() {
-		e := r.entries[name]
-		s := e.schema.Schema()
+		e, f := r.entries[name], r.entries[name].form()
+		s := f.schema.Schema()
 		if n := len(e.tool.Description); n < 40 || n > 800 || !strings.HasSuffix(e.tool.Description, ".") {
 			t.Errorf("%s: its description has %d characters: %s", name, n, e.tool.Description)
 		}
-		if err := e.schema.Validate(map[string]any{"no_such": 1}); err == nil {
+		if err := f.schema.Validate(map[string]any{"no_such": 1}); err == nil {
 			t.Errorf("%s takes arguments that do not exist", name)
 		}
 		for arg, p := range s.Properties {
@@ -318,7 +318,7 @@ func TestTheSimpleCheckNeverAcceptsWhatTheSchemaRefuses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := r.entries["x"]
+			e := r.entries["x"].form()
 			for _, a := range values {
 				for _, given := range []map[string]any{{}, {"a": a}, {"b": a}, {"a": a, "b": a}} {
 					if e.simple.fits(given) {

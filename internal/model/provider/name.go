@@ -58,7 +58,7 @@ func (r *Registry) mistyped(provider, name string) string {
 	}
 	var meant string
 	typed, least := words(name), maxName
-	for _, k := range slices.SortedFunc(maps.Keys(r.rows), row.compare) {
+	for _, k := range r.rows() {
 		far, ok := slip(typed, words(k.model))
 		switch {
 		case k.provider != provider || !ok:
@@ -136,7 +136,7 @@ func (r *Registry) near(name string) []string {
 			all = append(all, guess{result, far})
 		}
 	}
-	for k := range r.rows {
+	for _, k := range r.rows() {
 		try(r.display(k.provider, k.model), name, r.display(k.provider, k.model))
 		if _, rest, ok := strings.Cut(name, "/"); ok {
 			try(k.model, rest, r.display(k.provider, k.model))

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bytes"
 	_ "embed"
 	"fmt"
 	"maps"
@@ -48,7 +49,7 @@ type entry struct {
 	dialect string
 }
 
-// builtin is the table of this binary.
+// builtin is the table of this binary, whole.
 var builtin = sync.OnceValues(func() (map[row]*entry, error) { return readPrices("prices.yaml", prices) })
 
 func readPrices(file string, data []byte) (map[row]*entry, error) {
@@ -66,6 +67,21 @@ func readPrices(file string, data []byte) (map[row]*entry, error) {
 		return err
 	})
 	return out, strictyaml.InFile(file, err)
+}
+
+// rowOf is the row of this binary's table for a model, nil if there is none. Each row is a line of
+// the same form, and only that is read: whoever runs a quest asks for one.
+func rowOf(provider, bare string) *entry {
+	at := bytes.Index(prices, []byte("\n- {name: "+bare+", provider: "+provider+", "))
+	if at < 0 {
+		return nil
+	}
+	line, _, _ := bytes.Cut(prices[at+1:], []byte("\n"))
+	rows, err := readPrices("prices.yaml", line)
+	if err != nil {
+		return nil // the name holds what no name of the table does
+	}
+	return rows[row{provider, bare}]
 }
 
 var dateForm = regexp.MustCompile(`^20\d\d-[01]\d-[0-3]\d$`)
@@ -96,18 +112,13 @@ func priceOf(p *config.Price, date, source string) *Price {
 	return &Price{Input: p.Input, Output: p.Output, Cached: p.Cached, CacheWrite: p.CacheWrite, Date: date, Source: source}
 }
 
-// table is what is known of models: the binary's, and above it the user's.
-func (r *Registry) table(own map[string]config.Model) (map[row]*entry, error) {
-	all, err := builtin()
-	if err != nil {
-		return nil, err
-	}
-	all = maps.Clone(all)
-	r.rows = all // for the names that are near
+// configure takes in what the user says of models, above what the binary knows.
+func (r *Registry) configure(own map[string]config.Model) error {
+	r.own = map[row]*entry{}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		p, bare, err := r.resolve(name)
 		if err != nil {
-			return nil, fmt.Errorf("config.yaml: models: %w", err)
+			return fmt.Errorf("config.yaml: models: %w", err)
 		}
 		e := entry{}
 		if old := r.entry(p.name, bare); old != nil {
@@ -128,9 +139,20 @@ func (r *Registry) table(own map[string]config.Model) (map[row]*entry, error) {
 		if c := own[name]; c.Price != nil {
 			e.price = priceOf(c.Price, "", "config.yaml")
 		}
-		all[row{p.name, bare}] = &e
+		r.own[row{p.name, bare}] = &e
 	}
-	return all, nil
+	return nil
+}
+
+// rows are all models of which something is known, in order.
+func (r *Registry) rows() []row {
+	all, err := builtin()
+	if err != nil {
+		panic(err) // it is ours, and a test has read it
+	}
+	all = maps.Clone(all)
+	maps.Copy(all, r.own)
+	return slices.SortedFunc(maps.Keys(all), row.compare)
 }
 
 // dated is the end of the name of one state of a model, which costs what the model
@@ -139,8 +161,13 @@ var dated = regexp.MustCompile(`-(20\d{6}|20\d\d-\d\d-\d\d)$`)
 
 // entry finds what is known of a model.
 func (r *Registry) entry(provider, bare string) *entry {
-	if e := r.rows[row{provider, bare}]; e != nil {
-		return e
+	for _, name := range []string{bare, dated.ReplaceAllString(bare, "")} {
+		if e := r.own[row{provider, name}]; e != nil {
+			return e
+		}
+		if e := rowOf(provider, name); e != nil {
+			return e
+		}
 	}
-	return r.rows[row{provider, dated.ReplaceAllString(bare, "")}]
+	return nil
 }

@@ -94,12 +94,20 @@ func TestEveryRowOfTheTableHasItsProvider(t *testing.T) {
 		if e.price.Cached > e.price.Input || e.price.Output < e.price.Input {
 			t.Errorf("%s: the prices look mixed up: %+v", k.model, e.price)
 		}
+		if one := rowOf(k.provider, k.model); one == nil || *one.price != *e.price || one.context != e.context || one.output != e.output {
+			t.Errorf("%s: by itself its line is read as %+v", k.model, one)
+		}
 		if !strings.HasPrefix(e.price.Source, "https://") {
 			t.Errorf("%s: its source is no page: %s", k.model, e.price.Source)
 		}
 	}
 	if len(rows) < 80 {
 		t.Errorf("the table has only %d rows", len(rows))
+	}
+	for _, name := range []string{"", "x", "claude-opus-5, provider: anthropic, max_output: 64000, input: \"0\"", "gpt-5.6, provider: openai, context: 1050000, input", "\n- {name: x"} {
+		if e := rowOf("anthropic", name); e != nil {
+			t.Errorf("the table knows of %q: %+v", name, e)
+		}
 	}
 }
 

@@ -60,7 +60,7 @@ type Registry struct {
 	getenv    func(string) string
 	http      *http.Client
 	providers map[string]*provider
-	rows      map[row]*entry
+	own       map[row]*entry
 
 	measured measured
 }
@@ -129,7 +129,7 @@ func New(opts *Options) (*Registry, error) {
 			key: keeper{server: s, getenv: o.Getenv, keyring: o.Keyring},
 		}
 	}
-	if r.rows, err = r.table(o.Config.Models); err != nil {
+	if err := r.configure(o.Config.Models); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -221,7 +221,7 @@ func (r *Registry) Info(name string) (Info, error) {
 func (r *Registry) Models(ctx context.Context) []Info {
 	found := r.keys(ctx)
 	var out []Info
-	for _, k := range slices.SortedFunc(maps.Keys(r.rows), row.compare) {
+	for _, k := range r.rows() {
 		info := r.info(r.providers[k.provider], k.model)
 		_, info.HasKey = found[k.provider]
 		out = append(out, info)

@@ -25,6 +25,12 @@ $$
 \left(\frac{1}{n}\sum_{i=1}^{n}\left|y_i-\hat{y}_i\right|^2\right)^{1/2} \le \sqrt[3]{\alpha + \beta'} \text{ für } x \in \mathbb{R}, \mathcal{L}, \mathbf{w}, \operatorname{MAE}
 $$
 
+$$
+\begin{align*} a &= b^2 & c &= \begin{cases} 1 & \text{if } x \ge 0 \\ 0 & \text{else} \end{cases} \\ [d] &\le \begin{bmatrix} 1 & 2 \\ * & [3pt] \end{bmatrix} \begin{vmatrix} e \end{vmatrix} \end{align*}
+$$
+
+$$\begin{pmatrix} \begin{matrix} 1 & 2 \end{matrix} & \frac{\alpha}{2} \end{pmatrix}$$
+
 | way $x_1$ | error & more |
 |:--|--:|
 | last_value #1 | $12\%$ |
