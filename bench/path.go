@@ -303,8 +303,8 @@ func (p *paths) list(t trip) error {
 		return fmt.Errorf("%d quests: %w", len(quests), err)
 	}
 	fmt.Printf("  the first GET /api/quests of a new server: %.0f ms\n", time.Since(begun).Seconds()*1000)
-	fmt.Printf("  lyceum list with 1000 quests: %.0f ms, %.0f ms of CPU\n", slices.Min(wall), slices.Min(cpu))
-	p.promise("ms of CPU of lyceum list with 1000 quests", slices.Min(cpu), false, 100)
+	fmt.Printf("  lyceum list with 1000 quests: %.0f ms of CPU the first time, then %.0f ms, %.0f by the clock\n", cpu[0], slices.Min(cpu[1:]), slices.Min(wall[1:]))
+	p.promise("ms of CPU of lyceum list with 1000 quests that it has listed before", slices.Min(cpu[1:]), false, 100)
 	return nil
 }
 
