@@ -97,11 +97,12 @@ type Sight struct {
 	Nodes []Node
 	// Text is what a reader of the page reads.
 	Text, Title, URL string
-	// Console has a line for each message, its level in front: "log: hello". What a script
-	// throws and nobody catches has the level exception.
+	// Console has a line for each message. What a script throws and nobody catches begins with
+	// Uncaught.
 	Console []string
-	// Dialogs has a line for each, its type in front: "alert: hello". Each was dismissed.
-	Dialogs  []string
+	// Dialogs has a line for each. Each was dismissed.
+	Dialogs []string
+	// Requests are sorted: what a page asks for at the same time comes in any order.
 	Requests []event.WorldRequest
 	// Picture is a PNG, if there is one.
 	Picture []byte

@@ -83,7 +83,7 @@ func files(of map[string]string) func(string) ([]byte, string, error) {
 }
 
 // patience is a limit that a slow machine does not meet.
-const patience = 2 * time.Minute
+const patience = 4 * time.Minute
 
 // visit visits a page of one file.
 func (r *room) visit(html string, steps ...event.WorldStep) *Seen {
@@ -134,7 +134,7 @@ func TestAVisit(t *testing.T) {
 	if !strings.Contains(s.Before.Text, "0") || !strings.Contains(s.After.Text, "2") {
 		t.Errorf("texts: got %q and %q, want 0 and then 2", s.Before.Text, s.After.Text)
 	}
-	if !slices.Equal(s.After.Console, []string{"log: now 1 Object", "log: now 2 Object"}) {
+	if !slices.Equal(s.After.Console, []string{"now 1 Object", "now 2 Object"}) {
 		t.Errorf("console: got %q", s.After.Console)
 	}
 	if len(s.After.Picture) < 1000 {

@@ -1,12 +1,15 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
+	"lyceum/internal/event"
 	"lyceum/internal/plain"
 
 	"github.com/go-json-experiment/json"
@@ -16,7 +19,7 @@ import (
 const (
 	maxElements = 20_000
 	maxNodes    = 5_000
-	maxDepth    = 200
+	maxDepth    = 100
 	maxName     = 1_000
 	maxText     = 256 << 10
 	maxPicture  = 8 << 20
@@ -114,6 +117,9 @@ func (p *page) recorded(s *Sight) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s.Console, s.Dialogs, s.Requests = slices.Clone(p.console), slices.Clone(p.dialogs), slices.Clone(p.asked)
+	slices.SortFunc(s.Requests, func(a, b event.WorldRequest) int {
+		return cmp.Or(strings.Compare(a.URL, b.URL), strings.Compare(a.Method, b.Method))
+	})
 	s.Cut = slices.Sorted(maps.Keys(p.cut))
 }
 

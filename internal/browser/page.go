@@ -44,6 +44,7 @@ type page struct {
 	loads   int    // how often the main frame was loaded
 	expired int    // how often the clock has come to where it was let go
 	dead    string // why the page is no more
+	left    bool   // it is to be gone
 	missing string // why there is no entry
 	given   int    // bytes
 	console []string
@@ -202,7 +203,7 @@ func (p *page) count(main bool, n *int) {
 func (p *page) die(main bool, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if main {
+	if main && !p.left {
 		p.dead = why
 		p.stir()
 	}
@@ -221,7 +222,7 @@ func (p *page) line(to *[]string, what, text string, most int) {
 
 func (p *page) dialog(session string, _ bool, h *happened) {
 	p.tell(session, "Page.handleJavaScriptDialog", params{"accept": false})
-	p.line(&p.dialogs, "dialogs", h.Type+": "+h.Message, maxDialogs)
+	p.line(&p.dialogs, "dialogs", h.Message, maxDialogs)
 }
 
 func (p *page) said(_ string, _ bool, h *happened) {
@@ -229,7 +230,7 @@ func (p *page) said(_ string, _ bool, h *happened) {
 	for _, a := range h.Args {
 		words = append(words, a.text())
 	}
-	p.line(&p.console, "console", h.Type+": "+strings.Join(words, " "), maxLines)
+	p.line(&p.console, "console", strings.Join(words, " "), maxLines)
 }
 
 func (p *page) thrown(_ string, _ bool, h *happened) {
@@ -238,7 +239,7 @@ func (p *page) thrown(_ string, _ bool, h *happened) {
 		first, _, _ := strings.Cut(o.text(), "\n")
 		text += " " + first
 	}
-	p.line(&p.console, "console", "exception: "+text, maxLines)
+	p.line(&p.console, "console", text, maxLines)
 }
 
 // text is how a value is written.
@@ -323,7 +324,9 @@ func (p *page) request(session string, main bool, h *happened) {
 		}
 	}
 	p.mu.Unlock()
-	p.note(h.Asked.Method, h.Asked.URL, err == nil && !much)
+	if err == nil || path != "favicon.ico" {
+		p.note(h.Asked.Method, h.Asked.URL, err == nil && !much)
+	} // the browser asks for that by itself
 	status := 200
 	if err != nil || much {
 		status, data, media = 404, nil, "text/plain"

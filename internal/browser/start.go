@@ -42,7 +42,7 @@ var flags = []string{
 	"--disable-hang-monitor", "--disable-prompt-on-repost", "--disable-search-engine-choice-screen",
 	"--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding",
 	"--disable-site-isolation-trials", "--disable-notifications", "--disable-speech-api", "--disable-print-preview",
-	"--disable-features=Translate,MediaRouter,OptimizationHints,IsolateOrigins,IsolateSandboxedIframes,BackForwardCache,PaintHolding,InterestFeedContentSuggestions,DialMediaRouteProvider,AcceptCHFrame,HttpsUpgrades,AutofillServerCommunication,SharedStorageAPI,FedCm,PrivacySandboxSettings4",
+	"--disable-features=DeferRendererTasksAfterInput,Translate,MediaRouter,OptimizationHints,IsolateOrigins,IsolateSandboxedIframes,BackForwardCache,PaintHolding,InterestFeedContentSuggestions,DialMediaRouteProvider,AcceptCHFrame,HttpsUpgrades,AutofillServerCommunication,SharedStorageAPI,FedCm,PrivacySandboxSettings4",
 	"--deny-permission-prompts", "--block-new-web-contents", "--metrics-recording-only", "--mute-audio", "--password-store=basic",
 	// There is no network, and no name that could be asked for; what is on the computer itself
 	// is out of reach too.
@@ -143,7 +143,7 @@ func (r *remote) why(ctx context.Context, err error) error {
 	case res.End != "" && res.End != computer.EndKilled:
 		return fmt.Errorf("%w that stays: it was ended (%s)", ErrUnavailable, res.End)
 	}
-	return r.complaints.Explain(err)
+	return r.complaints.Explain(fmt.Errorf("%w that works: %w", ErrUnavailable, err))
 }
 
 // Missed says that there is no browser, and how to get one.

@@ -137,9 +137,10 @@ func (n *axNode) node(depth int) Node {
 	return out
 }
 
-// At reports whether a node is at a place. A part of the place that is empty fits every node.
+// At reports whether a node is at a place. A part of the place that is empty fits every node;
+// white space in a name is one space.
 func (n *Node) At(at event.WorldPlace) bool {
-	return (at.Role == "" || n.Role == at.Role) && (at.Name == "" || n.Name == at.Name)
+	return (at.Role == "" || n.Role == at.Role) && (at.Name == "" || n.Name == plain.Brief(plain.Line(at.Name), maxName))
 }
 
 // find finds the node at a place, the first of several.

@@ -47,6 +47,7 @@ func visit(ctx context.Context, k *conn, v Visit) *Seen {
 	}
 	if err != nil {
 		s.End, s.Why = p.verdict(ctx, err)
+		p.recorded(&s.After)
 	}
 	return s
 }
@@ -85,8 +86,6 @@ func (p *page) story(ctx context.Context, s *Seen) error {
 		return err
 	}
 	if err := p.load(ctx); err != nil {
-		p.recorded(&s.Before)
-		p.recorded(&s.After)
 		return err
 	}
 	if err := p.look(ctx, &s.Before); err != nil {
@@ -98,7 +97,6 @@ func (p *page) story(ctx context.Context, s *Seen) error {
 			if isMissing(err) {
 				return errors.Join(err, p.look(ctx, &s.After))
 			}
-			p.recorded(&s.After)
 			return err
 		}
 	}
@@ -229,6 +227,9 @@ func (p *page) pass(ctx context.Context, d time.Duration) error {
 
 // leave closes the context with all that is in it.
 func (p *page) leave(ctx context.Context) error {
+	p.mu.Lock()
+	p.left = true
+	p.mu.Unlock()
 	return p.k.call(ctx, "", "Target.disposeBrowserContext", params{"browserContextId": p.context}, nil)
 }
 
