@@ -218,6 +218,7 @@ func (w *world) askAll(t *testing.T, ask func(string, string, any, ...func(*http
 	}
 	w.askReading(ask)
 	w.askTasks(ask)
+	w.askAttempts(ask)
 	w.askStudy(ask)
 	w.askRecords(ask)
 	w.askDocuments(ask)

@@ -54,6 +54,7 @@ func (s *Server) routes() []route {
 		{"GET /api/quests/{quest}/tasks", read, s.of(s.tasks)},
 		{"GET /api/quests/{quest}/tasks/{task}", read, s.of(s.task)},
 		{"POST /api/quests/{quest}/tasks/{task}/orders", steer, s.orderTask},
+		{"GET /api/quests/{quest}/attempts", read, s.of(s.attempts)},
 		{"GET /api/quests/{quest}/canvas", read, s.canvas},
 		{"GET /api/quests/{quest}/evidence", read, s.of(s.evidence)},
 		{"GET /api/quests/{quest}/artifacts", read, s.of(s.artifacts)},

@@ -70,6 +70,7 @@ var expected = map[string]string{
 	"GET /api/quests/{quest}/tasks":                     "401 200 200 200 403 200",
 	"GET /api/quests/{quest}/tasks/{task}":              "401 404 404 404 403 404",
 	"POST /api/quests/{quest}/tasks/{task}/orders":      "401 403 400 400 403 400",
+	"GET /api/quests/{quest}/attempts":                  "401 200 200 200 403 200",
 	"GET /api/quests/{quest}/canvas":                    "401 200 200 200 403 200",
 	"GET /api/quests/{quest}/evidence":                  "401 409 409 409 403 409",
 	"GET /api/quests/{quest}/artifacts":                 "401 200 200 200 403 200",

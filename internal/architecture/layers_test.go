@@ -109,7 +109,7 @@ var layers = []layer{
 	{"society/world", "the rules of a maker, judges, and a world that runs only what passed", []string{"agent", "behavior", "event", "model", "policy", "quest", "society/world/trial", "strictyaml"}},
 	{"memory", "the cards that studies offer to all others of a home: files, written whole, read with suspicion", []string{"event", "search", "society/lab/paper", "society/stages/study", "strictyaml"}},
 	{"society/stages", "the rules of one researcher whom people talk to, in sittings", []string{"agent", "behavior", "event", "model", "policy", "quest", "society/lab/paper", "society/stages/study", "workspace"}},
-	{"society", "the list of this binary's societies", []string{"quest", "society/architect", "society/contract", "society/lab", "society/solo", "society/stages"}},
+	{"society", "the list of this binary's societies", []string{"quest", "society/architect", "society/contract", "society/lab", "society/solo", "society/stages", "society/world"}},
 	{"quest/promptdoc", "writes docs/prompts.md", []string{"event", "quest", "society"}},
 	{"quest/questschema", "writes docs/quest.schema.json", []string{"society"}},
 	{"gateway", "where programs in computers find models: four formats, looked through, put to the gate, passed on; no key inside", []string{"computer", "event", "model", "model/respond", "model/wire"}},

@@ -114,7 +114,7 @@ func TestTheSameTwice(t *testing.T) {
 	}}
 	first := r.look(v)
 	if first.End != Done {
-		t.Fatalf("%s: %s", first.End, first.Why)
+		t.Fatalf("the first visit ended with %s: %s", first.End, first.Why)
 	}
 	for _, want := range []string{"Thu Jan 01 2026 00:00:00 GMT+0000", "en-US UTC 1280 800 1 true", " 1767225"} {
 		if text := strings.ReplaceAll(first.After.Text, ",", " "); !strings.Contains(text, want) {
@@ -196,7 +196,7 @@ func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	r := enter(t)
 	if s := r.visit(counter); s.End != Done {
-		t.Fatalf("%s: %s", s.End, s.Why)
+		t.Fatalf("the visit ended with %s: %s", s.End, s.Why)
 	}
 	if got := processes(t, r.c, "before"); !strings.Contains(got, "chrom") {
 		t.Fatalf("there is no browser to begin with: %q", got)

@@ -252,7 +252,7 @@ it at any step, take it elsewhere.
 		a.resumeCommand(), a.limitCommand(), a.modeCommand(),
 		a.controlCommand("stop", "Stop a quest; lyceum run goes on with it", func() event.Body { return &event.QuestStopped{Reason: "stopped by a person"} }),
 		a.shellCommand())
-	group("prove", "Prove and keep:", a.verifyCommand(), a.replayCommand(), a.exportCommand(), a.importCommand(), a.deliverCommand(), a.backupCommand(), a.cleanCommand())
+	group("prove", "Prove and keep:", a.verifyCommand(), a.replayCommand(), a.exportCommand(), a.importCommand(), a.previewCommand(), a.deliverCommand(), a.backupCommand(), a.cleanCommand())
 	group("set", "Set up:", a.serveCommand(), a.acpCommand(), a.mcpCommand(), a.tokenCommand(), a.connectorCommand(), a.modelsCommand(), a.executorsCommand(), a.configCommand(), a.profileCommand(), a.skillsCommand(), a.toolsCommand(), a.rulesCommand(), a.memoryCommand(), a.policyCommand(), a.schemaCommand(),
 		a.doctorCommand(), a.versionCommand(), a.licensesCommand())
 	root.SetHelpCommandGroupID("set")

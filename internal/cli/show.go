@@ -83,6 +83,8 @@ type questJSON struct {
 	Study *studyJSON `json:"study,omitempty"`
 	// Work is what an architect has planned and what became of it; it is there in show.
 	Work *view.TaskList `json:"work,omitempty"`
+	// Attempts are what a maker made, at a glance; they are there in show.
+	Attempts []view.AttemptCard `json:"attempts,omitempty"`
 }
 
 type agentJSON struct {

@@ -15,4 +15,5 @@ var shown = map[string]society{
 	"contract":  contractNet{},
 	"architect": architects{},
 	"stages":    studies{},
+	"world":     worlds{},
 }

@@ -55,7 +55,7 @@ func (r *Runtime) PutAttached(ctx context.Context, a quest.Attached, folder *os.
 func AttachedBy(e event.Event) *quest.Attached {
 	switch b := e.Body.(type) {
 	case *event.ToolPrepared:
-		if b.Tree != nil {
+		if b.Tree != nil && len(b.Files) > 0 { // without names it is a folder that was handed in
 			return &quest.Attached{Tree: *b.Tree, Files: b.Files}
 		}
 	case *event.PublicationSubmitted:

@@ -9,10 +9,11 @@ import (
 	"lyceum/internal/society/lab"
 	"lyceum/internal/society/solo"
 	"lyceum/internal/society/stages"
+	"lyceum/internal/society/world"
 )
 
 // All are the rules that this binary has. The first are those of a quest.yaml that names
 // none.
 func All() quest.Societies {
-	return quest.Societies{solo.Society{}, lab.Society{}, contract.Society{}, architect.Society{}, stages.Society{}}
+	return quest.Societies{solo.Society{}, lab.Society{}, contract.Society{}, architect.Society{}, stages.Society{}, world.Society{}}
 }

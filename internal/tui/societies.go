@@ -6,4 +6,5 @@ import "lyceum/internal/quest"
 var panels = map[string]func(*quest.State) panel{
 	"lab":       newPapers,
 	"architect": newTasks,
+	"world":     newAttempts,
 }

@@ -32,6 +32,13 @@
 // that wins, and writes a paper about it. demo:2 writes a figure down wrongly, which is found out
 // when it is run again. Who has submit_review and no stages reads the paper, and says what it does
 // not say.
+//
+// # In a world
+//
+// Where propose is among the tools, it makes something. It knows two things, a page that counts and a
+// program that sorts numbers, and makes each wrong before it makes it right, so that it can be
+// seen how that is found out. Who has give_marks gives the same mark for everything, and says that
+// this is no judgement.
 package demo
 
 import (
@@ -80,6 +87,10 @@ func (m *Demo) Generate(ctx context.Context, r *model.Request, emit func(model.D
 		next = newLab(r, d, m.seed).next
 	case d.offered[toolMove]:
 		next = newCourse(r, d, m.seed).next
+	case d.offered[toolPropose]:
+		next = newMaker(r, d).next
+	case d.offered[toolMarks]:
+		next = (&judge{d, everything(r)}).next
 	case d.offered[toolReview]:
 		next = (&referee{d, everything(r)}).next
 	}

@@ -51,7 +51,7 @@ func newDesk(r *model.Request, c character) *desk {
 	} else {
 		from = d.findQuestion(r.Messages)
 	}
-	if d.offered[toolMove] {
+	if d.offered[toolMove] || d.offered[toolPropose] {
 		from = -1 // what people say between two steps takes nothing back
 	}
 	made, tries := map[string]call{}, map[call]int{}

@@ -49,7 +49,7 @@ func (w *worldWitness) Look(ctx context.Context, call, result event.Event) (*aud
 	case *event.AnalysisCall:
 		b := result.Body.(*event.AnalysisResult)
 		switch {
-		case b.Full != nil || b.Runs == nil && b.Text == nil:
+		case b.Runs == nil && b.Text == nil && b.Verdict == analysis.Unavailable:
 			w.note(result, "nothing was kept of what was seen, so nobody can look again: %s", b.Error.Text)
 		case asked.Tier == 1:
 			return w.ruled(ctx, result, asked, b)
@@ -188,9 +188,6 @@ func (w *worldWitness) marked(ctx context.Context, call *event.MarksCall, b *eve
 
 // observed compares what held and what changed with what recorded sights say.
 func (w *worldWitness) observed(ctx context.Context, call *event.WorldCall, b *event.WorldObserved) (string, error) {
-	if b.Full != nil {
-		return "", nil
-	}
 	again := *b
 	if err := compared(ctx, w.rt, w.set.Kind, call.Expect, &again); err != nil {
 		return "", err

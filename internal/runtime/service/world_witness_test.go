@@ -84,6 +84,10 @@ func TestForgeriesInAWorld(t *testing.T) {
 				rules(b).Stories[1].After.Picture = &event.Ref{Hash: event.HashOf([]byte("gone")), Size: 4}
 			}, "blob"},
 			{"PictureOfAnotherSize", tier3, func(b event.Body) { other := other; other.Size++; rules(b).Stories[1].After.Picture = &other }, "its reference says"},
+			{"StoriesWithoutRoom", tier3, func(b event.Body) {
+				*rules(b) = event.AnalysisResult{Verdict: trial.Passed, Stories: rules(b).Stories, Full: &event.Full{}}
+			}, "nothing of what was seen"},
+			{"TryWithoutRoom", try, func(b event.Body) { seen(b).Held, seen(b).Full = []bool{true, true}, &event.Full{} }, "is not what the recorded sights say"},
 			{"HeldOut", tier4, func(event.Body) {}, ""},
 			{"HeldOutThatPassed", tier4, func(b event.Body) { rules(b).Verdict = trial.Passed }, "comes to failed"},
 			{"Nothing", tier3, func(b event.Body) { *rules(b) = event.AnalysisResult{Verdict: trial.Unavailable} }, ":nothing was kept"},

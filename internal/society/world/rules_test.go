@@ -306,6 +306,13 @@ func TestAttemptsAndTrialsAreLimited(t *testing.T) {
 	has(t, w.does("propose", proposal("two", story("mine"))), "all there can be", "Finish with attempt 1")
 	w.does("try", trying1)
 	has(t, w.does("try", trying1), "all there can be")
+	has(t, w.does("declare_structure", `{"objects":[{"name":"a","kind":"list"}]}`), "all there can be")
+	w = start(t, set)
+	w.look = func(c *event.AnalysisCall) *event.AnalysisResult { return w.says(c, trial.Failed) }
+	w.does("propose", proposal("one", story("mine")))
+	if b := all[*event.QuestFinished](w); len(b) != 1 || !b[0].NotFound {
+		t.Errorf("nothing passed and nothing more can be proposed: the quest is %s, want it over", w.State.Status)
+	}
 }
 
 // TestAForkAnywhereComesToTheSameEnd: guards outlive forks, and what was asked is asked again.

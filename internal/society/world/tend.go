@@ -218,6 +218,9 @@ func (m *Memory) lacking() string {
 	return event.Shorten(why, 2000)
 }
 
+// spent reports whether nothing more can be proposed.
+func (m *Memory) spent() bool { return int64(len(m.Attempts)) >= m.Settings.Attempts }
+
 // conclude ends a quest whose maker has finished, or does nothing more.
 func conclude(s *quest.State, e event.Event) []event.Draft {
 	a, m := s.Agent(Maker), Of(s)
@@ -229,6 +232,9 @@ func conclude(s *quest.State, e event.Event) []event.Draft {
 	}
 	if why := m.lacking(); why != "" {
 		return one(e, "core", &event.QuestFailed{Reason: why})
+	}
+	if m.spent() && m.Best() == nil {
+		return one(e, Maker, m.finished(nil, fmt.Sprintf("There were %d attempts, which is all there can be.", len(m.Attempts))))
 	}
 	switch {
 	case a.Parked == "" || m.trying() != nil:

@@ -86,6 +86,9 @@ func (c *using) declare() []event.Draft {
 	if c.done() {
 		return c.say("The structure is declared. What you propose from now on claims to have it.")
 	}
+	if c.m.spent() {
+		return c.wrong("%s", c.whatNow())
+	}
 	if c.u.Args.Ref != nil {
 		return c.wrong("The structure is too long: use shorter names.")
 	}
@@ -137,8 +140,8 @@ func (c *using) propose() []event.Draft {
 		return slices.ContainsFunc(c.m.Settings.Stories, func(y event.WorldStory) bool { return x.Name == y.Name })
 	}):
 		return c.wrong("A story of yours has the name of one of the author's: %s. Give it another name.", strings.Join(names(c.m.Settings.Stories), ", "))
-	case int64(len(c.m.Attempts)) >= c.m.Settings.Attempts:
-		return c.wrong("There were %d attempts, which is all there can be. %s", len(c.m.Attempts), c.whatNow())
+	case c.m.spent():
+		return c.wrong("%s", c.whatNow())
 	}
 	return c.do(&event.AttemptProposed{
 		Answer: c.place.Answer, Part: c.place.Part, Attempt: int64(len(c.m.Attempts)) + 1, Intent: intent, Path: event.Shorten(path.Clean(args.Path), 300),
@@ -146,11 +149,13 @@ func (c *using) propose() []event.Draft {
 	})
 }
 
+// whatNow is for a maker that can propose nothing more: it is asked only if something passed.
 func (c *using) whatNow() string {
+	text := fmt.Sprintf("There were %d attempts, which is all there can be.", len(c.m.Attempts))
 	if best := c.m.Best(); best != nil {
-		return fmt.Sprintf("Finish with attempt %d.", best.Number)
+		text += fmt.Sprintf(" Finish with attempt %d.", best.Number)
 	}
-	return "None has passed every tier: say what was tried, without a tool, and the quest ends."
+	return text
 }
 
 func names(list []event.WorldStory) (out []string) {

@@ -812,7 +812,7 @@ export type Canvas = {
 export type Node = {
   /** unique in the quest, such as paper:…, review:12, agent:agent-0, task:t1, claim:3, thing:result-1 */
   id: string
-  kind: 'agent' | 'paper' | 'review' | 'task' | 'bid' | 'search' | 'computation' | 'source' | 'claim' | 'challenge' | 'justification' | 'answer' | 'person' | 'plan' | 'handover' | 'artifact' | 'tests' | 'error' | 'verdict' | 'merge' | 'baseline' | 'idea' | 'decision' | 'progress' | 'milestone' | 'run' | 'report' | 'approval' | 'graph' | 'campaign' | 'question' | 'outline'
+  kind: 'agent' | 'paper' | 'review' | 'task' | 'bid' | 'search' | 'computation' | 'source' | 'claim' | 'challenge' | 'justification' | 'answer' | 'person' | 'plan' | 'handover' | 'artifact' | 'tests' | 'error' | 'verdict' | 'merge' | 'baseline' | 'idea' | 'decision' | 'progress' | 'milestone' | 'run' | 'report' | 'approval' | 'graph' | 'campaign' | 'question' | 'outline' | 'structure' | 'object' | 'channel' | 'lever' | 'block' | 'attempt' | 'try'
   label: string
   /** whose it is */
   agent?: string
@@ -1023,7 +1023,7 @@ export type Validation = {
 
 /** An order. */
 export type Control = {
-  action: 'start' | 'pause' | 'resume' | 'stop' | 'limit' | 'mode' | 'fork' | 'allow'
+  action: 'start' | 'pause' | 'resume' | 'stop' | 'limit' | 'mode' | 'add_server' | 'remove_server' | 'fork' | 'allow'
   /** start, resume and limit: they replace those of the quest where they are set */
   limits?: Limits
   /** start and resume: models answer without thinking first */
@@ -1044,6 +1044,10 @@ export type Control = {
   mode?: string
   /** allow: what an imported quest may do, instead of what was allowed before */
   allow?: Allowance
+  /** add_server and remove_server: the name of the MCP server */
+  server?: string
+  /** add_server: what a quest.yaml says of the server under mcp; timeout is a number of seconds */
+  settings?: Record<string, unknown>
 }
 
 export type Controlled = {
@@ -1412,6 +1416,15 @@ export type ImportedQuest = {
     hosts?: Array<string>
     /** what its image is built from, if it brings one */
     dockerfile?: string
+    /** the MCP servers that it names */
+    servers?: Array<{
+      name: string
+      /** the line that starts it in the agents' computers */
+      run?: string
+      url?: string
+      /** why it is not used, of a quest that came from elsewhere */
+      withheld?: string
+    }>
   }
   allowed: Allowance
   /** what it asks for and does not get, in sentences */
@@ -2326,4 +2339,147 @@ export type Doctor = {
   home: string
   driver: string
   findings: Array<Finding>
+}
+
+/** What a maker declared and made. */
+export type AttemptList = {
+  /** in the order in which they were proposed */
+  attempts: Array<Attempt>
+  /** what the maker declared last */
+  structure?: {
+    seq: Seq
+    /** each part in a line */
+    parts: Array<string>
+  }
+}
+
+/** Something that a maker made, and all that has come of it. */
+export type Attempt = {
+  /** its number, from 1 */
+  attempt: number
+  seq: Seq
+  /** the latest event about it */
+  last: Seq
+  maker: string
+  /** text of an agent, not to be trusted */
+  intent: string
+  path: string
+  tree: Hash
+  state: 'judging' | 'rejected' | 'unavailable' | 'passed'
+  /** the last that was taken of it */
+  picture?: Ref
+  /** those of the maker, in words */
+  stories: Array<{
+    name: string
+    intent: string
+    steps: Array<string>
+    expect: Array<string>
+  }>
+  tiers: Array<AttemptTier>
+  marks: Array<{
+    seq: Seq
+    judge: string
+    marks: Array<{
+      criterion: string
+      /** 0 to 1000 */
+      mark: number
+      quotation: string
+    }>
+  }>
+  tries: Array<AttemptTry>
+  reward?: {
+    seq: Seq
+    /** in thousandths; null if it cannot be told */
+    sum: number | null
+    stories: number
+    accessibility: number
+    conditions: number
+    /** share of held-out stories that passed, in thousandths */
+    held_out: number | null
+  }
+}
+
+export type AttemptTier = {
+  /** 1 rules, 2 judges, 3 stories, 4 held-out stories */
+  tier: number
+  call?: Seq
+  /** event that judged; absent until then */
+  seq?: Seq
+  /** passed, failed, waived or unavailable; absent until it is known */
+  verdict?: string
+  reason?: string
+  analyser?: string
+  findings: Array<AttemptFinding>
+  /** findings that are not listed */
+  more?: number
+  stories: Array<{
+    name: string
+    /** passed, assertion, accessibility, timeout, crash, error, vacuous, flaky or unavailable */
+    verdict: string
+    met: number
+    of: number
+    findings: Array<AttemptFinding>
+    seen?: Sight
+  }>
+  criteria: Array<{
+    criterion: string
+    /** lower median of the judges */
+    mark: number
+  }>
+  duration_us?: number
+}
+
+export type AttemptFinding = {
+  check: string
+  /** failed, unavailable or told */
+  kind: string
+  where?: string
+  expected?: string
+  observed?: string
+  /** it blocks */
+  required?: boolean
+}
+
+/** A prediction, and what was seen. */
+export type AttemptTry = {
+  /** the prediction */
+  seq: Seq
+  call?: Seq
+  observed?: Seq
+  steps: Array<string>
+  expect: Array<{
+    condition: string
+    /** the declared loop that it comes from */
+    loop?: string
+    /** in thousandths */
+    probability: number
+    /** absent where nothing was seen */
+    held?: boolean
+    /** in millionths */
+    surprise?: number
+  }>
+  /** done, timeout, crash, error or unavailable */
+  end?: string
+  error?: string
+  before?: Sight
+  after?: Sight
+  /** changes that nobody predicted */
+  unforeseen: number
+  changes: Array<string>
+  /** mean, in millionths */
+  surprise?: number
+}
+
+/** What was seen of a thing at one time. */
+export type Sight = {
+  title?: string
+  picture?: Ref
+  text: Text
+  accessibility: Text
+  output: Text
+  errors: Text
+  exit: number
+  /** console, dialogs and requests */
+  lines: Array<string>
+  files: Array<string>
 }

@@ -4,9 +4,10 @@ import { lab } from './lab'
 import type { Society, Tab } from './society'
 import { solo } from './solo'
 import { stages } from './stages'
+import { world } from './world'
 
 /** societies are all that the page knows, by their names. Nothing else on the page names one. */
-const societies: Record<string, Society> = { lab, contract, architect, stages, solo }
+const societies: Record<string, Society> = { lab, contract, architect, stages, world, solo }
 
 export const societyOf = (name: string): Society => societies[name] ?? solo
 

@@ -29,6 +29,8 @@ type Props = {
   points: Point[]
   level?: Level
   high?: number
+  /** means is what the shapes say here, where that is something else. */
+  means?: Partial<Record<Shape, string>>
 }
 
 const left = 58
@@ -42,7 +44,7 @@ const words: Record<Shape, string> = { full: 'verified', hollow: 'not checked', 
  * Plot draws one value for each run, in their order, against a level and its tolerance. It is read by pointer, by arrow keys, and
  * as a table.
  */
-export function Plot({ label, unit, better, points, level, high = 220 }: Props) {
+export function Plot({ label, unit, better, points, level, high = 220, means }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const wide = useWidth(box)
   const [at, setAt] = useState(-1)
@@ -91,7 +93,7 @@ export function Plot({ label, unit, better, points, level, high = 220 }: Props) 
         )}
         {at >= 0 && points[at] && <Tip point={points[at]} unit={unit} x={places[at] ?? 0} y={y.at(values[at] ?? 0)} wide={wide} />}
       </div>
-      <Key points={points} level={level} />
+      <Key points={points} level={level} means={means} />
       <div className={table ? 'table-box' : 'hidden-label'}><Table label={label} unit={unit} points={points} level={level} /></div>
     </figure>
   )
@@ -185,11 +187,11 @@ function Tip({ point: p, unit, x, y, wide }: { point: Point; unit?: string; x: n
   )
 }
 
-function Key({ points, level }: { points: Point[]; level?: Level }) {
+function Key({ points, level, means }: Pick<Props, 'points' | 'level' | 'means'>) {
   const used = (Object.keys(words) as Shape[]).filter((s) => points.some((p) => p.shape === s))
   return (
     <p className="plot-key small muted" aria-hidden="true">
-      {used.map((s) => <span key={s}><svg width="14" height="14" className={`spot ${s}`}>{shapeOf(s, 7, 7)}</svg>{words[s]}</span>)}
+      {used.map((s) => <span key={s}><svg width="14" height="14" className={`spot ${s}`}>{shapeOf(s, 7, 7)}</svg>{means?.[s] ?? words[s]}</span>)}
       {points.some((p) => p.best) && <span><svg width="18" height="18" className="spot"><circle className="ring" cx="9" cy="9" r="7" /></svg>best</span>}
       {level && <span><svg width="22" height="14"><line className="level" x1="0" x2="22" y1="7" y2="7" /></svg>{visible(level.name)}
         {Number(level.tolerance ?? 0) > 0 && <> ± {level.tolerance} (hatched)</>}</span>}
