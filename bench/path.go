@@ -59,7 +59,19 @@ func (b *bench) path() error {
 	return nil
 }
 
+// trips are those that BENCH_TRIPS names, such as 1x500,1000x20, or those of docs/performance.md.
 func (b *bench) trips() (out []trip) {
+	if some := os.Getenv("BENCH_TRIPS"); some != "" {
+		for word := range strings.SplitSeq(some, ",") {
+			t := trip{Window: 2_000_000}
+			if _, err := fmt.Sscanf(word, "%dx%d", &t.N, &t.K); err != nil {
+				fmt.Printf("  %q is no trip: want N and K, such as 1x500\n", word)
+				continue
+			}
+			out = append(out, t)
+		}
+		return out
+	}
 	alone, many := []int{10, 50, 200, 500}, []int{8, 64, 256, 1000}
 	if b.quick {
 		alone, many = []int{10, 200}, []int{8, 64}
@@ -291,8 +303,8 @@ func (p *paths) list(t trip) error {
 		return fmt.Errorf("%d quests: %w", len(quests), err)
 	}
 	fmt.Printf("  the first GET /api/quests of a new server: %.0f ms\n", time.Since(begun).Seconds()*1000)
-	fmt.Printf("  lyceum list with 1000 quests: %.0f ms, %.0f ms of CPU\n", slices.Min(wall), slices.Min(cpu))
-	p.promise("ms of CPU of lyceum list with 1000 quests", slices.Min(cpu), false, 100)
+	fmt.Printf("  lyceum list with 1000 quests: %.0f ms of CPU the first time, then %.0f ms, %.0f by the clock\n", cpu[0], slices.Min(cpu[1:]), slices.Min(wall[1:]))
+	p.promise("ms of CPU of lyceum list with 1000 quests that it has listed before", slices.Min(cpu[1:]), false, 100)
 	return nil
 }
 
