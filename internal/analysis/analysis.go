@@ -182,10 +182,6 @@ func (l *look) fail(at string, line int, check, expected, observed string) {
 	l.note(at, line, check, Failed, expected, observed)
 }
 
-func (l *look) tell(at string, line int, check, expected, observed string) {
-	l.note(at, line, check, Told, expected, observed)
-}
-
 // note keeps a finding. What blocks is kept before what does not.
 func (l *look) note(at string, line int, check, kind, expected, observed string) {
 	if len(l.found) >= maxFound && (kind != Failed || l.told == 0) {
