@@ -53,7 +53,7 @@ func (b *bench) path() error {
 	fmt.Printf("  %5s %5s | %8s %8s %6s | %8s %8s %6s\n", "N", "K", "steps/s", "bare", "ratio", "CPU ms", "bare", "ratio")
 	for _, t := range b.trips() {
 		if err := p.measure(t); err != nil {
-			return fmt.Errorf("N=%d K=%d: %w", t.N, t.K, err)
+			return fmt.Errorf("%d quests of %d steps: %w", t.N, t.K, err)
 		}
 	}
 	return nil

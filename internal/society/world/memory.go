@@ -290,7 +290,7 @@ func (m *Memory) checkLook(a *Attempt, tier int64, b *event.AnalysisResult) erro
 	if !slices.Contains([]string{passed, failed, unavailable}, b.Verdict) {
 		return fmt.Errorf("analysis.result: %.40q is no verdict of a tier", b.Verdict)
 	}
-	if b.Verdict == passed && (b.Error.Len() > 0 || b.Full != nil) {
+	if b.Verdict == passed && b.Error.Len() > 0 {
 		return fmt.Errorf("analysis.result: tier %d passed, and has an error", tier)
 	}
 	blocks := slices.ContainsFunc(b.Findings, func(f event.WorldFinding) bool { return f.Required && f.Kind != "told" })

@@ -22,7 +22,7 @@ const system = `You make something: a page or a program, as files in a folder of
 # How to work
 
 1. declare_structure: what it consists of. Every lever leads to a response that can be seen in a channel.
-2. Write the files with your file tools, all in one folder. A page begins with index.html and uses nothing from outside its folder; everything in it is found by role and accessible name.
+2. Write the files with your file tools, all in one folder. A page begins with index.html and uses nothing from outside its folder; everything in it is found by role and accessible name. A program begins with a file main: main.py, main.sh, main.js, or main, which can be run.
 3. propose the folder with stories: what somebody does, and what must be seen then. A story that also holds without what you made says nothing, and fails. Tiers follow each other: rules (tier 1), judges if there are some (tier 2), stories, yours and the author's (tier 3), and stories of the author that you never see (tier 4). The first that fails stops it, and you are told what was found. Mend that, and propose again: attempts are limited.
 4. try, after tiers 1 and 2: say what you expect with honest probabilities, then see. What surprises you shows what you have not understood.
 5. finish with the attempt that passed every tier.
