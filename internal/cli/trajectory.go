@@ -10,6 +10,7 @@ import (
 
 	"lyceum/internal/runtime"
 	"lyceum/internal/trajectory"
+	"lyceum/internal/view"
 )
 
 // maxTimes is how many forks are made at once.
@@ -91,7 +92,7 @@ func (a *app) exportTrajectories(ctx context.Context, quests []string, file stri
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(told, "Wrote %d lines of %d quests.", rep.Lines, len(names))
+	fmt.Fprintf(told, "Wrote %s of %s.", view.Several(int64(rep.Lines), "line"), view.Several(int64(len(names)), "quest"))
 	for _, left := range []struct {
 		n   int
 		why string

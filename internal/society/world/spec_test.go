@@ -52,7 +52,7 @@ func TestWhatAnAuthorSays(t *testing.T) {
 		"world: game":                     "web",
 		"judges: 6":                       "5",
 		"attempts: 0":                     "1",
-		"mcp: {a: {run: x}}":            "no servers",
+		"mcp: {a: {run: x}}":              "no servers",
 		"stories: [{name: a, intent: b}]": "no condition",
 		"checks: [{name: a, run: ' '}]":   "says nothing",
 		"rubric: [{name: a, text: b}, {name: a, text: c}]\njudges: 1":                                                      "twice",
