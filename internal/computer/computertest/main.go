@@ -54,7 +54,11 @@ func AsUser(t *testing.T, groups ...uint32) bool {
 	program := filepath.Join(dir, "test")
 	b, err := os.ReadFile("/proc/self/exe")
 	if err == nil {
+		// A process that another test starts meanwhile would have the copy open to write, and as
+		// long as anybody has, it cannot be run.
+		syscall.ForkLock.RLock()
 		err = os.WriteFile(program, b, 0o755)
+		syscall.ForkLock.RUnlock()
 	}
 	home := filepath.Join(dir, "home")
 	if err == nil {
