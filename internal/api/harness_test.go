@@ -28,15 +28,10 @@ import (
 	"lyceum/internal/model"
 	"lyceum/internal/model/demo"
 	"lyceum/internal/model/script"
-	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/service"
 	"lyceum/internal/search/glove"
-	"lyceum/internal/society/architect"
-	"lyceum/internal/society/contract"
-	"lyceum/internal/society/lab"
-	"lyceum/internal/society/solo"
-	"lyceum/internal/society/stages"
+	"lyceum/internal/society"
 	"lyceum/internal/tool"
 
 	"go.uber.org/goleak"
@@ -117,7 +112,7 @@ func (h *home) runtime() (*runtime.Runtime, func()) {
 	must(h.t, err)
 	rt := &runtime.Runtime{
 		Ledger: store, Blobs: blobs, Tools: tool.Builtin(), Clock: runtime.SystemClock, Home: h.dir, Version: "test",
-		Societies: []quest.Society{solo.Society{}, lab.Society{}, contract.Society{}, architect.Society{}, stages.Society{}}, Workshops: service.Workshops(), Embedder: glove.Embedder{},
+		Societies: society.All(), Workshops: service.Workshops(), Embedder: glove.Embedder{},
 		Models: func(name string, pin func(string) ([]byte, error)) (model.Model, error) {
 			switch {
 			case name == "gate" && h.gate != nil:

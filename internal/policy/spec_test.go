@@ -81,7 +81,7 @@ func TestAListIsRefusedWithItsLine(t *testing.T) {
 		"AnUnfinishedList":            {"- use: budget\n- [", 2, "not found"},
 		"AnAnchor":                    {"- use: budget\n- &a {use: budget}", 2, "anchors"},
 		"ASecondDocument":             {"- use: budget\n---\n- use: repetition", 2, "second document"},
-		"ABlockOfAResult":             {own("block: {type: tool.result}"), 3, "tool.result cannot be blocked: it is not a proposal; those are gateway.call, model.call, permission.decided, prompt.call, quest.finished, tool.call"},
+		"ABlockOfAResult":             {own("block: {type: tool.result}"), 3, "tool.result cannot be blocked: it is not a proposal; those are analysis.call, gateway.call, model.call, permission.decided, prompt.call, quest.finished, tool.call, world.call"},
 		"AnAskAboutAResult":           {own("ask: {type: tool.result}"), 3, "tool.result cannot be blocked: it is not a proposal"},
 		"AnAskWithADefaultAlone":      {own("ask: {type: tool.call, default: no}"), 3, "say both default and within, or neither"},
 		"AnAskWithATimeAlone":         {own("ask: {type: tool.call, within: 1h}"), 3, "say both default and within, or neither"},
