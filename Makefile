@@ -4,7 +4,7 @@
 # make interop   programs of other people against us, offline; PART=gateway for one
 # make web     the page: its built files in web/dist, which are committed
 # make sim     500 simulated quests of each society, with a crash at every event; hours.
-#              SEEDS=50 for less, SOCIETY=Contract (Lab, Solo, Architect) for one; 2,000 studies, by a
+#              SEEDS=50 for less, SOCIETY=Contract (Lab, Solo, Architect, World) for one; 2,000 studies, by a
 #              model and by a runner, STUDIES=50 for less
 # make faults  what make test repeats a few times, as often as it was promised: kills at random
 #              moments, signals while a computer boots, simulated worlds; an hour
@@ -13,11 +13,12 @@
 # make reproducible            a release of what is committed, built twice and compared
 # make interop  programs of other people against us; a gigabyte of them. PART=acp for one
 # make paper   papers set by Debian's TeX with figures by its matplotlib; installs half a gigabyte
+# make image   the image of a node, by Debian's packages: lyceum:latest (scripts/image, deploy/compose.yaml)
 # make pictures  those of the README, by Chromium
 # make fixtures  quests of this build, which later builds must replay; when rules changed
 # make generate, build, clean
 
-.PHONY: test check interop paper bench build web pictures generate sim faults fuzz release reproducible fixtures clean
+.PHONY: test check image interop paper bench build web pictures generate sim faults fuzz release reproducible fixtures clean
 
 test:
 	@scripts/setup
@@ -43,6 +44,8 @@ generate:
 	go run ./internal/quest/questschema > docs/quest.schema.json
 	go run ./internal/quest/promptdoc > docs/prompts.md
 	go run ./internal/notice/gather
+	go run ./internal/plain/pagetable
+	go run ./deploy/seccomp > deploy/seccomp.json
 
 fixtures:
 	@scripts/fixtures
@@ -56,12 +59,15 @@ interop:
 paper:
 	@scripts/interop paper
 
+image:
+	@scripts/image
+
 reproducible:
 	@scripts/reproducible
 
 SEEDS ?= 500
 STUDIES ?= 2000
-SOCIETY ?= (Solo|Lab|Contract|Architect)
+SOCIETY ?= (Solo|Lab|Contract|Architect|World)
 sim:
 	CGO_ENABLED=0 LYCEUM_FAULTS=1 go test ./internal/runtime/runtimetest -run '^Test$(SOCIETY)Simulation(WithACrashAtEveryEvent)?$$' -v -timeout 24h -sim.seeds $(SEEDS)
 	CGO_ENABLED=0 LYCEUM_FAULTS=1 go test ./internal/runtime/runtimetest -run '^Test(Stages|Runner)Simulation(WithACrashAtEveryEvent)?$$' -v -timeout 24h -sim.seeds $(STUDIES)

@@ -35,9 +35,12 @@ type guests struct {
 	n int
 }
 
+// The runtime asks by a type assertion: without this line a method of another form is no role at all.
+var _ quest.Cast = guests{}
+
 func (guests) Rules() string { return "guests/1" }
 
-func (g guests) Roles(bool, bool) (out []quest.Role) {
+func (g guests) Roles(*quest.Spec, bool, bool) (out []quest.Role) {
 	for i := range g.n {
 		out = append(out, quest.Role{Name: fmt.Sprintf("agent-%d", i), Executor: "acp:guest", Text: "system", Gateway: &event.GatewaySpec{Any: true}})
 	}

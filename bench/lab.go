@@ -57,7 +57,7 @@ func (b *bench) labOf(agents, turns int64) (took, cpu float64, papers int, err e
 		Computer: quest.Computer{Driver: "none"}, Limits: quest.Bounds{Share: quest.Share{Turns: &turns}},
 	}
 	ctx := context.Background()
-	if _, err := rt.Create(ctx, runtime.Plan{Spec: spec, Source: []byte("bench"), Dir: dir}); err != nil {
+	if _, err := rt.Create(ctx, runtime.Plan{Spec: spec, Source: []byte("name: bench\n"), Dir: dir}); err != nil {
 		return 0, 0, 0, err
 	}
 	began, before := time.Now(), cpuSeconds()

@@ -38,7 +38,19 @@ func (c cell) model() (model.Model, error) {
 	if c.Model == "claude" {
 		return claude(c.Server, "anthropic/claude-bench", 64)
 	}
-	return c.script("usage: {input: 100, output: 30}")
+	m, err := c.script("usage: {input: 100, output: 30}")
+	if c.Model == "slow" {
+		m = slow{m}
+	}
+	return m, err
+}
+
+// slow is a model that takes a tenth of a second for an answer.
+type slow struct{ model.Model }
+
+func (s slow) Generate(ctx context.Context, r *model.Request, emit func(model.Delta)) (*model.Answer, error) {
+	time.Sleep(100 * time.Millisecond)
+	return s.Model.Generate(ctx, r, emit)
 }
 
 // script is a model in this process. With a usage of its own it costs the same
@@ -84,6 +96,14 @@ func measureCell(c cell) (r reading, err error) {
 	loop := bareLoop
 	if c.Loop == "lyceum" {
 		loop = lyceumLoop
+	}
+	if c.Loop == "signed" {
+		office, done, err := vouchers(c.Dir, store)
+		if err != nil {
+			return r, err
+		}
+		defer done()
+		loop = signedLoop(office)
 	}
 	for round := 0; r.Wall < 0.7; round++ {
 		run, err := loop(c, m, store, round)
@@ -141,7 +161,7 @@ func newRuntime(dir string, store ledger.Store, m model.Model) (*runtime.Runtime
 		return nil, err
 	}
 	return &runtime.Runtime{
-		Ledger: store, Blobs: blobs, Tools: tools, Societies: []quest.Society{solo.Society{}}, Workshops: service.Workshops(), Clock: runtime.SystemClock, Home: dir,
+		Ledger: store, Blobs: blobs, Tools: tools, Societies: []quest.Society{solo.Society{}}, Workshops: service.Workshops(""), Clock: runtime.SystemClock, Home: dir,
 		Models: func(string, func(string) ([]byte, error)) (model.Model, error) { return m, nil },
 	}, nil
 }
@@ -159,7 +179,7 @@ func lyceumLoop(c cell, m model.Model, store *sqlite.Store, round int) (func(i i
 func startLoop(c cell, rt *runtime.Runtime, names string) (func(i int) error, error) {
 	for i := range c.N {
 		spec := &quest.Spec{Name: fmt.Sprintf("%s-%d", names, i), Problem: "Does it hold?", Model: c.Model, Window: 1 << 30}
-		if _, err := rt.Create(context.Background(), runtime.Plan{Spec: spec, Source: []byte("bench"), Dir: c.Dir}); err != nil {
+		if _, err := rt.Create(context.Background(), runtime.Plan{Spec: spec, Source: []byte("name: bench\n"), Dir: c.Dir}); err != nil {
 			return nil, err
 		}
 	}

@@ -28,7 +28,7 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == helper.Role {
 		os.Exit(helper.Main(os.Args[2:]))
 	}
-	only := flag.String("only", "ledger,path,turns,policies,models,gateway,scoped,computers,lab,idle,open,search,tools,serve,waiting,handover,study,browser", "which parts to run")
+	only := flag.String("only", "ledger,path,turns,policies,models,gateway,scoped,computers,lab,idle,open,search,tools,serve,waiting,handover,study,browser,proof,cluster", "which parts to run")
 	quick := flag.Bool("quick", false, "smaller sizes, for a first look")
 	full := flag.Bool("full", false, "the whole matrix of turns, which takes half an hour more")
 	openai := flag.Bool("serve-openai", false, "be a server that speaks as OpenAI does (used by bench itself)")
@@ -108,7 +108,7 @@ func run(only, dir string, quick, full bool) error {
 	for _, p := range []struct {
 		name string
 		run  func() error
-	}{{"ledger", b.ledger}, {"path", b.path}, {"turns", b.turns}, {"policies", b.policies}, {"models", b.models}, {"gateway", b.gateway}, {"scoped", b.scopedCalls}, {"computers", b.computers}, {"lab", b.lab}, {"idle", b.idle}, {"open", b.open}, {"search", b.search}, {"tools", b.tools}, {"serve", b.streams}, {"waiting", b.waiting}, {"handover", b.handover}, {"study", b.study}, {"browser", b.browsers}} {
+	}{{"ledger", b.ledger}, {"path", b.path}, {"turns", b.turns}, {"policies", b.policies}, {"models", b.models}, {"gateway", b.gateway}, {"scoped", b.scopedCalls}, {"computers", b.computers}, {"lab", b.lab}, {"idle", b.idle}, {"open", b.open}, {"search", b.search}, {"tools", b.tools}, {"serve", b.streams}, {"waiting", b.waiting}, {"handover", b.handover}, {"study", b.study}, {"browser", b.browsers}, {"proof", b.proof}, {"cluster", b.cluster}} {
 		if slices.Contains(parts, p.name) {
 			if err := p.run(); err != nil { // the others have figures all the same
 				fmt.Printf("  FAILED %s: %v\n", p.name, err)

@@ -123,7 +123,7 @@ func makeLong(dir string, events int) (*quest.State, model.Model, error) {
 		return nil, nil, err
 	}
 	spec := &quest.Spec{Name: "long", Problem: "Does it hold?", Model: "script"}
-	if _, err := rt.Create(context.Background(), runtime.Plan{Spec: spec, Source: []byte("bench"), Dir: dir}); err != nil {
+	if _, err := rt.Create(context.Background(), runtime.Plan{Spec: spec, Source: []byte("name: bench\n"), Dir: dir}); err != nil {
 		return nil, nil, err
 	}
 	begun := time.Now()

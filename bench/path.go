@@ -24,6 +24,15 @@ import (
 type trip struct {
 	N, K, Window int
 	Server, Dir  string
+	Slow         bool // the model takes 100 ms
+}
+
+// model is the name by which the server knows how many steps to take, and whether it is to take its time.
+func (t trip) model() string {
+	if t.Slow {
+		return fmt.Sprintf("k%dslow", t.K)
+	}
+	return fmt.Sprintf("k%d", t.K)
 }
 
 // span is what the model server saw of a trip: from the first request to the last answer,
@@ -155,12 +164,12 @@ func (t trip) home() error {
 	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
 		return err
 	}
-	config := fmt.Sprintf("providers:\n  bench: {api: openai, url: %sv1, concurrency: 1000}\nmodels:\n  bench/k%d: {context: 2000000}\n", t.Server, t.K)
+	config := fmt.Sprintf("providers:\n  bench: {api: openai, url: %sv1, concurrency: 1000}\nmodels:\n  bench/%s: {context: 2000000}\n", t.Server, t.model())
 	return os.WriteFile(filepath.Join(t.Dir, "config.yaml"), []byte(config), 0o600)
 }
 
 func (t trip) spec(name string) string {
-	return fmt.Sprintf(`{"name":%q,"problem":"Does it hold for each case?","model":"bench/k%d","window":%d,"tools":["calculate"]}`, name, t.K, t.Window)
+	return fmt.Sprintf(`{"name":%q,"problem":"Does it hold for each case?","model":"bench/%s","window":%d,"tools":["calculate"]}`, name, t.model(), t.Window)
 }
 
 // lyceum takes the trip in the built program.
@@ -304,7 +313,7 @@ func (p *paths) list(t trip) error {
 	}
 	fmt.Printf("  the first GET /api/quests of a new server: %.0f ms\n", time.Since(begun).Seconds()*1000)
 	fmt.Printf("  lyceum list with 1000 quests: %.0f ms of CPU the first time, then %.0f ms, %.0f by the clock\n", cpu[0], slices.Min(cpu[1:]), slices.Min(wall[1:]))
-	p.promise("ms of CPU of lyceum list with 1000 quests that it has listed before", slices.Min(cpu[1:]), false, 100)
+	p.promise("ms of CPU of the first lyceum list with 1000 quests", cpu[0], false, 100)
 	return nil
 }
 

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// openaiServer answers at once, as a server of Chat Completions does. It keeps nothing of a
+// openaiServer answers at once, or after a tenth of a second, as a server of Chat Completions does. It keeps nothing of a
 // conversation: which step it is, the result of the last tool call says. It also sees how long
 // a trip takes, and what the process that asks uses.
 type openaiServer struct {
@@ -98,6 +98,9 @@ func (s *openaiServer) complete(w http.ResponseWriter, r *http.Request) {
 	step, steps := stepOf(body.Bytes())
 	if step == 0 {
 		s.start(body.Bytes())
+	}
+	if bytes.Contains(body.Bytes(), fmt.Appendf(nil, `"model":"k%dslow"`, steps)) {
+		time.Sleep(100 * time.Millisecond)
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	if step < steps {

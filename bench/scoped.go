@@ -28,9 +28,11 @@ import (
 // visitors is solo with an outside agent that has tools.
 type visitors struct{ solo.Society }
 
+var _ quest.Cast = visitors{}
+
 func (visitors) Rules() string { return "visitors/1" }
 
-func (visitors) Roles(bool, bool) []quest.Role {
+func (visitors) Roles(*quest.Spec, bool, bool) []quest.Role {
 	return []quest.Role{{Name: "agent-0", Executor: "acp:visitor", Text: "system", World: true}}
 }
 

@@ -14,7 +14,7 @@ import (
 // call and one tool call.
 type cell struct {
 	Loop   string // lyceum or bare
-	Model  string // script or claude
+	Model  string // script, slow or claude
 	N, K   int
 	Server string
 	Dir    string

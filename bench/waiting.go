@@ -103,9 +103,10 @@ type served struct {
 	said   bytes.Buffer
 }
 
-func startServe(program, home string) (*served, error) {
+func startServe(program, home string, environ ...string) (*served, error) {
 	s := &served{cmd: exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--home", home)}
 	s.cmd.Stdout, s.cmd.Stderr = &s.said, &s.said
+	s.cmd.Env = append(os.Environ(), environ...)
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}

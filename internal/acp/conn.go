@@ -72,9 +72,10 @@ type Options struct {
 	// MaxRequests is how many requests of the other side are worked on at the same time; 64 if
 	// zero. Those beyond are refused.
 	MaxRequests int
-	// MaxQueued is how many messages wait to be taken by the Peer; 1024 if zero. While so many
+	// MaxQueued is how many messages wait to be taken by the Peer, 1024 if zero, and MaxBytes how
+	// long their lines may be in all, 32 MiB if zero; one that is longer waits alone. While so many
 	// wait, nothing more is read: the other side has to wait, too.
-	MaxQueued int
+	MaxQueued, MaxBytes int
 	// MaxFaults is how many lines that are no messages a connection survives; 100 if zero.
 	MaxFaults int
 	// Linger is how long what the other side asked for before it ended is still worked on; 5
@@ -101,7 +102,9 @@ type Conn struct {
 
 	ctx   context.Context
 	stop  context.CancelCauseFunc
-	queue chan wire.Message
+	queue chan queued
+	// taken has a token when there may be room again for another line.
+	taken chan struct{}
 	works sync.WaitGroup
 
 	writing sync.Mutex // held while a line is written
@@ -115,6 +118,14 @@ type Conn struct {
 	faults  int
 	// deaf says that the other side has ended, so that nothing is answered any more.
 	deaf bool
+	// bytes is how long the lines are that wait or are just taken.
+	bytes int
+}
+
+// queued is a message that waits, and how long its line is.
+type queued struct {
+	wire.Message
+	size int
 }
 
 // NewConn returns a connection that reads and writes lines, until ctx ends. It does nothing
@@ -123,7 +134,7 @@ func NewConn(ctx context.Context, peer Peer, in io.Reader, out io.Writer, opts O
 	for _, n := range []struct {
 		value *int
 		zero  int
-	}{{&opts.MaxLine, 10 << 20}, {&opts.MaxRequests, 64}, {&opts.MaxQueued, 1024}, {&opts.MaxFaults, 100}} {
+	}{{&opts.MaxLine, 10 << 20}, {&opts.MaxRequests, 64}, {&opts.MaxQueued, 1024}, {&opts.MaxBytes, 32 << 20}, {&opts.MaxFaults, 100}} {
 		if *n.value == 0 {
 			*n.value = n.zero
 		}
@@ -133,7 +144,7 @@ func NewConn(ctx context.Context, peer Peer, in io.Reader, out io.Writer, opts O
 	}
 	c := &Conn{
 		peer: peer, opts: opts, in: wire.NewLines(in, opts.MaxLine), out: out,
-		queue: make(chan wire.Message, opts.MaxQueued), waiting: map[string]chan wire.Message{}, open: map[string]context.CancelFunc{},
+		queue: make(chan queued, opts.MaxQueued), taken: make(chan struct{}, 1), waiting: map[string]chan wire.Message{}, open: map[string]context.CancelFunc{},
 	}
 	c.ctx, c.stop = context.WithCancelCause(ctx)
 	return c
@@ -195,11 +206,45 @@ func (c *Conn) read() error {
 			m = wire.Parse(line)
 		}
 		c.tap(Frame{Line: line, Fault: m.Fault})
+		if !c.enter(len(line)) {
+			return nil
+		}
 		select {
-		case c.queue <- m:
+		case c.queue <- queued{m, len(line)}:
 		case <-c.ctx.Done():
 			return nil
 		}
+	}
+}
+
+// enter waits until a line may wait beside the others. Only read calls it.
+func (c *Conn) enter(size int) bool {
+	for {
+		c.mu.Lock()
+		room := c.bytes == 0 || c.bytes+size <= c.opts.MaxBytes
+		if room {
+			c.bytes += size
+		}
+		c.mu.Unlock()
+		if room {
+			return true
+		}
+		select {
+		case <-c.taken:
+		case <-c.ctx.Done():
+			return false
+		}
+	}
+}
+
+// leave gives room to other lines.
+func (c *Conn) leave(size int) {
+	c.mu.Lock()
+	c.bytes -= size
+	c.mu.Unlock()
+	select {
+	case c.taken <- struct{}{}:
+	default:
 	}
 }
 
@@ -224,7 +269,8 @@ func (c *Conn) take(read <-chan error) error {
 	}
 }
 
-func (c *Conn) message(m wire.Message) error {
+func (c *Conn) message(m queued) error {
+	defer c.leave(m.size)
 	switch {
 	case m.Fault != "":
 		if m.ID == nil {
@@ -237,9 +283,9 @@ func (c *Conn) message(m wire.Message) error {
 		c.answer(m.ID, nil, Errorf(code, "%s: want one JSON-RPC 2.0 message a line", m.Fault))
 		return c.fault()
 	case m.Method == "":
-		return c.answered(m)
+		return c.answered(m.Message)
 	case m.ID != nil:
-		return c.request(m)
+		return c.request(m.Message)
 	case m.Method == cancelRequest:
 		c.takenBack(m.Params)
 	default:

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"lyceum/internal/acp"
+	"lyceum/internal/need"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -362,6 +363,93 @@ func TestAFloodWaits(t *testing.T) {
 		}
 		must(t, w.end())
 	})
+}
+
+// TestLongLinesWaitByTheirLength: few of them are read while none is taken. One that is longer than all
+// that may wait is taken alone.
+func TestLongLinesWaitByTheirLength(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		turn := make(chan struct{})
+		w := connect(t, &side{notify: func(string, json.RawMessage) { <-turn }}, acp.Options{MaxBytes: 1 << 20})
+		sizes := []int{400 << 10, 400 << 10, 400 << 10, 3 << 20, 400 << 10}
+		said := make(chan int, len(sizes))
+		go func() {
+			defer w.in.Close()
+			for _, n := range sizes {
+				fmt.Fprintf(w.in, `{"jsonrpc":"2.0","method":"n","params":%q}`+"\n", strings.Repeat("x", n))
+				said <- n
+			}
+		}()
+		synctest.Wait()
+		if n := len(said); n != 3 {
+			t.Errorf("%d lines of 400 KiB were read while none is taken, want the two that may wait and the one at hand", n)
+		}
+		for range sizes {
+			turn <- struct{}{}
+		}
+		must(t, w.end())
+	})
+}
+
+// TestFloodsAreBounded: whatever the other side pours out, and however slow it is taken, the heap has
+// its bound. It is not parallel: it measures.
+func TestFloodsAreBounded(t *testing.T) {
+	need.NoDetector(t)
+	const most = 128 << 20
+	long := strings.Repeat("x", 1<<20)
+	for name, c := range map[string]struct {
+		pours string
+		mib   int // so much, if anybody reads it
+		// over says that the connection ends by itself.
+		over bool
+	}{
+		"notifications that nobody takes": {`{"jsonrpc":"2.0","method":"held","params":"` + long + `"}` + "\n", 256, false},
+		"requests without an end":         {`{"jsonrpc":"2.0","id":1,"method":"held","params":"` + long + `"}` + "\n", 256, true},
+		"answers to nothing":              {`{"jsonrpc":"2.0","id":1,"result":"` + long + `"}` + "\n", 256, true},
+		"a line without an end":           {long, 256, false},
+		"lines that are none":             {long + "\n", 256, true},
+		"lines that are empty":            {strings.Repeat("\n", 1<<20), 32, false},
+		"many objects":                    {`{"jsonrpc":"2.0","method":"held","params":[{}` + strings.Repeat(",{}", 3<<20) + "]}\n", 32, false},
+		"deep lines":                      {`{"jsonrpc":"2.0","method":"held","params":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + "}\n", 32, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var err error
+			peak := need.Heap(t, func() {
+				synctest.Test(t, func(t *testing.T) {
+					free := make(chan struct{})
+					w := connect(t, &side{
+						notify: func(string, json.RawMessage) { <-free },
+						request: func(string, json.RawMessage) (func(context.Context) (any, error), error) {
+							return func(context.Context) (any, error) { <-free; return nil, nil }, nil
+						},
+					}, acp.Options{})
+					go func() {
+						for w.out.Scan() { // somebody has to hear it
+						}
+					}()
+					go func() {
+						defer w.in.Close()
+						for left, data := c.mib<<20, []byte(c.pours); left > 0; left -= len(data) {
+							if _, err := w.in.Write(data); err != nil {
+								return
+							}
+						}
+					}()
+					synctest.Wait() // all is read that is read while nothing is taken
+					close(free)
+					err = <-w.done
+				})
+			})
+			if (err != nil) != c.over {
+				t.Errorf("the connection ends with %v, want an error: %v", err, c.over)
+			}
+			if peak > most {
+				t.Errorf("it took %d MiB of the heap, want at most %d", peak>>20, most>>20)
+			}
+			t.Logf("%d MiB at most: %v", peak>>20, err)
+		})
+	}
 }
 
 // TestLinesOfAnyLength: one that is too long is answered and costs no memory, and the next

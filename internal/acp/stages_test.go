@@ -74,6 +74,40 @@ func TestWhatAReviewerSaysIsTheReviewers(t *testing.T) {
 	}
 }
 
+// TestWhatAResearcherSaysIsToldOnce: what it says with interact is told, as paragraphs of their own and
+// with the files that it names; a question comes as one, and what completes the study as its answer.
+func TestWhatAResearcherSaysIsToldOnce(t *testing.T) {
+	t.Parallel()
+	v := NewVoice("q", words{})
+	var got strings.Builder
+	seq := uint64(0)
+	tell := func(tool string, b event.Body) {
+		seq++
+		for _, n := range v.Event(t.Context(), event.Event{Seq: seq, Actor: "researcher", Tool: tool, Type: b.Type(), Body: b}) {
+			if m := n.Update.AgentMessageChunk; m != nil {
+				got.WriteString(m.Content.Text.Text)
+			}
+		}
+	}
+	text := func(s string) event.Text { return event.Text{Text: s} }
+	says := func(s string) {
+		tell("", &event.ModelResult{Call: seq, Parts: []event.Part{{Kind: event.PartText, Text: &event.Text{Text: s}}}})
+	}
+	says("I look.")
+	tell("interact", &event.InteractSaid{Kind: "milestone", Reply: "threaded", Text: text("The data are read."), Files: []string{"notes.md", "a\nb"}})
+	tell("interact", &event.InteractSaid{Kind: "answer", Reply: "none", Text: text("By the mean.")})
+	says("I ask.")
+	tell("interact", &event.InteractSaid{Kind: "decision_request", Reply: "blocking", Text: text("Which error?")})
+	tell("", &event.InteractionOpened{Blocking: true, Question: text("Which error?")})
+	tell("complete", &event.InteractSaid{Kind: "answer", Reply: "none", Text: text("It is the mean.")})
+	tell("", &event.QuestFinished{Answer: text("It is the mean.")})
+	want := "I look.\n\nThe data are read.\n\n(file: notes.md)\n\n(file: a b)\n\n\n\nBy the mean.\n\nI ask." +
+		"\n\nQuestion 6: Which error?\nAnswer with: lyceum answer q 6 …\n\nIt is the mean."
+	if got.String() != want {
+		t.Errorf("told is %q, want %q", got.String(), want)
+	}
+}
+
 // words reads texts that stand in their events.
 type words struct{ Reader }
 

@@ -10,6 +10,8 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/media"
+	"lyceum/internal/plain"
+	"lyceum/internal/society/stages/study"
 	"lyceum/internal/view"
 
 	sdk "github.com/coder/acp-go-sdk"
@@ -131,6 +133,8 @@ func (t *translator) updates() []sdk.SessionUpdate {
 		if text := view.ReviewWords(b); text != "" {
 			return []sdk.SessionUpdate{t.says("\n\n" + text + "\n\n")}
 		}
+	case *event.InteractSaid:
+		return t.interacted(b)
 	case *event.PromptResult, *event.ToolProposed, *event.ToolReported, *event.PlanReported, *event.SaidReported:
 		return t.executor()
 	case *event.QuestFinished:
@@ -176,6 +180,19 @@ func (t *translator) question(b *event.InteractionOpened) string {
 		lines = append(lines, fmt.Sprintf("If nobody answers by %s: %s", b.Expires, cmp.Or(b.Default, "it goes on without an answer")))
 	}
 	return "\n\n" + strings.Join(append(lines, fmt.Sprintf("Answer with: lyceum answer %s %d …", t.name, t.event.Seq)), "\n") + "\n\n"
+}
+
+// interacted is what a researcher says to people. A question comes as one right after, and words
+// that complete a study as the answer of its quest.
+func (t *translator) interacted(b *event.InteractSaid) []sdk.SessionUpdate {
+	if b.Reply == study.ReplyBlocking || t.event.Tool == study.Complete {
+		return nil
+	}
+	text := t.text(b.Text)
+	for _, f := range b.Files {
+		text += "\n\n(file: " + plain.Line(f) + ")"
+	}
+	return []sdk.SessionUpdate{t.says("\n\n" + text + "\n\n")}
 }
 
 // said are the parts of an answer.

@@ -19,6 +19,8 @@ type Blobs func(event.Ref) ([]byte, error)
 type Rendering struct {
 	head, first, next int64
 	messages          []model.Message
+	// given is how many of them others have by now, who must not see them change.
+	given int
 	// pictures are where those in messages are kept, in the order in which they stand.
 	pictures []event.Ref
 	// Memo is for the driver of the agent's model, which writes most of this only once.
@@ -63,8 +65,12 @@ func (r *Rendering) Messages(t *Transcript, c *event.ModelCall, blobs Blobs) ([]
 		}
 	}
 	n := len(r.messages)
+	r.given = n
 	return r.develop(r.messages[:n:n], blobs)
 }
+
+// Pictureless reports whether none of the messages has a picture.
+func (r *Rendering) Pictureless() bool { return len(r.pictures) == 0 }
 
 func (r *Rendering) add(m *Message, blobs Blobs) error {
 	out := model.Message{Role: m.Role, Parts: make([]model.Part, 0, len(m.Parts))}
@@ -93,7 +99,10 @@ func (r *Rendering) add(m *Message, blobs Blobs) error {
 	if n := len(r.messages) - 1; m.Aside && n >= 0 && r.messages[n].Role == m.Role {
 		// It is said with the message before it. Renderings that were given out keep theirs.
 		out.Parts = slices.Concat(r.messages[n].Parts, out.Parts)
-		r.messages = append(slices.Clone(r.messages[:n]), out)
+		if n < r.given {
+			r.messages, r.given = slices.Clone(r.messages), 0
+		}
+		r.messages[n] = out
 	} else {
 		r.messages = append(r.messages, out)
 	}

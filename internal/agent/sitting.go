@@ -52,10 +52,12 @@ func (a *Agent) Afresh() {
 // Bare reports whether there is nothing in the window.
 func (t *Transcript) Bare() bool { return len(t.Messages) == 0 }
 
+// Filled is how many tokens of the agent's window are taken, as far as its provider has counted
+// them, and else by estimate.
+func (a *Agent) Filled() int64 { return a.Transcript.tokens(a.System.Size + a.Tools.Size) }
+
 // HalfFull reports whether half of the room for the agent's window is taken.
-func (a *Agent) HalfFull() bool {
-	return a.Transcript.tokens(a.System.Size+a.Tools.Size) > a.Limit/2
-}
+func (a *Agent) HalfFull() bool { return a.Filled() > a.Limit/2 }
 
 // Unsay takes back what was said from message from on: nothing has come of it. What an executor
 // heard stays said. The blocks that it knew have to be told again.

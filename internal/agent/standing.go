@@ -40,7 +40,7 @@ func (a *Agent) Stand(t event.Text) {
 // window is the one that the next call has.
 func (a *Agent) window() (head, first int64) {
 	t := &a.Transcript
-	total := t.tokens(a.System.Size + a.Tools.Size)
+	total := a.Filled()
 	switch {
 	case a.Overflows > 0:
 		return t.cut(total, total/2)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lyceum/internal/api"
+	"lyceum/internal/ledger"
 	"lyceum/internal/model"
 
 	acp "github.com/coder/acp-go-sdk"
@@ -183,7 +184,7 @@ func TestTheStreamSpeaksACPWhileAModelDoes(t *testing.T) {
 
 func speaksACP(t *testing.T, lag time.Duration) {
 	h := newHome(t)
-	h.lag = lag
+	h.wrap = func(s ledger.Store) ledger.Store { return lagging{s, lag} }
 	h.gate = newGate()
 	h.gate.emits = func(r *model.Request) []model.Delta {
 		switch r.Turn {

@@ -26,8 +26,11 @@ import (
 	"time"
 
 	"lyceum/internal/blob"
+	"lyceum/internal/ledger"
 	mcpserver "lyceum/internal/mcp/server"
+	"lyceum/internal/proof"
 	"lyceum/internal/runtime"
+	"lyceum/internal/scratch"
 )
 
 //go:embed openapi.json
@@ -48,6 +51,8 @@ type Options struct {
 	Secure bool
 	// Page is the built web application, nil for none.
 	Page fs.FS
+	// Docs is the site of the documents, below /docs/, nil for none.
+	Docs fs.FS
 	// Examples are folders with a quest.yaml each, nil for none.
 	Examples fs.FS
 	// Model is what a spec without a model gets.
@@ -62,6 +67,11 @@ type Options struct {
 	// owner alone; nil for a server that is not told.
 	Settings func(context.Context) (*Settings, error)
 	Doctor   func(context.Context) (*Doctor, error)
+	// Models are those that a form offers, nil for none.
+	Models func(context.Context) ([]Offer, error)
+	// Studies opens the ledgers of the home's studies, again and again; without mayCreate a home that
+	// has none is conduct.ErrNone. nil is a server without studies.
+	Studies func(mayCreate bool) (ledger.Store, error)
 	// Log is told what broke, in a line each; nil throws it away.
 	Log *log.Logger
 	// Heartbeat is how often a silent stream says that it is alive, 10 seconds if zero.
@@ -77,6 +87,15 @@ type Options struct {
 	// Streams is how many live streams one token may have open, 64 if zero. The owner may
 	// have eight times as many.
 	Streams int
+	// Upload is how many bytes a crate may have that is sent, 4 GiB if zero; Spool how many all may have
+	// on disk that are sent and fetched, 8 GiB if zero.
+	Upload, Spool int64
+	// Address is where others reach this server, and QuestRoom how many quests it runs at once, 64 if
+	// zero. Both matter only where nodes share a ledger.
+	Address   string
+	QuestRoom int
+	// Believed is whose signatures count; nil believes nobody.
+	Believed func(context.Context) (proof.Known, error)
 }
 
 // Server answers requests. It is an http.Handler.
@@ -88,7 +107,10 @@ type Server struct {
 	rows   map[string]*route
 	guard  *guard
 	keeper *Keeper
-	shelf  *shelf
+	// conductor has studies under way; surveyed is what was last said of each, by its name.
+	conductor *conductor
+	surveyed  sync.Map
+	shelf     *shelf
 	// scan is how many events are looked at for one page, body how many bytes a request
 	// may bring.
 	scan uint64
@@ -100,15 +122,22 @@ type Server struct {
 	saving sync.Mutex
 	// glances are what the list says of quests, by their names.
 	glances sync.Map
-	// looked says that one of them is new since they were saved.
-	looked  atomic.Bool
-	reaches reaches
-	hub     *hub
-	meter   *meter
-	page    *page
-	mcp     *mcpserver.Handler
-	// examining is held by those who have a whole quest checked: so many at a time.
-	examining chan struct{}
+	// noFiles is the folder of quests that are made of no files.
+	noFiles func() (*scratch.Folder, error)
+	// recalled says that what is kept of all quests was looked through once.
+	recalled atomic.Bool
+	reaches  reaches
+	hub      *hub
+	meter    *meter
+	page     *page
+	mcp      *mcpserver.Handler
+	// examining is held by those who have a whole quest checked, packed or unpacked: so many at a time.
+	// proving is for those who only want to know who signed one.
+	examining, proving chan struct{}
+	jobs               *jobs
+	// importing is how many crates are being taken over: their blobs are no garbage. It grows while changing
+	// is held for reading.
+	importing atomic.Int64
 	// ctx ends when the server closes, and with it all streams.
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -132,6 +161,15 @@ func New(rt *runtime.Runtime, opts Options) *Server {
 	if opts.Failures == 0 {
 		opts.Failures = 20
 	}
+	if opts.Upload == 0 {
+		opts.Upload = maxUpload
+	}
+	if opts.Spool == 0 {
+		opts.Spool = maxSpool
+	}
+	if opts.Believed == nil {
+		opts.Believed = func(context.Context) (proof.Known, error) { return proof.Known{}, nil }
+	}
 	if opts.Log == nil {
 		opts.Log = log.New(io.Discard, "", 0)
 	}
@@ -140,13 +178,19 @@ func New(rt *runtime.Runtime, opts Options) *Server {
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.guard = newGuard(&opts, rt)
 	s.shelf = newShelf(rt)
-	s.loadGlances()
+	s.noFiles = sync.OnceValues(func() (*scratch.Folder, error) { return scratch.New("", "lyceum-new-") })
 	s.hub = newHub(s.ctx, rt, opts.Buffer)
-	s.keeper = newKeeper(rt, s.hub, opts.Log)
+	s.keeper = newKeeper(rt, s.hub, opts.Log, s.noted)
+	s.keeper.shares(opts.Address, opts.QuestRoom)
+	s.conductor = newConductor(s)
 	s.page = newPage(opts.Page)
 	s.mcp = s.newMCP(opts.Cost)
-	s.examining = make(chan struct{}, maxExamining)
+	s.examining, s.proving = make(chan struct{}, maxExamining), make(chan struct{}, maxExamining)
+	s.jobs = &jobs{clock: rt.Clock, spool: newSpool(rt.Home, opts.Spool)}
 	s.register()
+	if rt.Lingers() > 0 {
+		s.work.Go(func() { s.tidyBeside(s.ctx) })
+	}
 	return s
 }
 
@@ -208,14 +252,15 @@ func (s *Server) HTTP() *http.Server {
 func (s *Server) Warm() { s.shelf.warm(s.ctx) }
 
 // Tidy removes what a removed quest has left, if nobody could be in need of it: no quest
-// runs, and no other process has the home. What remains is for the next time.
+// runs, and no other process has the home. What remains is for the next time. Stores that are collected
+// beside everybody are not waited for: tidyBeside sees to them.
 func (s *Server) Tidy(ctx context.Context) {
-	if !s.rt.Garbage() {
+	if !s.rt.Garbage() || s.rt.Lingers() > 0 {
 		return
 	}
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	if s.keeper.Running() > 0 {
+	if s.keeper.Running() > 0 || s.importing.Load() > 0 {
 		return
 	}
 	if _, _, err := s.rt.Collect(ctx); err != nil && !errors.Is(err, blob.ErrBusy) && ctx.Err() == nil {
@@ -223,22 +268,48 @@ func (s *Server) Tidy(ctx context.Context) {
 	}
 }
 
-// EndStreams ends all live streams, so that an http.Server can shut down: it waits
-// for requests, and a stream is one that does not end by itself.
+// lookForGarbage is how often a server looks whether something can be removed that had to linger.
+const lookForGarbage = 6 * time.Hour
+
+// tidyBeside removes what removed quests have left in stores that others may write to meanwhile, until ctx ends. It is there
+// for as long as such stores keep what was put.
+func (s *Server) tidyBeside(ctx context.Context) {
+	for {
+		if s.rt.Garbage() {
+			if _, _, err := s.rt.Collect(ctx); err != nil && !errors.Is(err, blob.ErrBusy) && ctx.Err() == nil {
+				s.opts.Log.Printf("%v", err)
+			}
+		}
+		select {
+		case <-time.After(lookForGarbage):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// EndStreams ends all live streams and jobs, so that an http.Server can shut down: it waits
+// for requests, and a stream is one that does not end by itself; an upload may not, either.
 func (s *Server) EndStreams() {
+	s.jobs.close()
 	s.mcp.Close()
 	s.hub.close()
 }
 
 // Close ends all streams and requests. Quests are the Keeper's to shut down first.
 func (s *Server) Close() {
+	s.conductor.close()
+	s.jobs.close()
 	s.mcp.Close()
 	s.hub.close()
 	s.cancel()
 	s.hub.wait()
 	s.work.Wait()
+	s.jobs.spool.close()
 	s.shelf.close()
-	s.saveGlances()
+	if empty, err := s.noFiles(); err == nil {
+		_ = empty.Close() // the next server removes it
+	}
 }
 
 // maxBody is how many bytes a request may bring.
@@ -249,6 +320,9 @@ const maxBody = 10 << 20
 func (s *Server) most(row *route) int64 {
 	if row != nil && row.pattern == sayRoute {
 		return 4 * s.body
+	}
+	if row != nil && row.pattern == importRoute {
+		return s.opts.Upload
 	}
 	return s.body
 }

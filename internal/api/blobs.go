@@ -109,6 +109,9 @@ func (s *Server) content(ctx context.Context, h event.Hash) (io.ReadSeeker, func
 		return nil, nil, err
 	}
 	size, err := s.measure(ctx, h)
+	if errors.Is(err, blob.ErrNotFound) && s.rt.IsRedacted(ctx, h) {
+		return strings.NewReader(event.Redacted), func() {}, nil
+	}
 	if err != nil {
 		return nil, nil, err
 	}

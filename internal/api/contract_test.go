@@ -200,6 +200,8 @@ func (w *world) askAll(t *testing.T, ask func(string, string, any, ...func(*http
 			ask(pattern, w.path(pattern, "..%2f..%2fetc"), order)
 		}
 	}
+	w.rolled("rolled")
+	ask("GET /api/quests/{quest}/verify", "/api/quests/rolled/verify", nil)
 	// What each of them answers when all is well.
 	for _, quest := range []string{"alone", "net", "lab"} {
 		for pattern := range ops {
@@ -218,6 +220,7 @@ func (w *world) askAll(t *testing.T, ask func(string, string, any, ...func(*http
 	}
 	w.askReading(ask)
 	w.askTasks(ask)
+	w.askRelations(ask)
 	w.askAttempts(ask)
 	w.askStudy(ask)
 	w.askRecords(ask)
@@ -225,6 +228,8 @@ func (w *world) askAll(t *testing.T, ask func(string, string, any, ...func(*http
 	w.askDeliveries(ask)
 	w.askLong(t, ask)
 	w.askOrders(t, ask)
+	w.askJobs(t, ask)
+	w.askStudies(t, ask)
 }
 
 // askLong asks for what is too long to be shown whole, and for a link in a folder.
@@ -279,6 +284,9 @@ func (w *world) askReading(ask func(string, string, any, ...func(*http.Request))
 	ask(events, "/api/quests/net/events?format=acp", nil)
 	ask("GET /api/quests/{quest}/events/{seq}", "/api/quests/alone/events/99999", nil)
 	ask("GET /api/quests/{quest}/timeline", "/api/quests/lab/timeline?type=tool.&seqs=true&buckets=7", nil)
+	ask("GET /api/quests/{quest}/timeline", "/api/quests/lab/timeline?joined=true", nil)
+	ask("GET /api/quests/{quest}/lanes", "/api/quests/lab/lanes?from=10&parts=50", nil)
+	ask("GET /api/quests/{quest}/feed", "/api/quests/lab/feed?before=900&limit=5", nil)
 	ask("GET /api/quests/{quest}/timeline", "/api/quests/lab/timeline?text=squarefree&seqs=true", nil)
 	agent := "GET /api/quests/{quest}/agents/{agent}"
 	ask(agent, "/api/quests/alone/agents/nobody", nil)
@@ -297,6 +305,7 @@ func (w *world) askOrders(t *testing.T, ask func(string, string, any, ...func(*h
 	const make, order, say, gone = "POST /api/quests", "POST /api/quests/{quest}/control", "POST /api/quests/{quest}/messages", "DELETE /api/quests/{quest}"
 	spec := map[string]any{"name": "fresh", "problem": "Count.", "model": "gate", "tools": []string{"calculate"}}
 	ask("POST /api/validate", "/api/validate", map[string]any{"spec": spec}).want(t, 200)
+	ask("POST /api/validate", "/api/validate", map[string]any{"spec": map[string]any{"name": "dear", "model": "scholar", "problem": "Count.", "computer": "none"}}).want(t, 200)
 	ask("POST /api/validate", "/api/validate", map[string]any{"spec": map[string]any{"name": "Not A Name"}}).want(t, 200)
 	ask("POST /api/validate", "/api/validate", map[string]any{"example": "nope"}).want(t, 404)
 	ask(make, "/api/quests", map[string]any{"example": "nope"}).want(t, 404)

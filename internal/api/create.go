@@ -155,6 +155,13 @@ func (d *draft) add(files []NewFile) error {
 // needs of them goes into its ledger. What use says is wrong with the plan becomes a problem
 // with all its fields.
 func (s *Server) laidOut(d *draft, use func() error) error {
+	if len(d.files) == 0 {
+		empty, err := s.noFiles()
+		if err != nil {
+			return err
+		}
+		return s.planned(d, empty.Path, use)
+	}
 	dir, err := scratch.New("", "lyceum-new-")
 	if err != nil {
 		return err
@@ -175,8 +182,14 @@ func (s *Server) laidOut(d *draft, use func() error) error {
 			return badParameter("files.path", "%.80q cannot be written: %v", name, errors.Unwrap(err))
 		}
 	}
-	d.plan.Dir = dir.Path
-	if err = use(); err == nil || !isPlanFault(err) {
+	return s.planned(d, dir.Path, use)
+}
+
+// planned is use with the files of a quest in a folder.
+func (s *Server) planned(d *draft, dir string, use func() error) error {
+	d.plan.Dir = dir
+	err := use()
+	if err == nil || !isPlanFault(err) {
 		return err
 	}
 	p := badSpec(err, d.source)
@@ -184,7 +197,7 @@ func (s *Server) laidOut(d *draft, use func() error) error {
 		for key, elsewhere := range d.plan.Folders {
 			text = strings.ReplaceAll(text, elsewhere, "the folder for "+key)
 		}
-		return s.discreet(text, dir.Path)
+		return s.discreet(text, dir)
 	}
 	p.text = say(p.text)
 	for i := range p.fields {
@@ -215,6 +228,8 @@ func (s *Server) createQuest(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var st *quest.State
+	var first event.Event
+	d.plan.Made = func(e event.Event) { first = e }
 	err = s.laidOut(d, func() (err error) {
 		st, err = s.rt.Create(r.Context(), d.plan)
 		return err
@@ -222,16 +237,18 @@ func (s *Server) createQuest(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	s.noted(st.Name, st)
+	s.shelf.put(st, first)
 	if n.Start {
-		if err := s.keeper.Start(r.Context(), st.Name, event.Limits{}, false); err != nil {
-			return conflict("quest %s was made, and cannot run: %v", st.Name, err)
+		if err := s.keeper.Start(r.Context(), d.plan.Spec.Name, event.Limits{}, false); err != nil {
+			return conflict("quest %s was made, and cannot run: %v", d.plan.Spec.Name, err)
 		}
 	}
-	out, err := s.detail(r.Context(), st.Name)
+	out, err := s.detail(r.Context(), d.plan.Spec.Name)
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Location", "/api/quests/"+st.Name)
+	w.Header().Set("Location", "/api/quests/"+d.plan.Spec.Name)
 	return s.send(w, http.StatusCreated, out)
 }
 
@@ -245,11 +262,12 @@ func (s *Server) validate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out := struct {
-		Valid   bool         `json:"valid"`
-		Errors  []FieldError `json:"errors"`
-		Name    string       `json:"name,omitempty"`
-		Society string       `json:"society,omitempty"`
-		YAML    string       `json:"yaml,omitempty"`
+		Valid    bool         `json:"valid"`
+		Errors   []FieldError `json:"errors"`
+		Name     string       `json:"name,omitempty"`
+		Society  string       `json:"society,omitempty"`
+		YAML     string       `json:"yaml,omitempty"`
+		Estimate *estimate    `json:"estimate,omitempty"`
 	}{Errors: []FieldError{}}
 	d, err := s.draft(&n)
 	if p, ok := errors.AsType[*problem](err); ok && len(p.fields) > 0 {
@@ -258,25 +276,33 @@ func (s *Server) validate(w http.ResponseWriter, r *http.Request) error {
 	} else if err != nil {
 		return err
 	}
-	if err := s.faults(r.Context(), d, &out.Errors); err != nil {
+	created, err := s.faults(r.Context(), d, &out.Errors)
+	if err == nil && created != nil {
+		out.Estimate, err = s.estimated(r.Context(), d, created)
+	}
+	if err != nil {
 		return err
 	}
 	out.Valid, out.Name, out.Society, out.YAML = len(out.Errors) == 0, d.plan.Spec.Name, s.society(d.plan.Spec), string(d.source)
 	return s.send(w, http.StatusOK, out)
 }
 
-// faults finds all that is wrong with a spec, that its name is taken included.
-func (s *Server) faults(ctx context.Context, d *draft, out *[]FieldError) error {
+// faults finds all that is wrong with a spec, that its name is taken included, and what a quest would be made of
+// if nothing else is.
+func (s *Server) faults(ctx context.Context, d *draft, out *[]FieldError) (created *event.QuestCreated, err error) {
 	switch _, err := s.rt.Ledger.Head(ctx, d.plan.Spec.Name); {
 	case err == nil:
 		*out = append(*out, FieldError{Field: "name", Message: runtime.ErrExists.Error() + ": choose another"})
 	case !errors.Is(err, ledger.ErrNoQuest):
-		return err
+		return nil, err
 	}
-	err := s.laidOut(d, func() error { return s.rt.Faults(ctx, d.plan) })
+	err = s.laidOut(d, func() (err error) {
+		created, err = s.rt.Rehearse(ctx, d.plan)
+		return err
+	})
 	if p, ok := errors.AsType[*problem](err); ok && len(p.fields) > 0 {
 		*out = append(*out, p.fields...)
-		return nil
+		return nil, nil
 	}
-	return err
+	return created, err
 }

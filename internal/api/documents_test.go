@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"lyceum/internal/api"
@@ -202,13 +203,17 @@ func TestOfManySavesAtOnceOneCounts(t *testing.T) {
 func TestASaveThatAnotherProcessWasFasterThan(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
+	var box *hasty
+	h.wrap = func(s ledger.Store) ledger.Store {
+		box = &hasty{Store: s}
+		return box
+	}
 	s := h.researcher("q")
 	st, err := s.rt.Load(t.Context(), "q")
 	must(t, err)
 	m, err := s.rt.Revise(t.Context(), "q", st, st.BriefRevision(), "Theirs.")
 	must(t, err)
-	box := &hasty{Store: s.rt.Ledger, first: ledger.Command{Body: m}}
-	s.rt.Ledger = box // as lyceum brief posts between the look and the post of the server
+	box.first.Store(&ledger.Command{Body: m}) // as lyceum brief posts between the look and the post of the server
 	var late refusal
 	s.do("POST", "/api/quests/q/documents/brief.md", map[string]any{"text": "Ours.", "revision": st.BriefRevision().String()}).want(t, 409).into(t, &late)
 	if d := s.brief("q"); d.Text != "Theirs.\n" || late.Error.Revision != d.Revision || len(s.saves("q")) != 2 {
@@ -219,15 +224,14 @@ func TestASaveThatAnotherProcessWasFasterThan(t *testing.T) {
 // hasty is a ledger to which somebody else posts first.
 type hasty struct {
 	ledger.Store
-	first ledger.Command
+	first atomic.Pointer[ledger.Command] // nil is nothing
 }
 
 func (h *hasty) Post(ctx context.Context, name string, c ledger.Command) (int64, error) {
-	if h.first.Body != nil {
-		if _, err := h.Store.Post(ctx, name, h.first); err != nil {
+	if first := h.first.Swap(nil); first != nil {
+		if _, err := h.Store.Post(ctx, name, *first); err != nil {
 			return 0, err
 		}
-		h.first.Body = nil
 	}
 	return h.Store.Post(ctx, name, c)
 }

@@ -13,7 +13,7 @@ import (
 
 // Patterns are those of all routes.
 func (s *Server) Patterns() (out []string) {
-	for _, r := range s.routes() {
+	for _, r := range append(s.routes(), s.jobRoutes()...) {
 		out = append(out, r.pattern)
 	}
 	return out

@@ -143,17 +143,26 @@ func (s *Server) society(spec *quest.Spec) string {
 	return cmp.Or(spec.Society, s.rt.Societies.Names()[0])
 }
 
-// comment is what stands in front of a spec.
+// comment is what stands in front of a spec, up to its first empty line: commands come after that.
 func comment(source []byte) string {
 	var out []string
 	for line := range strings.Lines(string(source)) {
 		text, ok := strings.CutPrefix(line, "#")
-		if !ok {
+		if text = strings.TrimSpace(text); !ok || text == "" {
 			break
 		}
-		out = append(out, strings.TrimSpace(text))
+		out = append(out, text)
 	}
 	return strings.Join(out, "\n")
+}
+
+// Offer is a model that a form offers. Prices are in dollars for a million tokens, empty if nobody knows.
+type Offer struct {
+	Name   string `json:"name"`
+	Ready  bool   `json:"ready"`
+	Key    string `json:"key,omitempty"`
+	Input  string `json:"input_usd,omitempty"`
+	Output string `json:"output_usd,omitempty"`
 }
 
 // options answers with what a form offers.
@@ -177,7 +186,16 @@ func (s *Server) options(w http.ResponseWriter, r *http.Request) error {
 		Tools     []string `json:"tools"`
 		Programs  []string `json:"programs"`
 		Demo      string   `json:"demo_model"`
-	}{s.rt.Version, s.opts.Model, s.rt.Societies.Names(), []one{}, []string{}, s.rt.Societies.Choices("decision"), s.rt.Societies.Choices("audit"), quest.Drivers, s.rt.Tools.Names(), service.Programs(), "demo"}
+		Models    []Offer  `json:"models"`
+	}{s.rt.Version, s.opts.Model, s.rt.Societies.Names(), []one{}, []string{}, s.rt.Societies.Choices("decision"), s.rt.Societies.Choices("audit"), quest.Drivers, s.rt.Tools.Names(), service.Programs(), "demo", []Offer{}}
+	// Which keys there are is the business of who makes quests.
+	if s.opts.Models != nil && callerOf(r).allows(admin, "") {
+		models, err := s.opts.Models(r.Context())
+		if err != nil {
+			return err
+		}
+		out.Models = append(out.Models, models...)
+	}
 	profiles, err := profile.List(s.rt.Home)
 	if err != nil { // of some; the others are there
 		out.Faults = append(out.Faults, strings.Split(err.Error(), "\n")...)

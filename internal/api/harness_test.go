@@ -50,10 +50,9 @@ type home struct {
 	dir string
 	// gate, if it is not nil, is the model of the name gate.
 	gate *gate
-	// lag is how much later than it could a follower of a ledger sees each event.
-	lag time.Duration
-	// reads counts the events that are read, if it is not nil.
-	reads *atomic.Int64
+	// wrap puts something between a runtime and its ledger, if it is not nil. It is done before anything runs: what
+	// runs reads where its ledger is.
+	wrap func(ledger.Store) ledger.Store
 	// clock is the system's if nil.
 	clock runtime.Clock
 	// at is where it is served, any port if empty.
@@ -111,14 +110,16 @@ func (h *home) runtime() (*runtime.Runtime, func()) {
 	blobs, err := blobfs.Open(filepath.Join(h.dir, "blobs"), &blobfs.Options{Volatile: true})
 	must(h.t, err)
 	rt := &runtime.Runtime{
-		Ledger: store, Blobs: blobs, Tools: tool.Builtin(), Clock: runtime.SystemClock, Home: h.dir, Version: "test",
-		Societies: society.All(), Workshops: service.Workshops(), Embedder: glove.Embedder{},
+		Ledger: store, Blobs: blobs, Tools: withRoll(tool.Builtin()), Clock: runtime.SystemClock, Home: h.dir, Version: "test", Glancers: []runtime.Glancer{api.Glancer},
+		Societies: society.All(), Workshops: service.Workshops(""), Embedder: glove.Embedder{},
 		Models: func(name string, pin func(string) ([]byte, error)) (model.Model, error) {
 			switch {
 			case name == "gate" && h.gate != nil:
 				return h.gate, nil
 			case name == "scholar":
 				return scholar{}, nil
+			case name == "roller":
+				return roller{}, nil
 			case name == "asker":
 				return asker{}, nil
 			case strings.HasPrefix(name, "script:"):
@@ -136,11 +137,8 @@ func (h *home) runtime() (*runtime.Runtime, func()) {
 	if h.clock != nil {
 		rt.Clock = h.clock
 	}
-	if h.lag > 0 {
-		rt.Ledger = lagging{store, h.lag}
-	}
-	if h.reads != nil {
-		rt.Ledger = counting{rt.Ledger, h.reads}
+	if h.wrap != nil {
+		rt.Ledger = h.wrap(store)
 	}
 	return rt, func() {
 		must(h.t, errors.Join(store.Close(), blobs.Close()))
@@ -165,6 +163,8 @@ func (h *home) serve(opts api.Options) *server {
 		opts.Token = token
 	}
 	opts.Examples = examples.Files
+	var closeStudies func()
+	opts.Studies, closeStudies = h.studies()
 	s := &server{t: h.t, rt: rt, Server: api.New(rt, opts)}
 	s.web = httptest.NewUnstartedServer(nil)
 	s.web.Config = s.HTTP()
@@ -191,6 +191,7 @@ func (h *home) serve(opts api.Options) *server {
 		s.client.Close()
 		s.web.Close()
 		s.Close()
+		closeStudies()
 		closeAll()
 	}
 	h.t.Cleanup(s.stop)

@@ -90,7 +90,7 @@ func (f *fort) held() {
 
 // fill puts values into the path of a pattern, and a hostile one into one place of it.
 func fill(path, place, value string) string {
-	for name, fair := range map[string]string{"quest": "q", "agent": "agent-0", "ref": strings.Repeat("0", 32), "hash": strings.Repeat("0", 64), "seq": "1", "task": "add", "message": "1", "artifact": "idea-1", "card": strings.Repeat("0", 32), "document": "brief.md"} {
+	for name, fair := range map[string]string{"quest": "q", "agent": "agent-0", "ref": strings.Repeat("0", 32), "hash": strings.Repeat("0", 64), "seq": "1", "task": "add", "message": "1", "artifact": "idea-1", "card": strings.Repeat("0", 32), "document": "brief.md", "job": "none", "study": "s"} {
 		if name == place {
 			fair = value
 		}

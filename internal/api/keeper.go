@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -26,24 +27,30 @@ const shutdownReason = "the server shut down"
 // Keeper runs quests in the background. One that waits for a person it lets go, and runs
 // it again when there is something for it in its inbox, or a question's time is up.
 //
-// Of each quest that it runs it leaves a mark in the home. After a crash a quest with a
-// mark still counts as running, after a shutdown it is paused with the reason above; both
-// are gone on with by the next Keeper. A quest without a mark is not: it may have been
+// Each quest that it runs is noted in the store. After a crash a quest that is noted
+// still counts as running, after a shutdown it is paused with the reason above; both
+// are gone on with by the next Keeper. A quest that is not noted is not: it may have been
 // another process's, or come from another machine, and to run it may cost money.
 type Keeper struct {
 	rt  *runtime.Runtime
 	hub *hub
 	log *log.Logger
-	ctx context.Context
-	end context.CancelFunc
+	// noted is told the state of each quest whose run here has begun or ended, nil if there is none.
+	noted func(name string, s *quest.State)
+	// pool is what it knows of other nodes, nil if the store is this machine's alone.
+	pool *pool
+	ctx  context.Context
+	end  context.CancelFunc
 
 	mu      sync.Mutex
 	runs    map[string]*run
 	waits   map[string]*wait
 	trouble map[string]string
-	closing bool
-	quit    chan struct{} // closed when closing begins
-	work    sync.WaitGroup
+	// stranded is why quests run on no node.
+	stranded map[string]string
+	closing  bool
+	quit     chan struct{} // closed when closing begins
+	work     sync.WaitGroup
 }
 
 // run is one quest that is run here.
@@ -51,6 +58,8 @@ type run struct {
 	name      string
 	interrupt chan struct{}
 	once      sync.Once
+	// handOver ends the run without a word, for another node.
+	handOver chan struct{}
 	// began is closed with the first event, ended when it is over; err is why.
 	began chan struct{}
 	ended chan struct{}
@@ -63,8 +72,8 @@ type run struct {
 	closing bool
 }
 
-func newKeeper(rt *runtime.Runtime, h *hub, l *log.Logger) *Keeper {
-	k := &Keeper{rt: rt, hub: h, log: l, runs: map[string]*run{}, waits: map[string]*wait{}, trouble: map[string]string{}, quit: make(chan struct{})}
+func newKeeper(rt *runtime.Runtime, h *hub, l *log.Logger, noted func(string, *quest.State)) *Keeper {
+	k := &Keeper{rt: rt, hub: h, log: l, noted: noted, runs: map[string]*run{}, waits: map[string]*wait{}, trouble: map[string]string{}, quit: make(chan struct{})}
 	// A quest outlives the request that started it, and the server's readers: Shutdown
 	// ends what has not come to rest by then.
 	k.ctx, k.end = context.WithCancel(context.Background())
@@ -78,6 +87,14 @@ func (k *Keeper) Has(name string) bool {
 	return k.runs[name] != nil
 }
 
+// Begun reports whether a quest is run here, and its first event was seen.
+func (k *Keeper) Begun(name string) bool {
+	k.mu.Lock()
+	r := k.runs[name]
+	k.mu.Unlock()
+	return r != nil && !r.first()
+}
+
 // Running is how many quests are run here.
 func (k *Keeper) Running() int {
 	k.mu.Lock()
@@ -85,11 +102,11 @@ func (k *Keeper) Running() int {
 	return len(k.runs)
 }
 
-// Trouble says why the last run of a quest here ended, if that was an error.
+// Trouble says why the last run of a quest here ended, if that was an error, or why it runs nowhere.
 func (k *Keeper) Trouble(name string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.trouble[name]
+	return cmp.Or(k.trouble[name], k.stranded[name])
 }
 
 // promptly is how long Start waits to hear that a quest runs, or why it does not. What
@@ -103,11 +120,35 @@ func (k *Keeper) Start(ctx context.Context, name string, limits event.Limits, no
 	} else if claimed {
 		return ledger.ErrClaimed
 	}
+	if k.leaves(limits, noThinking) {
+		return k.leave(ctx, name)
+	}
 	r, err := k.begin(name, runtime.RunOptions{Limits: limits, NoThinking: noThinking}, nil)
 	if err != nil {
 		return err
 	}
 	return r.heard(ctx)
+}
+
+// attach is the run of a quest here, which begins if there is none. One that another process has is
+// ledger.ErrClaimed.
+func (k *Keeper) attach(name string) (*run, error) {
+	for {
+		k.mu.Lock()
+		r := k.runs[name]
+		k.mu.Unlock()
+		if r != nil {
+			return r, nil
+		}
+		if claimed, err := k.rt.Ledger.Claimed(name); err != nil {
+			return nil, err
+		} else if claimed && !k.Has(name) {
+			return nil, ledger.ErrClaimed
+		}
+		if r, err := k.begin(name, runtime.RunOptions{}, nil); !errors.Is(err, ledger.ErrClaimed) {
+			return r, err
+		}
+	}
 }
 
 // heard waits a moment for a run's first event, or for why there is none. By its first event
@@ -142,12 +183,20 @@ func (k *Keeper) begin(name string, opts runtime.RunOptions, others func()) (*ru
 	if w := k.waits[name]; w != nil {
 		w.forget()
 	}
-	r := &run{name: name, others: others, interrupt: make(chan struct{}), began: make(chan struct{}), ended: make(chan struct{})}
+	r := &run{name: name, others: others, interrupt: make(chan struct{}), handOver: make(chan struct{}), began: make(chan struct{}), ended: make(chan struct{})}
 	k.runs[name] = r
 	delete(k.trouble, name)
-	opts.Interrupt, opts.Leave = r.interrupt, true
-	opts.Served = k.keep
-	opts.OnEvent = r.event
+	opts.Interrupt, opts.HandOver, opts.Leave = r.interrupt, r.handOver, true
+	opts.Served = func(s *quest.State, err error) bool {
+		k.noted(name, s)
+		return k.keep(s, err) || k.unfit(r, err) || k.stillWanted(s, err)
+	}
+	opts.OnEvent = func(e event.Event, s *quest.State) {
+		if r.first() {
+			k.noted(name, s)
+		}
+		r.event(e, s)
+	}
 	opts.OnDelta = func(d runtime.Delta) { k.hub.delta(name, d) }
 	opts.OnProgress = func(line string) { k.log.Printf("quest %s: %s", name, line) }
 	k.work.Go(func() { k.drive(r, opts) })
@@ -157,7 +206,7 @@ func (k *Keeper) begin(name string, opts runtime.RunOptions, others func()) (*ru
 // drive runs a quest to its end.
 func (k *Keeper) drive(r *run, opts runtime.RunOptions) {
 	s, err := k.inTurn(r, opts)
-	if errors.Is(err, runtime.ErrInterrupted) || k.ctx.Err() != nil {
+	if errors.Is(err, runtime.ErrInterrupted) || errors.Is(err, runtime.ErrHandedOver) || k.ctx.Err() != nil {
 		err = nil
 	}
 	k.mu.Lock()
@@ -168,11 +217,16 @@ func (k *Keeper) drive(r *run, opts runtime.RunOptions) {
 	case r.others != nil && errors.Is(err, ledger.ErrClaimed): // somebody looks after it
 		err = nil
 		r.others()
+	case errors.Is(err, ledger.ErrLost): // another node has it
+		k.log.Printf("%v", err)
+		err = nil
+	case k.unfit(r, err):
+		err = k.refuse(r.name, err)
 	case err == nil && s.Waiting():
 		k.await(r.name, runtime.RestOf(s))
 	case err == nil && k.more(r.name, s):
 		k.later(r.name)
-	case runtime.Passing(err) && k.rt.IsMarked(r.name):
+	case runtime.Passing(err) && k.rt.IsMarked(k.ctx, r.name):
 		err = fmt.Errorf("%w: it goes on by itself when that has passed", err)
 		k.later(r.name)
 	}
@@ -190,6 +244,7 @@ const turns = 20
 // inTurn runs a quest, as soon as nobody else has it.
 func (k *Keeper) inTurn(r *run, opts runtime.RunOptions) (*quest.State, error) {
 	s, err := k.rt.Run(k.ctx, r.name, opts)
+	opts.Claim = nil // it was released
 	for n := 1; n < turns && r.others != nil && errors.Is(err, ledger.ErrClaimed) && k.pause(soonAgain); n++ {
 		s, err = k.rt.Run(k.ctx, r.name, opts)
 	}
@@ -215,13 +270,20 @@ func leaveIt() {}
 const passingPause = 2 * time.Second
 
 // later runs a quest again after a pause, unless somebody was faster, or the server goes away:
-// then the mark has the next one go on.
+// then the store has the next one go on.
 func (k *Keeper) later(name string) {
 	k.work.Go(func() {
 		if k.pause(passingPause) {
 			_, _ = k.begin(name, runtime.RunOptions{}, leaveIt) // who is faster has it
 		}
 	})
+}
+
+// first reports whether nothing was seen of the run yet.
+func (r *run) first() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.status == ""
 }
 
 // event sees what happens in a quest that is run here.
@@ -243,6 +305,10 @@ func (r *run) leave() { r.once.Do(func() { close(r.interrupt) }) }
 // shut has a quest come to rest because the server goes away. The pause is said through
 // the inbox, so that it bears its reason; the interrupt then ends the run.
 func (k *Keeper) shut(ctx context.Context, r *run) {
+	if k.pool != nil {
+		close(r.handOver)
+		return
+	}
 	r.mu.Lock()
 	r.closing = true
 	running := r.status == quest.Running || r.status == ""
@@ -259,16 +325,17 @@ func (k *Keeper) shut(ctx context.Context, r *run) {
 
 // Shutdown has all quests come to rest: what is under way comes in, nothing new begins.
 // When ctx ends it waits no longer; what was under way then is asked for again by the
-// next server. Nothing that was recorded is lost either way.
+// next server. Nothing that was recorded is lost either way. Where nodes share a store the quests do not
+// rest: another node goes on with them.
 func (k *Keeper) Shutdown(ctx context.Context) {
 	k.mu.Lock()
+	var all []*run
 	if !k.closing {
 		k.closing = true
 		close(k.quit)
-	}
-	var all []*run
-	for _, r := range k.runs {
-		all = append(all, r)
+		for _, r := range k.runs {
+			all = append(all, r)
+		}
 	}
 	k.mu.Unlock()
 	for _, r := range all {
@@ -288,8 +355,11 @@ func (k *Keeper) Shutdown(ctx context.Context) {
 }
 
 // GoOn starts the quests again that an earlier server ran when it went away, and
-// returns their names.
+// returns their names. Where nodes share a store they are taken by whoever has room, this one from now on.
 func (k *Keeper) GoOn(ctx context.Context) ([]string, error) {
+	if k.pool != nil {
+		return nil, k.join(ctx)
+	}
 	marked, err := k.rt.Marked(ctx)
 	if err != nil {
 		return nil, err
@@ -297,37 +367,37 @@ func (k *Keeper) GoOn(ctx context.Context) ([]string, error) {
 	var names []string
 	for _, m := range marked {
 		if k.goOn(ctx, m) {
-			names = append(names, m.Name)
+			names = append(names, m.Quest)
 		}
 	}
 	return names, nil
 }
 
-// goOn goes on with a quest that has a mark, or waits for people with it. It reports whether
+// goOn goes on with a quest that is to run, or waits for people with it. It reports whether
 // the quest is run now, and was not before.
-func (k *Keeper) goOn(ctx context.Context, m runtime.Mark) bool {
-	if k.Has(m.Name) {
+func (k *Keeper) goOn(ctx context.Context, m ledger.Wanted) bool {
+	if k.Has(m.Quest) {
 		return false
 	}
 	if m.Rest == nil {
-		s, err := k.rt.Load(ctx, m.Name)
+		s, err := k.rt.Load(ctx, m.Quest)
 		if runtime.Passing(err) {
-			k.later(m.Name)
+			k.later(m.Quest)
 			return false
 		}
-		if err != nil || !goesOn(s) {
-			k.rt.Unmark(m.Name)
+		if err != nil || !k.goesOn(s) {
+			k.rt.Unmark(ctx, m.Quest)
 			return false
 		}
 		if !s.Waiting() {
-			_, err := k.begin(m.Name, runtime.RunOptions{Only: goesOn}, leaveIt)
+			_, err := k.begin(m.Quest, runtime.RunOptions{Only: k.goesOn}, leaveIt)
 			return err == nil
 		}
 		m.Rest = runtime.RestOf(s)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.await(m.Name, m.Rest)
+	k.await(m.Quest, m.Rest)
 	return false
 }
 
@@ -341,6 +411,9 @@ func goesOn(s *quest.State) bool {
 func (k *Keeper) cares(ctx context.Context, name string) bool {
 	if k.holds(name) {
 		return true
+	}
+	if k.pool != nil {
+		return k.rt.MarkOf(ctx, name) != nil // whoever has it, or takes it
 	}
 	if claimed, err := k.rt.Ledger.Claimed(name); err != nil || claimed {
 		return k.holds(name) // who has it takes it

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -44,8 +43,8 @@ func TestShutdown(t *testing.T) {
 		h.gate.let(5)
 		until(t, second.rt, "q", isType("quest.finished"))
 		second.released("q")
-		if exists(filepath.Join(h.dir, "serving", "q")) {
-			t.Error("the mark is still there")
+		if second.rt.IsMarked(t.Context(), "q") {
+			t.Error("it is still noted as one that is to run")
 		}
 		calls := 0
 		for e, err := range second.rt.Ledger.Read(t.Context(), "q", 1) {

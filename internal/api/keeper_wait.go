@@ -17,7 +17,7 @@ type wait struct {
 	name   string
 	gone   chan struct{} // closed when nobody need wake it any more
 	// rest is how it stands, as far as is known: nil if nobody knows.
-	rest *runtime.Rest
+	rest *ledger.Rest
 }
 
 // forget ends a wait. The keeper is locked.
@@ -35,7 +35,7 @@ func (k *Keeper) Waits(name string) bool {
 
 // await looks after a quest that waits for a person; rest is how it stands, nil if nobody
 // knows. The keeper is locked.
-func (k *Keeper) await(name string, rest *runtime.Rest) {
+func (k *Keeper) await(name string, rest *ledger.Rest) {
 	if k.waits[name] != nil || k.runs[name] != nil || k.closing {
 		return
 	}
@@ -55,6 +55,9 @@ func (w *wait) watch(ctx context.Context, posted <-chan struct{}) {
 		switch {
 		case errors.Is(err, errOver):
 			w.end()
+			return
+		case errors.Is(err, errElsewhere):
+			w.part()
 			return
 		case err == nil && due:
 			w.wake()
@@ -78,6 +81,9 @@ func (w *wait) watch(ctx context.Context, posted <-chan struct{}) {
 // errOver says that a quest does not wait for a person any more, or that another process
 // has it.
 var errOver = errors.New("it does not wait any more")
+
+// errElsewhere says that another node has the quest, and looks after it.
+var errElsewhere = errors.New("another node has it")
 
 // rarely is when a quest that waits is looked at though nothing was posted; soonAgain is
 // when one is that another process has just now.
@@ -109,7 +115,10 @@ func (w *wait) look(ctx context.Context) (due bool, again time.Duration, err err
 func (w *wait) learn(ctx context.Context) (again time.Duration, err error) {
 	rt := w.keeper.rt
 	if claimed, err := rt.Ledger.Claimed(w.name); err != nil || claimed {
-		if !rt.IsMarked(w.name) {
+		if claimed && w.keeper.pool != nil {
+			return 0, errElsewhere
+		}
+		if !rt.IsMarked(ctx, w.name) {
 			return 0, errOver // it runs in a terminal now
 		}
 		return soonAgain, err
@@ -139,7 +148,11 @@ func (w *wait) learn(ctx context.Context) (again time.Duration, err error) {
 // wake runs the quest. If somebody has it just now, it is looked at again.
 func (w *wait) wake() {
 	k := w.keeper
-	_, err := k.begin(w.name, runtime.RunOptions{Only: (*quest.State).Waiting}, func() { k.await(w.name, nil) })
+	_, err := k.begin(w.name, runtime.RunOptions{Only: (*quest.State).Waiting}, func() {
+		if k.pool == nil { // otherwise whoever has it looks after it
+			k.await(w.name, nil)
+		}
+	})
 	if err != nil && !errors.Is(err, errClosing) {
 		k.log.Printf("quest %s has an answer and does not go on: %v", w.name, err)
 	}
@@ -202,13 +215,20 @@ func (k *Keeper) more(name string, s *quest.State) bool {
 	return len(s.Mail) > 0 || err == nil && len(said) > 0
 }
 
+// part stops looking after the quest here.
+func (w *wait) part() {
+	w.keeper.mu.Lock()
+	defer w.keeper.mu.Unlock()
+	if w.keeper.waits[w.name] == w {
+		w.forget()
+	}
+}
+
 // end stops looking after the quest.
 func (w *wait) end() {
+	w.part()
 	k := w.keeper
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.waits[w.name] == w {
-		w.forget()
-	}
-	k.work.Go(func() { k.rt.Unmark(w.name) })
+	k.work.Go(func() { k.rt.Unmark(k.ctx, w.name) })
 }

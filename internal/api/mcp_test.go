@@ -219,7 +219,7 @@ func TestMCPToolsRead(t *testing.T) {
 				t.Errorf("evidence: %+v", evidence)
 			}
 			m.fails("evidence", map[string]any{"quest": "pi"}, "is not a contract net")
-			for name, want := range map[string]string{"verify": "unchanged", "replay": "identical"} {
+			for name, want := range map[string]string{"verify": "consistent", "replay": "identical"} {
 				var checked struct {
 					Verdict string
 					Events  uint64
@@ -721,7 +721,7 @@ func TestAChangedQuestDiffers(t *testing.T) {
 	}
 	var before, after checked
 	s.do("GET", "/api/quests/q/verify", nil).want(t, 200).into(t, &before)
-	if before.Verdict != "unchanged" || before.Difference != nil {
+	if before.Verdict != "consistent" || before.Difference != nil {
 		t.Errorf("before: %+v", before)
 	}
 	files, err := filepath.Glob(filepath.Join(s.rt.QuestDir("q"), "*.md"))

@@ -2,14 +2,11 @@ package api
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
-
-	"lyceum/internal/ledger"
 )
 
 // recorder notes what was answered.
@@ -74,20 +71,14 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
 	if err := none(r); err != nil {
 		return err
 	}
-	heads, err := s.rt.Ledger.Quests(r.Context())
+	all, err := s.lookAtAll(r.Context(), func(string) bool { return true })
 	if err != nil {
 		return err
 	}
 	var events uint64
 	var cost float64
 	byStatus := map[string]int{}
-	for _, h := range heads {
-		q, err := s.glance(r.Context(), h)
-		if errors.Is(err, ledger.ErrNoQuest) {
-			continue
-		} else if err != nil {
-			return err
-		}
+	for _, q := range all {
 		events += q.Events
 		if known := cmp.Or(q.Cost, q.AtLeast); known != nil {
 			cost += float64(*known) / 1e9
@@ -106,6 +97,9 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
 	fmt.Fprintf(&b, "lyceum_cost_usd %.9f\n", cost)
 	family("lyceum_quests_held", "gauge", "Quests that this server runs.")
 	fmt.Fprintf(&b, "lyceum_quests_held %d\n", s.keeper.Running())
+	if err := s.nodeFigures(r.Context(), &b, family); err != nil {
+		return err
+	}
 	readers, cuts := s.hub.figures()
 	family("lyceum_stream_readers", "gauge", "Readers of live streams.")
 	fmt.Fprintf(&b, "lyceum_stream_readers %d\n", readers)

@@ -164,11 +164,19 @@ func (s *Server) control(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	sum, err := s.glance(r.Context(), ledger.Head{Quest: name})
+	sum, err := s.ordered(r.Context(), c.Action, name)
 	if err != nil {
 		return err
 	}
 	return s.send(w, status, Controlled{sum, told})
+}
+
+// ordered is what there is to say of a quest after an order.
+func (s *Server) ordered(ctx context.Context, action, name string) (Summary, error) {
+	if action == "start" {
+		return s.started(ctx, name)
+	}
+	return s.glance(ctx, ledger.Head{Quest: name}, nil)
 }
 
 // changeServers gives a quest a server, or takes one away.

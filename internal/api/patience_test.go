@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,7 +45,7 @@ func TestACallerThatTakesItsTime(t *testing.T) {
 	s.do("GET", "/api/quests/lab/papers", nil).want(t, 200).into(t, &papers)
 	for _, path := range []string{
 		"", "/agents", "/agents/agent-0", "/agents/agent-0/versions", "/agents/agent-0/files", "/agents/agent-0/transcript", "/agents/agent-0/terminal", "/papers", "/papers/" + papers.Papers[0].Ref, "/reviews", "/citations", "/votes",
-		"/canvas", "/artifacts", "/cost", "/timeline", "/timeline?text=a", "/events", "/events/3",
+		"/canvas", "/artifacts", "/cost", "/timeline", "/timeline?text=a", "/lanes", "/feed", "/events", "/events/3",
 	} {
 		r := httptest.NewRequest("GET", "/api/quests/lab"+path, nil)
 		r.Host = "127.0.0.1"
@@ -87,12 +85,12 @@ func TestTheListOfManyQuests(t *testing.T) {
 		t.Errorf("the list of quests that rest has opened %d of them", s.Opened()-before)
 	}
 	// What changes without an event is in it all the same, and what changes with one.
-	release, err := s.rt.Ledger.Claim("q3")
+	claim, err := s.rt.Ledger.Claim(t.Context(), "q3")
 	must(t, err)
 	if now := list(); strings.Count(now, `"held":true`) != 1 {
 		t.Error("the list does not say that a quest is claimed")
 	}
-	release()
+	claim.Release()
 	s.control("q5", map[string]any{"action": "start"}).want(t, 200)
 	until(t, s.rt, "q5", isType("model.call"))
 	if now := list(); !strings.Contains(now, `"status":"running"`) {
@@ -221,17 +219,14 @@ func (s *server) writes(name string) *writer {
 func TestTheMarkOfAQuest(t *testing.T) {
 	t.Parallel()
 	// killed returns a home in which a server ran quest q and died.
-	killed := func(t *testing.T) (*server, string) {
+	killed := func(t *testing.T) *server {
 		h := newHome(t)
 		h.gate = newGate()
 		s := h.serve(api.Options{})
 		s.create("q", nil)
-		first := until(t, s.rt, "q", isType("quest.created"))
-		mark := filepath.Join(h.dir, "serving", "q")
-		must(t, os.MkdirAll(filepath.Dir(mark), 0o700))
-		must(t, os.WriteFile(mark, []byte(first.Hash.String()+"\n"), 0o600))
+		must(t, s.rt.Ledger.Want(t.Context(), ledger.Wanted{Quest: "q"}))
 		s.writes("q").append(&event.QuestStarted{})
-		return s, mark
+		return s
 	}
 	goesOn := func(t *testing.T, s *server, want int) {
 		t.Helper()
@@ -243,28 +238,25 @@ func TestTheMarkOfAQuest(t *testing.T) {
 	}
 	t.Run("HasTheServerGoOn", func(t *testing.T) {
 		t.Parallel()
-		s, _ := killed(t)
+		s := killed(t)
 		goesOn(t, s, 1)
 	})
 	t.Run("GoesWithTheQuest", func(t *testing.T) {
 		t.Parallel()
-		s, mark := killed(t)
+		s := killed(t)
 		s.do("DELETE", "/api/quests/q", nil).want(t, 204)
-		if exists(mark) {
+		if s.rt.IsMarked(t.Context(), "q") {
 			t.Error("the quest is gone and its mark is not")
 		}
 	})
 	t.Run("IsNotAnotherQuests", func(t *testing.T) {
 		t.Parallel()
-		s, mark := killed(t)
-		old, err := os.ReadFile(mark)
-		must(t, err)
+		s := killed(t)
 		s.do("DELETE", "/api/quests/q", nil).want(t, 204)
-		must(t, os.WriteFile(mark, old, 0o600))
 		s.create("q", nil)
 		s.writes("q").append(&event.QuestStarted{}) // as an imported one may be
 		goesOn(t, s, 0)
-		if exists(mark) {
+		if s.rt.IsMarked(t.Context(), "q") {
 			t.Error("the mark is kept for nobody")
 		}
 	})
@@ -277,24 +269,23 @@ func TestTheMarkOfAQuest(t *testing.T) {
 		s.create("q", nil)
 		s.control("q", map[string]any{"action": "start"}).want(t, 200)
 		until(t, s.rt, "q", isType("model.call"))
-		mark := filepath.Join(h.dir, "serving", "q")
-		if !exists(mark) {
+		if !s.rt.IsMarked(t.Context(), "q") {
 			t.Fatal("there is no mark")
 		}
 		// Another server that is late does not take it away.
 		_, err := other.rt.Run(t.Context(), "q", runtime.RunOptions{Served: func(*quest.State, error) bool { return false }})
-		if !errors.Is(err, ledger.ErrClaimed) || !exists(mark) {
-			t.Errorf("error %v, and the mark is there: %v", err, exists(mark))
+		if !errors.Is(err, ledger.ErrClaimed) || !s.rt.IsMarked(t.Context(), "q") {
+			t.Errorf("error %v, and the mark is there: %v", err, s.rt.IsMarked(t.Context(), "q"))
 		}
 		h.gate.let(1)
 		s.released("q")
-		if exists(mark) {
+		if s.rt.IsMarked(t.Context(), "q") {
 			t.Error("the quest has ended and its mark is there")
 		}
 	})
 	t.Run("GoesWhenAnotherRunsTheQuest", func(t *testing.T) {
 		t.Parallel()
-		s, mark := killed(t)
+		s := killed(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() {
@@ -304,7 +295,7 @@ func TestTheMarkOfAQuest(t *testing.T) {
 		until(t, s.rt, "q", isType("model.call"))
 		cancel() // killed, too
 		<-ended
-		if exists(mark) {
+		if s.rt.IsMarked(t.Context(), "q") {
 			t.Error("it is still marked as this server's")
 		}
 		goesOn(t, s, 0)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"lyceum/internal/blob"
+	"lyceum/internal/conduct"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 	mcpserver "lyceum/internal/mcp/server"
@@ -137,7 +138,7 @@ func asProblem(err error) *problem {
 	switch {
 	case errors.As(err, &large):
 		return problemf(http.StatusRequestEntityTooLarge, "", "the body has more than %d bytes", large.Limit)
-	case errors.Is(err, ledger.ErrNoQuest), errors.Is(err, ledger.ErrNoBlob), errors.Is(err, blob.ErrNotFound):
+	case errors.Is(err, ledger.ErrNoQuest), errors.Is(err, ledger.ErrNoBlob), errors.Is(err, blob.ErrNotFound), errors.Is(err, conduct.ErrNone):
 		status = http.StatusNotFound
 	case errors.Is(err, runtime.ErrExists), errors.Is(err, ledger.ErrClaimed), errors.Is(err, ledger.ErrConflict):
 		status = http.StatusConflict

@@ -3,7 +3,6 @@ package api_test
 import (
 	"context"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -102,7 +101,7 @@ func TestQuestions(t *testing.T) {
 		if n := s.Keeper().Running(); n != 0 {
 			t.Errorf("%d quests are run while one waits", n)
 		}
-		if !exists(filepath.Join(s.rt.Home, "serving", "q")) {
+		if !s.rt.IsMarked(t.Context(), "q") {
 			t.Error("the mark is gone: after a crash nobody would wake it")
 		}
 		s.do("POST", "/api/quests/q/answers", map[string]any{"question": q.ID, "choice": "red"}).want(t, 202)
@@ -215,7 +214,7 @@ func TestQuestions(t *testing.T) {
 		if st.Status != quest.Stopped || !strings.Contains(st.Reason, "person") {
 			t.Errorf("it is %s (%s)", st.Status, st.Reason)
 		}
-		for end := time.Now().Add(patience); s.Keeper().Waits("q") || exists(filepath.Join(h.dir, "serving", "q")); time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(patience); s.Keeper().Waits("q") || s.rt.IsMarked(t.Context(), "q"); time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("it is still looked after")
 			}
@@ -239,7 +238,7 @@ func TestQuestions(t *testing.T) {
 			_, err := rt.Run(ctx, "q", runtime.RunOptions{})
 			done <- err
 		}()
-		for end := time.Now().Add(patience); exists(filepath.Join(h.dir, "serving", "q")) && time.Now().Before(end); {
+		for end := time.Now().Add(patience); s.rt.IsMarked(t.Context(), "q") && time.Now().Before(end); {
 			time.Sleep(time.Millisecond)
 		}
 		_, err := rt.Post(t.Context(), "q", ledger.Command{Key: "k", Body: &event.InteractionAnswered{Interaction: q.ID, Choice: "red"}})

@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
-	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/view"
@@ -24,9 +22,11 @@ type Summary struct {
 	Rules   string `json:"rules"`
 	Status  string `json:"status"`
 	Reason  string `json:"reason,omitempty"`
-	Running bool   `json:"running"`
-	Held    bool   `json:"held"`
-	Here    bool   `json:"held_here"`
+	// Question is the first line of what is asked that says something.
+	Question string `json:"question,omitempty"`
+	Running  bool   `json:"running"`
+	Held     bool   `json:"held"`
+	Here     bool   `json:"held_here"`
 	// Questions is how many wait for an answer.
 	Questions int      `json:"open_questions"`
 	Agents    int      `json:"agents"`
@@ -70,9 +70,17 @@ type Detail struct {
 	Seed    string  `json:"seed"`
 	Answer  *string `json:"answer,omitempty"`
 	view.Facts
-	Team []Agent `json:"team"`
+	// Conclusion is what stands behind the answer, absent while nobody has proposed one.
+	Conclusion *view.Conclusion `json:"conclusion,omitempty"`
+	Team       []Agent          `json:"team"`
 	// Questions are those that wait for a person's answer, the oldest first.
 	Questions []view.Question `json:"questions"`
+	// Modes are the ways in which the society can work, Mode is the one in which it does; a society
+	// that has one way alone has none.
+	Modes []Mode `json:"modes"`
+	Mode  string `json:"mode,omitempty"`
+	// Related is how many things agents have noted, with what they are part of.
+	Related int `json:"related,omitempty"`
 
 	Warnings []string    `json:"warnings"`
 	Policies []PolicyUse `json:"policies"`
@@ -80,6 +88,13 @@ type Detail struct {
 	Trouble  string      `json:"trouble,omitempty"`
 	// Imported is there for a quest that came from elsewhere.
 	Imported *ImportedQuest `json:"imported,omitempty"`
+}
+
+// Mode is a way in which a society works.
+type Mode struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	About string `json:"about,omitempty"`
 }
 
 // ImportedQuest is what a quest from elsewhere asks for, and what it gets of it.
@@ -143,12 +158,18 @@ func (s *Server) stand(sum *Summary, status quest.Status, warned, waiting bool) 
 }
 
 func (s *Server) summary(b *book) (Summary, error) {
-	st := b.state
+	out := outline(b.name, b.state)
+	err := s.stand(&out, b.state.Status, len(b.state.Warnings) > 0, b.state.Waiting())
+	return out, err
+}
+
+// outline is what a quest's state alone says of it.
+func outline(name string, st *quest.State) Summary {
 	out := Summary{
-		Name: b.name, Society: st.Society(), Rules: st.Rules, Reason: st.Reason, Agents: len(st.Agents), Models: modelsOf(st),
+		Name: name, Question: quest.InShort(st.Problem.Text), Society: st.Society(), Rules: st.Rules, Reason: st.Reason, Agents: len(st.Agents), Models: modelsOf(st),
 		Cost: knownCost(st.Spent.Cost, st.Spent.Unpriced), Unpriced: st.Spent.Unpriced, Estimated: st.Spent.Estimated, Recalled: st.Spent.Recalled, Turns: st.Spent.Turns, Tools: st.Spent.Tools,
 		Tokens: st.Spent.Usage.Input + st.Spent.Usage.Output, Seconds: float64(st.Elapsed(st.Time)) / 1e6, Limits: limitsOf(st.Limits),
-		Events: st.Seq, Hash: st.Hash.String(), Created: st.Created, Updated: st.Time, Activity: b.Timeline.Spark(), Verdict: st.Verdict(),
+		Events: st.Seq, Hash: st.Hash.String(), Created: st.Created, Updated: st.Time, Activity: view.SparkOf(st), Verdict: st.Verdict(),
 		Tally: view.Of(st).Tally(st), Questions: len(st.Open()),
 	}
 	if out.Cost == nil {
@@ -160,8 +181,7 @@ func (s *Server) summary(b *book) (Summary, error) {
 	if o := st.Origin; o != nil {
 		out.Origin = &Origin{o.From, o.At, o.Hash.String()}
 	}
-	err := s.stand(&out, st.Status, len(st.Warnings) > 0, st.Waiting())
-	return out, err
+	return out
 }
 
 func modelsOf(s *quest.State) []string {
@@ -174,68 +194,20 @@ func modelsOf(s *quest.State) []string {
 	return out
 }
 
-// quests lists all that the caller may see. One that cannot be read does not hide the
-// others.
+// quests lists all that the caller may see.
 func (s *Server) quests(w http.ResponseWriter, r *http.Request) error {
 	if err := none(r); err != nil {
 		return err
 	}
-	heads, err := s.rt.Ledger.Quests(r.Context())
+	who := callerOf(r)
+	out, err := s.lookAtAll(r.Context(), func(name string) bool { return who.allows(read, name) })
 	if err != nil {
 		return err
-	}
-	out, who := []Summary{}, callerOf(r)
-	for _, h := range heads {
-		if !who.allows(read, h.Quest) {
-			continue
-		}
-		q, err := s.glance(r.Context(), h)
-		switch {
-		case errors.Is(err, ledger.ErrNoQuest):
-			continue // it was removed just now
-		case err != nil:
-			return err
-		}
-		out = append(out, q)
 	}
 	slices.SortStableFunc(out, func(a, b Summary) int { return cmp.Compare(b.Updated, a.Updated) })
 	return s.send(w, http.StatusOK, struct {
 		Quests []Summary `json:"quests"`
 	}{out})
-}
-
-// glance is a quest in the list. What was seen of it holds until its head moves: with
-// many quests the list must not read every ledger again each time somebody looks.
-func (s *Server) glance(ctx context.Context, h ledger.Head) (Summary, error) {
-	seen, ok := s.glances.Load(h.Quest)
-	if g, _ := seen.(glanced); ok && g.Head == h {
-		if g.Is == "" { // it cannot be read
-			return g.Summary, nil
-		}
-		err := s.stand(&g.Summary, g.Is, g.Warned, g.Waits)
-		return g.Summary, err
-	}
-	b, done, err := s.shelf.open(ctx, h.Quest)
-	if err == nil {
-		defer done()
-		sum, err := s.summary(b)
-		if err == nil {
-			head := ledger.Head{Quest: b.name, Seq: b.state.Seq, Hash: b.state.Hash}
-			s.glances.Store(b.name, glanced{head, sum, b.state.Status, len(b.state.Warnings) > 0, b.state.Waiting()})
-			s.looked.Store(true)
-		}
-		return sum, err
-	}
-	if ctx.Err() != nil || errors.Is(err, ledger.ErrNoQuest) {
-		return Summary{}, err
-	}
-	status := "damaged"
-	if isForeign(err) {
-		status = "other_rules"
-	}
-	sum := Summary{Name: h.Quest, Status: status, Reason: err.Error(), Models: []string{}, Events: h.Seq, Hash: h.Hash.String()}
-	s.glances.Store(h.Quest, glanced{Head: h, Summary: sum})
-	return sum, nil
 }
 
 func (s *Server) quest(w http.ResponseWriter, r *http.Request) error {
@@ -264,7 +236,16 @@ func (s *Server) detail(ctx context.Context, name string) (*Detail, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Detail{Summary: sum, Facts: view.Of(st).Facts(st), Seed: fmt.Sprint(st.Seed), Team: s.team(ctx, b), Warnings: append([]string{}, st.Warnings...), Questions: view.Questions(st, answered), Policies: []PolicyUse{}, Trouble: s.keeper.Trouble(name)}
+	d := &Detail{Summary: sum, Facts: view.Of(st).Facts(st), Conclusion: b.Conclusion(st), Seed: fmt.Sprint(st.Seed), Team: s.team(ctx, b), Warnings: append([]string{}, st.Warnings...), Questions: view.Questions(st, answered), Policies: []PolicyUse{}, Trouble: s.keeper.Trouble(name)}
+	if st.Related != nil {
+		d.Related = len(st.Related.Graph.Nodes)
+	}
+	var modes []quest.Mode
+	modes, d.Mode = st.Modes()
+	d.Modes = make([]Mode, len(modes))
+	for i, m := range modes {
+		d.Modes[i] = Mode(m)
+	}
 	for _, p := range st.Policies {
 		d.Policies = append(d.Policies, PolicyUse{p.Name, p.Use})
 	}

@@ -44,7 +44,7 @@ func TestProjections(t *testing.T) {
 		s.control(name, map[string]any{"action": "start"}).want(t, 200)
 	}
 	// Whatever is asked while they run is asked in the middle of something.
-	parts := []string{"", "/canvas", "/timeline", "/agents", "/papers", "/reviews", "/citations", "/votes", "/cost", "/artifacts"}
+	parts := []string{"", "/canvas", "/timeline", "/timeline?joined=true", "/lanes", "/feed", "/agents", "/papers", "/reviews", "/citations", "/votes", "/cost", "/artifacts"}
 	for i := range 30 {
 		s.do("GET", "/api/quests/"+[]string{"lab", "net", "alone"}[i%3]+parts[i%len(parts)], nil).want(t, 200)
 	}
@@ -254,6 +254,8 @@ func TestAQuestThatIsNotThereIsSaidSoOnce(t *testing.T) {
 				body = map[string]any{"question": 1, "text": "x"}
 			case strings.HasSuffix(path, "/orders"):
 				body = map[string]any{"action": "cancel"}
+			case strings.HasSuffix(path, "/jobs"):
+				body = map[string]any{"kind": "verify"}
 			case method == "POST" && strings.HasSuffix(path, "/documents/{document}"):
 				body = map[string]any{"text": "x"}
 			}

@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-
-	"lyceum/internal/runtime/audit"
 )
 
 // route is one row of the table of all that can be asked for. Pattern is method and path,
@@ -40,6 +38,8 @@ func (s *Server) routes() []route {
 		{"GET /api/quests/{quest}/events", read, s.events},
 		{"GET /api/quests/{quest}/events/{seq}", read, s.event},
 		{"GET /api/quests/{quest}/timeline", read, s.timeline},
+		{"GET /api/quests/{quest}/lanes", read, s.lanes},
+		{"GET /api/quests/{quest}/feed", read, s.matters},
 		{"GET /api/quests/{quest}/agents", read, s.of(s.agents)},
 		{"GET /api/quests/{quest}/agents/{agent}", read, s.agent},
 		{"GET /api/quests/{quest}/agents/{agent}/transcript", read, s.transcript},
@@ -57,6 +57,7 @@ func (s *Server) routes() []route {
 		{"GET /api/quests/{quest}/attempts", read, s.of(s.attempts)},
 		{"GET /api/quests/{quest}/canvas", read, s.canvas},
 		{"GET /api/quests/{quest}/evidence", read, s.of(s.evidence)},
+		{"GET /api/quests/{quest}/relations", read, s.of(s.relations)},
 		{"GET /api/quests/{quest}/artifacts", read, s.of(s.artifacts)},
 		{"GET /api/quests/{quest}/artifacts/{artifact}", read, s.then(s.recorded)},
 		{"GET /api/quests/{quest}/workflow", read, s.workflow},
@@ -73,12 +74,19 @@ func (s *Server) routes() []route {
 		{"GET /api/quests/{quest}/interactions", read, s.then(s.interactions)},
 		{"GET /api/quests/{quest}/deliveries", read, s.then(s.deliveries)},
 		{"GET /api/quests/{quest}/cost", read, s.cost},
-		{"GET /api/quests/{quest}/verify", read, s.examined(audit.Verify, "unchanged")},
-		{"GET /api/quests/{quest}/replay", read, s.examined(audit.Replay, "identical")},
+		{"GET /api/quests/{quest}/verify", read, s.examined(jobVerify)},
+		{"GET /api/quests/{quest}/replay", read, s.examined(jobReplay)},
+		{"GET /api/quests/{quest}/record", read, s.record},
 		{"GET /api/blobs/{hash}", known, s.blob},
 		{"GET /api/trees/{hash}", known, s.tree},
 		{"GET /api/diff", read, s.diff},
 		{"GET /api/baselines", read, s.baselines},
+		{"GET /api/studies", read, s.listStudies},
+		{"POST /api/studies", admin, s.makeStudy},
+		{"POST /api/validate-study", admin, s.validateStudy},
+		{"GET /api/studies/{study}", read, s.study},
+		{"POST /api/studies/{study}/control", steer, s.controlStudy},
+		{"GET /api/studies/{study}/csv", read, s.studyCSV},
 		{"GET /api/settings", admin, s.settings},
 		{"GET /api/doctor", admin, s.doctor},
 		{"GET /metrics", read, s.metrics},
@@ -143,6 +151,7 @@ func (s *Server) pageRoutes() []route {
 		{"GET /{$}", open, s.page.serve},
 		{"GET /icon.svg", open, s.page.serve},
 		{"GET /assets/{file...}", open, s.page.serve},
+		{"GET /docs/{file...}", open, s.handbook},
 		{"/", known, s.nowhere},
 	}
 }
@@ -189,6 +198,9 @@ func (s *Server) mount(r route) {
 func (s *Server) register() {
 	for _, r := range s.routes() {
 		s.mount(s.working(r))
+	}
+	for _, r := range s.jobRoutes() {
+		s.mount(r) // an upload lasts, and must hold nothing
 	}
 	for _, r := range s.pageRoutes() {
 		s.mount(s.working(r))

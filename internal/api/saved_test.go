@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"lyceum/internal/api"
@@ -139,37 +141,98 @@ func TestAServerThatStarts(t *testing.T) {
 	}
 }
 
+// silence lets nothing of this home be read unheard. It returns what hears the ledger of the last runtime.
+func (h *home) silence() func() *silent {
+	var last *silent
+	h.wrap = func(s ledger.Store) ledger.Store {
+		last = &silent{Store: s}
+		return last
+	}
+	return func() *silent { return last }
+}
+
 // silent is a ledger of which nobody may read events.
 type silent struct {
 	ledger.Store
+	mu   sync.Mutex // guards read
 	read []string
 }
 
+// reads is whose events were read, once for each time.
+func (s *silent) reads() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.read)
+}
+
 func (s *silent) Read(ctx context.Context, quest string, seq uint64) iter.Seq2[event.Event, error] {
+	s.mu.Lock()
 	s.read = append(s.read, quest)
+	s.mu.Unlock()
 	return s.Store.Read(ctx, quest, seq)
 }
 
-// TestTheListOfAServerThatStarts: what the server before has seen of quests that nobody has touched
-// since is listed without a look at their events.
+// TestTheListOfAServerThatStarts: what is kept of quests that nobody has touched since they came to rest is listed
+// without a look at their events, though no server has ever listed them.
 func TestTheListOfAServerThatStarts(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
+	quiet := h.silence()
+	listed := func(s *server) (list []byte, read []string) {
+		t.Helper()
+		before := len(quiet().reads())
+		list = s.do("GET", "/api/quests", nil).want(t, 200).body
+		return list, quiet().reads()[before:]
+	}
 	first := h.serve(api.Options{})
 	first.societies()
-	want := first.do("GET", "/api/quests", nil).want(t, 200).body
+	want, read := listed(first)
+	if len(read) > 0 {
+		t.Errorf("quests that came to rest in this server were read for its list: %v", read)
+	}
 	first.stop()
 	second := h.serve(api.Options{})
-	quiet := &silent{Store: second.rt.Ledger}
-	second.rt.Ledger = quiet
-	if got := second.do("GET", "/api/quests", nil).want(t, 200).body; !bytes.Equal(got, want) {
+	got, read := listed(second)
+	if !bytes.Equal(got, want) {
 		t.Errorf("the list is\n%s\nand was\n%s", got, want)
 	}
-	if len(quiet.read) > 0 {
-		t.Errorf("the events of %v were read for the list", quiet.read)
+	if len(read) > 0 {
+		t.Errorf("the events of %v were read for the first list of a server", read)
 	}
 	second.do("POST", "/api/quests", map[string]any{"name": "more", "example": "demo-number"}).want(t, 201)
 	if got := second.do("GET", "/api/quests", nil).want(t, 200).body; !bytes.Contains(got, []byte(`"more"`)) {
 		t.Errorf("a new quest is missing in the list: %s", got)
+	}
+	second.do("DELETE", "/api/quests/more", nil).want(t, 204)
+	second.stop()
+	// One that has nothing to go by reads the ledgers, and says the same.
+	must(t, os.Remove(filepath.Join(h.dir, "lyceum-index.db")))
+	if got, read := listed(h.serve(api.Options{})); !bytes.Equal(got, want) || len(read) == 0 {
+		t.Errorf("having read the events of %v, the list is\n%s\nand was\n%s", read, got, want)
+	}
+}
+
+// TestAQuestIsMadeAndStartedWithoutReading: what a server needs of a quest that it has just made it knows; only the
+// run reads the quest's one event, to fold it.
+func TestAQuestIsMadeAndStartedWithoutReading(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.gate = newGate()
+	silence := h.silence()
+	s := h.serve(api.Options{})
+	quiet := silence()
+	made := s.do("POST", "/api/quests", map[string]any{"spec": map[string]any{"name": "new", "problem": "Count.", "model": "gate"}}).want(t, 201).body
+	if len(quiet.reads()) > 0 {
+		t.Errorf("making a quest has read events %d times", len(quiet.reads()))
+	}
+	if shown := s.do("GET", "/api/quests/new", nil).want(t, 200).body; !bytes.Equal(shown, made) || len(quiet.reads()) > 0 {
+		t.Errorf("the quest is shown, after %d reads, as\n%s\nand when it was made\n%s", len(quiet.reads()), shown, made)
+	}
+	started := s.control("new", map[string]any{"action": "start"}).want(t, 200).body
+	if len(quiet.reads()) > 1 {
+		t.Errorf("starting a quest has read events %d times: want once", len(quiet.reads()))
+	}
+	if !bytes.Contains(started, []byte(`"status":"running"`)) {
+		t.Errorf("a quest that was started is told as %s", started)
 	}
 }

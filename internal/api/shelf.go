@@ -116,6 +116,25 @@ func (s *shelf) take(name string) *book {
 	return b
 }
 
+// put makes the book of a quest that was just made of its state, which is the book's from then on, and its first
+// event. It need not be read to be shown.
+func (s *shelf) put(st *quest.State, first event.Event) {
+	b := s.take(st.Name)
+	b.turn <- struct{}{}
+	defer func() { <-b.turn }()
+	if b.state == nil {
+		b.state, b.fault = st, nil
+		b.Views.Take(first, st)
+	}
+}
+
+// has reports whether there is a book of a quest.
+func (s *shelf) has(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.books[name] != nil
+}
+
 // warm reads quests before anybody asks for them, as many as the shelf holds. One that
 // cannot be read is told to whoever asks.
 func (s *shelf) warm(ctx context.Context) {

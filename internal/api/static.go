@@ -37,6 +37,20 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// handbook serves the site of the documents, which say nothing of a home.
+func (s *Server) handbook(w http.ResponseWriter, r *http.Request) error {
+	p, name := newPage(s.opts.Docs), r.PathValue("file")
+	if name == "" {
+		name = "index.html"
+	}
+	if p.files == nil || !p.has(name) {
+		http.Error(w, "there is no such document; all of them: /docs/", http.StatusNotFound)
+		return nil
+	}
+	p.send(w, r, name)
+	return nil
+}
+
 func (p *page) has(name string) bool {
 	if !fs.ValidPath(name) {
 		return false

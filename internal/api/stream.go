@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lyceum/internal/event"
+	"lyceum/internal/runtime"
 	"lyceum/internal/view"
 )
 
@@ -248,7 +249,7 @@ func (rd *reader) tell(kind string, v any) error {
 
 // write sends bytes at once. A reader that leaves them unread for too long is gone.
 func (rd *reader) write(data []byte) error {
-	deadline := rd.server.rt.Clock().Time().Add(rd.server.opts.Stall)
+	deadline := runtime.SystemClock().Time().Add(rd.server.opts.Stall) // a line's: whatever clock events are stamped by
 	if err := rd.rc.SetWriteDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}

@@ -104,7 +104,10 @@ func (s *server) studied(name string) {
 		rows = append(rows, event.ChecklistRow{Holds: true, Item: item})
 	}
 	add(who, &event.PaperSubmitted{Call: made, Checklist: rows, ID: "paper-1", Outline: "outline-1", Revision: 1, Title: "Less error", Tree: *trees["paper/p"]})
-	add(who, &event.ReviewGiven{Answer: w.seq + 1, Paper: "paper-1", Round: 1, Source: "reports/first.md", Summary: "It is sound.", Points: []event.ReviewPoint{{Number: 1, Severity: "major", Text: "Is it noise?"}, {Number: 2, Severity: "minor", Text: "A word is missing."}}})
+	answer := w.seq + 1
+	read := add(who, &event.ReportCall{Answer: answer, Points: 2, Quotes: []event.ReportQuote{{Point: 1, Text: "Is it noise, or is it more?"}, {Point: 2, Text: "A word is missing here."}}, Source: "reports/first.md"})
+	add("core", &event.ReportResult{Call: read, Items: 2})
+	add(who, &event.ReviewGiven{Answer: answer, Paper: "paper-1", Round: 1, Source: "reports/first.md", Summary: "It is sound.", Points: []event.ReviewPoint{{Number: 1, Severity: "major", Text: "Is it noise?"}, {Number: 2, Severity: "minor", Text: "A word is missing."}}})
 	add(who, &event.PointAnswered{Answer: w.seq + 1, Because: []string{"campaign-1"}, How: "slice", Paper: "paper-1", Point: 1, Text: "A slice asks."})
 	branch("run", "run/open", "main")
 	for i := range int64(2) {

@@ -41,6 +41,8 @@ var expected = map[string]string{
 	"GET /api/diff":         "401 400 400 403 403 400",
 	"GET /api/baselines":    "401 200 200 403 403 200",
 	"GET /api/settings":     "401 403 403 403 403 404",
+	"GET /api/studies":      "401 200 200 403 403 200",
+	"POST /api/studies":     "401 403 403 403 403 400",
 	"GET /api/doctor":       "401 403 403 403 403 404",
 	"GET /metrics":          "401 200 200 403 403 200",
 	"GET /api/blobs/{hash}": "401 200 200 200 404 200",
@@ -55,6 +57,8 @@ var expected = map[string]string{
 	"POST /api/quests/{quest}/answers":                  "401 403 400 400 403 400",
 	"GET /api/quests/{quest}/events":                    "401 200 200 200 403 200",
 	"GET /api/quests/{quest}/events/{seq}":              "401 200 200 200 403 200",
+	"GET /api/quests/{quest}/feed":                      "401 200 200 200 403 200",
+	"GET /api/quests/{quest}/lanes":                     "401 200 200 200 403 200",
 	"GET /api/quests/{quest}/timeline":                  "401 200 200 200 403 200",
 	"GET /api/quests/{quest}/agents":                    "401 200 200 200 403 200",
 	"GET /api/quests/{quest}/agents/{agent}":            "401 200 200 200 403 200",
@@ -73,6 +77,7 @@ var expected = map[string]string{
 	"GET /api/quests/{quest}/attempts":                  "401 200 200 200 403 200",
 	"GET /api/quests/{quest}/canvas":                    "401 200 200 200 403 200",
 	"GET /api/quests/{quest}/evidence":                  "401 409 409 409 403 409",
+	"GET /api/quests/{quest}/relations":                 "401 200 200 200 403 200",
 	"GET /api/quests/{quest}/artifacts":                 "401 200 200 200 403 200",
 	"GET /api/quests/{quest}/artifacts/{artifact}":      "401 404 404 404 403 404",
 	"GET /api/quests/{quest}/workflow":                  "401 200 200 200 403 200",
@@ -91,10 +96,26 @@ var expected = map[string]string{
 	"GET /api/quests/{quest}/cost":                      "401 200 200 200 403 200",
 	"GET /api/quests/{quest}/verify":                    "401 200 200 200 403 200",
 	"GET /api/quests/{quest}/replay":                    "401 200 200 200 403 200",
+	"GET /api/quests/{quest}/record":                    "401 200 200 200 403 200",
+	"POST /api/quests/{quest}/jobs":                     "401 400 400 400 403 400",
+
+	"POST /api/validate-study":          "401 403 403 403 403 200",
+	"GET /api/studies/{study}":          "401 404 404 403 403 404",
+	"POST /api/studies/{study}/control": "401 403 404 403 403 404",
+	"GET /api/studies/{study}/csv":      "401 404 404 403 403 404",
+	"POST /api/studies/{study}/jobs":    "401 400 400 403 403 400",
+
+	// Whose a job is, TestJobsAreForWhoMayReadTheirQuest says.
+	"POST /api/imports":         "401 403 403 403 403 400",
+	"GET /api/jobs":             "401 200 200 200 200 200",
+	"GET /api/jobs/{job}":       "401 404 404 404 404 404",
+	"DELETE /api/jobs/{job}":    "401 400 400 400 400 400",
+	"GET /api/jobs/{job}/crate": "401 404 404 404 404 404",
 
 	"GET /{$}":              "200 200 200 200 200 200",
 	"GET /icon.svg":         "200 200 200 200 200 200",
 	"GET /assets/{file...}": "200 200 200 200 200 200",
+	"GET /docs/{file...}":   "200 200 200 200 200 200",
 	"/":                     "401 404 404 404 404 404",
 
 	// Whoever has a token may speak; what about is said by the rows above.
@@ -116,7 +137,7 @@ type gatehouse struct {
 
 func newGatehouse(t *testing.T) *gatehouse {
 	t.Helper()
-	s := newHome(t).serve(api.Options{Failures: 1_000_000, Page: fstest.MapFS{
+	s := newHome(t).serve(api.Options{Failures: 1_000_000, Docs: fstest.MapFS{"a.js": {Data: []byte("js")}}, Page: fstest.MapFS{
 		"index.html": {Data: []byte("<p>page")}, "icon.svg": {Data: []byte("<svg/>")}, "assets/a.js": {Data: []byte("js")}}})
 	s.create("mine", map[string]any{"model": "demo"})
 	s.create("other", map[string]any{"model": "demo", "problem": "Another question that nobody else may read."})

@@ -226,6 +226,16 @@ func TestAModeIsSet(t *testing.T) {
 	s.rt.Societies = append(slices.Clone(s.rt.Societies), moded{})
 	s.create("plans", map[string]any{"model": "demo", "society": "moded"})
 	s.create("alone", map[string]any{"model": "demo"})
+	for name, want := range map[string]api.Detail{
+		"plans": {Mode: "slow", Modes: []api.Mode{{ID: "slow", Name: "Slow"}, {ID: "fast", Name: "Fast"}}},
+		"alone": {Modes: []api.Mode{}},
+	} {
+		var d api.Detail
+		s.do("GET", "/api/quests/"+name, nil).want(t, 200).into(t, &d)
+		if d.Mode != want.Mode || !slices.Equal(d.Modes, want.Modes) || d.Modes == nil {
+			t.Errorf("%s is in mode %q of %v, want %q of %v", name, d.Mode, d.Modes, want.Mode, want.Modes)
+		}
+	}
 	s.control("plans", map[string]any{"action": "mode", "mode": "fast"}).want(t, 200)
 	st, err := s.rt.Load(t.Context(), "plans")
 	must(t, err)

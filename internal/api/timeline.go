@@ -15,7 +15,10 @@ const maxSeqs = 2_000_000
 func (s *Server) timeline(w http.ResponseWriter, r *http.Request) error {
 	p := paramsOf(r)
 	f, text := filter(p), lowerASCII(p.text("text", 200))
-	buckets, want := int(p.number("buckets", 1, 500, 100)), p.truth("seqs")
+	buckets, want, join := int(p.number("buckets", 1, 500, 100)), p.truth("seqs"), p.truth("joined")
+	if join && (text != "" || !f.Empty()) {
+		p.fail(badParameter("joined", "it is for the whole ledger: type, actor, tool and text do not go with it"))
+	}
 	if err := p.done(); err != nil {
 		return err
 	}
@@ -44,13 +47,39 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request) error {
 		Tools     []view.Count  `json:"tools"`
 		Buckets   []view.Bucket `json:"buckets"`
 		Seqs      *[]uint64     `json:"seqs,omitempty"`
+		Ends      *[]uint64     `json:"ends,omitempty"`
 		Truncated bool          `json:"truncated,omitempty"`
-	}{head, len(seqs), b.Timeline.Types(), b.Timeline.Actors(), b.Timeline.Tools(), b.Timeline.Buckets(buckets, seqs), nil, false}
+	}{head, len(seqs), b.Timeline.Types(), b.Timeline.Actors(), b.Timeline.Tools(), b.Timeline.Buckets(buckets, seqs), nil, nil, false}
+	if join {
+		rows, ends := b.Timeline.Joined()
+		n := min(len(rows), maxSeqs)
+		out.Truncated = len(rows) > maxSeqs
+		out.Seqs, out.Ends = new(rows[:n]), new(ends[:n])
+		return s.sendAndClose(w, out, done)
+	}
 	if want {
 		out.Truncated = len(seqs) > maxSeqs
 		out.Seqs = new(seqs[:min(len(seqs), maxSeqs)])
 	}
 	return s.sendAndClose(w, out, done)
+}
+
+// maxLong is the longest time that can be asked for, in microseconds: some thousand years.
+const maxLong = 1 << 55
+
+// lanes answers with who did what when.
+func (s *Server) lanes(w http.ResponseWriter, r *http.Request) error {
+	p := paramsOf(r)
+	from, to, parts := p.number("from", 0, maxLong, 0), p.number("to", 0, maxLong, 0), int(p.number("parts", 1, 2000, 300))
+	if to > 0 && to < from {
+		p.fail(badParameter("to", "it is before from: want a time after it, in microseconds after the first event"))
+	}
+	b, done, err := s.opened(r, p)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return s.sendAndClose(w, b.Timeline.Lanes(from, to, parts), done)
 }
 
 // holding are those of the events whose lines hold a text.

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -12,6 +14,10 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"lyceum/internal/event"
+	"lyceum/internal/ledger"
+	"lyceum/internal/runtime"
 )
 
 // TokenFile is the file of a home that holds the token.
@@ -69,6 +75,59 @@ func ReadToken(home string) (string, error) {
 		return "", fmt.Errorf("%s does not hold a token of 64 hex digits: delete it, and a new one is made", path)
 	}
 	return token, nil
+}
+
+// CheckToken refuses what cannot be a server's token.
+func CheckToken(token string) error {
+	if !tokenForm.MatchString(token) {
+		return errors.New("a server's token has 64 hex digits: make one with openssl rand -hex 32")
+	}
+	return nil
+}
+
+// SetToken makes a token that a person has chosen that of a home, in the place of the one that it
+// has: the programs of this machine find it there.
+func SetToken(home, token string) error {
+	if err := CheckToken(token); err != nil {
+		return err
+	}
+	if has, err := ReadToken(home); err == nil && has == token {
+		return nil
+	}
+	if err := runtime.ReplaceFile(filepath.Join(home, TokenFile), []byte(token+"\n")); err != nil {
+		return fmt.Errorf("write the token: %w", err)
+	}
+	return nil
+}
+
+// The note in which a store that many servers share has the hash of their token: it opens nothing,
+// and no copy of the store has it.
+const (
+	tokenNote = ledger.Grant + "server"
+	tokenKey  = "token"
+)
+
+// ErrOtherToken says that the servers that share a store have another token.
+var ErrOtherToken = errors.New("the servers that share this ledger have another token")
+
+// AgreeOn has all servers that share a store take the same token: the first says which, and whoever
+// comes with another, or with none, gets ErrOtherToken. With replace it is the new one.
+func AgreeOn(ctx context.Context, store ledger.Notes, token string, replace bool) error {
+	hash := []byte(event.HashOf([]byte(token)).String())
+	for {
+		has, err := store.Note(ctx, tokenNote, tokenKey)
+		switch {
+		case err != nil:
+			return fmt.Errorf("look which token the servers of this ledger have: %w", err)
+		case token == "" && has.Body == nil, token != "" && bytes.Equal(has.Body, hash):
+			return nil
+		case token == "" || has.Body != nil && !replace:
+			return ErrOtherToken
+		}
+		if swapped, err := store.SwapNote(ctx, ledger.Note{Kind: tokenNote, Key: tokenKey, Body: hash}, has.Body); err != nil || swapped {
+			return err
+		}
+	}
 }
 
 // TokenReader knows the token of a home and notices when another takes its place. Its zero

@@ -16,12 +16,12 @@ import (
 // holds is looked up with every request, so one that is revoked, by any process, is worth
 // nothing from then on.
 
-// secretPrefix is how secrets begin. What does not begin like that is not looked up.
-const secretPrefix = "lyceum_"
+// SecretPrefix is how secrets begin. What does not begin like that is not looked up.
+const SecretPrefix = "lyceum_"
 
 // NewToken makes a token for a store, and its secret. expires is 0 for never.
 func NewToken(s Scope, note string, now, expires event.Time) (t ledger.Token, secret string) {
-	secret = secretPrefix + rand.Text() + rand.Text()
+	secret = SecretPrefix + rand.Text() + rand.Text()
 	return ledger.Token{
 		ID: strings.ToLower(rand.Text()[:8]), Hash: event.HashOf([]byte(secret)), Scope: s.String(), Note: note, Created: now, Expires: expires,
 	}, secret
@@ -46,7 +46,7 @@ func callerBy(t *ledger.Token, byCookie bool) caller {
 // bySecret finds the token of a secret, nil if none holds. All are compared, each in
 // constant time.
 func (g *guard) bySecret(ctx context.Context, secret string) (*ledger.Token, error) {
-	if g.token == "" || !strings.HasPrefix(secret, secretPrefix) {
+	if g.token == "" || !strings.HasPrefix(secret, SecretPrefix) {
 		return nil, nil
 	}
 	sum := event.HashOf([]byte(secret))

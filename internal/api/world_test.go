@@ -22,7 +22,10 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	h := newHome(t)
 	h.gate = newGate()
-	s := h.serve(api.Options{Model: "demo", Failures: 10_000,
+	s := h.serve(api.Options{Model: "demo", Failures: 10_000, Upload: 30 << 20,
+		Models: func(context.Context) ([]api.Offer, error) {
+			return []api.Offer{{Name: "demo", Ready: true}, {Name: "far/one", Key: "FAR_KEY", Input: "1.00", Output: "2.00"}}, nil
+		},
 		Settings: func(context.Context) (*api.Settings, error) {
 			return &api.Settings{File: "config.yaml", Settings: []api.Setting{{Key: "model", Value: "demo", Set: true, Source: "file", About: "x", Reader: "y"}}}, nil
 		},
@@ -83,7 +86,7 @@ func (s *server) doubted(name string) {
 // path puts values into a pattern's path.
 func (w *world) path(pattern, quest string) string {
 	p := strings.Fields(pattern)[1]
-	for name, value := range map[string]string{"quest": quest, "agent": "agent-0", "ref": w.paper, "hash": w.blob, "seq": "3", "task": "add", "message": "3", "artifact": "idea-1", "card": strings.Repeat("0", 32), "document": "brief.md"} {
+	for name, value := range map[string]string{"quest": quest, "agent": "agent-0", "ref": w.paper, "hash": w.blob, "seq": "3", "task": "add", "message": "3", "artifact": "idea-1", "card": strings.Repeat("0", 32), "document": "brief.md", "job": "none", "study": "many"} {
 		p = strings.ReplaceAll(p, "{"+name+"}", value)
 	}
 	return p

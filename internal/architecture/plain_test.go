@@ -28,6 +28,7 @@ var tables = []string{
 var parsers = map[string]string{
 	"event/weight.go":     "counts the escapes of JSON",
 	"blob/tree.go":        "writes JSON",
+	"proof/note.go":       "reads signed notes",
 	"paper/citations.go":  "reads Markdown",
 	"cli/shell_filter.go": "reads the sequences that a terminal obeys",
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -150,6 +151,18 @@ func TestASocietyIsOneFolder(t *testing.T) {
 			t.Errorf("it says\n%.2000s", out)
 		}
 		other.ok("verify", "race")
+		var said struct {
+			Words []struct {
+				Kind   string
+				Events int
+			}
+		}
+		must(t, json.Unmarshal([]byte(other.ok("verify", "race", "--json")), &said))
+		for _, w := range said.Words {
+			if w.Kind == "machine" && w.Events < 120 || !slices.Contains([]string{"machine", "person"}, w.Kind) {
+				t.Errorf("verify says that it rests on %+v: want 120 counts that are the machine's word, and those of a person", said.Words)
+			}
+		}
 	})
 	t.Run("ItIsKilledAndReplayed", func(t *testing.T) {
 		r.t = t
@@ -184,6 +197,11 @@ policies:
     steps:
       - ask: {type: token.passed, where: {to: runner-2}, reason: "Runner 2 is slow."}
 `), 0o600))
+		never := filepath.Join(t.TempDir(), "quest.yaml")
+		must(t, os.WriteFile(never, []byte("problem: How often?\nsociety: relay\npolicies: [{name: never, steps: [{block: {type: token.passed}}]}]\n"), 0o600))
+		if cmd, out := other.start("policy", "check", never); cmd.Wait() == nil || !strings.Contains(out.String(), "token.passed can never come: it is blocked by never") {
+			t.Errorf("a check of a policy that lets nobody pass the token says\n%s", out)
+		}
 		cmd, out := other.start("run", path)
 		if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 3 || !strings.Contains(out.String(), "runner-1 wants token.passed. Runner 2 is slow.") {
 			t.Fatalf("exit code %d:\n%s", cmd.ProcessState.ExitCode(), out)
@@ -196,6 +214,12 @@ policies:
 	})
 	t.Run("TheRulesOfTheCoreStillHold", func(t *testing.T) {
 		run("test", "-overlay", files, "./internal/architecture", "-run", "TestTheCoreNamesNoSociety|TestANameOfASocietyIsSeen")
+	})
+	t.Run("WhatEverySocietyMustHaveItHas", func(t *testing.T) {
+		run("test", "-overlay", files, "-vet=off", "-run", "TestTheCatalogueSaysWhatAnswersWhat|TestOrdersAreInputs|TestEveryInputIsSomebodysWord|TestCatalogue|"+
+			"TestEveryCallOfTheRuntimeIsLookedAt|TestEveryCallHasAService|TestEveryCallIsLookedAt|"+
+			"TestEveryEventHasWords|TestNoEventIsPutIntoWordsTwice|TestTheCoreSpeaksOfNoSociety",
+			"./internal/event", "./internal/runtime/audit", "./internal/runtime/service", "./internal/view", "./internal/society")
 	})
 	t.Run("ItIsSimulated", func(t *testing.T) {
 		out := run("test", "-overlay", files, "-vet=off", "-v", "-run", "TestTheRelayIsSimulated|TestEverySocietyIsSimulated|TestEveryCallIsSimulated", "./internal/runtime/runtimetest")

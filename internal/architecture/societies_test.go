@@ -1,8 +1,10 @@
 package architecture
 
 import (
+	"errors"
 	"go/ast"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -44,6 +46,120 @@ func TestTheCoreNamesNoSociety(t *testing.T) {
 	if files < 30 {
 		t.Fatalf("only %d files looked at", files)
 	}
+}
+
+// eventsOfStages are the files of package event, besides one of its own, that have events of the society stages.
+var eventsOfStages = []string{"artifacts.go", "bundle.go", "delivery.go"}
+
+// ofTheCore are types of event that stand in a society's file and that the core knows: what they are about is a
+// mechanism of the core's, which one society has asked for first.
+var ofTheCore = map[string]string{
+	"ToolPrepared": "long arguments and files of any society's tools are read by the world",
+	"AgentParked":  "an agent of any society comes to rest",
+	"AdvisorySent": "agents of any society are told what their policies and servers say",
+
+	"ArtifactsDropped": "what has expired is dropped by the runtime, which reads it by Expiring",
+	"HomeCall":         "an executor of any society may get another home",
+	"HomeRenewed":      "an executor of any society may get another home",
+	"PromptStopped":    "a prompt of any executor may be stopped",
+	"TaskSummary":      "an agent's transcript is shortened by the core",
+	"TaskOrder":        "an order from the inbox; whether it may come a society says (MayOrder)",
+	"StudyOrder":       "an order from the inbox; whether it may come a society says (MaySteer)",
+
+	"ConversationBound": "a conversation elsewhere; whether it may be bound a society says (MayBind)",
+	"MailDelivered":     "mail is the core's, for societies with Traits.Mail",
+	"MailWithdrawn":     "mail is the core's, for societies with Traits.Mail",
+	"FilesCall":         "files of mail come into homes",
+	"FilesResult":       "files of mail come into homes",
+	"FileCopy":          "files of mail come into homes",
+	"FileText":          "files of mail come into homes",
+	"SittingBegun":      "with mail, agents work in sittings",
+	"SittingEnded":      "with mail, agents work in sittings",
+	"SittingBlock":      "with mail, agents work in sittings",
+	"ReviewBegun":       "between sittings, an agent may read",
+}
+
+// notApart are files that speak of events of a society and are no part of one yet, and why.
+var notApart = map[string]string{
+	"api/deliveries.go":   "deliveries to conversations are shown for every quest",
+	"api/documents.go":    "baselines of the home are shown beside no quest",
+	"crate/account.go":    "what computed goes into a crate's account as programs do",
+	"tui/chat_history.go": "the conversation is that of a society with mail",
+	"view/agents.go":      "what an agent believes and wants is a column for those that have any",
+	"view/lanes.go":       "lanes have marks for papers and reproductions, for those that have any",
+	"view/talk.go":        "the conversation is that of a society with mail",
+}
+
+// TestTheCoreKnowsNoEventOfASociety: what it asks of such an event is an interface of the catalogue (roles.go).
+func TestTheCoreKnowsNoEventOfASociety(t *testing.T) {
+	t.Parallel()
+	names, types := societyNames(t), map[string]bool{}
+	for _, name := range names {
+		for _, x := range declared(t, name+".go") {
+			types[x] = true
+		}
+	}
+	for _, file := range eventsOfStages {
+		for _, x := range declared(t, file) {
+			types[x] = true
+		}
+	}
+	if len(types) < 80 {
+		t.Fatalf("only %d types of event are seen in the files of societies, want those of all", len(types))
+	}
+	known, files := map[string]bool{}, map[string]bool{}
+	each(t, func(path string, f *ast.File) {
+		if !slices.Contains(nameless, filepath.Dir(path)) || slices.Contains(registers, path) || ofSociety(path, names) {
+			return
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if x, ok := sel.X.(*ast.Ident); !ok || x.Name != "event" || !types[sel.Sel.Name] {
+				return true
+			}
+			switch {
+			case ofTheCore[sel.Sel.Name] != "":
+				known[sel.Sel.Name] = true
+			case notApart[path] != "":
+				files[path] = true
+			default:
+				t.Errorf("%s speaks of event.%s, which is a society's: want an interface in roles.go of package event, or a file of the society's", path, sel.Sel.Name)
+			}
+			return true
+		})
+	})
+	for name := range ofTheCore {
+		if !known[name] {
+			t.Errorf("the core no longer speaks of event.%s: want it off the list", name)
+		}
+	}
+	for path := range notApart {
+		if !files[path] {
+			t.Errorf("%s no longer speaks of events of a society: want it off the list", path)
+		}
+	}
+}
+
+// declared are the types that a file of package event declares, nothing if there is none.
+func declared(t *testing.T, file string) (names []string) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(root, "internal", "event", file))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(parse(t, file, string(data)), func(n ast.Node) bool {
+		if x, ok := n.(*ast.TypeSpec); ok {
+			names = append(names, x.Name.Name)
+		}
+		return true
+	})
+	return names
 }
 
 func TestANameOfASocietyIsSeen(t *testing.T) {

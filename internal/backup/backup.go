@@ -1,7 +1,7 @@
 // Package backup copies a home while quests run in it. The copy is itself a home.
 //
-// The ledgers are copied first, as they are at one moment; all the rest follows from
-// that copy. Whoever has a home open holds a share in its blob store, so nobody can
+// The ledgers are copied first, as they are at one moment, or, where machines share them, each quest
+// as it is at one; all the rest follows from that copy. Whoever has a home open holds a share in its blob store, so nobody can
 // collect a blob meanwhile, and a blob is durable before the event that names it: what
 // the copied ledgers refer to is there until the backup has it.
 //
@@ -169,18 +169,20 @@ func (m *maker) begin() (unlock func() error, err error) {
 
 // fill makes the home that the backup is.
 func (m *maker) fill(ctx context.Context) (err error) {
-	source, ok := m.rt.Ledger.(interface {
-		Backup(ctx context.Context, path string, progress func(done, all int64)) error
-	})
-	if !ok {
-		return errors.New("this ledger cannot be copied while it is open")
+	if err := m.studies(ctx); err != nil {
+		return fmt.Errorf("studies: %w", err)
 	}
 	path := filepath.Join(m.home(), "lyceum.db")
-	err = source.Backup(ctx, path, func(done, all int64) { m.report.Bytes = done; m.progress("ledgers", done, all) })
-	if err != nil {
-		return err
+	source, atOnce := m.rt.Ledger.(interface {
+		Backup(ctx context.Context, path string, progress func(done, all int64)) error
+	})
+	if atOnce {
+		err = source.Backup(ctx, path, func(done, all int64) { m.report.Bytes = done; m.progress("ledgers", done, all) })
+		if err != nil {
+			return err
+		}
 	}
-	if err := m.open(ctx, path); err != nil {
+	if err := m.open(ctx, path, !atOnce); err != nil {
 		return err
 	}
 	if err := m.files(ctx); err != nil {
@@ -195,8 +197,8 @@ func (m *maker) fill(ctx context.Context) (err error) {
 	return nil
 }
 
-// open opens the copied ledgers, and brings along what they refer to.
-func (m *maker) open(ctx context.Context, path string) (err error) {
+// open opens the copied ledgers, fills them if they are empty yet, and brings along what they refer to.
+func (m *maker) open(ctx context.Context, path string, empty bool) (err error) {
 	store, err := sqlite.Open(path, nil)
 	if err != nil {
 		return err
@@ -209,6 +211,11 @@ func (m *maker) open(ctx context.Context, path string) (err error) {
 	}
 	defer func() { err = errors.Join(err, blobs.Close()) }()
 	m.copy = &runtime.Runtime{Ledger: store, Blobs: blobs, Societies: m.rt.Societies, Home: m.home(), Clock: m.rt.Clock, Version: m.rt.Version}
+	if empty {
+		if err := m.ledgers(ctx); err != nil {
+			return err
+		}
+	}
 	heads, err := store.Quests(ctx)
 	if err != nil {
 		return err
@@ -220,6 +227,32 @@ func (m *maker) open(ctx context.Context, path string) (err error) {
 		m.progress("folders of quests", int64(i), int64(len(heads)))
 		if err := m.quest(ctx, h); err != nil {
 			return fmt.Errorf("quest %s: %w", h.Quest, err)
+		}
+	}
+	return nil
+}
+
+// ledgers copies those of a store that has no copy of itself to give, such as one that is shared by machines: quest by quest, each as
+// it is at one moment. Others remove quests meanwhile, and those are in no backup.
+func (m *maker) ledgers(ctx context.Context) error {
+	heads, err := m.rt.Ledger.Quests(ctx)
+	if err != nil {
+		return err
+	}
+	// The large blobs come later, with those of all quests.
+	bare := &runtime.Runtime{Ledger: m.copy.Ledger, Blobs: m.rt.Blobs, Societies: m.rt.Societies, Home: m.home(), Clock: m.rt.Clock, Version: m.rt.Version}
+	for i, h := range heads {
+		m.progress("quests", int64(i), int64(len(heads)))
+		_, err := m.rt.Copy(ctx, bare, h.Quest)
+		switch {
+		case errors.Is(err, ledger.ErrNoQuest):
+			if err := m.copy.Ledger.Remove(ctx, h.Quest); err != nil && !errors.Is(err, ledger.ErrNoQuest) {
+				return err
+			}
+		case isDamage(err):
+			m.report.Damaged = append(m.report.Damaged, err.Error()+"; what is before that is in the backup")
+		case err != nil:
+			return err
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ import (
 	blobfs "lyceum/internal/blob/fs"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/ledger/sqlite"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,7 +26,7 @@ import (
 // leftOut reports whether something at the top of a home is not copied: it comes in
 // another way, is made again, stands for a process or is a credential.
 func leftOut(name string) bool {
-	return slices.Contains([]string{"blobs", "cache", "claims", "quests", "server", "serving", "token"}, name) ||
+	return slices.Contains([]string{"blobs", "cache", "claims", "quests", "server", "serving", "studies", "token"}, name) ||
 		strings.HasPrefix(name, "lyceum.db") || strings.HasPrefix(name, "lyceum-index.db") || strings.HasPrefix(name, ".token-")
 }
 
@@ -40,6 +42,10 @@ func (m *maker) files(ctx context.Context) error {
 		case e.Name() == "token":
 			m.report.LeftOut = append(m.report.LeftOut, "token (the credential of lyceum serve, which makes a new one)")
 		case leftOut(e.Name()):
+		case e.Name() == "config.yaml":
+			if err := errors.Join(m.file(ctx, e.Name()), m.keptHere()); err != nil {
+				return err
+			}
 		default:
 			if err := m.file(ctx, e.Name()); err != nil {
 				return err
@@ -47,6 +53,23 @@ func (m *maker) files(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// elsewhere are the lines of a config.yaml that say where ledgers and blobs are kept.
+var elsewhere = regexp.MustCompile(`(?m)^(ledger|blobs)[ \t]*:`)
+
+// keptHere has the copied config.yaml not lead whoever opens the backup to the stores that it was made of: what was
+// there is here.
+func (m *maker) keptHere() error {
+	path := filepath.Join(m.home(), "config.yaml")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !elsewhere.Match(text) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, elsewhere.ReplaceAll(text, []byte("# in the home that this is a backup of: $0")), 0o600)
 }
 
 // file copies a file or a folder of the home. One that went meanwhile is no more.
@@ -144,11 +167,21 @@ func (m *maker) quest(ctx context.Context, h ledger.Head) error {
 // workspace copies a workspace that is not as recorded, if the quest stands still:
 // a person's hand was in it. Of a quest that runs, or ran since, the ledger has the
 // workspace that belongs to it.
-func (m *maker) workspace(ctx context.Context, h ledger.Head, agent string, recorded *event.TreeRef) (err error) {
+func (m *maker) workspace(ctx context.Context, h ledger.Head, agent string, recorded *event.TreeRef) error {
 	still, err := m.still(ctx, h)
 	if err != nil || !still {
 		return err
 	}
+	if err = m.lookAt(ctx, h, agent, recorded); err != nil {
+		// Whoever runs the quest, or removes it, takes folders away while they are read.
+		if still, unknown := m.still(ctx, h); unknown == nil && !still {
+			return os.RemoveAll(filepath.Join(m.copy.QuestDir(h.Quest), "agents", agent))
+		}
+	}
+	return err
+}
+
+func (m *maker) lookAt(ctx context.Context, h ledger.Head, agent string, recorded *event.TreeRef) error {
 	from, err := os.OpenRoot(filepath.Join(m.rt.QuestDir(h.Quest), "agents", agent))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -165,7 +198,7 @@ func (m *maker) workspace(ctx context.Context, h ledger.Head, agent string, reco
 	if err := m.copyFolder(ctx, from, to); err != nil {
 		return err
 	}
-	if still, err = m.still(ctx, h); err != nil || !still {
+	if still, err := m.still(ctx, h); err != nil || !still {
 		return errors.Join(err, os.RemoveAll(to))
 	}
 	m.report.Workspaces = append(m.report.Workspaces, h.Quest+"/"+agent)
@@ -287,4 +320,25 @@ func flushAll(dir string) error {
 		return err
 	}
 	return errors.Join(unix.Syncfs(int(f.Fd())), f.Close())
+}
+
+// studies copies the ledgers of studies, as they are at one moment. They come before those of quests: a
+// study that goes on in the backup finds quests that it does not know of yet, and takes them for its
+// own; it never misses one.
+func (m *maker) studies(ctx context.Context) (err error) {
+	const name = "studies/lyceum.db"
+	from := filepath.Join(m.rt.Home, name)
+	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	store, err := sqlite.Open(from, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	to := filepath.Join(m.home(), name)
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	return store.Backup(ctx, to, nil)
 }

@@ -12,7 +12,7 @@ import (
 type CheckOptions struct {
 	// Depth is how many selections deep it looks; 0 means 12.
 	Depth int
-	// States is how many states it looks at; 0 means 100,000.
+	// States is how many states it looks at; 0 means MaxStates.
 	States int
 	// Accept says of a deadlock that it is meant to be one. Nil accepts none.
 	Accept func(Status) bool
@@ -23,7 +23,13 @@ type CheckOptions struct {
 	// come any more, whatever is selected, is wrong, though there may be much to do
 	// in it. Nil is none.
 	Reach Matcher
+	// Once are events each of which must be possible somewhere: one that is blocked in
+	// every state can never come. It is judged where every state was looked at.
+	Once []Matcher
 }
+
+// MaxStates is how many states a check looks at, if nobody says how many.
+const MaxStates = 100_000
 
 // Result is what a check found.
 type Result string
@@ -61,9 +67,9 @@ func (p *Program) Check(opts CheckOptions) (Verdict, error) {
 		opts.Depth = 12
 	}
 	if opts.States == 0 {
-		opts.States = 100_000
+		opts.States = MaxStates
 	}
-	c := &checker{opts: opts, threads: map[string]*thread{}, seen: map[[sha256.Size]byte]int{}}
+	c := &checker{opts: opts, threads: map[string]*thread{}, seen: map[[sha256.Size]byte]int{}, once: make([]hope, len(opts.Once))}
 	for _, t := range p.threads {
 		c.threads[t.Name] = t
 	}
@@ -78,6 +84,14 @@ type checker struct {
 	ways    []way
 	// places is what is known of each state besides.
 	places []place
+	// once is what is known of each of Once.
+	once []hope
+}
+
+// hope is whether an event was possible anywhere, and who blocked it where it was not.
+type hope struct {
+	came bool
+	by   map[string]bool
 }
 
 // place is where a state leads.
@@ -136,12 +150,28 @@ func (c *checker) run(p *Program) (Verdict, error) {
 }
 
 // unless returns the verdict, unless there is a state from which nothing of Reach
-// can come any more. States that nobody has looked further from may still lead
-// there.
+// can come any more, or something of Once never came. States that nobody has looked
+// further from may still lead there.
 func (c *checker) unless(v Verdict) Verdict {
-	if c.opts.Reach == nil {
-		return v
+	if c.opts.Reach != nil {
+		v = c.reached(v)
 	}
+	for i := range c.once {
+		if h := &c.once[i]; v.Result == Holds && !h.came {
+			v.Result, v.Reason = Fails, fmt.Sprintf("%s can never come%s", c.opts.Once[i], blockedBy(h.by))
+		}
+	}
+	return v
+}
+
+func blockedBy(names map[string]bool) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return ": it is blocked by " + strings.Join(slices.Sorted(maps.Keys(names)), ", ")
+}
+
+func (c *checker) reached(v Verdict) Verdict {
 	var queue []int
 	for i := range c.places {
 		if c.places[i].good || c.places[i].open {
@@ -168,10 +198,7 @@ func (c *checker) unless(v Verdict) Verdict {
 		}
 	}
 	v.Result, v.Trace = Fails, c.trace(trap)
-	v.Reason = fmt.Sprintf("from here on %s can never come", c.opts.Reach)
-	if len(by) > 0 {
-		v.Reason += ": it is blocked by " + strings.Join(slices.Sorted(maps.Keys(by)), ", ")
-	}
+	v.Reason = fmt.Sprintf("from here on %s can never come%s", c.opts.Reach, blockedBy(by))
 	return v
 }
 
@@ -270,6 +297,7 @@ func (c *checker) look(p *Program) (enabled []Event, at place, wrong string) {
 				return nil, at, fmt.Sprintf("thread %s breaks down over %s: %s", b.Thread, r.Event, b.Fault)
 			}
 		}
+		c.hope(r.Event, by)
 		meant := c.opts.Reach != nil && c.opts.Reach.Match(r.Event) == Yes
 		if len(by) == 0 {
 			enabled = append(enabled, r.Event)
@@ -290,6 +318,23 @@ func (c *checker) look(p *Program) (enabled []Event, at place, wrong string) {
 		return nil, at, s.String()
 	}
 	return nil, at, ""
+}
+
+// hope notes of an event that somebody wants whether it can come.
+func (c *checker) hope(e Event, by []Blocker) {
+	for i, m := range c.opts.Once {
+		if m.Match(e) != Yes {
+			continue
+		}
+		h := &c.once[i]
+		h.came = h.came || len(by) == 0
+		for _, b := range by {
+			if h.by == nil {
+				h.by = map[string]bool{}
+			}
+			h.by[b.Thread] = true
+		}
+	}
 }
 
 // at returns a program at a place.

@@ -3,10 +3,11 @@ package behavior
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"lyceum/internal/plain"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -123,7 +124,7 @@ func within(err error, path ...any) error {
 	return &fault{path: append(path, f.path...), text: f.text}
 }
 
-var threadName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+var threadName = plain.Form{First: "a-z0-9", Rest: "a-z0-9-", Most: 63}
 
 const notAField = "%.40q is not the name of a field, such as agent or args.path"
 

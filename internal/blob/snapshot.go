@@ -265,7 +265,7 @@ func (s *snapshot) keep(ctx context.Context, at string, tree *treeWriter) (event
 	ref := event.RefOf(data)
 	held := s.prev.tree(at, ref.Hash)
 	if held && !s.held {
-		held, err = s.store.Has(ctx, ref.Hash)
+		held, err = Held(ctx, s.store, ref.Hash)
 	}
 	what := "store the tree of folder " + quote(at)
 	switch {
@@ -416,7 +416,7 @@ func (s *snapshot) unchanged(ctx context.Context, at string, info fs.FileInfo) (
 		return Entry{}, false, nil
 	}
 	if !s.held {
-		held, err := s.store.Has(ctx, h)
+		held, err := Held(ctx, s.store, h)
 		if err != nil {
 			return Entry{}, false, &storing{err}
 		}

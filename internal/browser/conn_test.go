@@ -111,7 +111,7 @@ func FuzzTree(f *testing.F) {
 			}
 			all = append(all, n)
 		}
-		nodes, _ := order(all)
+		nodes, _ := order(all, nil)
 		if len(nodes) > 16 {
 			t.Errorf("%d nodes of 16", len(nodes))
 		}

@@ -71,21 +71,38 @@ const reading = `(() => {
 	return out;
 })()`
 
+// document is what reading says of one.
+type document struct {
+	Elements float64 `json:"elements"`
+	Title    string  `json:"title"`
+	URL      string  `json:"url"`
+	Text     string  `json:"text"`
+}
+
 // rest brings the page to rest.
 func (p *page) rest(ctx context.Context) error {
-	if err := p.ask(ctx, quiet, nil); err != nil {
+	if err := p.ask(ctx, p.frame, quiet, nil); err != nil {
 		return err
+	}
+	frames, _, err := p.frames(ctx)
+	if err != nil {
+		return err
+	}
+	for _, frame := range frames {
+		if err := p.ask(ctx, frame, quiet, nil); err != nil && !refused(err) {
+			return err
+		}
 	}
 	return p.pass(ctx, ended)
 }
 
-// ask has a script of ours say something of the page, in a world that the page's scripts do not
+// ask has a script of ours say something of a frame, in a world that the page's scripts do not
 // reach.
-func (p *page) ask(ctx context.Context, script string, result any) error {
+func (p *page) ask(ctx context.Context, frame, script string, result any) error {
 	var world struct {
 		ID int64 `json:"executionContextId"`
 	}
-	if err := p.call(ctx, "Page.createIsolatedWorld", params{"frameId": p.frame, "worldName": "lyceum"}, &world); err != nil {
+	if err := p.call(ctx, "Page.createIsolatedWorld", params{"frameId": frame, "worldName": "lyceum"}, &world); err != nil {
 		return err
 	}
 	var said struct {
@@ -126,13 +143,12 @@ func (p *page) recorded(s *Sight) {
 // look sees what there is.
 func (p *page) look(ctx context.Context, s *Sight) error {
 	p.recorded(s)
-	var r struct {
-		Elements float64 `json:"elements"`
-		Title    string  `json:"title"`
-		URL      string  `json:"url"`
-		Text     string  `json:"text"`
+	var r document
+	if err := p.ask(ctx, p.frame, reading, &r); err != nil {
+		return err
 	}
-	if err := p.ask(ctx, reading, &r); err != nil {
+	left, err := p.within(ctx, &r)
+	if err != nil {
 		return err
 	}
 	s.Title, s.URL = plain.Brief(plain.Line(r.Title), maxName), plain.Brief(plain.Line(r.URL), maxURL)
@@ -149,10 +165,38 @@ func (p *page) look(ctx context.Context, s *Sight) error {
 	if s.Nodes = nodes; cut {
 		s.Cut = append(s.Cut, "nodes")
 	}
+	if left {
+		s.Cut = append(s.Cut, "frames")
+	}
 	if !p.v.Picture {
 		return nil
 	}
 	return p.picture(ctx, s)
+}
+
+// within adds what the frames of a page have: their elements, and their texts after the page's own.
+// left says that there are some that were not looked into.
+func (p *page) within(ctx context.Context, r *document) (left bool, err error) {
+	frames, left, err := p.frames(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, frame := range frames {
+		var in document
+		err := p.ask(ctx, frame, reading, &in)
+		switch {
+		case refused(err):
+			left = true
+		case err != nil:
+			return false, err
+		default:
+			r.Elements += in.Elements
+			if in.Text != "" && len(r.Text) <= maxText {
+				r.Text += "\n" + in.Text
+			}
+		}
+	}
+	return left, nil
 }
 
 // picture takes one of what is in the window.

@@ -32,6 +32,27 @@ for p in $places; do
 done
 exit 117`
 
+// look is a script that finds out whether there is one of the browsers that its arguments name.
+const look = `for p; do command -v "$p" >/dev/null && exit 0; done
+exit 117`
+
+// Find says whether a computer has a browser, without starting it: ErrUnavailable, with what to do
+// next, if it has none.
+func Find(ctx context.Context, c *computer.Computer, o Options) error {
+	looked := places
+	if o.Program != "" {
+		looked = []string{o.Program}
+	}
+	res, err := c.Run(ctx, computer.Command{ID: "find-browser", Args: append([]string{"sh", "-c", look, "browser"}, looked...)})
+	if err != nil {
+		return fmt.Errorf("look for a browser: %w", err)
+	}
+	if res.Exit == none {
+		return &Missed{Looked: looked}
+	}
+	return nil
+}
+
 // flags have a browser begin the same way each time, speak with nobody, and ask nobody.
 // Its own sandbox cannot be inside another, and the computer is one.
 var flags = []string{

@@ -7,6 +7,9 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/plain"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // axNode is a node of the accessibility tree, as the browser tells it.
@@ -53,13 +56,89 @@ func (p *page) tree(ctx context.Context) (nodes []Node, cut bool, err error) {
 	if err := p.call(ctx, "Accessibility.getFullAXTree", nil, &all); err != nil {
 		return nil, false, err
 	}
-	nodes, cut = order(all.Nodes)
-	return nodes, cut, nil
+	frames, left, err := p.frames(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	inside := map[int64][]axNode{}
+	for _, frame := range frames {
+		owner, below, err := p.framed(ctx, frame)
+		switch {
+		case refused(err):
+			left = true // a frame that is gone, or in another process
+		case err != nil:
+			return nil, false, err
+		default:
+			inside[owner] = below
+		}
+	}
+	nodes, cut = order(all.Nodes, inside)
+	return nodes, cut || left, nil
+}
+
+// maxFrames is how many frames of a page are looked into.
+const maxFrames = 30
+
+// frames are the frames inside the page, in the order of the tree; more says that there are more
+// than are looked into. What is in them came with the page: everything else is refused.
+func (p *page) frames(ctx context.Context) (ids []string, more bool, err error) {
+	type frame struct {
+		Frame struct {
+			ID string `json:"id"`
+		} `json:"frame"`
+		Children []jsontext.Value `json:"childFrames"`
+	}
+	var tree struct {
+		Top frame `json:"frameTree"`
+	}
+	if err := p.call(ctx, "Page.getFrameTree", nil, &tree); err != nil {
+		return nil, false, err
+	}
+	for next := tree.Top.Children; len(next) > 0; {
+		if len(ids) == maxFrames {
+			return ids, true, nil
+		}
+		var f frame
+		if err := json.Unmarshal(next[0], &f, lenient); err != nil {
+			return nil, false, fmt.Errorf("read the frames of a page: %w", err)
+		}
+		ids, next = append(ids, f.Frame.ID), append(f.Children, next[1:]...)
+	}
+	return ids, false, nil
+}
+
+// framed is the tree of a frame, and the element that it is in.
+func (p *page) framed(ctx context.Context, frame string) (owner int64, nodes []axNode, err error) {
+	var element struct {
+		ID int64 `json:"backendNodeId"`
+	}
+	if err := p.call(ctx, "DOM.getFrameOwner", params{"frameId": frame}, &element); err != nil {
+		return 0, nil, err
+	}
+	var all struct {
+		Nodes []axNode `json:"nodes"`
+	}
+	err = p.call(ctx, "Accessibility.getFullAXTree", params{"frameId": frame}, &all)
+	return element.ID, all.Nodes, err
 }
 
 // order puts nodes into the order of the tree. What means nothing by itself is left out, what is
-// inside it is not. No node comes twice, whatever the browser says.
-func order(all []axNode) (nodes []Node, cut bool) {
+// inside it is not. inside are the trees of frames, by the elements that they are in. No node comes
+// twice, whatever the browser says.
+func order(all []axNode, inside map[int64][]axNode) (nodes []Node, cut bool) {
+	o := &ordering{inside: inside}
+	o.tree(all, 0, 0)
+	return o.nodes, o.cut
+}
+
+type ordering struct {
+	inside map[int64][]axNode // a frame's is taken out when it is gone through
+	nodes  []Node
+	cut    bool
+}
+
+// tree goes through the nodes of one document, whose ids are its own.
+func (o *ordering) tree(all []axNode, depth, level int) {
 	byID, seen := make(map[string]*axNode, len(all)), map[string]bool{}
 	for i := range all {
 		byID[all[i].ID] = &all[i]
@@ -71,25 +150,28 @@ func order(all []axNode) (nodes []Node, cut bool) {
 			return
 		}
 		seen[id] = true
-		if len(nodes) >= maxNodes || level > 5*maxDepth {
-			cut = true
+		if len(o.nodes) >= maxNodes || level > 5*maxDepth {
+			o.cut = true
 			return
 		}
 		if n.means() {
-			if nodes = append(nodes, n.node(depth)); depth < maxDepth {
+			if o.nodes = append(o.nodes, n.node(depth)); depth < maxDepth {
 				depth++
 			}
 		}
 		for _, child := range n.Children {
 			add(child, depth, level+1)
 		}
+		if frame, ok := o.inside[n.Element]; ok && n.Element != 0 {
+			delete(o.inside, n.Element)
+			o.tree(frame, depth, level+1)
+		}
 	}
 	for i := range all {
 		if all[i].Parent == "" {
-			add(all[i].ID, 0, 0)
+			add(all[i].ID, depth, level)
 		}
 	}
-	return nodes, cut
 }
 
 func (n *axNode) means() bool {

@@ -76,13 +76,14 @@ editors.`,
 	cmd.Flags().StringVar(&record, "record", "", "write every line of the protocol to this file")
 	complete(cmd, "model", modelNames)
 	complete(cmd, "society", func(*cobra.Command) []string { return societies().Names() })
-	return cmd
+	return a.weakLimits(cmd)
 }
 
 // agentOptions are what sessions begin with.
 func (a *app) agentOptions(cmd *cobra.Command, f *specFlags) (opts agent.Options, err error) {
 	opts = agent.Options{
-		Society: f.society, Model: cmp.Or(f.model, a.config.Model), NoThinking: f.noThinking, Cost: sessionCost,
+		Believed: a.believed,
+		Society:  f.society, Model: cmp.Or(f.model, a.config.Model), NoThinking: f.noThinking, Cost: sessionCost,
 		Models: modelNames(cmd), Folders: slices.Collect(maps.Values(a.config.Repos)), Token: os.Getenv(tokenVariable),
 		NoKey: func(err error) bool { return strings.Contains(err.Error(), provider.NoKey) },
 		Say:   func(line string) { fmt.Fprintln(a.err, printable(line)) },

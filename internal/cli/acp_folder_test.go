@@ -17,6 +17,7 @@ import (
 	"time"
 
 	lyceumacp "lyceum/internal/acp"
+	"lyceum/internal/canary"
 	"lyceum/internal/need"
 
 	acp "github.com/coder/acp-go-sdk"
@@ -318,6 +319,60 @@ func TestASessionsFolderIsTheRepo(t *testing.T) {
 		h.ok("replay", id)
 		if strings.Contains(h.ok("trace", id, "--jsonl"), h.work) {
 			t.Error("the ledger says where the folder is")
+		}
+	})
+}
+
+// TestTheSDKsClientHasDiffsAndPlans: the editor on the official SDK reads and writes its own buffers,
+// is shown a diff before it permits one, and draws the stages of a study as a plan.
+func TestTheSDKsClientHasDiffsAndPlans(t *testing.T) {
+	t.Parallel()
+	talks(t, func(t *testing.T, h *home) {
+		h.repository()
+		main := filepath.Join(h.work, "main.py")
+		e := h.editAs(acp.ClientCapabilities{Fs: acp.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: true}}, "--model", "script:plan.yaml")
+		e.buffers[main] = "print(1) # not saved\n"
+		e.choose = option("write")
+		id := e.begin(h.work)
+		r, err := e.conn.Prompt(e.ctx(), acp.PromptRequest{SessionId: id, Prompt: []acp.ContentBlock{acp.TextBlock("Please mend it: "), acp.ResourceLinkBlock("main.py", "file://"+main)}})
+		if err != nil || r.StopReason != acp.StopReasonEndTurn {
+			t.Fatalf("the prompt ended with %q (%v), want end_turn", r.StopReason, err)
+		}
+		if e.buffers[main] != "print(2)\n" || h.read("main.py") != "print(1) # mine\n" {
+			t.Errorf("the editor holds %q and the disk %q, want the change in the editor alone", e.buffers[main], h.read("main.py"))
+		}
+		var shown []string
+		for _, p := range e.asked {
+			for _, c := range p.ToolCall.Content {
+				if c.Diff != nil && c.Diff.OldText != nil {
+					shown = append(shown, c.Diff.Path+": "+*c.Diff.OldText+" -> "+c.Diff.NewText)
+				}
+			}
+		}
+		if !slices.Contains(shown, main+": print(1) # not saved\n -> print(2)\n") {
+			t.Errorf("the editor was asked with the diffs %q, want that of main.py", shown)
+		}
+		e.choose = option("leave")
+		e.says(id, "Once again.", acp.StopReasonEndTurn)
+		if e.buffers[main] != "print(2)\n" {
+			t.Errorf("after a no the editor holds %q, want what it held", e.buffers[main])
+		}
+
+		must(t, os.WriteFile(filepath.Join(h.work, "study.yaml"), []byte("rules:\n  - on: {turn: 1}\n    call: [{tool: move_anchor, args: {to: baseline, reason: Known.}}]\n  - say: Yes.\n"), 0o600))
+		e = h.edit("--model", "script:study.yaml", "--society", "stages")
+		e.says(e.begin(h.work), "Which forecast is best?", acp.StopReasonEndTurn)
+		var plans []string
+		for _, n := range e.updates {
+			if n.Update.Plan != nil {
+				plan := ""
+				for _, x := range n.Update.Plan.Entries {
+					plan += x.Content + " " + string(x.Status) + ", "
+				}
+				plans = append(plans, plan)
+			}
+		}
+		if len(plans) != 1 || !strings.HasPrefix(plans[0], "scout completed, baseline in_progress, idea pending, ") || strings.Count(plans[0], ",") != 7 {
+			t.Errorf("the editor was shown the plans %q, want one of seven stages at baseline", plans)
 		}
 	})
 }
@@ -786,21 +841,13 @@ func TestCommands(t *testing.T) {
 			t.Error("a command before there is a quest")
 		}
 		d.says(id, "/etc/passwd is what?") // no command
-		var names []string
-		for _, n := range d.updates {
-			if c := n.Update.AvailableCommandsUpdate; c != nil {
-				for _, a := range c.AvailableCommands {
-					names = append(names, a.Name)
-				}
-			}
-		}
 		calls := h.count(id, "model.call")
 		if calls != 1 {
 			t.Errorf("there were %d calls of a model, want one", calls)
 		}
 		d.notices()
 		for command, want := range map[string]string{
-			"/verify": id + " is unchanged", "/evidence": "not a contract net", "/deliver": "Nothing is different", "/deliver nobody": "no agent",
+			"/verify": "not signed: whoever has the ledger could have written all of it", "/evidence": "not a contract net", "/deliver": "Nothing is different", "/deliver nobody": "no agent",
 			"/fork Try something else.": "session " + id + "-fork-1 goes on",
 		} {
 			if stop := d.says(id, command); stop != acp.StopReasonEndTurn {
@@ -822,18 +869,28 @@ func TestCommands(t *testing.T) {
 		again := h.desk(bareDesk)
 		again.load(id, h.work)
 		again.says(id, "/verify")
-		told := func() bool { // beside the answer, and maybe after the next one
+		told := func() (names []string) { // beside the answer, and maybe after the next one
 			again.mu.Lock()
 			defer again.mu.Unlock()
-			return slices.ContainsFunc(again.updates, func(n acp.SessionNotification) bool { return n.Update.AvailableCommandsUpdate != nil })
+			for _, n := range again.updates {
+				if c := n.Update.AvailableCommandsUpdate; c != nil {
+					names = nil
+					for _, a := range c.AvailableCommands {
+						names = append(names, a.Name)
+					}
+				}
+			}
+			return names
 		}
-		for deadline := time.Now().Add(patience); !told(); time.Sleep(10 * time.Millisecond) {
+		names := told()
+		for deadline := time.Now().Add(patience); names == nil; names = told() {
 			if time.Now().After(deadline) {
 				t.Fatal("a session that is loaded has no commands")
 			}
+			time.Sleep(10 * time.Millisecond)
 		}
-		if diff := cmp.Diff([]string{"verify", "evidence", "fork", "deliver"}, slices.Compact(names)); names != nil && diff != "" {
-			t.Errorf("the commands are %v", names)
+		if len(names) < 5 || !slices.Equal(names[:4], []string{"verify", "evidence", "fork", "deliver"}) || !slices.Contains(names[4:], "status") {
+			t.Errorf("the commands are %v, want those of a folder and of a conversation", names)
 		}
 	})
 }
@@ -911,19 +968,9 @@ func TestServersOfTheClient(t *testing.T) {
 		t.Errorf("the quest has other servers (-want +got):\n%s\n%s", diff, got)
 	}
 	h.ok("verify", id)
-	found := ""
-	must(t, filepath.WalkDir(h.dir, func(path string, e os.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if err == nil && strings.Contains(string(data), secret) {
-			found = path
-		}
-		return err
-	}))
-	if found != "" || strings.Contains(d.err.String(), secret) {
-		t.Errorf("a secret of the client is in %q", found)
+	canary.Nowhere(t, h.dir, secret)
+	if strings.Contains(d.err.String(), secret) {
+		t.Errorf("a secret of the client was printed: %s", d.err.String())
 	}
 }
 

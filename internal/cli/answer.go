@@ -174,7 +174,7 @@ func (a *app) thanks(ctx context.Context, name string, running bool) string {
 
 // lookedAfter reports whether a server waits with a quest, and takes what is posted.
 func (a *app) lookedAfter(ctx context.Context, name string) bool {
-	return a.rt.IsMarked(name) && a.served(ctx)
+	return a.rt.IsMarked(ctx, name) && a.served(ctx)
 }
 
 // served reports whether a server of this home is up.

@@ -79,7 +79,7 @@ func TestCleanArtifacts(t *testing.T) {
 	h.run("clean", "q", "--artifacts").want(t, 0, "There are no artifacts to drop.")
 
 	for _, quest := range []string{"q", "before"} {
-		h.run("verify", quest).want(t, 0, "1 artifacts of runs that were not accepted have expired", "unchanged")
+		h.run("verify", quest).want(t, 0, "1 artifacts of runs that were not accepted have expired", "consistent")
 		h.run("replay", quest).want(t, 0, "identical")
 	}
 	// The folder .executor, which the script uses, is not recorded: commands there differ.
@@ -90,14 +90,14 @@ func TestCleanArtifacts(t *testing.T) {
 	h.ok("export", "q", "q.zip")
 	other := newHome(t, nil)
 	other.ok("import", filepath.Join(h.work, "q.zip"))
-	other.run("verify", "q").want(t, 0, "have expired", "unchanged")
+	other.run("verify", "q").want(t, 0, "have expired", "consistent")
 
 	// A fork has what is left of the homes, and says what is not.
 	h.ok("clean", "q")
 	h.ok("fork", "q", "--name", "after")
 	h.ok("fork", "q", "--name", "ended", "--at", fmt.Sprint(ended))
 	for _, quest := range []string{"after", "ended"} {
-		h.run("verify", quest).want(t, 0, "have expired", "unchanged")
+		h.run("verify", quest).want(t, 0, "have expired", "consistent")
 	}
 	h.run("fork", "q", "--name", "running", "--at", fmt.Sprint(running)).want(t, 2, "are no longer kept")
 
@@ -162,7 +162,7 @@ func TestCleanArtifactsIsKilled(t *testing.T) {
 		if len(h.kept(accepted)) == 0 {
 			t.Errorf("%s what an accepted manifest names is gone", when)
 		}
-		h.run("verify", "q").want(t, 0, "1 artifacts of runs that were not accepted have expired", "unchanged")
+		h.run("verify", "q").want(t, 0, "1 artifacts of runs that were not accepted have expired", "consistent")
 		h.run("replay", "q").want(t, 0, "identical")
 	}
 
@@ -211,10 +211,10 @@ func TestCleanArtifactsOfAFailedTask(t *testing.T) {
 	if left := h.kept(made); len(left) > 0 {
 		t.Errorf("what a failed task made is still there: %v", left)
 	}
-	h.run("verify", "q").want(t, 0, "1 artifacts of runs that were not accepted have expired", "unchanged")
+	h.run("verify", "q").want(t, 0, "1 artifacts of runs that were not accepted have expired", "consistent")
 	h.ok("clean", "q")
 	h.ok("message", "q", "Is there anything left?")
 	h.run("run", "q").want(t, failedCode)
-	h.run("verify", "q").want(t, 0, "have expired", "unchanged")
+	h.run("verify", "q").want(t, 0, "have expired", "consistent")
 	h.run("replay", "q").want(t, 0, "identical")
 }

@@ -20,13 +20,16 @@ func TestFaultsWithinATask(t *testing.T) {
 		{"a sparse artifact of 1 GB", "auto", "    mkdir -p .lyceum; truncate -s 1G .lyceum/big; " + work + "\n" +
 			`    manifest '[{type: build_output, ref: .lyceum/big, generated_by: me, checksum: "sha256:` + strings.Repeat("0", 64) + `"}]'`,
 			wrongTwice("manifest"), "it has 1024 MiB, and an artifact may have 64"},
+		{"a command whose child takes all memory", "{driver: auto, memory: 128MiB}", `    ask '"method":"terminal/create","params":{"sessionId":"s","command":"sh","args":["-c","tail /dev/zero; exit 1"]}'` + "\n    sleep " + seconds,
+			wrongTwice("memory"), "A command had no memory left: a computer has 128 MB"},
+		{"an executor that takes all memory", "{driver: auto, memory: 128MiB}", "    exec tail /dev/zero", wrongTwice("memory"), "The executor had no memory left: a computer has 128 MB"},
 		{"a fork bomb", "{driver: auto, processes: 40}", "    while :; do sleep " + seconds + " & done", wrongTwice("executor"), "the agent has ended"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			h := newHome(t, nil)
 			sandboxed(t, h)
-			agentFiles(h, "max_cli_duration_seconds: 60", c.computer, c.does, "")
+			agentFiles(h, "max_cli_duration_seconds: 240, max_cli_memory_mb: 128", c.computer, c.does, "")
 			h.startFor(3*patience, "run", "quest.yaml").wait().want(t, failedCode)
 			if got := h.course("q"); got != c.course {
 				t.Errorf("the task: got %q, want %q", got, c.course)
@@ -39,7 +42,7 @@ func TestFaultsWithinATask(t *testing.T) {
 			if left := helpers(t, h.dir); len(left) > 0 {
 				t.Errorf("computers that are still up: %v", left)
 			}
-			h.run("verify", "q").want(t, 0, "unchanged")
+			h.run("verify", "q").want(t, 0, "consistent")
 		})
 	}
 	t.Cleanup(func() {

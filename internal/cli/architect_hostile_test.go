@@ -252,7 +252,7 @@ func TestAnExecutorThatTakesTooLong(t *testing.T) {
 			t.Errorf("the answer does not say what was tried: %s", e.line)
 		}
 	}
-	h.run("verify", "q").want(t, 0, "unchanged")
+	h.run("verify", "q").want(t, 0, "consistent")
 	h.run("replay", "q").want(t, 0, "identical")
 }
 

@@ -65,7 +65,7 @@ func TestAnArchitectsQuest(t *testing.T) {
 		t.Errorf("show has of the task %q, want %q", got, want)
 	}
 
-	h.run("verify", "new-command").want(t, 0, "new-command: unchanged", "verify --execute runs them")
+	h.run("verify", "new-command").want(t, 0, "new-command: consistent", "verify --execute runs them")
 	h.run("replay", "new-command").want(t, 0, "new-command: identical")
 	l = h.run("deliver", "new-command")
 	l.want(t, 0, "+++ b/commands/count.sh", "+wc -w | tr -d ' '", "+++ b/tests/count.sh")

@@ -44,9 +44,10 @@ with it.
 	}
 	cmd.Flags().StringVar(&f.name, "name", "", "name of the quest, instead of one made of the question")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the outcome as JSON, as show does, and nothing else")
+	a.telling.yesFlag(cmd)
 	f.spec(cmd)
 	f.limits(cmd)
-	return cmd
+	return a.weakLimits(cmd)
 }
 
 // ask makes a quest of a question, and returns its name.

@@ -18,72 +18,127 @@ import (
 	"lyceum/internal/runtime/audit"
 	"lyceum/internal/scratch"
 	"lyceum/internal/trajectory"
+	"lyceum/internal/vouch"
 
 	"github.com/spf13/cobra"
 )
 
-// examineCommand makes verify and replay, which differ in what they look for.
-func (a *app) examineCommand(use, short, long, good string, examine func(context.Context, *runtime.Runtime, string, func(uint64)) (*audit.Report, error)) *cobra.Command {
+// verifyCommand makes verify.
+func (a *app) verifyCommand() *cobra.Command {
 	var asJSON, execute bool
 	var opts audit.ExecuteOptions
+	var known knownBefore
 	cmd := &cobra.Command{
-		Use: use + " <quest|file.zip>", Short: short, Long: long,
+		Use: "verify <quest|file.zip>", Short: "Check a quest, and say what is known of it and what rests on whose word",
+		Long: `Check the hash chain, the form of every event, that the rules derive what is derived,
+every blob and workspace that was recorded, what searches found and programs printed as
+far as it can be known again, and the files of the quest's folder. Calculations, and whatever
+else gives the same on every machine, are run again. The homes of agents, as they stand now, are
+not looked at: they are the agents' own.
+
+"consistent" means that all of it fits together, and no more: whoever chose the inputs and
+recomputed every hash gets the same word. So it also says what was derived again, what was run
+again, and what rests on somebody's word, and whose; docs/proof.md tells what that is worth.
+Who knows a head from before, or is given one by somebody else than the quest's owner, checks
+it with --head or --since: nothing before it was changed since it was known. The checkpoints of
+the quest are judged as well: who signed it, up to where, and who else saw that.
+
+With --execute the computer calls that were recorded are then run again, each from the
+workspace as it was when it began, in a fresh computer without network, and twice if it does not
+come out as recorded. Each is the same, different, or not checkable, and why. An image that is
+not here is built only with --build or --build-network.
+
+Exit codes: 0 consistent, and all that was run again is the same; 1 something does not hold, or is
+different, or a head or key that was asked for is not there; 2 wrong usage; 3 nothing is
+different, but some of what was to be run again is not checkable.`,
 		Args: exactArgs(1, "a quest's name or an exported file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if (opts.Build || opts.BuildNetwork) && !execute {
 				return usagef("--build and --build-network go with --execute: nothing else needs an image")
 			}
+			if err := known.read(); err != nil {
+				return err
+			}
 			rt, name, done, err := a.subject(ctx, args[0])
 			if err != nil {
 				return err
 			}
 			defer done() // also when it is interrupted
-			rep, err := examine(ctx, rt, name, a.counter(use, asJSON))
+			out, err := a.verified(ctx, rt, name, &known, a.counter("verify", asJSON))
 			if err != nil {
 				return err
 			}
 			if !asJSON {
-				a.printReport(rep, good)
+				a.printVerified(out.Report)
+				a.printProven(name, out.Proof)
 			}
-			out := checkedJSON{Verdict: good, Report: rep}
-			if rep.Difference != nil {
-				out.Verdict = "differs"
-			}
-			if execute && rep.Difference == nil {
+			if execute && out.Verdict != differs {
 				if out.Execution, err = a.execute(ctx, rt, name, opts, asJSON); err != nil {
 					return err
 				}
 			}
 			if out.Execution != nil && out.Execution.Different > 0 {
-				out.Verdict = "differs"
+				out.Verdict = differs
 			}
 			if asJSON {
 				if err := a.printJSON(out); err != nil {
 					return err
 				}
 			}
-			if out.Verdict != good {
-				return errFailed
-			}
-			return nil
+			return out.exit()
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	if use == "verify" {
-		cmd.Flags().BoolVar(&execute, "execute", false, "run the recorded computer calls again and compare what comes out")
-		cmd.Flags().BoolVar(&opts.Build, "build", false, "with --execute: build the image of the quest's Dockerfile if it is not here, without network")
-		cmd.Flags().BoolVar(&opts.BuildNetwork, "build-network", false, "the same, with network")
-	}
-	return a.questArg(cmd)
+	cmd.Flags().BoolVar(&execute, "execute", false, "run the recorded computer calls again and compare what comes out")
+	cmd.Flags().BoolVar(&opts.Build, "build", false, "with --execute: build the image of the quest's Dockerfile if it is not here, without network")
+	cmd.Flags().BoolVar(&opts.BuildNetwork, "build-network", false, "the same, with network")
+	cmd.Flags().StringVar(&known.head, "head", "", "a `HASH` that somebody cited: fails if no event has it, and says which one has")
+	cmd.Flags().StringArrayVar(&known.since, "since", nil, "a head known before, or a file with a checkpoint: fails unless the quest goes on from there (may be repeated)")
+	cmd.Flags().StringArrayVar(&known.keys, "key", nil, "a `KEY`, by its name or whole, as lyceum key export prints it: fails unless it signed the quest (may be repeated)")
+	return a.weakLimits(a.questArg(cmd))
 }
+
+// verified checks a quest, and what its checkpoints say of it.
+func (a *app) verified(ctx context.Context, rt *runtime.Runtime, name string, known *knownBefore, progress func(uint64)) (*checkedJSON, error) {
+	rep, err := audit.VerifyWith(ctx, rt, name, audit.Options{Progress: progress, Known: known.hashes})
+	if err != nil {
+		return nil, err
+	}
+	out := &checkedJSON{Verdict: differs, Report: rep}
+	if rep.Difference != nil {
+		return out, nil
+	}
+	if out.Proof, err = a.proven(ctx, rt, name, known); err != nil {
+		return nil, err
+	}
+	if len(out.Proof.Missing) == 0 {
+		out.Verdict = audit.Consistent
+	}
+	return out, nil
+}
+
+// differs is the verdict on a quest of which something does not hold.
+const differs = "differs"
 
 // checkedJSON is what verify and replay print for programs.
 type checkedJSON struct {
-	// Verdict is unchanged or identical, or differs.
+	// Verdict is consistent or identical, or differs.
 	Verdict string `json:"verdict"`
 	*audit.Report
 	Execution *audit.Execution `json:"execution,omitempty"`
+	Proof     *vouch.Proven    `json:"proof,omitempty"`
+}
+
+// exit is how a check ends the process.
+func (c *checkedJSON) exit() error {
+	if c.Verdict == differs {
+		return errFailed
+	}
+	if again := c.Report.Again; again != nil && again.NotCheckable > 0 || c.Execution != nil && c.Execution.NotCheckable > 0 {
+		return errResting
+	}
+	return nil
 }
 
 // execute runs a quest's computer calls again, and tells of each as it is done.
@@ -93,8 +148,11 @@ func (a *app) execute(ctx context.Context, rt *runtime.Runtime, name string, opt
 			return
 		}
 		why := ""
+		if c.Exit != nil && c.Again != nil {
+			why = fmt.Sprintf(" (exit code %d, then %d)", *c.Again, *c.Exit)
+		}
 		if c.Why != "" {
-			why = ": " + oneLine(c.Why, 300)
+			why += ": " + oneLine(c.Why, 300)
 		}
 		fmt.Fprintf(a.out, "%*d/%d  %-13s  seq %d, %s of %s, %s%s\n", len(fmt.Sprint(of)), number, of, c.Status, c.Seq, c.Kind, c.Actor, oneLine(c.What, 60), why)
 	}
@@ -105,16 +163,40 @@ func (a *app) execute(ctx context.Context, rt *runtime.Runtime, name string, opt
 	return x, err
 }
 
-func (a *app) verifyCommand() *cobra.Command {
-	return a.examineCommand("verify", "Check that nothing of a quest was changed",
-		"Check the hash chain, the form of every event, that the rules derive what is derived,\nevery blob and workspace that was recorded, what searches found and programs printed as\nfar as it can be known again, and the files of the quest's folder. The homes of agents, as they stand now, are\nnot looked at: they are the agents' own. Exits 1 at the first that does not hold.\n\nWith --execute the computer calls that were recorded are then run again, each from the\nworkspace as it was when it began, in a fresh computer without network. Each is the same,\ndifferent, or not checkable, and why. Exits 1 if one is different. An image that is not\nhere is built only with --build or --build-network.",
-		"unchanged", audit.Verify)
-}
-
 func (a *app) replayCommand() *cobra.Command {
-	return a.examineCommand("replay", "Derive a quest again from its inputs and compare, event for event",
-		"Feed the recorded inputs to the rules, without calling any model or tool, and\ncompare every event they lead to with the one recorded, byte for byte. Exits 1 at\nthe first difference and shows both sides.",
-		"identical", audit.Replay)
+	const identical = "identical"
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "replay <quest|file.zip>", Short: "Derive a quest again from its inputs and compare, event for event",
+		Long: "Feed the recorded inputs to the rules, without calling any model or tool, and\ncompare every event they lead to with the one recorded, byte for byte. Exits 1 at\nthe first difference and shows both sides.",
+		Args: exactArgs(1, "a quest's name or an exported file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			rt, name, done, err := a.subject(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			defer done()
+			rep, err := audit.Replay(ctx, rt, name, a.counter("replay", asJSON))
+			if err != nil {
+				return err
+			}
+			out := checkedJSON{Verdict: identical, Report: rep}
+			if rep.Difference != nil {
+				out.Verdict = differs
+			}
+			if asJSON {
+				if err := a.printJSON(out); err != nil {
+					return err
+				}
+			} else if !a.printDifference(rep) {
+				fmt.Fprintf(a.out, "%s: %s (%d events: %d inputs, %d derived; %d blobs)\n", rep.Quest, identical, rep.Events, rep.Inputs, rep.Derived, rep.Blobs)
+			}
+			return out.exit()
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return a.questArg(cmd)
 }
 
 // counter shows how far a long examination has come.
@@ -129,14 +211,24 @@ func (a *app) counter(verb string, quiet bool) func(uint64) {
 	}
 }
 
-func (a *app) printReport(r *audit.Report, good string) {
+// printVerified says what verify found.
+func (a *app) printVerified(r *audit.Report) {
+	if a.printDifference(r) {
+		return
+	}
+	for _, line := range audit.Lines(r) {
+		fmt.Fprintln(a.out, printable(line))
+	}
+}
+
+// printDifference prints the notes of a check, and what does not hold. It reports whether there is something.
+func (a *app) printDifference(r *audit.Report) bool {
 	for _, note := range r.Notes {
 		fmt.Fprintf(a.out, "note: %s\n", printable(note))
 	}
 	d := r.Difference
 	if d == nil {
-		fmt.Fprintf(a.out, "%s: %s (%d events: %d inputs, %d derived; %d blobs)\n", r.Quest, good, r.Events, r.Inputs, r.Derived, r.Blobs)
-		return
+		return false
 	}
 	fmt.Fprintf(a.out, "%s: differs at %s\n", r.Quest, printable(d.Error()))
 	if d.Recorded != "" {
@@ -145,6 +237,7 @@ func (a *app) printReport(r *audit.Report, good string) {
 	if d.Computed != "" {
 		fmt.Fprintf(a.out, "computed: %s\n", printable(d.Computed))
 	}
+	return true
 }
 
 // subject is the quest that an argument means: one of the home, or an exported
@@ -165,7 +258,7 @@ func (a *app) subject(ctx context.Context, arg string) (*runtime.Runtime, string
 	if err != nil {
 		return nil, "", nil, err
 	}
-	rt, closeAll, err := openRuntime(temp.Path, nil, nil)
+	rt, closeAll, err := openRuntime(ctx, temp.Path, a.weakly(nil), places{}, true, nil)
 	if err != nil {
 		return nil, "", nil, errors.Join(err, temp.Close())
 	}
@@ -261,7 +354,7 @@ was given before stands for one of theirs.
 	cmd.Flags().StringVar(&o.Name, "name", "", "name of the new quest")
 	cmd.Flags().StringVar(&o.Name, "as", "", "the same as --name")
 	_ = cmd.Flags().MarkHidden("as") // it was its name before
-	cmd.MarkFlagsMutuallyExclusive("name", "as")
+	exclusive(cmd, "name", "as")
 	cmd.Flags().StringVar(&o.Model, "model", "", "another model")
 	cmd.Flags().StringVar(&seed, "seed", "", "another seed")
 	cmd.Flags().StringVar(&o.Message, "message", "", "something to say to the agents first")
@@ -440,6 +533,9 @@ func (a *app) collect(ctx context.Context) error {
 	}
 	if err == nil && bytes > 0 {
 		fmt.Fprintf(a.out, "Freed %d bytes of blobs.\n", bytes)
+	}
+	if wait := a.rt.Lingers(); err == nil && wait > 0 && a.rt.Garbage() {
+		fmt.Fprintf(a.out, "Others may write to the same stores: blobs that were put in the last %v stay for now, and go with a later lyceum clean, or by a lyceum serve.\n", wait)
 	}
 	if err == nil {
 		err = a.rt.Pack(ctx)

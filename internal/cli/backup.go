@@ -23,6 +23,10 @@ Not in a backup are caches, the server's token and tokens that were made for it,
 what stands for processes. Quests that run are in it as they stood; workspaces as last
 recorded, and as they are where nobody runs the quest.
 
+Where ledgers or blobs are elsewhere (docs/cluster.md), they are brought along: the copy
+is a home of files, with each quest as it is at one moment. lyceum restore brings it back
+into a ledger of either kind.
+
   lyceum backup /mnt/disk/lyceum-monday
   lyceum --home /mnt/disk/lyceum-monday verify primes`,
 		Args: exactArgs(1, "a folder or a file.tar that is not there yet"),
@@ -56,6 +60,11 @@ func (a *app) backupProgress(quiet bool) backup.Progress {
 	if quiet {
 		return nil
 	}
+	return a.progress("backup")
+}
+
+// progress says every two seconds how far a command is.
+func (a *app) progress(command string) backup.Progress {
 	last := runtime.SystemClock()
 	return func(what string, done, all int64) {
 		if runtime.SystemClock()-last < 2_000_000 {
@@ -64,11 +73,11 @@ func (a *app) backupProgress(quiet bool) backup.Progress {
 		last = runtime.SystemClock()
 		switch {
 		case what == "ledgers":
-			fmt.Fprintf(a.err, "backup: %s, %d of %d MiB\n", what, done>>20, all>>20)
+			fmt.Fprintf(a.err, "%s: %s, %d of %d MiB\n", command, what, done>>20, all>>20)
 		case all > 0:
-			fmt.Fprintf(a.err, "backup: %s, %d of %d\n", what, done, all)
+			fmt.Fprintf(a.err, "%s: %s, %d of %d\n", command, what, done, all)
 		default:
-			fmt.Fprintf(a.err, "backup: %s, %d\n", what, done)
+			fmt.Fprintf(a.err, "%s: %s, %d\n", command, what, done)
 		}
 	}
 }

@@ -79,18 +79,18 @@ func (h *home) whole() {
 	for _, q := range h.names() {
 		var out, errOut bytes.Buffer
 		code := cli.Main(h.t.Context(), []string{"--home", h.dir, "verify", q}, strings.NewReader(""), &out, &errOut)
-		lyceum{code, out.String(), errOut.String()}.want(h.t, 0, "unchanged")
+		lyceum{code, out.String(), errOut.String()}.want(h.t, 0, "consistent")
 	}
 }
 
 func TestAHomeOfTheBuildBefore(t *testing.T) {
 	t.Parallel()
 	h := oldHome(t)
-	if doctor := h.run("doctor"); !strings.Contains(doctor.out, "it has format 1; the next command that opens it keeps a copy and brings it to format 3") {
+	if doctor := h.run("doctor"); !strings.Contains(doctor.out, "it has format 1; the next command that opens it keeps a copy and brings it to format 5") {
 		t.Errorf("doctor says %s, want that the home is of format 1", doctor.out)
 	}
 	first := h.run("trace", "primes")
-	first.want(t, 0, "asks solo/3", "finished", "from format 1 to 3", "lyceum.db.before-2")
+	first.want(t, 0, "asks solo/3", "finished", "from format 1 to 5", "lyceum.db.before-2")
 	second := h.run("trace", "demo-number")
 	second.want(t, 0, "finished")
 	if second.errOut != "" {
@@ -104,7 +104,7 @@ func TestAHomeOfTheBuildBefore(t *testing.T) {
 	}
 	h.run("list").want(t, 0, "primes", "other rules")
 	h.run("run", "quest.yaml", "--name", "new").want(t, 0)
-	h.run("verify", "new").want(t, 0, "unchanged")
+	h.run("verify", "new").want(t, 0, "consistent")
 	copied, err := filepath.Glob(filepath.Join(h.dir, "lyceum.db.*"))
 	if err != nil || len(copied) != 1 {
 		t.Errorf("beside the ledgers there are %v, %v; want one copy", copied, err)
@@ -123,7 +123,7 @@ func TestAFormerHomeIsBackAgainByItsCopy(t *testing.T) {
 		t.Errorf("the former home has the quests %v, want the three it had", names)
 	}
 	h.ok("run", "quest.yaml", "--name", "newer")
-	h.run("verify", "newer").want(t, 0, "unchanged")
+	h.run("verify", "newer").want(t, 0, "consistent")
 }
 
 func TestABackupIsAHome(t *testing.T) {
@@ -240,7 +240,7 @@ func TestADamagedHomeIsBackedUpAsItIs(t *testing.T) {
 		execute(t, h.database(), "DELETE FROM events WHERE quest = 1 AND seq = 3")
 		h.run("backup", "b").want(t, 1, "Damaged in the home", "ask")
 		b := h.at(filepath.Join(h.work, "b"))
-		b.run("verify", "other").want(t, 0, "unchanged")
+		b.run("verify", "other").want(t, 0, "consistent")
 		b.run("verify", "ask").want(t, 1)
 		in, err := filepath.Glob(filepath.Join(h.dir, "blobs", "??", "*"))
 		must(t, err)

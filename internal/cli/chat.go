@@ -50,6 +50,9 @@ an object in each line, and the input may be objects, too: {"text": "…", "file
 			if err != nil {
 				return err
 			}
+			if err := a.beforeTalk(cmd.Context(), name, asJSON); err != nil {
+				return err
+			}
 			t, err := a.talkWith(cmd.Context(), name)
 			if err != nil {
 				return err
@@ -69,7 +72,8 @@ an object in each line, and the input may be objects, too: {"text": "…", "file
 	cmd.Flags().BoolVar(&plain, "plain", false, "read and print lines, also on a terminal")
 	f.spec(cmd)
 	f.sources(cmd)
-	return a.questArg(cmd)
+	a.telling.yesFlag(cmd)
+	return a.weakLimits(a.questArg(cmd))
 }
 
 // talk is a conversation with a quest, and what runs the quest meanwhile.

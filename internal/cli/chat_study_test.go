@@ -137,3 +137,39 @@ func TestAStudyInAnEditor(t *testing.T) {
 	e.end()
 	h.ok("replay", string(id))
 }
+
+// TestAnEditorHearsWhatAResearcherSays: what it says with interact stands in the editor as it stands in
+// the chat, a question once, and the answer of the study once.
+func TestAnEditorHearsWhatAResearcherSays(t *testing.T) {
+	t.Parallel()
+	talksOf(t, `rules:
+  - on: {turn: 1}
+    say: "I look at the series."
+    call: [{tool: interact, args: {kind: milestone, text: "The series are read.", files: [notes.md]}}]
+  - on: {turn: 2}
+    call: [{tool: interact, args: {kind: decision_request, text: "Which error?", options: ["mean", "root"]}}]
+  - on: {last: "mean"}
+    call: [{tool: complete, args: {answer: "The mean is best."}}]
+  - say: "I wait."
+`, func(t *testing.T, h *home) {
+		e := h.edit("--model", "script:plan.yaml", "--society", "stages")
+		e.choose = option("mean")
+		id := e.begin(h.work)
+		_, err := e.conn.SetSessionMode(e.ctx(), acp.SetSessionModeRequest{SessionId: id, ModeId: "finalize"})
+		must(t, err)
+		e.says(id, "Which forecast is best?", acp.StopReasonEndTurn)
+		said := e.words()
+		for want, n := range map[string]int{"\n\nThe series are read.\n\n(file: notes.md)\n\n": 1, "Which error?": 1, "The mean is best.": 1} {
+			if got := strings.Count(said, want); got != n {
+				t.Errorf("the editor shows %q %d times, want %d:\n%s", want, got, n, said)
+			}
+		}
+		again := h.edit()
+		_, err = again.conn.LoadSession(again.ctx(), acp.LoadSessionRequest{SessionId: id, Cwd: h.work, McpServers: []acp.McpServer{}})
+		must(t, err)
+		if got := strings.TrimPrefix(again.words(), "user: Which forecast is best?\n"); got != said {
+			t.Errorf("loaded, the editor shows\n%s\nwant\n%s", got, said)
+		}
+		h.ok("replay", string(id))
+	})
+}

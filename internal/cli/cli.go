@@ -13,24 +13,22 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
 
 	"lyceum/internal/api"
 	"lyceum/internal/blob"
-	blobfs "lyceum/internal/blob/fs"
 	"lyceum/internal/computer"
 	"lyceum/internal/computer/bubblewrap"
 	"lyceum/internal/computer/docker"
 	"lyceum/internal/computer/namespaces"
+	"lyceum/internal/conduct"
 	"lyceum/internal/config"
 	"lyceum/internal/event"
+	"lyceum/internal/identity"
 	"lyceum/internal/ledger"
-	"lyceum/internal/ledger/sqlite"
 	"lyceum/internal/mcp/login"
 	"lyceum/internal/model/provider"
 	"lyceum/internal/notify"
@@ -44,7 +42,6 @@ import (
 	"lyceum/internal/tool"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // The exit codes.
@@ -60,15 +57,23 @@ const (
 type app struct {
 	in       io.Reader
 	out, err io.Writer
+	// ctx is that of the command: stores are opened in it, which may be far away.
+	ctx      context.Context
 	homeFlag string
+	// ledgerFlag is the address of the ledger as it was typed.
+	ledgerFlag string
+	// weak is --weak-limits.
+	weak bool
 
 	home   string
 	config *config.Config
+	places places
 	rt     *runtime.Runtime
 	closes []func() error
 
-	// showing is how a run is shown.
+	// showing and telling are how a run is shown.
 	showing showing
+	telling telling
 	// waits says that the command is patient. It is set once, before the command works.
 	waits atomic.Bool
 }
@@ -103,6 +108,7 @@ func firstInterrupts() []os.Signal {
 // which the first interrupt ends. The second ends the process, wherever it is, but for
 // commands that are patient: they see to it themselves.
 func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	heap.raise(firstFloor)
 	a := &app{in: in, out: out, err: errOut}
 	ctx, stop := signal.NotifyContext(ctx, firstInterrupts()...)
 	defer stop()
@@ -111,6 +117,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 			stop() // signals are what they were
 		}
 	})()
+	a.ctx = ctx
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(in)
@@ -187,6 +194,8 @@ func hint(err error) string {
 	switch {
 	case errors.Is(err, ledger.ErrNoQuest):
 		return "See the quests there are with: lyceum list"
+	case errors.Is(err, conduct.ErrNone):
+		return "See the studies there are with: lyceum study list"
 	case errors.Is(err, ledger.ErrNoToken):
 		return "See the tokens there are with: lyceum token list"
 	case errors.Is(err, ledger.ErrClaimed):
@@ -231,6 +240,7 @@ it at any step, take it elsewhere.
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.PersistentFlags().StringVar(&a.homeFlag, "home", "", "where quests are kept (default $LYCEUM_HOME or ~/.lyceum)")
+	root.PersistentFlags().StringVar(&a.ledgerFlag, "ledger", "", "the `ADDRESS` of a PostgreSQL ledger without its password, or home (default $LYCEUM_LEDGER, or ledger in config.yaml)")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w\nSee: %s --help", flagFault(err), cmd.CommandPath())
 	})
@@ -241,8 +251,8 @@ it at any step, take it elsewhere.
 		}
 		root.AddCommand(commands...)
 	}
-	group("ask", "Ask:", a.askCommand(), a.initCommand(), a.createCommand(), a.runCommand(), a.chatCommand(), a.forkCommand())
-	look := []*cobra.Command{a.listCommand(), a.showCommand(), a.watchCommand(), a.traceCommand(), a.relationsCommand(), a.diffCommand()}
+	group("ask", "Ask:", a.askCommand(), a.initCommand(), a.createCommand(), a.runCommand(), a.chatCommand(), a.forkCommand(), a.studyCommand())
+	look := []*cobra.Command{a.listCommand(), a.showCommand(), a.watchCommand(), a.topCommand(), a.traceCommand(), a.costCommand(), a.relationsCommand(), a.diffCommand()}
 	for _, name := range societies().Names() {
 		look = append(look, named(name).commands(a)...)
 	}
@@ -252,41 +262,64 @@ it at any step, take it elsewhere.
 		a.resumeCommand(), a.limitCommand(), a.modeCommand(),
 		a.controlCommand("stop", "Stop a quest; lyceum run goes on with it", func() event.Body { return &event.QuestStopped{Reason: "stopped by a person"} }),
 		a.shellCommand())
-	group("prove", "Prove and keep:", a.verifyCommand(), a.replayCommand(), a.exportCommand(), a.importCommand(), a.previewCommand(), a.deliverCommand(), a.backupCommand(), a.cleanCommand())
+	group("prove", "Prove and keep:", a.verifyCommand(), a.replayCommand(), a.exportCommand(), a.importCommand(), a.previewCommand(), a.deliverCommand(), a.backupCommand(), a.restoreCommand(), a.takeOverCommand(), a.moveCommand(), a.redactCommand(), a.cleanCommand(), a.checkpointsCommand(), a.keyCommand(), a.witnessCommand())
 	group("set", "Set up:", a.serveCommand(), a.acpCommand(), a.mcpCommand(), a.tokenCommand(), a.connectorCommand(), a.modelsCommand(), a.executorsCommand(), a.configCommand(), a.profileCommand(), a.skillsCommand(), a.toolsCommand(), a.rulesCommand(), a.memoryCommand(), a.policyCommand(), a.schemaCommand(),
-		a.doctorCommand(), a.versionCommand(), a.licensesCommand())
+		a.doctorCommand(), a.docsCommand(), a.versionCommand(), a.licensesCommand())
 	root.SetHelpCommandGroupID("set")
 	root.SetCompletionCommandGroupID("set")
 	return root
 }
 
-// configure finds the home, which need not be there, and reads its configuration.
+// configure finds the home, which need not be there, reads its configuration, and finds out where quests are kept.
 func (a *app) configure() (err error) {
 	if a.home, err = config.Home(a.homeFlag); err == nil {
 		a.config, err = config.Load(a.home)
+	}
+	if err == nil {
+		a.places, err = placesOf(a.ledgerFlag, a.config)
 	}
 	return err
 }
 
 // open makes the runtime ready. Commands that only read do not make a home.
 func (a *app) open(mayCreate bool) error {
-	home, err := config.Home(a.homeFlag)
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(filepath.Join(home, "lyceum.db")); errors.Is(err, fs.ErrNotExist) && !mayCreate {
-		return fmt.Errorf("%w: there is nothing in %s yet", ledger.ErrNoQuest, home)
-	}
 	if err := a.configure(); err != nil {
 		return err
 	}
-	rt, closeAll, err := openRuntime(home, a.config, func(line string) { fmt.Fprintln(a.err, printable(line)) })
+	if !mayCreate && a.places.ledger == "" && !hasDatabase(a.home) {
+		return nothingYet(a.home)
+	}
+	rt, closeAll, err := openRuntime(a.ctx, a.home, a.weakly(a.config), a.places, mayCreate, a.saying())
 	if err != nil {
 		return err
 	}
 	a.rt = rt
 	a.closes = append(a.closes, closeAll)
 	return nil
+}
+
+// weakLimits adds the flag for commands that start computers in this process.
+func (a *app) weakLimits(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().BoolVar(&a.weak, "weak-limits", false, "start computers also where this kernel does not show all the memory that they hold, as weak_limits in config.yaml does")
+	return cmd
+}
+
+// weakly is a configuration, which there need not be, as the flag has it.
+func (a *app) weakly(conf *config.Config) *config.Config {
+	if !a.weak {
+		return conf
+	}
+	var c config.Config
+	if conf != nil {
+		c = *conf
+	}
+	c.WeakLimits = true
+	return &c
+}
+
+// saying prints a line that is for people.
+func (a *app) saying() func(line string) {
+	return func(line string) { fmt.Fprintln(a.err, printable(line)) }
 }
 
 // look is open for commands that only show what is there: a mistake in config.yaml is told
@@ -304,8 +337,14 @@ func (a *app) look() error {
 	default:
 		return err
 	}
-	rt, closeAll, again := openRuntime(a.home, new(config.Config), func(line string) { fmt.Fprintln(a.err, printable(line)) })
-	if unwritable(again) {
+	// Where the file would say that quests are elsewhere, nobody knows.
+	p, again := placesOf(a.ledgerFlag, nil)
+	if again != nil || p.ledger == "" && !hasDatabase(a.home) {
+		return err
+	}
+	a.places = p
+	rt, closeAll, again := openRuntime(a.ctx, a.home, new(config.Config), p, false, a.saying())
+	if unwritable(again) && p == (places{}) {
 		rt, closeAll, again = openReadOnly(a.home, new(config.Config))
 	}
 	if again != nil {
@@ -331,34 +370,35 @@ var opened = func(s ledger.Store) ledger.Store { return s }
 
 // openRuntime opens the parts that quests in a home run on. say is told when a home of
 // an older format is brought up to date.
-func openRuntime(home string, conf *config.Config, say func(line string)) (*runtime.Runtime, func() error, error) {
+func openRuntime(ctx context.Context, home string, conf *config.Config, p places, mayCreate bool, say func(line string)) (*runtime.Runtime, func() error, error) {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, nil, fmt.Errorf("make the home %s: %w", home, err)
 	}
-	blobs, err := blobfs.Open(filepath.Join(home, "blobs"), &blobfs.Options{Reserve: reserve(conf)})
+	s, err := openStores(ctx, home, conf, p, mayCreate, say)
 	if err != nil {
 		return nil, nil, err
 	}
-	store, err := sqlite.Open(filepath.Join(home, "lyceum.db"), &sqlite.Options{Say: say})
+	rt, closeAll, err := assemble(home, conf, say, opened(s.ledger), s.blobs)
 	if err != nil {
-		return nil, nil, errors.Join(err, blobs.Close())
+		return nil, nil, errors.Join(err, s.close())
 	}
-	rt, closeAll, err := assemble(home, conf, say, opened(store), blobs)
-	if err != nil {
-		return nil, nil, errors.Join(err, store.Close(), blobs.Close())
+	rt.Room = s.room
+	if shared, ok := s.ledger.(interface{ Now() event.Time }); ok {
+		rt.Clock = shared.Now // one clock for all machines that have the ledger
 	}
-	rt.Room = blobs.Room
-	return rt, func() error { return errors.Join(closeAll(), store.Close(), blobs.Close()) }, nil
+	return rt, func() error { return errors.Join(closeAll(), s.close()) }, nil
 }
 
 // assemble makes a runtime of its stores, which stay the caller's to close, after the rest.
 func assemble(home string, conf *config.Config, say func(line string), store ledger.Store, blobs blob.Store) (*runtime.Runtime, func() error, error) {
-	found, err := provider.New(&provider.Options{Config: conf, File: config.File(home)})
+	lines, _ := store.(ledger.Lines) // only one that nodes share has them
+	found, err := provider.New(&provider.Options{Config: conf, File: config.File(home), Lines: lines})
 	if err != nil {
 		return nil, nil, usageError{err}
 	}
 	rt := bareRuntime(home, conf, found)
 	rt.Ledger, rt.Blobs = store, blobs
+	rt.Glancers = []runtime.Glancer{glancer, api.Glancer}
 	if conf != nil {
 		rt.Patience = conf.Patience
 	}
@@ -370,9 +410,11 @@ func assemble(home string, conf *config.Config, say func(line string), store led
 		n := &notify.Notifier{Command: conf.Notify, Environ: notify.Environ(rt.Secrets()), Trouble: say}
 		rt.Notice, told = n.Event, n.Close
 	}
+	v := newVouching(home, conf, store, say)
+	rt.Vouch = v
 	return rt, func() error {
 		found.Close()
-		return errors.Join(told(), closeDrivers(rt.Computers))
+		return errors.Join(v.close(), told(), closeDrivers(rt.Computers))
 	}, nil
 }
 
@@ -385,16 +427,16 @@ func bareRuntime(home string, conf *config.Config, found *provider.Registry) *ru
 	}
 	return &runtime.Runtime{
 		Models: finder(found), Forward: forwarder(found), Known: known(found), Measure: measure(found), Secrets: hidden, Servers: servers(conf, hidden), AllowWrite: computers.AllowWrite, DenyRead: computers.DenyRead, Registries: registries(conf), Executors: executors(conf), Tools: tool.Builtin(),
-		Societies: societies(), Workshops: service.Workshops(), Computers: drivers(conf), Clock: runtime.SystemClock, Home: home, Version: thisBuild().recorded(),
+		Societies: societies(), Workshops: service.Workshops(os.Getenv(browserVariable)), Computers: drivers(conf), Clock: runtime.SystemClock, Home: home, Version: thisBuild().recorded(),
 	}
 }
 
-// secrets are the keys of providers, the embedder and connectors, the credentials of registries, and
-// what opens the server: none of them may get into a ledger, a blob, a prompt or a log.
+// secrets are the keys of providers, the embedder and connectors, the credentials of registries, what opens
+// the ledger and the blobs, and what opens the server: none of them may get into a ledger, a blob, a prompt or a log.
 func secrets(home string, conf *config.Config, found *provider.Registry) func() []string {
 	var own api.TokenReader
 	return func() []string {
-		all := append(found.Secrets(), own.Read(home), os.Getenv(tokenVariable))
+		all := append(found.Secrets(), own.Read(home), os.Getenv(tokenVariable), os.Getenv(identity.SecretVariable), os.Getenv(identity.PassphraseVariable))
 		if conf != nil && conf.Embeddings != nil && conf.Embeddings.KeyVariable != "" {
 			all = append(all, os.Getenv(conf.Embeddings.KeyVariable))
 		}
@@ -402,6 +444,7 @@ func secrets(home string, conf *config.Config, found *provider.Registry) func() 
 			all = append(all, r.Secrets()...)
 		}
 		all = append(all, connectorSecrets(conf)...)
+		all = append(all, storeSecrets(conf)...)
 		return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 	}
 }
@@ -511,87 +554,4 @@ func reading[T any](ctx context.Context, read func() (T, error)) (value T, err e
 	case <-ctx.Done():
 		return value, ctx.Err()
 	}
-}
-
-// questArg has the shell complete the first argument of a command to the name of a quest.
-func (a *app) questArg(cmd *cobra.Command) *cobra.Command {
-	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 || a.open(false) != nil {
-			return nil, cobra.ShellCompDirectiveDefault
-		}
-		heads, err := a.rt.Ledger.Quests(cmd.Context())
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveDefault
-		}
-		var names []string
-		for _, h := range heads {
-			names = append(names, h.Quest)
-		}
-		return names, cobra.ShellCompDirectiveDefault
-	}
-	return cmd
-}
-
-// complete has the shell complete the value of a flag.
-func complete(cmd *cobra.Command, flag string, names func(*cobra.Command) []string) {
-	// It fails for a flag that is not there alone.
-	_ = cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		return names(cmd), cobra.ShellCompDirectiveNoFileComp
-	})
-}
-
-// flagFault says of a value that a flag cannot take what was wanted and what was given,
-// instead of how it was read.
-func flagFault(err error) error {
-	e, ok := errors.AsType[*pflag.InvalidValueError](err)
-	if !ok {
-		return err
-	}
-	flag := e.GetFlag()
-	if errors.Is(err, strconv.ErrRange) {
-		return fmt.Errorf("--%s: %.40q is out of range", flag.Name, e.GetValue())
-	}
-	var want string
-	switch flag.Value.Type() {
-	case "int", "int64":
-		want = "a whole number, such as 3"
-	case "uint64":
-		want = "a whole number from 0 on, such as 12"
-	case "bool":
-		want = "true or false"
-	default:
-		return err
-	}
-	return fmt.Errorf("--%s: %.40q is not %s", flag.Name, e.GetValue(), want)
-}
-
-// knownCommand is what the root says to a word that is none of its commands.
-func knownCommand(root *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	root.SuggestionsMinimumDistance = 2
-	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
-		return usagef("unknown command %q; did you mean %s?\nSee: lyceum --help", args[0], strings.Join(near, " or "))
-	}
-	return usagef("unknown command %q\nSee: lyceum --help", args[0])
-}
-
-// exactArgs is cobra's check with our exit code.
-func exactArgs(n int, what string) cobra.PositionalArgs { return rangeArgs(n, n, what) }
-
-func rangeArgs(least, most int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < least || len(args) > most {
-			return usagef("%s wants %s\nSee: %s --help", cmd.CommandPath(), what, cmd.CommandPath())
-		}
-		return nil
-	}
-}
-
-func checkName(name string) error {
-	if !event.ValidName(name) {
-		return usagef("quest name %q: want %s", name, event.NameRule)
-	}
-	return nil
 }

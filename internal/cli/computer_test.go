@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"lyceum/internal/computer/namespaces"
 	"lyceum/internal/need"
 )
 
@@ -29,6 +30,46 @@ func (h *home) rawEvents(name string) (out []map[string]any) {
 }
 
 func body(e map[string]any) map[string]any { b, _ := e["body"].(map[string]any); return b }
+
+// TestAReadSeesWhatTheCommandBeforeItWrote races a command that writes a file with the call behind it,
+// which reads the file, in one turn.
+func TestAReadSeesWhatTheCommandBeforeItWrote(t *testing.T) {
+	t.Parallel()
+	need.Program(t, "bwrap")
+	pairs := need.Times(15, 500)
+	h := newHome(t, map[string]string{
+		"quest.yaml": "name: raced\nproblem: What is in f?\nmodel: script:plan.yaml\ncomputer: bubblewrap\n",
+		"plan.yaml": fmt.Sprintf(`rules:
+  - on: {until_turn: %d}
+    call:
+      - {tool: exec, args: {command: "sleep 0.01; echo text ${turn} > f"}}
+      - {tool: read_file, args: {path: f}}
+  - say: done
+`, pairs),
+	})
+	h.startFor(patience+time.Duration(pairs)*time.Second, "run", "quest.yaml").wait().want(t, 0, "done")
+	reads, seen, wrong := map[float64]bool{}, 0, 0
+	for _, e := range h.rawEvents("raced") {
+		if e["tool"] == "read_file" && e["type"] == "tool.call" {
+			reads[e["seq"].(float64)] = true
+		}
+		if call, _ := body(e)["call"].(float64); e["type"] != "tool.result" || !reads[call] {
+			continue
+		}
+		seen++
+		output, _ := body(e)["output"].(map[string]any)
+		if want := fmt.Sprintf("text %d\n", seen); output["text"] != want {
+			if wrong++; wrong < 5 {
+				t.Errorf("the read behind command %d: got %v, want %q, which the command wrote", seen, output["text"], want)
+			}
+		}
+	}
+	if seen != pairs {
+		t.Errorf("%d reads have a result, want %d", seen, pairs)
+	}
+	t.Logf("%d wrong of %d pairs", wrong, seen)
+	h.sound("raced")
+}
 
 func TestAQuestInAComputer(t *testing.T) {
 	t.Parallel()
@@ -104,6 +145,50 @@ func TestAQuestInAComputer(t *testing.T) {
 	}
 }
 
+// TestWhatCommandsWriteCountsForStorage: an agent that only prints fills the disk no less than
+// one that writes files.
+func TestWhatCommandsWriteCountsForStorage(t *testing.T) {
+	t.Parallel()
+	need.Program(t, "awk")
+	if err := namespaces.New(namespaces.Options{}).Check(t.Context()); err != nil {
+		need.Missing(t, "%v", err)
+	}
+	// Nobody can pack random numbers to less than a quarter.
+	loud := func(seed int) string {
+		return fmt.Sprintf(`awk 'BEGIN { srand(%d); for (i = 0; i < 20000; i++) print rand() }'`, seed)
+	}
+	const least = 8 * 20000 / 4
+	h := newHome(t, map[string]string{
+		"quest.yaml": "name: loud\nproblem: What does it print?\nmodel: script:plan.yaml\ncomputer: namespaces\n",
+		"plan.yaml": `rules:
+  - on: {turn: 1}
+    call: [{tool: exec, args: {command: "` + loud(1) + `"}}]
+  - on: {turn: 2}
+    call: [{tool: start, args: {command: "` + loud(2) + `", name: aside}}]
+  - on: {tool: start, result: '(c[0-9]+-aside)'}
+    call: [{tool: read_output, args: {id: $1, until: end, wait_seconds: 300}}]
+  - say: done
+`,
+	})
+	h.ok("run", "quest.yaml")
+	var call, aside float64
+	for _, e := range h.rawEvents("loud") {
+		stored, _ := body(e)["stored"].(float64)
+		switch {
+		case e["type"] == "tool.result" && e["tool"] == "exec":
+			call = stored
+		case e["type"] == "cli.exit" && strings.HasSuffix(fmt.Sprint(body(e)["command"]), "-aside"):
+			aside = stored
+		}
+	}
+	if call < least {
+		t.Errorf("the result of a command that prints %d bytes or more, packed: got %v stored, want that counted", least, call)
+	}
+	if aside < least {
+		t.Errorf("the end of a command beside the agent that prints %d bytes or more, packed: got %v stored, want that counted", least, aside)
+	}
+}
+
 // helpers are the processes of a home's computers that live.
 func helpers(t *testing.T, home string) []int {
 	t.Helper()
@@ -147,7 +232,8 @@ func awaitHelper(t *testing.T, home, names string, within time.Duration) []int {
 // TestKilledWhileCommandsRun kills lyceum at random moments of a quest whose agent
 // runs one command after another, and one that is kept besides. Each command must run
 // once, have one outcome, and lose no line. The kept one writes slowly: however long a busy
-// machine takes to come back to it, what it wrote meanwhile stands in the event itself.
+// machine takes to come back to it, what it wrote meanwhile stands in the event itself. Every
+// other kill comes right after a command has begun, so that some have on the slowest machine.
 func TestKilledWhileCommandsRun(t *testing.T) {
 	t.Parallel()
 	need.Program(t, "bwrap")
@@ -163,16 +249,41 @@ func TestKilledWhileCommandsRun(t *testing.T) {
 `, turns),
 	})
 	h.ok("create", "quest.yaml")
+	ran := filepath.Join(h.dir, "quests", "killed", "agents", "agent-0", "ran")
+	size := func(file string) int64 {
+		info, err := os.Stat(file)
+		if err != nil {
+			return 0
+		}
+		return info.Size()
+	}
 	kills := 0
 	for rounds := 0; ; rounds++ {
 		if rounds > 200 {
 			t.Fatal("the quest does not come to an end")
 		}
 		p := h.start("run", "killed")
-		timer := time.AfterFunc(time.Duration(100+rand.IntN(500+20*rounds))*time.Millisecond, // a busy machine gets on as well
-			func() { _ = p.cmd.Process.Signal(syscall.SIGKILL) })
+		over, killer := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(killer)
+			if rounds%2 == 1 {
+				for before := size(ran); size(ran) == before; {
+					select {
+					case <-over:
+						return
+					case <-time.After(2 * time.Millisecond):
+					}
+				}
+			}
+			select {
+			case <-over:
+			case <-time.After(time.Duration(rand.IntN(100+400*((rounds+1)%2)+20*rounds)) * time.Millisecond): // a busy machine gets on as well
+				_ = p.cmd.Process.Signal(syscall.SIGKILL)
+			}
+		}()
 		l := p.wait()
-		timer.Stop()
+		close(over)
+		<-killer
 		if l.code == 0 {
 			break
 		}
@@ -217,15 +328,15 @@ func TestKilledWhileCommandsRun(t *testing.T) {
 			t.Errorf("command %s began %d times and ended %d times", id, n, exits[id])
 		}
 	}
-	ran, err := os.ReadFile(filepath.Join(h.dir, "quests", "killed", "agents", "agent-0", "ran"))
+	text, err := os.ReadFile(ran)
 	must(t, err)
 	times := map[string]int{}
-	for _, turn := range strings.Fields(string(ran)) {
+	for _, turn := range strings.Fields(string(text)) {
 		if times[turn]++; times[turn] > 1 {
 			t.Errorf("the command of turn %s ran %d times", turn, times[turn])
 		}
 	}
-	if len(times) == 0 { // on a busy machine many are cut off before they begin
+	if len(times) == 0 {
 		t.Error("no command ran: the test shows nothing")
 	}
 	if kept == "" && !lost && end != nil {

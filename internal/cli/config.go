@@ -27,8 +27,13 @@ type configJSON struct {
 	Retry    string `json:"retry"`
 	Patience string `json:"patience"`
 	Reserve  string `json:"reserve"`
+	// Ledger and Blobs are where quests are kept: home, or an address, without a password.
+	Ledger string `json:"ledger"`
+	Blobs  string `json:"blobs"`
 	// OutsideCost is what a quest that another program runs may cost, in dollars.
-	OutsideCost string       `json:"outside_cost_usd"`
+	OutsideCost string `json:"outside_cost_usd"`
+	// ConfirmCost is above which estimate a run is confirmed, in dollars.
+	ConfirmCost string       `json:"confirm_cost_usd"`
 	Notify      bool         `json:"notify"`
 	WeakLimits  bool         `json:"weak_limits"`
 	Embeddings  string       `json:"embeddings"`
@@ -188,8 +193,9 @@ func (a *app) describeConfig(found *provider.Registry, servers []provider.Server
 	_, err := os.Stat(file)
 	c := configJSON{
 		File: file, Exists: err == nil, Model: a.config.Model, Retry: found.Patience().String(), Patience: cmp.Or(a.config.Patience, runtime.DefaultPatience).String(), Notify: a.config.Notify != "", WeakLimits: a.config.WeakLimits,
-		Reserve: strictyaml.FormatSize(reserve(a.config)), OutsideCost: outsideCost(a.config), Embeddings: "the binary's own", Providers: []serverJSON{}, Models: []modelJSON{},
+		Reserve: strictyaml.FormatSize(reserve(a.config)), OutsideCost: outsideCost(a.config), ConfirmCost: confirmUSD(a.config), Embeddings: "the binary's own", Providers: []serverJSON{}, Models: []modelJSON{},
 	}
+	c.Ledger, c.Blobs = shownPlace(a.places.ledger), shownPlace(a.places.blobs)
 	switch e := a.config.Embeddings; {
 	case e != nil && e.None:
 		c.Embeddings = "none"
@@ -234,7 +240,7 @@ func (a *app) printConfig(c *configJSON) {
 	if model == "" {
 		model = "none: quests name their own"
 	}
-	fmt.Fprintf(a.out, "file        %s%s\nmodel       %s\nretry       %s\npatience    %s\nreserve     %s\noutside     up to $%s for each quest\nnotify      %s\nlimits      %s\nembeddings  %s\n\n", printable(c.File), there, printable(model), c.Retry, c.Patience, c.Reserve, c.OutsideCost, notify, limits, printable(c.Embeddings))
+	fmt.Fprintf(a.out, "file        %s%s\nmodel       %s\nretry       %s\npatience    %s\nreserve     %s\nledger      %s\nblobs       %s\noutside     up to $%s for each quest\nconfirm     runs estimated above $%s\nnotify      %s\nlimits      %s\nembeddings  %s\n\n", printable(c.File), there, printable(model), c.Retry, c.Patience, c.Reserve, printable(c.Ledger), printable(c.Blobs), c.OutsideCost, c.ConfirmCost, notify, limits, printable(c.Embeddings))
 	fmt.Fprintf(a.out, "%-12s %-10s %-28s %8s  %s\n", "PROVIDER", "API", "KEY", "SILENCE", "URL")
 	for _, s := range c.Providers {
 		key := "none needed"

@@ -27,8 +27,8 @@ func TestKilledContractNetComesToTheSameAnswer(t *testing.T) {
 	h := newHome(t, netFiles(t, func(s string) string { return s }))
 	h.env = append(h.env, "TMPDIR="+t.TempDir()) // the copy of a corpus is left by who is killed
 	want := answerOf.FindString(h.ok("run", "quest.yaml", "--name", "whole"))
-	if !strings.Contains(want, "35.0942") || !strings.Contains(want, "ran by Python") {
-		t.Fatalf("the answer: got %s, want 35.0942, run by Python", want)
+	if !strings.Contains(want, "35.1 kJ/mol") || !strings.Contains(want, "ran by Python") {
+		t.Fatalf("the answer: got %s, want 35.1 kJ/mol, run by Python", want)
 	}
 	for _, kind := range []string{"quest.started", "search.call", "search.result", "compute.call", "compute.result", "arguments.weighed"} {
 		name := "at-" + strings.ReplaceAll(kind, ".", "-")
@@ -60,7 +60,7 @@ func TestKilledContractNetThatWaitsGoesOn(t *testing.T) {
 	p := h.start("run", "quest.yaml")
 	h.await("thermal", "timer.set", 1)
 	p.kill()
-	h.run("run", "thermal").want(t, 0, "35.0942", "built-in interpreter")
+	h.run("run", "thermal").want(t, 0, "35.1 kJ/mol", "built-in interpreter")
 	if time.Now().Before(at) {
 		t.Error("it did not wait")
 	}

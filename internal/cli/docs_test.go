@@ -12,10 +12,34 @@ import (
 	"lyceum/internal/config"
 	"lyceum/internal/connector"
 	"lyceum/internal/event"
+	"lyceum/internal/proof"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime/audit"
+	"lyceum/internal/survey"
 	"lyceum/internal/view"
 )
+
+// TestHelpBeginsAsTheReadmeDoes: who comes from one to the other meets the same example.
+func TestHelpBeginsAsTheReadmeDoes(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]string{"README.md": string(readme), "lyceum --help": (&app{}).root().Long}
+	first := map[string][]string{}
+	for where, text := range said {
+		if first[where] = regexp.MustCompile(`lyceum (run \S+) +(?:# )?(a lab of three.*)`).FindStringSubmatch(text); first[where] == nil {
+			t.Fatalf("%s: got no example of a lab with what it is, want one", where)
+		}
+		if at := regexp.MustCompile(`(?m)^ +.*\blyceum (.*?)(  |$)`).FindStringSubmatch(text); at == nil || at[1] != first[where][1] {
+			t.Errorf("%s: the first command is %q, want %q", where, at, first[where][1])
+		}
+	}
+	if a, b := first["README.md"], first["lyceum --help"]; !reflect.DeepEqual(a[1:], b[1:]) {
+		t.Errorf("README.md begins with %q, lyceum --help with %q: want one example", a[1:], b[1:])
+	}
+}
 
 // TestEveryFieldIsDocumented holds docs/cli.md against what is printed.
 func TestEveryFieldIsDocumented(t *testing.T) {
@@ -30,7 +54,8 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 		"b": builtinJSON{}, "c": checkJSON{}, "x": quest.Explanation{}, "xa": quest.AgentExplanation{}, "p": quest.Proposal{}, "d": behavior.Description{}, "by": behavior.Blocker{},
 		"m": modelJSON{}, "mp": priceJSON{}, "doc": doctorJSON{}, "find": findingJSON{},
 		"pa": paperJSON{}, "ta": view.Tally{}, "pc": view.PaperCounts{}, "rv": reviewJSON{}, "rp": reproductionJSON{}, "pr": profileJSON{}, "bk": backup.Report{}, "t": tokenJSON{}, "ms": mcpServerJSON{}, "cn": connectorJSON{}, "dl": connector.Delivery{},
-		"e": executorJSON{}, "ef": foundJSON{},
+		"e": executorJSON{}, "ef": foundJSON{}, "k": keyJSON{}, "v": verdictJSON{}, "vd": proof.Verdict{}, "vc": proof.Judged{}, "vm": proof.Mark{},
+		"so": survey.Outline{}, "sv": survey.View{}, "sr": survey.Row{}, "sa": survey.Agreement{},
 	} {
 		typ := reflect.TypeOf(v)
 		for i := range typ.NumField() {

@@ -53,8 +53,11 @@ const (
 // own: it goes on.
 type doctor struct {
 	doctorJSON
-	homeFlag string
-	section  string
+	homeFlag, ledgerFlag string
+	// places are where quests are kept; misplaced says why that cannot be told.
+	places    places
+	misplaced error
+	section   string
 	// tex are the programs of TeX that computers have, by name; nil if none was looked into.
 	tex map[string]string
 }
@@ -76,17 +79,17 @@ func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what works on this machine, what does not, and what would change that",
-		Long: `Look at this machine: the home, the sandboxes that agents' computers are made with,
+		Long: `Look at this machine: the home, a ledger or blobs that are kept elsewhere, the sandboxes that agents' computers are made with,
 the programs in them, git, TeX, the keys of models, the executors and connectors of config.yaml,
 your skills, the clock. Sandboxes and executors are tried out, and services are asked whether they
-take their keys; no model is asked, and no message sent. No home is made, and nothing that is
+take their keys; a store of blobs is tried out with an object of its own; no model is asked, and no message sent. No home is made, and nothing that is
 recorded changes.
 
-The exit code is 0 if the home is usable and some sandbox works, and 1 if not.`,
+The exit code is 0 if the home, and where it keeps its quests, is usable and some sandbox works, and 1 if not.`,
 		Args: exactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			d := &doctor{homeFlag: a.homeFlag, doctorJSON: doctorJSON{Findings: []findingJSON{}}}
+			d := &doctor{homeFlag: a.homeFlag, ledgerFlag: a.ledgerFlag, doctorJSON: doctorJSON{Findings: []findingJSON{}}}
 			d.look(ctx)
 			if err := ctx.Err(); err != nil {
 				return err
@@ -109,17 +112,18 @@ The exit code is 0 if the home is usable and some sandbox works, and 1 if not.`,
 }
 
 func (d *doctor) look(ctx context.Context) {
+	d.misplaced = d.place()
 	for _, part := range []struct {
 		section string
 		look    func(context.Context)
 	}{
-		{"home", d.lookAtHome}, {"computers", d.lookAtComputers}, {"git", d.lookAtGit}, {"tex", d.lookAtTeX}, {"models", d.lookAtModels},
+		{"home", d.lookAtHome}, {"ledger", d.lookAtLedger}, {"blobs", d.lookAtBlobs}, {"computers", d.lookAtComputers}, {"git", d.lookAtGit}, {"tex", d.lookAtTeX}, {"models", d.lookAtModels},
 		{"runners", d.lookAtRunners}, {"connectors", d.lookAtConnectors}, {"skills", d.lookAtSkills}, {"time", d.lookAtTime},
 	} {
 		d.section = part.section
 		part.look(ctx)
 	}
-	d.Healthy = d.Driver != "" && !d.bad("home")
+	d.Healthy = d.Driver != "" && !d.bad("home") && !d.bad("ledger") && !d.bad("blobs")
 }
 
 func (a *app) printDoctor(d doctorJSON) {
@@ -144,7 +148,7 @@ func (a *app) printDoctor(d doctorJSON) {
 	case d.Driver == "":
 		fmt.Fprintln(a.out, "\nNo sandbox works here. Quests with a computer do not run; all others do, if the home is usable.")
 	default:
-		fmt.Fprintln(a.out, "\nThe home is not usable: quests cannot be recorded.")
+		fmt.Fprintln(a.out, "\nThe home, or where it keeps its quests, is not usable: quests cannot be recorded.")
 	}
 }
 
@@ -246,6 +250,9 @@ func (d *doctor) lookAtDisk(dir string) {
 }
 
 func (d *doctor) lookAtDatabase(ctx context.Context, home string) {
+	if d.places.ledger != "" {
+		return
+	}
 	path := filepath.Join(home, "lyceum.db")
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		d.say(fine, "database", "there is none yet; the first quest makes it", "")

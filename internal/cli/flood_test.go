@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"lyceum/internal/api/client"
+	"lyceum/internal/ledger/sqlite"
 
 	"golang.org/x/sys/unix"
 )
@@ -106,9 +106,12 @@ func TestNoFileLeft(t *testing.T) {
 	}
 	allow(3) // as if the others were taken
 	s.says("it goes on by itself")
-	if _, err := os.Stat(filepath.Join(h.dir, "serving", "team")); err != nil {
-		t.Errorf("the quest's mark: %v, want it kept", err)
+	st, err := sqlite.Open(filepath.Join(h.dir, "lyceum.db"), nil)
+	must(t, err)
+	if w, err := st.Wanted(t.Context(), "team"); err != nil || w == nil {
+		t.Errorf("what is noted of the quest: %v, %v; want that it is to run", w, err)
 	}
+	must(t, st.Close())
 	if got := h.show("team"); got.Status != "running" {
 		t.Errorf("the quest is %s, want it to count as running", got.Status)
 	}

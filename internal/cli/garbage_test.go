@@ -19,3 +19,31 @@ func TestASmallHeapIsLeftToGrow(t *testing.T) {
 		}
 	}
 }
+
+// TestAShortCommandCollectsNothing: most commands end before they have made as much garbage as
+// a collection costs.
+func TestAShortCommandCollectsNothing(t *testing.T) {
+	t.Parallel()
+	g := &goal{floor: firstFloor}
+	if got := g.growthOf(0); got < 4*leastGrow {
+		t.Errorf("how much the heap of a command that begins may grow: got %d %%, want at least %d: Go's first goal is 4 MB at 100", got, 4*leastGrow)
+	}
+	if got := g.growthOf(500 << 20); got != leastGrow {
+		t.Errorf("how much a large heap may grow: got %d %%, want %d", got, leastGrow)
+	}
+}
+
+func TestAServerGivesMemoryBackOnceWhenItComesToRest(t *testing.T) {
+	t.Parallel()
+	var r resting
+	for i, step := range []struct {
+		made uint64
+		want bool
+	}{
+		{100 << 20, false}, {200 << 20, false}, {201 << 20, true}, {202 << 20, false}, {210 << 20, false}, {220 << 20, false}, {220 << 20, true},
+	} {
+		if got := r.begins(step.made); got != step.want {
+			t.Errorf("look %d, after %d MB: it comes to rest: %v, want %v", i+1, step.made>>20, got, step.want)
+		}
+	}
+}

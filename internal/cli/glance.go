@@ -6,87 +6,82 @@ import (
 
 	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
 )
 
-// glance is what list says of a quest as of its head: all of it follows from the events, but for who
-// has the quest now.
+// glance is what list says of a quest as of its head: all of it follows from the events.
 type glance struct {
-	Head string     `json:"head"`
 	Said *questJSON `json:"said"`
 	// What questJSON tells people alone.
 	Cost   string `json:"cost"`
 	Absent string `json:"absent,omitempty"`
+	// Inbox is the last command taken: later ones may answer a question.
+	Inbox int64 `json:"inbox,omitempty"`
 }
 
-// glances is what list said the last time. It is a cache of a home: whoever cannot read it reads the
-// ledgers, and one that cannot be written is made again.
-type glances struct {
-	a     *app
-	known map[string]glance
-	now   map[string]glance
-	// fresh says that there is something new in now.
-	fresh bool
-}
+// glancer makes them when a quest is made, and when one comes to rest.
+var glancer = runtime.Glancer{Form: runtime.FormOf("list", glance{}), Of: func(name string, s *quest.State) ([]byte, error) {
+	q := outline(name, s)
+	return json.Marshal(glance{q, q.cost, q.absent, s.Inbox})
+}}
 
-// glancesOf is the name of the file.
-const glancesOf = "list"
-
-func (a *app) glances() *glances {
-	g := &glances{a: a, now: map[string]glance{}}
-	if json.Unmarshal(a.rt.LoadGlances(glancesOf), &g.known) != nil {
-		g.known = nil
+// list says of all quests what is kept of them, and reads those of which nothing is as of their heads.
+func (a *app) list(ctx context.Context) ([]*questJSON, error) {
+	all, err := a.rt.Glances(ctx, glancer.Form)
+	if err != nil {
+		return nil, err
 	}
-	return g
+	out, fresh := []*questJSON{}, []ledger.Glance{}
+	for _, g := range all {
+		q, err := a.kept(ctx, g)
+		if q == nil && err == nil {
+			q, err = a.listed(ctx, g.Head, &fresh)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, q)
+	}
+	a.rt.KeepGlances(ctx, glancer.Form, fresh)
+	return out, nil
 }
 
-// find returns what was said of a quest if its head is still the same, nil if it is not.
-func (g *glances) find(h ledger.Head) (*questJSON, error) {
-	k, ok := g.known[h.Quest]
-	if !ok || k.Said == nil || k.Head != h.Hash.String() {
+// kept is what was said of a quest as of its head, and what can change without an event: who has it, and
+// whether somebody has answered. It is nil if there is nothing.
+func (a *app) kept(ctx context.Context, g runtime.Glanced) (*questJSON, error) {
+	var k glance
+	if g.Body == nil || json.Unmarshal(g.Body, &k) != nil || k.Said == nil {
 		return nil, nil
 	}
 	q := k.Said
 	q.cost, q.absent = k.Cost, k.Absent
-	var err error
-	if q.Held, err = g.a.rt.Ledger.Claimed(h.Quest); err != nil {
-		return nil, err
-	}
-	q.Running = q.Held && q.Status == string(quest.Running)
-	g.now[h.Quest] = k
-	return q, nil
+	return q, a.stand(ctx, q, k.Inbox)
 }
 
-// note keeps what is said of a quest, unless it depends on more than its events: whether a question was
-// answered is in the inbox.
-func (g *glances) note(h ledger.Head, q *questJSON) {
-	if q.Hash != h.Hash.String() || len(q.Questions) > 0 {
-		return
-	}
-	g.now[h.Quest], g.fresh = glance{Head: q.Hash, Said: q, Cost: q.cost, Absent: q.absent}, true
-}
-
-// save keeps what was said now.
-func (g *glances) save() {
-	if !g.fresh && len(g.now) == len(g.known) {
-		return
-	}
-	if data, err := json.Marshal(g.now); err == nil {
-		_ = g.a.rt.SaveGlances(glancesOf, data)
-	}
-}
-
-// listed is what list says of a quest.
-func (a *app) listed(ctx context.Context, g *glances, h ledger.Head) (*questJSON, error) {
-	if q, err := g.find(h); q != nil || err != nil {
-		return q, err
-	}
+// listed reads a quest, and notes what is said of it.
+func (a *app) listed(ctx context.Context, h ledger.Head, fresh *[]ledger.Glance) (*questJSON, error) {
 	s, err := a.rt.Load(ctx, h.Quest)
 	if err != nil {
 		return unreadable(h, err), nil
 	}
-	q, err := a.describe(ctx, h.Quest, s, false)
-	if err == nil {
-		g.note(h, q)
+	if body, err := glancer.Of(h.Quest, s); err == nil {
+		*fresh = append(*fresh, ledger.Glance{Quest: h.Quest, Hash: s.Hash, Body: body})
 	}
-	return q, err
+	return a.describe(ctx, h.Quest, s, false)
+}
+
+// stand fills in what can change without an event.
+func (a *app) stand(ctx context.Context, q *questJSON, inbox int64) (err error) {
+	if q.Held, err = a.rt.Ledger.Claimed(q.Quest); err != nil {
+		return err
+	}
+	q.Running = q.Held && q.Status == string(quest.Running)
+	if len(q.Questions) == 0 {
+		return nil
+	}
+	answered, err := a.rt.AnsweredSince(ctx, q.Quest, inbox)
+	for i := range q.Questions {
+		q.Questions[i].Answered = answered[q.Questions[i].ID]
+	}
+	return err
 }

@@ -6,12 +6,12 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,6 +20,7 @@ import (
 
 	"lyceum/internal/api"
 	"lyceum/internal/api/client"
+	"lyceum/internal/canary"
 )
 
 // impostor listens where a server was, agrees with everything, and keeps what it was told.
@@ -234,14 +235,9 @@ func TestTheTokenIsKeptLikeAKey(t *testing.T) {
 	if !strings.Contains(out, "[key]") {
 		t.Errorf("the answer is %q, want one from which the token was taken", out)
 	}
-	must(t, filepath.WalkDir(h.dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() || path == filepath.Join(h.dir, "token") {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if strings.Contains(string(data), token) || strings.Contains(string(data), scoped) {
-			t.Errorf("%s holds a token", path)
-		}
-		return err
-	}))
+	found, err := canary.In(t.Context(), h.dir, token, scoped)
+	must(t, err)
+	if !slices.Equal(found, []string{"token"}) {
+		t.Errorf("tokens are in %q, want the server's in its own file, and nothing else", found)
+	}
 }

@@ -77,7 +77,7 @@ func TestAnOutputIsHeldAgainstWhatThePaperClaims(t *testing.T) {
 			t.Errorf("%s does not say %q:\n%s", c.what, c.want, c.text)
 		}
 	}
-	h.run("verify", "claims").want(t, 0, "unchanged")
+	h.run("verify", "claims").want(t, 0, "consistent")
 	h.run("replay", "claims").want(t, 0, "identical")
 	papersInACrate(t, h, right.Ref)
 	must(t, os.RemoveAll(right.Folder))

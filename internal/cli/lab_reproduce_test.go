@@ -83,7 +83,7 @@ func TestReproductions(t *testing.T) {
 			}
 		}
 	}
-	h.run("verify", "shown").want(t, 0, "unchanged")
+	h.run("verify", "shown").want(t, 0, "consistent")
 	h.run("replay", "shown").want(t, 0, "identical")
 	for _, kind := range []string{"agents", "computers"} {
 		if left, _ := filepath.Glob(filepath.Join(h.dir, "quests", "shown", kind, "reproduction-*")); len(left) > 0 {
@@ -153,7 +153,9 @@ func TestReproductionsTakeTurns(t *testing.T) {
 		t.Fatalf("run were %v", order)
 	}
 	for i, s := range spans["agent-0"][1:] {
-		if before := spans["agent-0"][i]; s.from.Before(before.to) {
+		// An event is stamped no earlier than the one before it, so a span may seem to end a little late. Programs
+		// that run at once do so for as long as each sleeps.
+		if before := spans["agent-0"][i]; before.to.Sub(s.from) > 400*time.Millisecond {
 			t.Errorf("two programs of agent-0 ran at once: %v and %v", before, s)
 		}
 	}
@@ -233,6 +235,6 @@ func TestReproductionsCountForStorage(t *testing.T) {
 	if !found {
 		t.Error("the program was not run")
 	}
-	h.run("verify", "much").want(t, 0, "unchanged")
+	h.run("verify", "much").want(t, 0, "consistent")
 	h.run("replay", "much").want(t, 0, "identical")
 }

@@ -140,7 +140,7 @@ func TestALabKilledAfterItsAnswer(t *testing.T) {
 	for _, made := range []string{"publications", ".git", "SUMMARY.md"} {
 		must(t, os.RemoveAll(filepath.Join(dir, made)))
 	}
-	h.run("verify", "staged").want(t, 0, "unchanged") // what is not there is no lie
+	h.run("verify", "staged").want(t, 0, "consistent") // what is not there is no lie
 	open := h.count("staged", "model.call") - h.count("staged", "model.result")
 	if open == 0 {
 		t.Fatal("no call is open: the test shows nothing of that")
@@ -211,7 +211,7 @@ func TestASecondCtrlCInALab(t *testing.T) {
 	if took := time.Since(begun); took > 10*time.Second { // the program runs for 30
 		t.Errorf("it took %v", took)
 	}
-	h.run("verify", "staged").want(t, 0, "unchanged")
+	h.run("verify", "staged").want(t, 0, "consistent")
 	h.run("replay", "staged").want(t, 0, "identical")
 }
 
@@ -250,7 +250,7 @@ func TestABudgetEndsALab(t *testing.T) {
 			if slices.ContainsFunc(after, func(kind string) bool { return strings.HasSuffix(kind, ".call") }) {
 				t.Errorf("after the end of the budget came %v", after)
 			}
-			h.run("verify", "staged").want(t, 0, "unchanged")
+			h.run("verify", "staged").want(t, 0, "consistent")
 			h.run("replay", "staged").want(t, 0, "identical")
 			h.run("run", "staged", "--max-turns", "100", "--max-cost", "100", "--max-duration", "1h").want(t, 0, "So it is.")
 			h.finished("staged")

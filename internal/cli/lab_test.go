@@ -65,7 +65,7 @@ type shelf struct {
 // labLedger checks a lab's ledger alone.
 func (h *home) labLedger(quest string) shelf {
 	h.t.Helper()
-	h.run("verify", quest).want(h.t, 0, "unchanged")
+	h.run("verify", quest).want(h.t, 0, "consistent")
 	h.run("replay", quest).want(h.t, 0, "identical")
 	once := map[string]bool{}
 	first := func(format string, args ...any) {

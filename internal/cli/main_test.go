@@ -37,6 +37,10 @@ func TestMain(m *testing.M) {
 	if v := os.Getenv(dieVariable); v != "" {
 		cli.SetLedger(func(s ledger.Store) ledger.Store { return newDying(s, v) })
 	}
+	// And it notes which events it reads.
+	if file := os.Getenv(readsVariable); file != "" {
+		cli.SetLedger(func(s ledger.Store) ledger.Store { return noting{s, file} })
+	}
 	// And it asks a test for the addresses of names.
 	if at := os.Getenv("LYCEUM_TEST_NAMES"); at != "" {
 		net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -45,6 +49,7 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(leakTest{m}, map[string]func(){
 		"unboxed": unboxed,
+		"blinded": blinded,
 		"lyceum":  func() { os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }

@@ -40,6 +40,7 @@ for those, and add and remove give one to a quest that is there already, or take
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.mcp(cmd.Context(), readOnly) },
 	}
 	cmd.Flags().BoolVar(&readOnly, "read-only", false, "offer only what changes nothing")
+	a.weakLimits(cmd)
 	cmd.AddCommand(a.mcpLoginCommand(), a.mcpLogoutCommand(), a.mcpListCommand(), a.mcpAddCommand(), a.mcpRemoveCommand())
 	return cmd
 }

@@ -4,13 +4,13 @@ package cli_test
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"lyceum/internal/canary"
 	"lyceum/internal/mcp/login/logintest"
 )
 
@@ -82,18 +82,7 @@ func TestALoginToAServer(t *testing.T) {
 	if asked := p.Asked(); asked[len(asked)-1].Get("grant_type") != "refresh_token" {
 		t.Errorf("tokens were asked for with %v, want a refresh at last", asked)
 	}
-	must(t, filepath.WalkDir(h.dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		for _, token := range p.Given() {
-			if strings.Contains(string(data), token) {
-				t.Errorf("%s has a token in it", path)
-			}
-		}
-		return err
-	}))
+	canary.Nowhere(t, h.dir, p.Given()...)
 	for _, token := range p.Given() {
 		if strings.Contains(said.out+said.errOut, token) {
 			t.Error("a token was printed")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"lyceum/internal/api"
 	"lyceum/internal/config"
 	"lyceum/internal/event"
 	"lyceum/internal/gateway"
@@ -15,6 +16,7 @@ import (
 	"lyceum/internal/model/script"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/view"
 
 	"github.com/spf13/cobra"
 )
@@ -63,7 +65,7 @@ func isDemo(name string) bool { return name == "demo" || strings.HasPrefix(name,
 // costs reports whether a model of a quest may cost something.
 func costs(s *quest.State) bool {
 	for _, g := range s.Agents {
-		if g.Model != "" && !strings.HasPrefix(g.Model, "script:") && !isDemo(g.Model) {
+		if view.Costly(g.Model) {
 			return true
 		}
 	}
@@ -238,4 +240,27 @@ func (a *app) modelTable(list []modelJSON) {
 		}
 		fmt.Fprintf(a.out, "%-32s %-11s %9s %9s %9s %9s  %s\n", printable(m.Name), m.Provider, context, in, cached, out, key)
 	}
+}
+
+// offers are the models that the form of the page offers, those whose keys are there first. No server is
+// asked for what it has.
+func (a *app) offers(ctx context.Context) ([]api.Offer, error) {
+	found, err := provider.New(&provider.Options{Config: a.config, File: config.File(a.home)})
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	var ready, others []api.Offer
+	for _, m := range allModels(found.Models(ctx), nil) {
+		o := api.Offer{Name: m.Name, Ready: m.Ready, Key: m.Key}
+		if m.Price != nil {
+			o.Input, o.Output = m.Price.Input, m.Price.Output
+		}
+		if m.Ready {
+			ready = append(ready, o)
+		} else {
+			others = append(others, o)
+		}
+	}
+	return append(ready, others...), nil
 }

@@ -94,7 +94,7 @@ none was found as far as was looked.`,
 			if depth < 1 || depth > 1000 {
 				return usagef("--depth %d: want 1 to 1000", depth)
 			}
-			all, err := policiesOf(args[0])
+			all, who, err := policiesOf(args[0])
 			if err != nil {
 				return err
 			}
@@ -106,7 +106,7 @@ none was found as far as was looked.`,
 				_, err = fmt.Fprint(a.out, text)
 				return err
 			}
-			return a.checkPolicies(args[0], all, depth, asJSON)
+			return a.checkPolicies(args[0], all, who, depth, asJSON)
 		},
 	}
 	cmd.Flags().IntVar(&depth, "depth", 12, "how many steps of an agent to look ahead")
@@ -115,8 +115,8 @@ none was found as far as was looked.`,
 	return cmd
 }
 
-func (a *app) checkPolicies(file string, all []event.PolicySpec, depth int, asJSON bool) error {
-	v, err := policy.Check(all, behavior.CheckOptions{Depth: depth})
+func (a *app) checkPolicies(file string, all []event.PolicySpec, who policy.Players, depth int, asJSON bool) error {
+	v, err := policy.Check(all, who, behavior.CheckOptions{Depth: depth})
 	if err != nil {
 		return usageError{err}
 	}
@@ -152,26 +152,26 @@ func (a *app) printCheck(v checkJSON, n int) {
 }
 
 // policiesOf reads a file of policies, or those of a quest.yaml with the files
-// that it names.
-func policiesOf(path string) ([]event.PolicySpec, error) {
+// that it names; and says who meets them.
+func policiesOf(path string) (all []event.PolicySpec, who policy.Players, err error) {
 	data, err := readSource(path)
 	if err != nil {
-		return nil, usagef("read the policies: %w", err)
+		return nil, who, usagef("read the policies: %w", err)
 	}
 	if isQuest.Match(data) {
 		// A quest.yaml is more than its policies, and may name files of them.
 		spec, err := societies().ParseSpec(path, data)
 		if err != nil {
-			return nil, err
+			return nil, who, err
 		}
 		root, err := os.OpenRoot(filepath.Dir(path))
 		if err != nil {
-			return nil, err
+			return nil, who, err
 		}
 		defer root.Close()
 		all, err := runtime.Policies(root, spec.Policies)
 		if err != nil {
-			return nil, err
+			return nil, who, err
 		}
 		names := spec.Tools
 		if names == nil {
@@ -181,18 +181,17 @@ func policiesOf(path string) ([]event.PolicySpec, error) {
 		for _, t := range spec.CoreTools(true, false) {
 			names = append(names, t.Name)
 		}
-		executors := slices.ContainsFunc(societies().Groups(spec), func(g quest.Group) bool { return g.Executor != "" })
-		return all, runtime.CheckTools(all, slices.Concat(names, ownTools(spec.Society)), executors)
+		who = societies().Players(spec)
+		return all, who, runtime.CheckTools(all, slices.Concat(names, ownTools(spec.Society)), who.Executors)
 	}
 	chosen, err := policy.ParseFile(path, data)
 	if err != nil {
-		return nil, err
+		return nil, who, err
 	}
-	all, err := policy.Complete(chosen)
-	if err != nil {
-		return nil, usageError{err}
+	if all, err = policy.Complete(chosen); err != nil {
+		return nil, who, usageError{err}
 	}
-	return all, nil
+	return all, policy.Everybody(), nil
 }
 
 // isQuest tells a quest.yaml from a file of policies.

@@ -35,22 +35,9 @@ without a way to Lyceum's page, until ctrl-C. Without a number it is the last at
 passed, or else the last.
 
   lyceum preview counter 3`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 2 {
-				return usagef("want a quest's name and, if you like, the number of an attempt")
-			}
-			return nil
-		},
+		Args: rangeArgs(1, 2, "a quest's name and, if you like, the number of an attempt"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.loadWith(cmd.Context(), args[0], a.read)
-			if err != nil {
-				return err
-			}
-			m, err := a.making(cmd.Context(), args[0], s.Seq)
-			if err != nil {
-				return err
-			}
-			at, err := previewed(m, args)
+			at, err := a.attempt(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -58,6 +45,19 @@ passed, or else the last.
 		},
 	}
 	return a.questArg(cmd)
+}
+
+// attempt is the one that a quest's name and perhaps a number mean.
+func (a *app) attempt(ctx context.Context, args []string) (*view.Attempt, error) {
+	s, err := a.loadWith(ctx, args[0], a.read)
+	if err != nil {
+		return nil, err
+	}
+	m, err := a.making(ctx, args[0], s.Seq)
+	if err != nil {
+		return nil, err
+	}
+	return previewed(m, args)
 }
 
 // previewed is the attempt that is meant.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,6 +32,8 @@ type home struct {
 	env []string
 	// files is how many files a server may have open, 0 for as many as this process.
 	files int
+	// before are words before each command, such as those that run it in a network of its own.
+	before []string
 }
 
 // newHome makes a home and a folder with files to work in.
@@ -44,7 +47,9 @@ func newHome(t *testing.T, files map[string]string) *home {
 }
 
 // in is the same home in a subtest.
-func (h *home) in(t *testing.T) *home { return &home{t: t, dir: h.dir, work: h.work, env: h.env} }
+func (h *home) in(t *testing.T) *home {
+	return &home{t: t, dir: h.dir, work: h.work, env: h.env, before: h.before}
+}
 
 func must(t *testing.T, err error) {
 	t.Helper()
@@ -63,6 +68,19 @@ func command(ctx context.Context, dir, work string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "lyceum", args...)
 	cmd.Dir = work
 	cmd.Env = append(os.Environ(), "LYCEUM_HOME="+dir)
+	return cmd
+}
+
+// command is lyceum in this home.
+func (h *home) command(ctx context.Context, args ...string) *exec.Cmd {
+	h.t.Helper()
+	cmd := command(ctx, h.dir, h.work, args...)
+	cmd.Env = append(cmd.Env, h.env...)
+	if len(h.before) > 0 {
+		path, err := exec.LookPath(h.before[0])
+		must(h.t, err)
+		cmd.Path, cmd.Args = path, append(slices.Clone(h.before), cmd.Args...)
+	}
 	return cmd
 }
 
@@ -136,8 +154,7 @@ func (h *home) start(args ...string) *process {
 func (h *home) startFor(most time.Duration, args ...string) *process {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), most)
-	p := &process{t: h.t, cmd: command(ctx, h.dir, h.work, args...), cancel: cancel}
-	p.cmd.Env = append(p.cmd.Env, h.env...)
+	p := &process{t: h.t, cmd: h.command(ctx, args...), cancel: cancel}
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.errOut
 	must(h.t, p.cmd.Start())
 	return p
@@ -218,16 +235,16 @@ func (h *home) count(quest, kind string) (n int) {
 // await waits until there are n events of a type.
 func (h *home) await(quest, kind string, n int) {
 	h.t.Helper()
-	must(h.t, awaitEvent(h.dir, quest, kind, n))
+	must(h.t, awaitEvent(h.dir, quest, kind, n, h.env...))
 }
 
 // awaitEvent follows a quest's trace, from another process, to the nth event of
 // a type. A quest that is not there yet is waited for.
-func awaitEvent(dir, quest, kind string, n int) error {
+func awaitEvent(dir, quest, kind string, n int, env ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for {
-		seen, err := follow(ctx, dir, quest, kind, n)
+		seen, err := follow(ctx, dir, quest, kind, n, env)
 		if seen == n || err != nil {
 			return err
 		}
@@ -237,9 +254,10 @@ func awaitEvent(dir, quest, kind string, n int) error {
 	}
 }
 
-func follow(ctx context.Context, dir, quest, kind string, n int) (seen int, err error) {
+func follow(ctx context.Context, dir, quest, kind string, n int, env []string) (seen int, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	cmd := command(ctx, dir, filepath.Dir(dir), "trace", quest, "--follow", "--jsonl")
+	cmd.Env = append(cmd.Env, env...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		cancel()
@@ -294,7 +312,7 @@ func (h *home) awaitOwner(quest string) {
 // has exactly one result.
 func (h *home) sound(quest string) {
 	h.t.Helper()
-	h.run("verify", quest).want(h.t, 0, "unchanged")
+	h.run("verify", quest).want(h.t, 0, "consistent")
 	h.run("replay", quest).want(h.t, 0, "identical")
 	results := map[uint64]int{}
 	for i, e := range h.events(quest) {

@@ -41,13 +41,19 @@ type profileJSON struct {
 	Computer   *event.ComputerSpec `json:"computer"`
 	Prompt     string              `json:"prompt,omitempty"`
 	Dockerfile string              `json:"dockerfile,omitempty"`
+	// Quest is YAML: keys of a society that hold where a quest.yaml says nothing.
+	Quest string `json:"quest,omitempty"`
 }
 
 func profileOf(p *profile.Profile) profileJSON {
-	return profileJSON{
+	out := profileJSON{
 		Name: p.Name, Description: p.Description, Folder: p.Dir, Replaces: p.Replaces, Tools: p.Tools, Computer: p.Computer.Spec(nil),
 		Prompt: p.Prompt, Dockerfile: string(p.Dockerfile),
 	}
+	if p.Quest != nil {
+		out.Quest = strings.TrimSpace(p.Quest.String())
+	}
+	return out
 }
 
 // whose says where a profile comes from.
@@ -150,7 +156,11 @@ func (a *app) printProfile(p *profile.Profile) error {
 	fmt.Fprintf(a.out, "from      %s\n", printable(cmp.Or(p.Dir, whose(p))))
 	fmt.Fprintf(a.out, "tools     %s\n", printable(tools))
 	fmt.Fprintf(a.out, "computer  %s\n", printable(strings.TrimSpace(string(computer))))
-	fmt.Fprintf(a.out, "image     %s\n\n", image)
+	fmt.Fprintf(a.out, "image     %s\n", image)
+	if p.Quest != nil {
+		fmt.Fprintf(a.out, "quest     %s\n", strings.ReplaceAll(printable(strings.TrimSpace(p.Quest.String())), "\n", "\n          "))
+	}
+	fmt.Fprintln(a.out)
 	fmt.Fprintln(a.out, printable(p.Prompt))
 	return nil
 }

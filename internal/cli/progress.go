@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
@@ -24,9 +25,11 @@ import (
 type progress struct {
 	app   *app
 	quest string
+	// quiet is for programs that read: nothing is said to people.
 	quiet bool
-	tty   bool
-	width int
+	// tty is a terminal, whose last line is kept; colour is one that shows colours.
+	tty, colour bool
+	width       int
 
 	mu sync.Mutex
 	// status is how the quest stands, with its figures, and now what goes on in it.
@@ -35,12 +38,14 @@ type progress struct {
 	speech, speaker string
 	open            []quest.Question
 	read            view.Blobs
+	// wrong is why a program that reads cannot be told any more.
+	wrong error
 }
 
 func newProgress(ctx context.Context, a *app, name string, quiet bool) *progress {
-	p := &progress{app: a, quest: name, quiet: quiet, width: 80}
+	p := &progress{app: a, quest: name, quiet: quiet, width: 120}
 	if f, ok := a.err.(*os.File); ok && !quiet && term.IsTerminal(int(f.Fd())) {
-		p.tty = true
+		p.tty, p.colour = true, colours()
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 20 {
 			p.width = w
 		}
@@ -51,29 +56,32 @@ func newProgress(ctx context.Context, a *app, name string, quiet bool) *progress
 
 // trouble says what is no event, and should be known all the same.
 func (p *progress) trouble(line string) {
-	if p.quiet {
+	if p.quiet || p.app.telling.quiet {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()
-	fmt.Fprintf(p.app.err, "       %s\n", line)
+	fmt.Fprintf(p.app.err, "%*s%s\n", margin, "", line)
 	p.draw()
 }
 
 // event is told of each event that is durable.
 func (p *progress) event(e event.Event, s *quest.State) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.app.telling.form == streamed && p.wrong == nil {
+		p.wrong = p.app.stream(e)
+	}
 	if p.quiet {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if e.Type == "model.result" && e.Actor == p.speaker {
 		p.speech = ""
 	}
-	if line := p.line(e, s); line != "" {
+	if words := p.words(e, s, p.app.telling.least()); words.Text != "" {
 		p.clear()
-		fmt.Fprintf(p.app.err, "%5d  %s\n", e.Seq, line)
+		p.print(e, words)
 	}
 	p.open = s.Open()
 	// The state is that after all that came with the event: more may have been asked, or
@@ -81,6 +89,13 @@ func (p *progress) event(e event.Event, s *quest.State) {
 	if i := slices.IndexFunc(p.open, func(q quest.Question) bool { return q.Seq == e.Seq }); i >= 0 {
 		p.hint(p.open[i : i+1])
 	}
+	if p.tty { // there alone is a last line
+		p.stand(s)
+	}
+}
+
+// stand draws how the quest stands.
+func (p *progress) stand(s *quest.State) {
 	tokens := s.Spent.Usage.Input + s.Spent.Usage.Output
 	status, now := string(s.Status), doing(s)
 	if s.Waiting() {
@@ -94,6 +109,25 @@ func (p *progress) event(e event.Event, s *quest.State) {
 	p.now = now
 	p.status = fmt.Sprintf("%s · turn %s · %s · %s", status, view.Number(s.Spent.Turns), view.Several(tokens, "token"), view.Price(s.Spent.Cost, s.Spent.Unpriced))
 	p.draw()
+}
+
+// margin is how far the words of a line stand from its beginning.
+const margin = len("15:04:05 12345  ")
+
+// print writes the line of an event: when, which, what.
+func (p *progress) print(e event.Event, words view.Words) {
+	line, when := words.Sentence(), e.Time.Time().Local().Format(time.TimeOnly)
+	if p.tty {
+		line = oneLine(line, max(p.width-margin-1, 40))
+	}
+	if !p.colour {
+		fmt.Fprintf(p.app.err, "%s %5d  %s\n", when, e.Seq, line)
+		return
+	}
+	if c := tint(e, words); c != "" {
+		line = c + line + normal
+	}
+	fmt.Fprintf(p.app.err, dim+"%s %5d"+normal+"  %s\n", when, e.Seq, line)
 }
 
 // asks shows what a quest asks already when its run begins.
@@ -115,7 +149,7 @@ func (p *progress) hint(questions []quest.Question) {
 			how = fmt.Sprintf("Answer with: lyceum answer %s %d …", p.quest, q.Seq)
 		}
 		p.clear()
-		fmt.Fprintf(p.app.err, "       Question %d: %s\n       %s\n", q.Seq, printable(q.Body.Question.Text), oneLine(how, 400))
+		fmt.Fprintf(p.app.err, "%*sQuestion %d: %s\n%[1]*[2]s%[5]s\n", margin, "", q.Seq, printable(q.Body.Question.Text), oneLine(how, 400))
 	}
 }
 
@@ -142,7 +176,7 @@ func (p *progress) delta(d runtime.Delta) {
 		p.trouble(d.Agent + ": " + oneLine(d.Text, 200))
 		return
 	}
-	if !p.tty || p.quiet {
+	if !p.tty || p.quiet || p.app.telling.quiet {
 		return
 	}
 	p.mu.Lock()
@@ -157,30 +191,32 @@ func (p *progress) delta(d runtime.Delta) {
 	p.draw()
 }
 
-// line says what an event means; nothing, if another event tells it better.
-func (p *progress) line(e event.Event, s *quest.State) string { return p.words(e, s, view.Detail) }
-
-// headline is line for a view of many agents: what each of them says and what its tools
-// gave is left out, where all are seen at once.
+// headline is what an event means, for a view. Where many agents are seen at once, what each of
+// them says and what its tools gave is left out.
 func (p *progress) headline(e event.Event, s *quest.State) string {
-	if !societyOf(s).crowded() {
-		return p.line(e, s)
+	least := view.Detail
+	if societyOf(s).crowded() {
+		least = view.News
 	}
-	return p.words(e, s, view.News)
+	return p.words(e, s, least).Sentence()
 }
 
-func (p *progress) words(e event.Event, s *quest.State, least view.Weight) string {
+// words say what an event means; nothing, if it matters less than that.
+func (p *progress) words(e event.Event, s *quest.State, least view.Weight) view.Words {
 	if b, ok := e.Body.(*event.CliExit); ok {
-		if _, open := s.Calls[b.Call]; open {
-			return "" // the call waited for it, and its result says how it ended
+		if _, open := s.Calls[b.Call]; open && least > view.Aside {
+			return view.Words{} // the call waited for it, and its result says how it ended
 		}
 	}
-	t := view.Teller{Most: max(p.width-24, 40), Read: p.read, Title: view.Titles(s)}
+	t := view.Teller{Most: max(p.width-33, 40), Read: p.read, Title: view.Titles(s)}
 	words := t.Tell(e)
 	if words.Weight < least {
-		return ""
+		return view.Words{}
 	}
-	return words.Sentence()
+	if words.Text == "" && least == view.Aside {
+		words.Text = string(e.Type)
+	}
+	return words
 }
 
 func (p *progress) clear() {
@@ -190,7 +226,7 @@ func (p *progress) clear() {
 }
 
 func (p *progress) draw() {
-	if !p.tty {
+	if !p.tty || p.app.telling.quiet {
 		return
 	}
 	line := []rune(oneLine(p.status+" · "+p.now, 1000))

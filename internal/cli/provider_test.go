@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"io"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"lyceum/internal/canary"
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/model/modeltest"
@@ -54,16 +54,7 @@ func (h *home) hasNoKey(said ...lyceum) {
 			h.t.Errorf("the key was printed:\n%s%s", l.out, l.errOut)
 		}
 	}
-	must(h.t, filepath.WalkDir(h.dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if err == nil && strings.Contains(string(data), canaryKey) {
-			h.t.Errorf("the key is in %s", path)
-		}
-		return err
-	}))
+	canary.Nowhere(h.t, h.dir, canaryKey)
 }
 
 // TestEveryProviderFromQuestionToProof runs a quest with each provider's format,

@@ -38,33 +38,42 @@ func TestAnAnswerIsTakenOnce(t *testing.T) {
 	jobs := make(chan int)
 	var work sync.WaitGroup
 	var mu sync.Mutex
-	taken := 0
+	answers, taken, killed := 0, 0, 0
 	for range 8 {
 		work.Go(func() {
 			for i := range jobs {
 				args := []string{"answer", "q", number, []string{"red", "blue"}[i%2]}
-				if i%5 == 4 {
+				if i%6 == 5 {
 					args = []string{"run", "q"}
 				}
 				p := h.start(args...)
-				if i%3 == 0 {
+				if i%3 == 0 || i%12 == 5 {
 					time.Sleep(time.Duration(rand.IntN(120)) * time.Millisecond)
 					_ = p.cmd.Process.Kill()
 				}
 				l := p.wait()
 				mu.Lock()
-				if args[0] == "answer" && l.code == 0 {
-					taken++
+				if args[0] == "answer" {
+					answers++
+					if l.code == 0 {
+						taken++
+					}
+					if l.code == -1 {
+						killed++
+					}
 				}
 				mu.Unlock()
 			}
 		})
 	}
-	for i := range 50 {
+	for i := range 60 { // of these, 10 run the quest
 		jobs <- i
 	}
 	close(jobs)
 	work.Wait()
+	if answers != 50 || killed == 0 {
+		t.Errorf("%d answers were given and %d of those who gave one were killed, want 50, and some killed", answers, killed)
+	}
 	for range 3 { // whoever was killed has left the quest interrupted, or waiting
 		if l := h.run("run", "q"); l.code == 3 {
 			h.run("answer", "q", number, "red").want(t, 0)

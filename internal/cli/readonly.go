@@ -28,10 +28,10 @@ import (
 // read is open for commands that only read, also where nobody may write.
 func (a *app) read() error {
 	err := a.open(false)
-	if !unwritable(err) {
+	if !unwritable(err) || a.places != (places{}) {
 		return err
 	}
-	rt, closeAll, again := openReadOnly(a.home, a.config)
+	rt, closeAll, again := openReadOnly(a.home, a.weakly(a.config))
 	if again != nil {
 		return errors.Join(err, again)
 	}
@@ -142,4 +142,9 @@ func (readOnlyLedger) DropToken(context.Context, string) error      { return err
 func (readOnlyLedger) SwapNote(context.Context, ledger.Note, []byte) (bool, error) {
 	return false, errReadOnlyHome
 }
-func (readOnlyLedger) Claim(string) (func(), error) { return nil, errReadOnlyHome }
+func (readOnlyLedger) PutGlances(context.Context, string, string, []ledger.Glance) error {
+	return errReadOnlyHome
+}
+func (readOnlyLedger) Claim(context.Context, string) (ledger.Claim, error) {
+	return nil, errReadOnlyHome
+}

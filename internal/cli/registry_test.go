@@ -17,7 +17,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
-	"io/fs"
 	"log"
 	"math/big"
 	"net"
@@ -30,6 +29,7 @@ import (
 	"testing"
 	"time"
 
+	"lyceum/internal/canary"
 	"lyceum/internal/need"
 )
 
@@ -218,16 +218,7 @@ func TestPrepareWithAPrivateRegistry(t *testing.T) {
 	if strings.Contains(l.out+l.errOut+said, registryCanary) {
 		t.Error("the credential is in what was printed")
 	}
-	must(t, filepath.WalkDir(h.dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if bytes.Contains(data, []byte(registryCanary)) || bytes.Contains(data, []byte("PRIVATE KEY")) {
-			t.Errorf("%s holds the credential, or a key", path)
-		}
-		return err
-	}))
+	canary.Nowhere(t, h.dir, registryCanary, "PRIVATE KEY")
 	if lock, err := os.ReadFile(filepath.Join(agent, "package-lock.json")); err != nil || !strings.Contains(string(lock), at+"/left-pad") {
 		t.Errorf("the lock file names another place than the registry: %v\n%s", err, lock)
 	}

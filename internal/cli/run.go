@@ -329,7 +329,6 @@ func isThere(arg string) bool {
 
 func (a *app) runCommand() *cobra.Command {
 	f, allowed := &specFlags{}, &allowFlags{}
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "run <name|quest.yaml>",
 		Short: "Run a quest until it has its answer",
@@ -340,6 +339,9 @@ Ctrl-C stops cleanly: what is under way comes in, and the quest is paused. A
 second Ctrl-C leaves at once; nothing recorded is lost either way.
 
 Where lyceum serve is up in the same home, the quest runs there and is followed here.
+
+With --json=stream a program reads lines of JSON: {"event": …}, a line of the ledger, for
+each event that is recorded from now on, and at the end {"outcome": …}, what --json prints.
 
 A quest that was imported runs without a network, and no image is built from its
 Dockerfile, until you allow it with the flags below. The word is kept.`,
@@ -360,17 +362,18 @@ Dockerfile, until you allow it with the flags below. The word is kept.`,
 				return err
 			}
 			tend(0)
-			return a.run(cmd.Context(), name, fresh, f.noThinking, bounds.Limits(), asJSON)
+			return a.run(cmd.Context(), name, fresh, f.noThinking, bounds.Limits(), a.telling.json())
 		},
 	}
 	cmd.Flags().StringVar(&f.name, "name", "", "name of the quest, instead of the one in quest.yaml")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the outcome as JSON, as show does, and nothing else")
+	a.telling.flags(cmd)
+	a.telling.yesFlag(cmd)
 	a.showing.flags(cmd)
 	f.spec(cmd)
 	f.sources(cmd)
 	f.limits(cmd)
 	allowed.add(cmd)
-	return a.questArg(cmd)
+	return a.weakLimits(a.questArg(cmd))
 }
 
 // questToRun returns the name of a quest that exists, making it if it must be.
@@ -471,10 +474,11 @@ func (a *app) alreadyFinished(ctx context.Context, name string, s *quest.State, 
 }
 
 func (a *app) run(ctx context.Context, name string, fresh, noThinking bool, limits event.Limits, asJSON bool) error {
-	s, err := a.rt.Load(ctx, name)
+	opened, err := a.rt.Open(ctx, name)
 	if err != nil {
 		return err
 	}
+	s := opened.State
 	if s.Status == quest.Finished {
 		// Somebody may have said something just as it ended.
 		if now, err := a.rt.Settle(ctx, name); err == nil {
@@ -486,8 +490,8 @@ func (a *app) run(ctx context.Context, name string, fresh, noThinking bool, limi
 	if !fresh && s.Status == quest.Finished && s.Spoken < s.Ended {
 		return a.alreadyFinished(ctx, name, s, asJSON)
 	}
-	if !asJSON && costs(s) && s.Limits == (event.Limits{}) && limits == (event.Limits{}) {
-		fmt.Fprintln(a.err, "No limit is set: the quest runs until it has an answer. --max-cost, --max-turns or --max-duration set one.")
+	if err := a.before(ctx, name, s, limits, asJSON); err != nil {
+		return err
 	}
 	if o := s.OverWith(limits); o != nil && s.Status == quest.Exceeded {
 		fmt.Fprintf(a.err, "Quest %s has reached its limit on %s (%s). Go on with a higher one: lyceum run %s --max-%s …\n", name, o.Limit, o.Figures(), name, o.Limit)
@@ -496,8 +500,10 @@ func (a *app) run(ctx context.Context, name string, fresh, noThinking bool, limi
 		}
 		return errResting
 	}
-	if !asJSON {
-		a.foretell(s, limits)
+	if fresh {
+		if err := a.streamTo(ctx, name, s.Seq); err != nil {
+			return err
+		}
 	}
 	if done, err := a.inServer(ctx, name, s, noThinking, limits, asJSON); done {
 		return err
@@ -515,7 +521,9 @@ func (a *app) run(ctx context.Context, name string, fresh, noThinking bool, limi
 			p.asks(s)
 			go p.converse(ctx)
 		}
+		opts.Opened = opened
 		s, err = a.rt.Run(ctx, name, opts)
+		err = errors.Join(err, p.wrong)
 		p.end()
 	}
 	if err != nil {

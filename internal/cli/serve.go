@@ -35,6 +35,11 @@ type serveFlags struct {
 	memory                  string
 	hosts                   []string
 	open, proxy             bool
+	// room and drain are for a node that shares its ledger with others.
+	room  int
+	drain time.Duration
+	// replace has its token take the place of theirs.
+	replace bool
 	// link asks for a link to the page of the server that is up.
 	link bool
 	// tls has browsers come by TLS, nil if there is no certificate.
@@ -52,7 +57,8 @@ another while the server is up. Programs find a token in the file token of the h
 docs/api.md. A home has one server.
 
 Ctrl-C stops cleanly, so do SIGTERM and SIGHUP: what is under way comes in, and quests are paused. They go on by
-themselves when the server is started again, also after it was killed.`,
+themselves when the server is started again, also after it was killed. Where several servers share a ledger (docs/cluster.md)
+they are not paused: another server goes on with them.`,
 		Args: exactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.link {
@@ -69,8 +75,11 @@ themselves when the server is started again, also after it was killed.`,
 	cmd.Flags().BoolVar(&f.proxy, "behind-proxy", false, "something in front of the server has a certificate")
 	cmd.Flags().StringArrayVar(&f.hosts, "host", nil, "a name under which people reach the server (may be given several times)")
 	cmd.Flags().StringVar(&f.memory, "memory", "", "how much memory the server may have, such as 512MiB (default: what its control group leaves it)")
+	cmd.Flags().IntVar(&f.room, "room", 64, "how many quests to run at once, where nodes share the ledger; others are left to them")
+	cmd.Flags().DurationVar(&f.drain, "drain", time.Minute, "how long to wait for what is under way when stopped, where nodes share the ledger and go on with the quests")
+	cmd.Flags().BoolVar(&f.replace, "replace-token", false, "have the token of this server take the place of the one that the servers of a shared ledger have")
 	cmd.Flags().StringVar(&f.page, "page", "", "serve the page from this folder instead of the one in the binary")
-	return cmd
+	return a.weakLimits(cmd)
 }
 
 func (f *serveFlags) secure() bool { return f.cert != "" || f.proxy }
@@ -110,7 +119,13 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 			return usagef("--memory %q: want a size, such as 512MiB, at least %s", f.memory, strictyaml.FormatSize(leastMemory))
 		}
 	}
+	if f.room < 1 || f.drain < 0 {
+		return usagef("--room %d, --drain %s: want room for one quest at least, and a time such as 1m", f.room, f.drain)
+	}
 	tend(memory)
+	until, end := context.WithCancel(ctx)
+	defer end()
+	go rests(until)
 	configured, err := a.configSum()
 	if err != nil {
 		return err
@@ -123,7 +138,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		return err
 	}
 	defer place.Leave()
-	token, err := api.Token(a.home)
+	token, err := a.serverToken(ctx, f.replace)
 	if err != nil {
 		return err
 	}
@@ -143,15 +158,16 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	}
 	office := a.office(ctx)
 	server := api.New(a.rt, api.Options{
-		Token: token, Hosts: f.hosts, Secure: f.secure(), Page: page, Examples: examples.Files, Model: a.config.Model, Cost: outsideCost(a.config), Repos: a.config.Repos,
-		Log: log.New(logLines{a}, "", 0), Settings: a.settings, Doctor: a.examined,
+		Token: token, Hosts: f.hosts, Secure: f.secure(), Page: page, Docs: handbook{}, Examples: examples.Files, Model: a.config.Model, Cost: outsideCost(a.config), Repos: a.config.Repos,
+		Log: log.New(logLines{a}, "", 0), Settings: a.settings, Doctor: a.examined, Models: a.offers, Studies: a.studyStores(),
+		Believed: a.believed, Address: on.note.Pages[0], QuestRoom: f.room,
 	})
 	defer server.Close()
 	if office != nil {
 		office.Quests = saying{server, a.rt}
 	}
 	server.Tidy(ctx)
-	return a.serveOn(ctx, place, on, server, office, f.open)
+	return a.serveOn(ctx, place, on, server, office, f)
 }
 
 // doors are what a server listens on: one for browsers and other programs, and one for the
@@ -252,7 +268,7 @@ func (l logLines) Write(p []byte) (int, error) {
 }
 
 // serveOn serves until it is interrupted.
-func (a *app) serveOn(ctx context.Context, place *client.Place, on *doors, server *api.Server, office *connector.Office, open bool) error {
+func (a *app) serveOn(ctx context.Context, place *client.Place, on *doors, server *api.Server, office *connector.Office, f *serveFlags) error {
 	interrupt := ctx.Done()
 	ctx, stop := a.patient(ctx)
 	defer stop()
@@ -260,6 +276,11 @@ func (a *app) serveOn(ctx context.Context, place *client.Place, on *doors, serve
 		return err
 	}
 	web := server.HTTP()
+	witnessing, err := a.alsoWitness(ctx, web)
+	if err != nil {
+		return err
+	}
+	defer witnessing()
 	failed := make(chan error, 2)
 	for _, ln := range []net.Listener{on.public, on.local} {
 		go func() { failed <- web.Serve(ln) }()
@@ -274,9 +295,16 @@ func (a *app) serveOn(ctx context.Context, place *client.Place, on *doors, serve
 	for _, name := range going {
 		fmt.Fprintf(a.err, "Going on with quest %s.\n", name)
 	}
+	studies, err := server.GoOnWithStudies(ctx)
+	if err != nil {
+		fmt.Fprintln(a.err, printable(err.Error()))
+	}
+	for _, name := range studies {
+		fmt.Fprintf(a.err, "Going on with study %s.\n", name)
+	}
 	disconnect := a.connect(ctx, office)
 	defer disconnect()
-	a.links(on.note, server.Pass, open)
+	a.links(on.note, server.Pass, f.open)
 	look := time.NewTicker(2 * time.Second)
 	defer look.Stop()
 	for told, up := on.note.Config, true; up; {
@@ -294,7 +322,8 @@ func (a *app) serveOn(ctx context.Context, place *client.Place, on *doors, serve
 	}
 	disconnect()
 	// First the quests, while readers still see them come to rest; then the readers.
-	server.Keeper().Shutdown(ctx)
+	server.RestStudies()
+	a.rest(ctx, server.Keeper(), f.drain)
 	server.EndStreams()
 	grace, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -307,6 +336,17 @@ func (a *app) serveOn(ctx context.Context, place *client.Place, on *doors, serve
 		return nil
 	}
 	return fmt.Errorf("serve: %w", err)
+}
+
+// rest has quests come to rest. Where nodes share the ledger others go on with them, after a while even
+// without what is still under way here.
+func (a *app) rest(ctx context.Context, k *api.Keeper, drain time.Duration) {
+	if k.Shares() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, drain)
+		defer cancel()
+	}
+	k.Shutdown(ctx)
 }
 
 // otherConfig is said where a server and the configuration of its home have come apart.

@@ -36,9 +36,17 @@ func (a *app) inServer(ctx context.Context, name string, s *quest.State, noThink
 // the home's own.
 const tokenVariable = "LYCEUM_TOKEN"
 
-// compare says once that the server is of another version than this command line. They
-// understand each other: where they do not, it does not come to this.
+// browserVariable is where the browser of pages is, inside the computers, if it is not at one of the
+// usual places.
+const browserVariable = "LYCEUM_BROWSER"
+
+// compare says once that the server is of another version than this command line, and what of
+// the command line is not for it. They understand each other: where they do not, it does not come
+// to this.
 func (a *app) compare(server string) {
+	if a.weak {
+		fmt.Fprintln(a.err, "--weak-limits does not reach lyceum serve, where this runs: start that with it.")
+	}
 	if server == a.rt.Version {
 		return
 	}
@@ -73,6 +81,9 @@ func (a *app) follow(ctx context.Context, c *client.Client, name string, s *ques
 	if _, err := c.Control(ctx, name, order); err != nil {
 		return fmt.Errorf("run quest %s in the server: %w", name, err)
 	}
+	if a.showing.wanted(a, s, asJSON) {
+		return a.showing.follow(ctx, a, name, s)
+	}
 	p := newProgress(ctx, a, name, asJSON)
 	defer p.end()
 	if !asJSON && a.prompts() {
@@ -99,7 +110,9 @@ func (a *app) follow(ctx context.Context, c *client.Client, name string, s *ques
 			if err := s.Fold(sig.Event); err != nil {
 				return err
 			}
-			p.event(sig.Event, s)
+			if p.event(sig.Event, s); p.wrong != nil {
+				return p.wrong
+			}
 			if asJSON || !a.prompts() {
 				if waits, err := a.stillWaits(ctx, name, s); waits || err != nil {
 					return errors.Join(a.printOutcome(ctx, name, s, asJSON), err)

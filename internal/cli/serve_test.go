@@ -42,8 +42,7 @@ func (s *served) line() string {
 func (h *home) serve(args ...string) *served {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	p := &process{t: h.t, cmd: command(ctx, h.dir, h.work, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...), cancel: cancel}
-	p.cmd.Env = append(p.cmd.Env, h.env...)
+	p := &process{t: h.t, cmd: h.command(ctx, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...), cancel: cancel}
 	if h.files > 0 {
 		shell := []string{"sh", "-c", fmt.Sprintf(`ulimit -n %d && exec "$@"`, h.files), "sh"}
 		p.cmd.Path, p.cmd.Args = "/bin/sh", append(shell, p.cmd.Args...)

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"lyceum/internal/api"
 	"lyceum/internal/api/client"
+	"lyceum/internal/canary"
 )
 
 const answered = "name: %s\nproblem: How many primes are below 100?\nmodel: demo\n"
@@ -61,19 +60,8 @@ func TestASecretIsKeptNowhere(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
 	secret := strings.TrimSpace(h.ok("token", "create", "--scope", "read", "--note", "findable"))
-	found := false
-	must(t, filepath.WalkDir(h.dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if strings.Contains(string(data), strings.TrimPrefix(secret, "lyceum_")) {
-			t.Errorf("%s holds the secret", path)
-		}
-		found = found || strings.Contains(string(data), "findable")
-		return err
-	}))
-	if !found {
+	canary.Nowhere(t, h.dir, strings.TrimPrefix(secret, "lyceum_"))
+	if !h.holds("findable") {
 		t.Error("the token's note is in no file of the home: the test looks in the wrong place")
 	}
 }

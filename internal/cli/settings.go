@@ -111,7 +111,10 @@ func settingsOf(conf *config.Config, c configJSON, where func(variable string) s
 	r.holds("retry", "", c.Retry, conf.Retry != 0)
 	r.holds("patience", "", c.Patience, conf.Patience != 0)
 	r.holds("reserve", "", c.Reserve, conf.Reserve != nil)
+	r.place("ledger", c.Ledger, conf.Ledger, ledgerVariable)
+	r.place("blobs", c.Blobs, conf.Blobs, blobsVariable)
 	r.holds("outside_cost", "", c.OutsideCost, conf.OutsideCost != nil)
+	r.holds("confirm_cost", "", c.ConfirmCost, conf.ConfirmCost != nil)
 	r.holds("weak_limits", "", strconv.FormatBool(c.WeakLimits), c.WeakLimits)
 	r.secret("notify", "", map[bool]string{true: fromFile}[c.Notify])
 	r.holds("private_addresses", "", strings.Join(conf.Private, ", "), len(conf.Private) > 0)
@@ -127,7 +130,20 @@ func settingsOf(conf *config.Config, c configJSON, where func(variable string) s
 	r.registries(conf.Registries)
 	r.servers(conf)
 	r.connectors(conf.Connectors)
+	r.proof(conf.Proof)
 	return r.list
+}
+
+// place adds a row for an address, which a variable may hold as well.
+func (r *rows) place(key, value, own, variable string) {
+	source := fromDefault
+	switch {
+	case os.Getenv(variable) != "":
+		source = fromEnvironment
+	case own != "":
+		source = fromFile
+	}
+	r.put(key, "", value, source, false)
 }
 
 // listed are the names of a mapping.
@@ -339,7 +355,7 @@ func hostOf(address string) string {
 
 // examined is what doctor finds, for the page.
 func (a *app) examined(ctx context.Context) (*api.Doctor, error) {
-	d := &doctor{homeFlag: a.homeFlag, doctorJSON: doctorJSON{Findings: []findingJSON{}}}
+	d := &doctor{homeFlag: a.homeFlag, ledgerFlag: a.ledgerFlag, doctorJSON: doctorJSON{Findings: []findingJSON{}}}
 	d.look(ctx)
 	out := &api.Doctor{Healthy: d.Healthy, Home: d.Home, Driver: d.Driver, Findings: []api.Finding{}}
 	for _, f := range d.Findings {

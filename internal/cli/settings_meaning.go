@@ -11,6 +11,7 @@ const (
 	thatExecutor = "quests whose agents are this executor"
 	preparing    = "the preparing of homes"
 	everyServer  = "quests that are made, besides servers of their own"
+	whoSigns     = "quests that are run while the home has a key; verify"
 	theOffice    = "lyceum serve, run and chat, which receive and send"
 )
 
@@ -21,7 +22,10 @@ var meanings = map[string]meaning{
 	"retry":             {"how long a model that is not available is tried", everyQuest},
 	"patience":          {"how long a quest waits for a provider that is away, before it is paused", everyQuest},
 	"reserve":           {"how much of the disk stays free", "whatever stores files"},
+	"ledger":            {"what keeps the events of quests: the home, or PostgreSQL", "every command that opens the home"},
+	"blobs":             {"what keeps the files of quests: the home, or an S3 store", "every command that opens the home"},
 	"outside_cost":      {"what a quest that another program runs may cost, in dollars", "ACP, MCP and A2A clients"},
+	"confirm_cost":      {"a run that is estimated to cost more, in dollars, is confirmed first; 0 for every one", "lyceum run and ask"},
 	"weak_limits":       {"computers start where memory is counted only in part", "agents' computers"},
 	"notify":            {"a line for the shell when a quest asks something, and when it has ended", "lyceum serve and run"},
 	"private_addresses": {"addresses of private networks that may be connected to", "MCP servers and gateways that quests name"},
@@ -96,6 +100,17 @@ var meanings = map[string]meaning{
 	"mcp.*.log":            {"how grave what it logs must be to be told", everyServer},
 	"mcp.*.pages":          {"how many pages its lists may have", everyServer},
 	"mcp.*.retry":          {"how often a connection that broke is made again", everyServer},
+
+	"checkpoints":             {"after how many events of a quest that runs there is a checkpoint", whoSigns},
+	"witnesses":               {"those who cosign checkpoints, and are believed", whoSigns},
+	"witnesses.*.url":         {"where it is asked", whoSigns},
+	"witnesses.*.public_key":  {"the key by which it cosigns", whoSigns},
+	"timestamps":              {"an authority that says when it was shown a checkpoint", whoSigns},
+	"timestamps.url":          {"where it is asked", whoSigns},
+	"timestamps.certificates": {"a file with the certificates that its time stamps must lead to", "verify"},
+	"witness":                 {"for whom the server is a witness", "lyceum serve"},
+	"witness.logs":            {"the public keys of those whose logs it knows", "lyceum serve"},
+	"witness.first_use":       {"the key of a name that it does not know is taken over", "lyceum serve"},
 
 	"connectors":            {"ways by which people elsewhere talk with quests", theOffice},
 	"connectors.*.driver":   {"which service it is", theOffice},

@@ -20,8 +20,15 @@ model: vllm/qwen3.5
 retry: 5m
 patience: 1h
 reserve: 2GiB
+ledger: "postgres://lyceum@db.example/lyceum"
+blobs: "s3://bucket/space?endpoint=https://s3.example"
 outside_cost: 3
+confirm_cost: 7
 weak_limits: true
+checkpoints: 500
+witnesses: {one: {url: "https://witness.example/", public_key: witness.example+00000000+AAAA}}
+timestamps: {url: "https://stamps.example/", certificates: /etc/stamps.pem}
+witness: {logs: [ada+00000000+AAAA], first_use: true}
 notify: "curl -H 'X: canary-notify' https://example.org"
 private_addresses: [10.0.0.0/8]
 repos: {parser: /srv/parser}

@@ -8,11 +8,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"regexp"
 	"strings"
 	"syscall"
 
 	"lyceum/internal/computer"
+	"lyceum/internal/plain"
 	"lyceum/internal/runtime"
 
 	"github.com/spf13/cobra"
@@ -21,7 +21,7 @@ import (
 )
 
 func (a *app) shellCommand() *cobra.Command {
-	cmd := a.questArg(&cobra.Command{
+	cmd := a.weakLimits(a.questArg(&cobra.Command{
 		Use:   "shell <quest> <agent>",
 		Short: "Open a shell in an agent's computer",
 		Long: `Open a shell in the computer of an agent: the one that is up, also while lyceum run
@@ -38,7 +38,7 @@ A network that is filtered (network: allow), and the models and tools of an exec
 there only while the quest runs, for what goes there is recorded. The exit code is 0 if the shell's was, and 1 if not.`,
 		Args: exactArgs(2, "a quest's name and an agent's"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.shell(cmd.Context(), args[0], args[1]) },
-	})
+	}))
 	quests := cmd.ValidArgsFunction
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
@@ -156,7 +156,7 @@ func (a *app) left(r *computer.Result, err error) error {
 // shellID is one that nobody had.
 func shellID() string { return runtime.ShellPrefix + strings.ToLower(rand.Text()[:16]) }
 
-var terminalRule = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
+var terminalRule = plain.Form{First: "A-Za-z0-9", Rest: "A-Za-z0-9._+-", Most: 64}
 
 // terminalName is what programs are told of the terminal.
 func terminalName(s string) string {

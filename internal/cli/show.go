@@ -107,23 +107,14 @@ type originJSON struct {
 	Hash  string `json:"hash"`
 }
 
-// describe gathers what there is to say about a quest. Texts are read only if
-// they are wanted.
-func (a *app) describe(ctx context.Context, name string, s *quest.State, texts bool) (*questJSON, error) {
-	held, err := a.rt.Ledger.Claimed(name)
-	if err != nil {
-		return nil, err
-	}
-	answered, err := a.rt.Answered(ctx, name, s)
-	if err != nil {
-		return nil, err
-	}
+// outline is what a quest's state alone says of it, in a list.
+func outline(name string, s *quest.State) *questJSON {
 	q := &questJSON{
-		Quest: name, Society: s.Society(), Status: string(s.Status), Reason: s.Reason, Held: held, Running: held && s.Status == quest.Running,
+		Quest: name, Society: s.Society(), Status: string(s.Status), Reason: s.Reason,
 		Events: s.Seq, Hash: s.Hash.String(), Turns: s.Spent.Turns, Tools: s.Spent.Tools,
 		Tokens: s.Spent.Usage.Input + s.Spent.Usage.Output, Unpriced: s.Spent.Unpriced, Estimated: s.Spent.Estimated, Recalled: s.Spent.Recalled,
 		Seconds: float64(s.Elapsed(s.Time)) / 1e6, Created: s.Created, Updated: s.Time, Limits: s.Limits, Warnings: s.Warnings, NotFound: s.NotFound, Seed: fmt.Sprint(s.Seed),
-		Tally: view.Of(s).Tally(s), Rest: s.Rest(), Waiting: s.Waiting(), Questions: view.Questions(s, answered), Verdict: s.Verdict(),
+		Tally: view.Of(s).Tally(s), Rest: s.Rest(), Waiting: s.Waiting(), Questions: view.Questions(s, nil), Verdict: s.Verdict(),
 	}
 	q.CostUSD = knownCost(s.Spent.Cost, s.Spent.Unpriced)
 	if q.CostUSD == nil {
@@ -148,8 +139,20 @@ func (a *app) describe(ctx context.Context, name string, s *quest.State, texts b
 	if s.Origin != nil {
 		q.Origin = &originJSON{s.Origin.From, s.Origin.At, s.Origin.Hash.String()}
 	}
-	if err := societyOf(s).describe(ctx, a, q, s, texts); err != nil || !texts {
+	societyOf(s).members(q, s)
+	return q
+}
+
+// describe gathers what there is to say about a quest. Texts are read only if
+// they are wanted.
+func (a *app) describe(ctx context.Context, name string, s *quest.State, texts bool) (*questJSON, error) {
+	q := outline(name, s)
+	err := a.stand(ctx, q, s.Inbox)
+	if err != nil || !texts {
 		return q, err
+	}
+	if err := societyOf(s).describe(ctx, a, q, s); err != nil {
+		return nil, err
 	}
 	read := func(ref event.Ref) ([]byte, error) { return a.rt.Blob(ctx, ref) }
 	if q.Problem, err = agent.Read(s.Problem, read); err != nil {
@@ -212,6 +215,7 @@ func (a *app) listCommand() *cobra.Command {
 				if out, err = a.list(ctx); err != nil {
 					return err
 				}
+				a.leftBehind(ctx)
 			} else if !isNoHome(err) {
 				return err
 			}
@@ -235,23 +239,6 @@ func (a *app) listCommand() *cobra.Command {
 	cmd.Flags().StringVar(&order, "sort", "name", "the order: "+strings.Join(slices.Sorted(maps.Keys(sortings)), ", "))
 	complete(cmd, "sort", func(*cobra.Command) []string { return slices.Sorted(maps.Keys(sortings)) })
 	return cmd
-}
-
-func (a *app) list(ctx context.Context) ([]*questJSON, error) {
-	heads, err := a.rt.Ledger.Quests(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out, seen := []*questJSON{}, a.glances()
-	for _, h := range heads {
-		q, err := a.listed(ctx, seen, h)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, q)
-	}
-	seen.save()
-	return out, nil
 }
 
 // unreadable is a quest that cannot be read, which does not hide the others.
@@ -566,7 +553,11 @@ func (a *app) printJSON(v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
+	if a.telling.form == streamed {
+		v = map[string]any{"outcome": v}
+	} else {
+		enc.SetIndent("", "  ")
+	}
 	if err := enc.Encode(v); err != nil {
 		return err
 	}

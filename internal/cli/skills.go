@@ -30,11 +30,11 @@ Of a quest: which it has pinned, and of which its agents were told.`,
 			if len(args) == 0 {
 				return nil
 			}
-			return exactArgs(1, "list, show, check, a quest.yaml, or a quest's name")(cmd, args)
+			return exactArgs(1, "list, show, check, promote, a quest.yaml, or a quest's name")(cmd, args)
 		},
 	}
 	a.foresees(cmd, a.printFoundSkills)
-	cmd.AddCommand(a.skillsListCommand(), a.skillsShowCommand(), a.skillsCheckCommand())
+	cmd.AddCommand(a.skillsListCommand(), a.skillsShowCommand(), a.skillsCheckCommand(), a.skillsPromoteCommand())
 	return cmd
 }
 

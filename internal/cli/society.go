@@ -17,7 +17,9 @@ import (
 type society interface {
 	// describe adds to what list and show say of a quest. Texts are read only if they are
 	// wanted.
-	describe(ctx context.Context, a *app, q *questJSON, s *quest.State, texts bool) error
+	describe(ctx context.Context, a *app, q *questJSON, s *quest.State) error
+	// members adds what there is to say of each agent, in a list, too.
+	members(q *questJSON, s *quest.State)
 	// result says what has come of a quest so far, and of its agents; ended, what has come
 	// of one that ran.
 	result(ctx context.Context, a *app, q *questJSON, s *quest.State) error
@@ -101,7 +103,9 @@ func (f *keyFlags) elsewhere(keys quest.Keys) map[string]string {
 // alone is an agent that answers. Other societies embed it for what they have in common.
 type alone struct{}
 
-func (alone) describe(context.Context, *app, *questJSON, *quest.State, bool) error { return nil }
+func (alone) describe(context.Context, *app, *questJSON, *quest.State) error { return nil }
+
+func (alone) members(*questJSON, *quest.State) {}
 
 func (alone) result(_ context.Context, a *app, q *questJSON, _ *quest.State) error {
 	if q.Answer != nil {

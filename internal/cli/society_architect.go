@@ -18,10 +18,7 @@ type architects struct{ alone }
 func (architects) crowded() bool { return true }
 
 // describe adds what is planned, and what became of it.
-func (architects) describe(ctx context.Context, a *app, q *questJSON, s *quest.State, texts bool) error {
-	if !texts {
-		return nil
-	}
+func (architects) describe(ctx context.Context, a *app, q *questJSON, s *quest.State) error {
 	b, err := a.board(ctx, q.Quest, s.Seq)
 	if err == nil {
 		q.Work = b.List()

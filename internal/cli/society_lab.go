@@ -29,14 +29,14 @@ func (laboratory) flags(f *keyFlags) {
 }
 
 // describe adds a lab's papers, and the best one whole.
-func (laboratory) describe(ctx context.Context, a *app, q *questJSON, s *quest.State, texts bool) error {
+func (laboratory) members(q *questJSON, s *quest.State) {
 	for i, ag := range s.Agents {
 		j := &q.Agents[i]
 		j.OpenReviews, j.Vote, j.CostUSD = lab.Library(s).Asked[ag.Name], lab.Library(s).Votes[ag.Name], knownCost(ag.Cost, ag.Unpriced)
 	}
-	if !texts {
-		return nil
-	}
+}
+
+func (laboratory) describe(ctx context.Context, a *app, q *questJSON, s *quest.State) error {
 	papers, _ := lab.Library(s).List(paper.Latest, "", math.MaxInt64, 0)
 	for _, p := range papers {
 		q.Publications = append(q.Publications, a.paperJSON(q.Quest, s, p))

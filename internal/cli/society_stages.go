@@ -46,9 +46,9 @@ type artifactJSON struct {
 }
 
 // describe adds what the study has come to.
-func (studies) describe(_ context.Context, _ *app, q *questJSON, s *quest.State, texts bool) error {
+func (studies) describe(_ context.Context, _ *app, q *questJSON, s *quest.State) error {
 	m := stages.Of(s)
-	if m == nil || !texts {
+	if m == nil {
 		return nil
 	}
 	q.Study = &studyJSON{Anchor: m.Study.Anchor, Branch: m.Study.Current, Results: []resultJSON{}, Artifacts: []artifactJSON{}}

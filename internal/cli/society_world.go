@@ -13,10 +13,7 @@ import (
 type worlds struct{ alone }
 
 // describe adds what was made, and what came of it.
-func (worlds) describe(ctx context.Context, a *app, q *questJSON, s *quest.State, texts bool) error {
-	if !texts {
-		return nil
-	}
+func (worlds) describe(ctx context.Context, a *app, q *questJSON, s *quest.State) error {
 	m, err := a.making(ctx, q.Quest, s.Seq)
 	if err == nil {
 		q.Attempts = m.Cards()

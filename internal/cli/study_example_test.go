@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -196,6 +197,59 @@ func TestAKilledStudy(t *testing.T) {
 	h.ok("run", "copilot")
 	if again := h.refs("copilot"); again != refs {
 		t.Errorf("made again, the commits are\n%s\nwant\n%s", again, refs)
+	}
+	h.folderComesBack("copilot", refs)
+}
+
+// folderComesBack removes all of a quest's folder but the agents' live homes: the next run writes the
+// same files and makes the same commits.
+func (h *home) folderComesBack(quest, refs string) {
+	h.t.Helper()
+	dir := filepath.Join(h.dir, "quests", quest)
+	files := func() map[string]string {
+		out := map[string]string{}
+		must(h.t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			switch name := strings.TrimPrefix(path, dir+"/"); {
+			case err != nil:
+				return err
+			case name == "agents" || name == "computers" || name == ".git": // live homes and what runs there; commits are compared by their names
+				return fs.SkipDir
+			case d.IsDir():
+				return nil
+			default:
+				data, err := os.ReadFile(path)
+				out[name] = string(data)
+				return err
+			}
+		}))
+		return out
+	}
+	want := files()
+	for _, name := range []string{"quest.yaml", "brief.md", "plan.md", "status.md", "SUMMARY.md", "paper/paper.md"} {
+		if want[name] == "" {
+			h.t.Errorf("the folder has no %s: there are %v", name, slices.Sorted(maps.Keys(want)))
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	must(h.t, err)
+	for _, e := range entries {
+		if e.Name() != "agents" && e.Name() != "computers" {
+			must(h.t, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	h.ok("run", quest)
+	got := files()
+	for name := range want {
+		if got[name] != want[name] {
+			h.t.Errorf("%s comes back as\n%.1000q\nwant\n%.1000q", name, got[name], want[name])
+		}
+		delete(got, name)
+	}
+	if len(got) > 0 {
+		h.t.Errorf("files that were not there: %v", slices.Sorted(maps.Keys(got)))
+	}
+	if again := h.refs(quest); again != refs {
+		h.t.Errorf("with the folder, the commits come back as\n%s\nwant\n%s", again, refs)
 	}
 }
 

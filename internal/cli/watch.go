@@ -8,13 +8,13 @@ import (
 	"io"
 	"iter"
 	"os"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
-	"lyceum/internal/model"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/tui"
@@ -25,26 +25,59 @@ import (
 
 func (a *app) watchCommand() *cobra.Command {
 	return a.questArg(&cobra.Command{
-		Use:   "watch <quest>",
+		Use:   "watch [quest]",
 		Short: "Watch a quest in the terminal, whichever process runs it",
-		Long: `Watch a quest: its agents, its papers, its budget. Enter opens a paper, p pauses the
-quest or lets it go on, s stops it, a answers what it asks, q leaves; ? shows all keys.
+		Long: `Watch a quest, or, without a name, the one that runs; if several do, they are listed (lyceum top shows
+them live). It shows its agents, its papers, the answer so far and who agrees, its budget and how fast that is
+used. Enter opens a paper, or an agent with all it heard and says and the command that it runs; p pauses the quest or
+lets it go on, s stops it, a answers what it asks, m says something, n goes to the last event of interest, q leaves;
+? shows all keys. Words come as models say them where the quest runs in lyceum serve, and turn by turn elsewhere.
 The quest does not notice that it is watched. Where there is no terminal: lyceum trace <quest> --follow.`,
-		Args: exactArgs(1, "a quest's name"),
+		Args: rangeArgs(0, 1, "a quest's name, or none"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			if len(args) == 0 {
+				running, err := a.running(ctx)
+				if err != nil || len(running) != 1 {
+					return errors.Join(err, a.printRunning(running))
+				}
+				args = []string{running[0].Quest}
+			}
 			if !isTerminal(a.in) || !isTerminal(a.out) {
 				return usagef("watch needs a terminal; for lines: lyceum trace %s --follow", printable(args[0]))
 			}
-			ctx := cmd.Context()
 			s, err := a.load(ctx, args[0])
 			if err != nil {
 				return err
 			}
-			v := tui.Start(ctx, a.source(ctx, args[0], nil), s, a.in, a.out)
-			<-v.Done()
-			return v.Err()
+			return a.watch(ctx, args[0], s)
 		},
 	})
+}
+
+// running are the quests that some process runs.
+func (a *app) running(ctx context.Context) ([]*questJSON, error) {
+	if err := a.look(); err != nil {
+		if isNoHome(err) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	all, err := a.list(ctx)
+	return slices.DeleteFunc(all, func(q *questJSON) bool { return !q.Running }), err
+}
+
+// printRunning says which quests run, for whoever may want to watch one.
+func (a *app) printRunning(running []*questJSON) error {
+	if len(running) == 0 {
+		fmt.Fprintln(a.out, "No quest is running. lyceum list shows all of them; lyceum watch <quest> shows one that rests.")
+		return nil
+	}
+	if err := a.printList(running); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.out, "Watch one with: lyceum watch <quest>")
+	return nil
 }
 
 func isTerminal(v any) bool {
@@ -65,6 +98,8 @@ func (a *app) source(ctx context.Context, name string, interrupt func()) tui.Sou
 		Say:       words.headline,
 		Act:       func(b event.Body) (string, error) { return a.act(ctx, name, b) },
 		Claimed:   func() (bool, error) { return a.rt.Ledger.Claimed(name) },
+		Fork:      func(as string, at uint64) (string, error) { return a.forkHere(ctx, name, as, at) },
+		Browse:    func() (string, error) { return a.browse(name) },
 		Interrupt: interrupt,
 	}
 }
@@ -76,7 +111,7 @@ func (a *app) act(ctx context.Context, name string, b event.Body) (string, error
 	if err != nil {
 		return "", err
 	}
-	if s.Status == quest.Finished {
+	if _, says := b.(*event.UserMessage); s.Status == quest.Finished && !says {
 		return "The quest is finished.", nil
 	}
 	running, err := a.rt.Ledger.Claimed(name)
@@ -127,7 +162,7 @@ type showing struct {
 func (sh *showing) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&sh.watch, "watch", false, "show the view that lyceum watch has (labs do, on a terminal)")
 	cmd.Flags().BoolVar(&sh.plain, "plain", false, "print lines, also on a terminal")
-	cmd.MarkFlagsMutuallyExclusive("watch", "plain")
+	exclusive(cmd, "watch", "plain")
 }
 
 // wanted reports whether a run is to be shown in a view.
@@ -167,12 +202,7 @@ func (sh *showing) run(ctx context.Context, a *app, name string, s *quest.State,
 	seen := context.WithoutCancel(ctx)
 	v := tui.Start(seen, a.source(seen, name, interrupt), s, a.in, a.out)
 	sh.view.Store(v)
-	opts.OnProgress = v.Note
-	opts.OnDelta = func(d runtime.Delta) {
-		if d.Kind == model.Retry {
-			v.Note(d.Agent + ": " + oneLine(d.Text, 200))
-		}
-	}
+	opts.OnProgress, opts.OnDelta = v.Note, func(d runtime.Delta) { speaks(v, d) }
 	ran := make(chan struct{})
 	gone := make(chan struct{})
 	go func() {

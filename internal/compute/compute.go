@@ -24,7 +24,9 @@
 package compute
 
 import (
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"slices"
 	"strings"
 )
@@ -54,6 +56,23 @@ func Program(name string) (text string, ok bool) {
 		text += string(data)
 	}
 	return text, true
+}
+
+// Earlier programs are not made into quests any more; a quest has the text of its own. These
+// are their SHA-256 sums: what they compute is known, also to later versions.
+var earlier = map[string][]string{
+	"activation-energy": {"efa292b47ec7456547bb9200b4859182538c5eaf6367fbff0c0f087f29acb4c8"},
+	"arrhenius":         {"59d17f8bf2fe351ba0e715d290122967dc8ca3e50f889e89c85593248e85a2a8"},
+	"kissinger":         {"8c1c5545b782ef4ad0f41554fbd493a0ed337cf07c455bce5c3e98073b5f3392"},
+	"linear":            {"2e6e15fefaa84906cc5907f00f6a57a66f5be4b17007a34c6b2fbf16c18d3c41"},
+	"statistics":        {"23ffdb6285beb2133ba12b38d97e2ed8bc139ee59d6cbb090141044dbabaa6c1"},
+}
+
+// Known reports whether a text of this SHA-256 sum is a program of this name: that of
+// Program, or an earlier one.
+func Known(name string, sum [sha256.Size]byte) bool {
+	text, ok := Program(name)
+	return ok && sha256.Sum256([]byte(text)) == sum || slices.Contains(earlier[name], hex.EncodeToString(sum[:]))
 }
 
 // Python is a program as python3 runs it: a prelude that gives it its

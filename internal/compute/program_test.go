@@ -2,10 +2,13 @@ package compute
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -82,13 +85,39 @@ func TestProgram(t *testing.T) {
 	})
 }
 
+// TestEarlierProgramsAreKnown: the sum is that of a text that a crate of an earlier build has,
+// see TestQuestsMadeBefore.
+func TestEarlierProgramsAreKnown(t *testing.T) {
+	t.Parallel()
+	for _, name := range Names() {
+		text, _ := Program(name)
+		if !Known(name, sha256.Sum256([]byte(text))) {
+			t.Errorf("%s is not known by its own text", name)
+		}
+		if Known(name, sha256.Sum256([]byte(text+"\n"))) {
+			t.Errorf("%s is known by a text that it never had", name)
+		}
+		for _, sum := range earlier[name] {
+			var was [sha256.Size]byte
+			if n, err := hex.Decode(was[:], []byte(sum)); err != nil || n != len(was) || !Known(name, was) || Known(name+"x", was) {
+				t.Errorf("the earlier %s, %s, is not known by its name alone", name, sum)
+			}
+		}
+	}
+	for name := range earlier {
+		if !slices.Contains(Names(), name) {
+			t.Errorf("an earlier %s is known, and there is no such program", name)
+		}
+	}
+}
+
 func TestFiguresOfTheFixture(t *testing.T) {
 	t.Parallel()
 	var fixture struct {
 		Arrhenius struct {
-			T, K  []float64
-			Ea    float64 `json:"Ea_kJ_mol"`
-			A, R2 float64
+			T, K     []float64
+			Ea       float64 `json:"Ea_kJ_mol"`
+			A, R, R2 float64
 		}
 		Stats struct {
 			Data        []float64
@@ -108,18 +137,21 @@ func TestFiguresOfTheFixture(t *testing.T) {
 		fmt.Fprintf(&table, "%v;%v\n", temperature, fixture.Arrhenius.K[i])
 	}
 	a := fixture.Arrhenius
+	// The fixture is of R = 8.314; the programs have R as it is. Nothing else differs.
+	energy := a.Ea / a.R * 8.31446261815324
 	has(t, result(t, "arrhenius", data{"rates.csv": table.String()}),
-		"method: Arrhenius, ln k = ln A - Ea/(R T)", "file: rates.csv\n",
-		fmt.Sprintf("activation energy Ea = %.4f kJ/mol\n", a.Ea),
-		fmt.Sprintf("pre-exponential factor A = %.2f 1/s\n", a.A),
-		fmt.Sprintf("R² = %.6f\n", a.R2), "points n = 5\n")
+		"method: Arrhenius, ln k = ln A - Ea/(R T)", "R = 8.31446261815324 J/(mol K)", "file: rates.csv\n",
+		fmt.Sprintf("activation energy Ea = %.1f kJ/mol\n", a.Ea), fmt.Sprintf("activation energy Ea = %.1f kJ/mol\n", energy),
+		fmt.Sprintf("pre-exponential factor A = %.1e 1/s\n", a.A), fmt.Sprintf("R² = %.3f\n", a.R2), "points n = 5\n",
+		fmt.Sprintf("\nunrounded: Ea = %.4f kJ/mol, ", energy), fmt.Sprintf(", A = %.2f 1/s, R² = %.6f\n", a.A, a.R2))
 	column := "x\n"
 	for _, x := range fixture.Stats.Data {
 		column += fmt.Sprintln(x)
 	}
 	has(t, result(t, "statistics", data{"x.csv": column}),
-		fmt.Sprintf("mean = %.5f\n", fixture.Stats.Mean), fmt.Sprintf("standard deviation = %.5f\n", fixture.Stats.Stdev),
-		"values n = 6\n", "minimum = 1.20000\n", "maximum = 6.10000\n", "median = 3.80000\n")
+		fmt.Sprintf("mean = %.2f\n", fixture.Stats.Mean), "standard error of the mean = 0.76\n", fmt.Sprintf("standard deviation = %.1f\n", fixture.Stats.Stdev),
+		"values n = 6\n", "minimum = 1.2\n", "maximum = 6.1\n", "median = 3.8\n",
+		fmt.Sprintf("unrounded: mean = %.5f, standard deviation = %.5f\n", fixture.Stats.Mean, fixture.Stats.Stdev))
 }
 
 func has(t *testing.T, out string, parts ...string) {
@@ -135,7 +167,7 @@ func TestKissinger(t *testing.T) {
 	t.Parallel()
 	out := result(t, "kissinger", data{"dsc.csv": peaks})
 	// By decimal arithmetic of forty digits.
-	has(t, out, "activation energy Ea = 105.250 kJ/mol\n", "R² = 0.999967\n", "points n = 4\n", "pre-exponential factor A = 2.20689e+07 1/s")
+	has(t, out, "activation energy Ea = 105.26 kJ/mol\n", "R² = 0.999967\n", "points n = 4\n", "pre-exponential factor A = 2.2e+07 1/s", "Ea = 105.256 kJ/mol", "A = 2.20689e+07 1/s")
 	both := result(t, "activation-energy", data{"a.csv": rates, "b.csv": peaks, "c.csv": "T (K),k (1/s),beta (K/min),Tp (K)\n300,1,2,540\n310,2,5,560\n320,4,10,576\n"})
 	if strings.Count(both, "method: Arrhenius") != 2 || strings.Count(both, "method: Kissinger") != 2 || strings.Count(both, "file: ") != 3 {
 		t.Errorf("each file by what it holds:\n%s", both)
@@ -145,8 +177,8 @@ func TestKissinger(t *testing.T) {
 func TestLinear(t *testing.T) {
 	t.Parallel()
 	out := result(t, "linear", data{"a.csv": "label,x,y,z\na,1,3,9\nb,2,5,9\nc,3,7,9\n"})
-	has(t, out, `x: "x"`, `y: "y"`, "slope = 2.00000\n", "intercept = 1.00000\n", "R² = 1.00000\n", "points n = 3\n")
-	has(t, result(t, "linear", data{"a.csv": "x,y\n1,5\n2,5\n3,5\n"}), "slope = 0\n", "intercept = 5.00000\n", "R² = undefined, since all values are equal")
+	has(t, out, `x: "x"`, `y: "y"`, "slope = 2\n", "intercept = 1\n", "R² = 1\n", "points n = 3\n")
+	has(t, result(t, "linear", data{"a.csv": "x,y\n1,5\n2,5\n3,5\n"}), "slope = 0\n", "intercept = 5\n", "R² = undefined, since all values are equal")
 }
 
 // TestTheSameRatesInOtherWords: whatever a table looks like, the result is that
@@ -176,7 +208,7 @@ func TestTheSameRatesInOtherWords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			out := result(t, "arrhenius", data{"r.csv": text})
-			has(t, out, "Ea = 35.0942 kJ/mol\n", "A = 1024.12 1/s\n", "R² = 0.986754\n", "points n = 5\n")
+			has(t, out, "Ea = 35.1 kJ/mol\n", "unrounded: Ea = 35.0961 kJ/mol, ", "A = 1024.12 1/s, R² = 0.986754\n", "points n = 5\n")
 		})
 	}
 }
@@ -189,7 +221,7 @@ func TestProseIsNoTable(t *testing.T) {
 
 func TestQuotesInNames(t *testing.T) {
 	t.Parallel()
-	has(t, result(t, "statistics", data{"a.csv": "\"a \"\"b\"\", c\",\"\"\n\"1\",2\n2,\" 3\"\n"}), `column: "a "b", c"`, `column: ""`, "mean = 1.50000\n", "mean = 2.50000\n")
+	has(t, result(t, "statistics", data{"a.csv": "\"a \"\"b\"\", c\",\"\"\n\"1\",2\n2,\" 3\"\n"}), `column: "a "b", c"`, `column: ""`, "mean = 1.50\n", "mean = 2.50\n")
 }
 
 func TestSeveralFiles(t *testing.T) {
@@ -242,14 +274,14 @@ func TestRefusals(t *testing.T) {
 		"NoUnit":           {"arrhenius", data{"r.csv": "T,k (1/s)\n300,1\n310,2\n320,3\n"}, []string{"r.csv", `"T"`, "unit is missing"}},
 		"AnUnknownUnit":    {"arrhenius", data{"r.csv": "T (K),k (L/(mol s))\n300,1\n310,2\n320,3\n"}, []string{`"k (L/(mol s))"`, "not known", "1/s, 1/min, 1/h"}},
 		"TwoTemperatures":  {"arrhenius", data{"r.csv": "T (K),T (°C),k (1/s)\n300,27,1\n310,37,2\n320,47,3\n"}, []string{`"T (K)" and "T (°C)" both stand for T`}},
-		"BelowZero":        {"arrhenius", row("-5,1\n"), []string{"r.csv, line 5", "-5.00000 K", "is the column in °C?"}},
-		"BelowZeroCelsius": {"arrhenius", data{"r.csv": "T (°C),k (1/s)\n20,1\n30,2\n-300,3\n"}, []string{"line 4", "-300.000 °C is not above absolute zero"}},
+		"BelowZero":        {"arrhenius", row("-5,1\n"), []string{"r.csv, line 5", "-5 K", "is the column in °C?"}},
+		"BelowZeroCelsius": {"arrhenius", data{"r.csv": "T (°C),k (1/s)\n20,1\n30,2\n-300,3\n"}, []string{"line 4", "-300 °C is not above absolute zero"}},
 		"TooFewPoints":     {"arrhenius", data{"r.csv": "T (K),k (1/s)\n300,1\n310,2\n"}, []string{"r.csv: 2 points", "at least 3"}},
 		"NoRows":           {"arrhenius", data{"r.csv": "T (K),k (1/s)\n"}, []string{"r.csv: 0 points"}},
 		"EqualTemperature": {"arrhenius", data{"r.csv": "T (K),k (1/s)\n300,1\n300,2\n300,3\n"}, []string{`"T (K)"`, "all temperatures are equal"}},
 		"NearlyEqual":      {"arrhenius", data{"r.csv": "T (K),k (1/s)\n300,1\n300,2\n300.00000000000006,3\n"}, []string{"temperatures"}},
 		"ZeroRate":         {"arrhenius", row("330,0\n"), []string{"r.csv, line 5", `"k (1/s)"`, "0 is not positive"}},
-		"NegativeRate":     {"kissinger", data{"r.csv": "beta (K/min),Tp (K)\n2,500\n-3,510\n4,520\n"}, []string{"line 3", "-3.00000 is not positive"}},
+		"NegativeRate":     {"kissinger", data{"r.csv": "beta (K/min),Tp (K)\n2,500\n-3,510\n4,520\n"}, []string{"line 3", "-3 is not positive"}},
 		"NoHeader":         {"arrhenius", data{"r.csv": "300,1\n310,2\n320,3\n"}, []string{"r.csv", "first line holds numbers"}},
 		"AnOpenQuote":      {"arrhenius", data{"r.csv": "T (K),k (1/s)\n300,\"1\n310,2\n"}, []string{"r.csv: line 2: a quote is not closed"}},
 		"AnEmptyFile":      {"statistics", data{"r.csv": "\n\n"}, []string{"r.csv: it is empty"}},

@@ -20,7 +20,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"time"
 
 	"lyceum/internal/plain"
@@ -194,7 +193,7 @@ type Size struct {
 	Cols uint16 `json:"cols"`
 }
 
-var idRule = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var idRule = plain.Form{First: "A-Za-z0-9", Rest: "A-Za-z0-9._-", Most: 64}
 
 // ValidID reports whether a command may have that id.
 func ValidID(id string) bool { return idRule.MatchString(id) }
@@ -341,6 +340,8 @@ var (
 	// ErrGap says that an offset is behind the end: of what a command was given to
 	// read, or of what one that has ended wrote.
 	ErrGap = errors.New("there is a gap in the stream")
+	// ErrFenced says that a computer is that of somebody who owns its quest by now.
+	ErrFenced = errors.New("the computer belongs to a later owner of its quest")
 	// ErrEarlier says that a computer that was found cannot do what a new one can.
 	ErrEarlier = errors.New("the computer was started by an earlier Lyceum: stop it, or let it end, and it is started anew")
 )

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -114,8 +113,11 @@ func digestOf(dir, notes string) (string, error) {
 	return digest, nil
 }
 
-// digestRule is what a digest looks like.
-var digestRule = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+// isDigest reports whether a text looks like a digest.
+func isDigest(text string) bool {
+	sum, ok := strings.CutPrefix(text, "sha256:")
+	return ok && plain.IsHex(sum, 64)
+}
 
 // readNote is the digest that a note has for a folder that looks like this, if it has one.
 func readNote(notes, note string, key [sha256.Size]byte) string {
@@ -124,7 +126,7 @@ func readNote(notes, note string, key [sha256.Size]byte) string {
 	}
 	data, err := os.ReadFile(note)
 	look, digest, _ := strings.Cut(strings.TrimSpace(string(data)), " ")
-	if err != nil || look != hex.EncodeToString(key[:]) || !digestRule.MatchString(digest) {
+	if err != nil || look != hex.EncodeToString(key[:]) || !isDigest(digest) {
 		return ""
 	}
 	return digest

@@ -50,6 +50,9 @@ type Options struct {
 	// Linger is how long the computer stays up with commands that are to be kept
 	// when Lyceum is gone, an hour if zero; Idle without any, ten seconds if zero.
 	Linger, Idle time.Duration
+	// Epoch is that of the claim under which the caller owns the computer's quest, 0 if nobody else could own it.
+	// From then on whoever comes with a lower one gets ErrFenced.
+	Epoch int64
 	// Found, if set, opens only a computer that is up.
 	Found bool
 	// Unattended has nobody here serve the network or answer at ports: programs wait for
@@ -90,7 +93,12 @@ type saved struct {
 	Key []byte `json:"key,omitempty"`
 	// Masks are what was covered when it was booted.
 	Masks []Mask `json:"masks,omitempty"`
+	// Epoch is the highest of those who opened it.
+	Epoch int64 `json:"epoch,omitempty"`
 }
+
+// fenced reports whether a computer is a later owner's than that of an epoch.
+func (s saved) fenced(epoch int64) bool { return epoch != 0 && epoch < s.Epoch }
 
 // Open finds the computer of a place, with the commands that were kept in it, or
 // boots a new one if it is not up or not the one that is asked for.
@@ -115,6 +123,9 @@ func Open(ctx context.Context, d Driver, p Place, s Spec, opts Options) (*Comput
 		return nil, err
 	}
 	defer unlock()
+	if was, err := readSaved(p); err == nil && was.fenced(opts.Epoch) {
+		return nil, ErrFenced
+	}
 	c := &Computer{driver: d, place: p, opts: opts, bounds: s.Bounds, captures: map[string]*capture{}}
 	base, err := d.Prepare(ctx, s, opts.Progress)
 	if err != nil {
@@ -137,6 +148,12 @@ func Open(ctx context.Context, d Driver, p Place, s Spec, opts Options) (*Comput
 		}
 		if err := c.boot(ctx, s, print); err != nil {
 			return nil, fmt.Errorf("start a computer with %s: %w", d.Name(), err)
+		}
+	}
+	if opts.Epoch > c.saved.Epoch {
+		c.saved.Epoch = opts.Epoch
+		if err := c.save(); err != nil {
+			return nil, fmt.Errorf("note whose the computer is: %w", err)
 		}
 	}
 	if c.home, err = os.OpenRoot(p.Home); err != nil {
@@ -208,6 +225,14 @@ func readSaved(p Place) (s saved, err error) {
 	return s, err
 }
 
+func (c *Computer) save() error {
+	data, err := json.Marshal(c.saved)
+	if err != nil {
+		return err
+	}
+	return replaceFile(filepath.Join(c.place.Dir, "computer.json"), data)
+}
+
 func (c *Computer) boot(ctx context.Context, s Spec, print Fingerprint) error {
 	socket := filepath.Join(c.place.Dir, "socket")
 	_ = os.Remove(socket)
@@ -232,7 +257,7 @@ func (c *Computer) boot(ctx context.Context, s Spec, print Fingerprint) error {
 	if b.Masks, err = s.masks(c.place.Home); err != nil {
 		return err
 	}
-	c.saved = saved{Driver: c.driver.Name(), Fingerprint: print, Masks: b.Masks}
+	c.saved = saved{Driver: c.driver.Name(), Fingerprint: print, Masks: b.Masks, Epoch: c.opts.Epoch}
 	if len(s.Ports) > 0 {
 		c.saved.Key = make([]byte, sha256.Size)
 		if _, err := rand.Read(c.saved.Key); err != nil {
@@ -247,19 +272,23 @@ func (c *Computer) boot(ctx context.Context, s Spec, print Fingerprint) error {
 		return errors.Join(err, c.driver.Kill(context.WithoutCancel(ctx), c.saved.Handle))
 	}
 	// It is written down before anything runs in it, so that it can be found.
-	data, err := json.Marshal(c.saved)
-	if err == nil {
-		err = replaceFile(filepath.Join(c.place.Dir, "computer.json"), data)
-	}
-	if err != nil {
+	if err := c.save(); err != nil {
 		return undo(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	if c.report, err = c.tell(ctx, link.Request{Op: link.OpPing}); err != nil {
-		err = undo(fmt.Errorf("the helper does not answer: %w", err))
+		failed := undo(nil) // with some drivers that is when it is known what was said
 		said, _ := os.ReadFile(filepath.Join(c.place.Dir, "boot.log"))
-		return fmt.Errorf("%w; it said: %s", err, plain.Quoted(strings.TrimSpace(string(said)), 1000))
+		switch text := plain.Quoted(strings.TrimSpace(string(said)), 1000); {
+		case !errors.Is(err, ErrStopped):
+			err = fmt.Errorf("the helper does not answer: %w; it said: %s", err, text)
+		case text != "":
+			err = fmt.Errorf("it ended at once: %s", text)
+		default:
+			err = fmt.Errorf("the helper does not answer: %v", err) // not ErrStopped: none was up
+		}
+		return errors.Join(err, failed)
 	}
 	return nil
 }
@@ -315,6 +344,7 @@ func (c *Computer) ask(ctx context.Context, q link.Request) (net.Conn, *link.Rea
 	if err != nil {
 		return nil, nil, a, fmt.Errorf("%w: %w", ErrStopped, err)
 	}
+	q.Epoch = c.opts.Epoch
 	done := context.AfterFunc(ctx, func() { conn.Close() })
 	r := &link.Reader{R: conn}
 	if err = link.WriteJSON(conn, link.KindRequest, q); err == nil {
@@ -328,6 +358,8 @@ func (c *Computer) ask(ctx context.Context, q link.Request) (net.Conn, *link.Rea
 		err = ctx.Err()
 	case err != nil:
 		err = fmt.Errorf("%w: %w", ErrStopped, err)
+	case a.Stale:
+		err = ErrFenced
 	case a.Unknown:
 		err = ErrUnknown
 	case a.Error != "":

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -49,8 +48,8 @@ const (
 )
 
 var (
-	portRule = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
-	whoRule  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$`)
+	portRule = plain.Form{First: "a-z", Rest: "a-z0-9-", Most: 32}
+	whoRule  = plain.Form{First: "A-Za-z0-9", Rest: "A-Za-z0-9._/-", Most: 128}
 )
 
 // checkPorts finds names that no port can have.

@@ -426,13 +426,16 @@ func (c *Computer) Close() error {
 }
 
 // Stop ends the computer and all that runs in it. The home stays, and so do the
-// logs.
+// logs. One that is a later owner's by now it only lets go of.
 func (c *Computer) Stop(ctx context.Context) error {
 	unlock, err := lock(ctx, filepath.Join(c.place.Dir, "lock"))
 	if err != nil {
 		return errors.Join(err, c.Close())
 	}
 	defer unlock()
+	if now, err := readSaved(c.place); err == nil && now.fenced(c.opts.Epoch) {
+		return c.Close()
+	}
 	err = c.driver.Kill(ctx, c.saved.Handle)
 	c.mu.Lock()
 	all := slices.Collect(maps.Values(c.captures))
@@ -449,6 +452,11 @@ func (c *Computer) Stop(ctx context.Context) error {
 
 // StopAt ends the computer of a place, if one is up, without opening it.
 func StopAt(ctx context.Context, p Place, drivers ...Driver) error {
+	return StopOf(ctx, 0, p, drivers...)
+}
+
+// StopOf is StopAt for whoever owned the quest under a claim of that epoch: a later owner's computer stays.
+func StopOf(ctx context.Context, epoch int64, p Place, drivers ...Driver) error {
 	unlock, err := lock(ctx, filepath.Join(p.Dir, "lock"))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -460,6 +468,9 @@ func StopAt(ctx context.Context, p Place, drivers ...Driver) error {
 	s, err := readSaved(p)
 	if err != nil {
 		return nil // it never was up
+	}
+	if s.fenced(epoch) {
+		return nil
 	}
 	for _, d := range drivers {
 		if d.Name() == s.Driver {

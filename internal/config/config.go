@@ -10,8 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,6 +46,12 @@ type Config struct {
 	// OutsideCost is what a quest that has no limit on its cost may cost, in nanodollars, if
 	// another program runs it. nil leaves it to the program.
 	OutsideCost *int64
+	// ConfirmCost is above which estimate of its cost, in nanodollars, a run is confirmed by a
+	// person. nil leaves it to the program; 0 has every run confirmed that costs something.
+	ConfirmCost *int64
+	// Ledger and Blobs are the addresses of what keeps events and files, empty if nothing is said;
+	// InHome is the home itself.
+	Ledger, Blobs string
 	// Embeddings are where vectors of texts come from, nil for those of the binary.
 	Embeddings *Embeddings
 	// MCP are servers of tools that every new quest has, besides its own.
@@ -65,6 +73,8 @@ type Config struct {
 	Notify string
 	// Connectors are ways by which people elsewhere talk with quests, by name.
 	Connectors map[string]Connector
+	// Proof is who vouches for quests.
+	Proof Proof
 	// WeakLimits lets computers start where what they hold of memory can be counted only
 	// in part, and nothing else limits it.
 	WeakLimits bool
@@ -161,6 +171,9 @@ func Parse(file string, data []byte) (*Config, error) {
 	if err == nil && len(c.Connectors) > maxConnectors {
 		err = strictyaml.At(root, "there are %d connectors: want at most %d", len(c.Connectors), maxConnectors)
 	}
+	if err == nil && len(c.Proof.Witnesses) > maxWitnesses {
+		err = strictyaml.At(root, "there are %d witnesses: want at most %d", len(c.Proof.Witnesses), maxWitnesses)
+	}
 	if err != nil {
 		return nil, strictyaml.InFile(file, err)
 	}
@@ -177,6 +190,9 @@ func (c *Config) fields() map[string]func(ast.Node) error {
 		"patience":     span(&c.Patience, 30*24*time.Hour),
 		"reserve":      size(&c.Reserve),
 		"outside_cost": amount(&c.OutsideCost),
+		"confirm_cost": amount(&c.ConfirmCost),
+		"ledger":       place(&c.Ledger, "postgres", "postgresql"),
+		"blobs":        place(&c.Blobs, "s3"),
 		"mcp":          func(n ast.Node) error { return c.MCP.UnmarshalYAML(n) },
 		"executors":    each("executors", &c.Executors, readExecutor),
 		"private_addresses": func(n ast.Node) error {
@@ -189,11 +205,46 @@ func (c *Config) fields() map[string]func(ast.Node) error {
 		"notify":      strictyaml.Word(&c.Notify),
 		"connectors":  each("connectors", &c.Connectors, readConnector),
 		"weak_limits": strictyaml.Truth(&c.WeakLimits),
+		"checkpoints": c.readCheckpoints,
+		"witnesses":   each("witnesses", &c.Proof.Witnesses, readWitness),
+		"timestamps":  c.readTimestamps,
+		"witness":     c.readWitnessing,
 		"embeddings": func(n ast.Node) (err error) {
 			c.Embeddings, err = readEmbeddings(n)
 			return err
 		},
 	}
+}
+
+// InHome is the address of the ledger and the blobs that are in the home.
+const InHome = "home"
+
+// place reads where something is kept that need not be in the home. What it has to be beyond its
+// scheme is for its driver to know; a password in it is refused here, and not repeated.
+func place(to *string, schemes ...string) func(ast.Node) error {
+	return func(n ast.Node) error {
+		text, err := strictyaml.Scalar(n)
+		if err != nil {
+			return err
+		}
+		u, err := url.Parse(text)
+		switch {
+		case text == InHome:
+		case err != nil:
+			return strictyaml.At(n, "it must be %s, or an address like %s://…, with special characters as %%25 and so on", InHome, schemes[0])
+		case !slices.Contains(schemes, u.Scheme):
+			return strictyaml.At(n, "it must be %s, or an address like %s://…", InHome, schemes[0])
+		case hasPassword(u):
+			return strictyaml.At(n, "it has a password in it, and those are not kept in config.yaml: leave it out, and put it into ~/.pgpass or the file that PGPASSFILE names, or put the whole address into LYCEUM_LEDGER (for s3, set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)")
+		}
+		*to = text
+		return nil
+	}
+}
+
+func hasPassword(u *url.URL) bool {
+	_, has := u.User.Password()
+	return has || u.Query().Has("password") || u.Query().Has("sslpassword")
 }
 
 // readPrivate reads an address, or a range of some, with or without a port. What it opens is

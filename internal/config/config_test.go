@@ -78,7 +78,7 @@ func TestParseNothing(t *testing.T) {
 func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"model: a\nmodle: b":                      `c.yaml:2:1: unknown key "modle"; a config.yaml has computer, connectors, embeddings, executors, mcp, model, models, notify, outside_cost, patience, private_addresses, providers, registries, repos, reserve, retry, weak_limits`,
+		"model: a\nmodle: b":                      `c.yaml:2:1: unknown key "modle"; a config.yaml has blobs, checkpoints, computer, confirm_cost, connectors, embeddings, executors, ledger, mcp, model, models, notify, outside_cost, patience, private_addresses, providers, registries, repos, reserve, retry, timestamps, weak_limits, witness, witnesses`,
 		"model: [a, b]":                           "c.yaml:1:8: model: it must be a text",
 		"model: ''":                               "model: it is empty",
 		"- a":                                     "a config.yaml must be a mapping",

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"regexp"
 	"strings"
 
 	"lyceum/internal/plain"
@@ -29,8 +28,8 @@ const (
 )
 
 var (
-	connectorName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
-	settingName   = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
+	connectorName = plain.Form{First: "a-z", Rest: "a-z0-9-", Most: 32}
+	settingName   = plain.Form{First: "a-z", Rest: "a-z0-9_", Most: 40}
 	connectRights = []string{"read", "talk", "control"}
 )
 

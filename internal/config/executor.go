@@ -2,7 +2,6 @@ package config
 
 import (
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"lyceum/internal/plain"
@@ -49,8 +48,8 @@ const (
 )
 
 var (
-	executorName     = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
-	executorVariable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
+	executorName     = plain.Form{First: "a-z", Rest: "a-z0-9-", Most: 32}
+	executorVariable = plain.Form{First: "A-Za-z_", Rest: "A-Za-z0-9_", Most: 100}
 )
 
 // ExecutorName reports whether an executor can have this name.

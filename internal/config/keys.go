@@ -24,6 +24,9 @@ func Keys() (out []string) {
 	add("executors.*.", new(Executor).fields())
 	add("registries.*.", new(Registry).fields())
 	add("connectors.*.", new(Connector).fields())
+	add("witnesses.*.", new(Witness).fields())
+	add("timestamps.", new(Timestamps).fields())
+	add("witness.", new(Witnessing).fields())
 	for name, s := range setting.Schema("").AdditionalProperties.Properties {
 		out = append(out, "mcp.*."+name)
 		for below := range s.Properties {

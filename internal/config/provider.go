@@ -3,10 +3,10 @@ package config
 import (
 	"net"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
+	"lyceum/internal/plain"
 	"lyceum/internal/strictyaml"
 
 	"github.com/goccy/go-yaml/ast"
@@ -54,8 +54,8 @@ type Provider struct {
 }
 
 var (
-	providerName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
-	variableName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]{0,63}$`)
+	providerName = plain.Form{First: "a-z", Rest: "a-z0-9_-", Most: 32}
+	variableName = plain.Form{First: "A-Z_", Rest: "A-Z0-9_", Most: 64}
 )
 
 // ProviderName reports whether a provider can have this name.

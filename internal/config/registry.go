@@ -3,11 +3,11 @@ package config
 import (
 	"net/http"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"lyceum/internal/plain"
 	"lyceum/internal/strictyaml"
 
 	"github.com/goccy/go-yaml/ast"
@@ -30,8 +30,8 @@ type Registry struct {
 const maxRegistries = 32
 
 var (
-	registryHost   = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
-	registryHeader = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]{0,99}$`)
+	registryHost   = plain.Form{First: "a-z0-9", Rest: "a-z0-9-", Most: 63} // each label, which does not end with a hyphen
+	registryHeader = plain.Form{First: "A-Za-z", Rest: "A-Za-z0-9-", Most: 100}
 	// connecting are headers that say how a connection is used, or for whom it is.
 	connecting = []string{"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Expect", "Host", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "User-Agent"}
 )
@@ -82,7 +82,7 @@ func (r *Registry) readHost(n ast.Node) error {
 		}
 		r.Host, r.Port = name, int(number)
 	}
-	if !registryHost.MatchString(r.Host) {
+	if !isHost(r.Host) {
 		return bad
 	}
 	return nil
@@ -121,4 +121,14 @@ func checkShown(n ast.Node, name, value string) error {
 		return strictyaml.At(n, "%s: the credential never goes into a computer: the proxy puts it in", name)
 	}
 	return nil
+}
+
+// isHost reports whether a name is one that a server can have.
+func isHost(name string) bool {
+	for label := range strings.SplitSeq(name, ".") {
+		if !registryHost.MatchString(label) || strings.HasSuffix(label, "-") {
+			return false
+		}
+	}
+	return true
 }

@@ -35,6 +35,10 @@ type Message struct {
 	// Proven says that the service vouches for the sender. Without it nothing is done.
 	Proven bool
 	Time   time.Time
+	// Signature is what proved it, empty where the service itself vouches; Arrival tells one arrival
+	// of it from another, empty if each time that it is told of is another. The same signature that
+	// arrives anew was copied by somebody: it is refused, and counted.
+	Signature, Arrival string
 }
 
 // File is one that came with a message, or goes with one.
@@ -75,3 +79,7 @@ func (e *Later) Unwrap() error { return e.Err }
 
 // ErrSignature is one of a message whose signature is forged, or that was said before.
 var ErrSignature = errors.New("the signature does not hold")
+
+// ErrReplayed is what take returns for a message that was taken before, and whose signature came
+// anew. To the service it is acknowledged: no other try will help.
+var ErrReplayed = fmt.Errorf("%w: this very message was here before", ErrSignature)

@@ -373,6 +373,46 @@ func TestStrangersAreCounted(t *testing.T) {
 	}
 }
 
+// TestCopiesAreCountedByTheNextProcessToo: a message whose signature comes anew was copied by somebody, whoever took it
+// the first time. Who signs anew repeats itself, and one that arrived once and is told of again is no copy.
+func TestCopiesAreCountedByTheNextProcessToo(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.bind("c", "q")
+	code, _, err := h.box.Pair(t.Context(), connector.Pairing{Connector: "chat", Right: connector.Talk})
+	must(t, err)
+	said := connector.Message{ID: "1", Sender: "ada", Conversation: "c", Text: "hello", Signature: "s1"}
+	mail := connector.Message{ID: "2", Sender: "ada", Conversation: "c", Text: "by mail", Signature: "s2", Arrival: "7"}
+	pairs := connector.Message{ID: "3", Sender: "joe", Conversation: "c", Text: code, Signature: "s3"}
+	h.run()
+	for _, m := range []connector.Message{said, mail, pairs} {
+		must(t, h.hear(m))
+	}
+	h.stop()
+	h.run()
+	anew, copied := said, mail
+	anew.Signature, copied.Arrival = "s9", "8"
+	for what, m := range map[string]connector.Message{"signed anew": anew, "told of again": mail} {
+		if err := h.hear(m); err != nil {
+			t.Errorf("what is %s: got %v, want that it is acknowledged", what, err)
+		}
+	}
+	for _, m := range []connector.Message{said, copied, pairs} {
+		if err := h.hear(m); !errors.Is(err, connector.ErrReplayed) {
+			t.Errorf("a copy of %q: got %v, want ErrReplayed", m.Text, err)
+		}
+	}
+	h.stop()
+	refused, err := h.box.Refusals(t.Context())
+	must(t, err)
+	if len(refused) != 1 || refused[0].Count != 3 {
+		t.Errorf("got %+v, want three of chat", refused)
+	}
+	if got := h.desk.saidSoFar(); got != "q chat c ada: hello; q chat c ada: by mail" {
+		t.Errorf("said is %q, want each once", got)
+	}
+}
+
 // late is a box that is looked through only once somebody says so, and fails the first time that
 // a count is put into it.
 type late struct {

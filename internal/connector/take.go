@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,6 +19,29 @@ type heard struct {
 	Quest string     `json:"quest,omitzero"`
 	Time  event.Time `json:"time"`
 	Done  bool       `json:"done,omitzero"`
+	// Signatures are the last that it came with, and Arrival is the first of it, so that the next
+	// process knows a copy.
+	Signatures []string `json:"signatures,omitempty"`
+	Arrival    string   `json:"arrival,omitzero"`
+}
+
+// maxSigned is how many signatures of a message are known: who signs anew so often has the secret.
+const maxSigned = 8
+
+// replayed reports whether a message that was taken is a copy that somebody made of it. Who says it
+// once more with a new signature has the secret, and only repeats itself.
+func (h *heard) replayed(m Message) bool {
+	return h.Done && slices.Contains(h.Signatures, m.Signature) && (m.Arrival == "" || m.Arrival != h.Arrival)
+}
+
+// signed notes the signature of a message, and reports whether it was new.
+func (h *heard) signed(m Message) bool {
+	if m.Signature == "" || slices.Contains(h.Signatures, m.Signature) {
+		return false
+	}
+	h.Signatures = append(h.Signatures, m.Signature)
+	h.Signatures = h.Signatures[max(len(h.Signatures)-maxSigned, 0):]
+	return true
 }
 
 // take takes a message in. When it returns nil the message is durable, or nothing will ever come
@@ -36,8 +60,10 @@ func (o *Office) take(ctx context.Context, c *Connector, m Message) error {
 		return nil // it was said to others
 	}
 	if code := codeIn(m.Text); code != "" {
-		if done, err := o.pair(ctx, c, m, code); done || err != nil {
+		if done, err := o.pair(ctx, c, m, code); err != nil {
 			return err
+		} else if done {
+			return o.done(ctx, c, m)
 		}
 	}
 	right, err := o.Right(ctx, c, m.Sender)
@@ -62,8 +88,21 @@ func (o *Office) take(ctx context.Context, c *Connector, m Message) error {
 	if err != nil {
 		return err
 	}
+	return o.noteDone(ctx, c, m, h, body)
+}
+
+// done notes that a message was heard, and that nothing more will come of it.
+func (o *Office) done(ctx context.Context, c *Connector, m Message) error {
+	h, body, err := o.hear(ctx, c, m)
+	if err != nil || h.Done {
+		return err
+	}
+	return o.noteDone(ctx, c, m, h, body)
+}
+
+func (o *Office) noteDone(ctx context.Context, c *Connector, m Message, h heard, body []byte) error {
 	h.Done = true
-	_, err = o.Box.put(ctx, kindHeard, name(c.Name, m.ID), h.Time+event.Time(kept.Microseconds()), h, body)
+	_, err := o.Box.put(ctx, kindHeard, name(c.Name, m.ID), h.Time+event.Time(kept.Microseconds()), h, body)
 	return err
 }
 
@@ -78,20 +117,36 @@ func (o *Office) Right(ctx context.Context, c *Connector, sender string) (Right,
 
 // hear notes that a message was heard, or finds that it was.
 func (o *Office) hear(ctx context.Context, c *Connector, m Message) (h heard, body []byte, err error) {
+	key := name(c.Name, m.ID)
 	for {
-		if body, err = o.Box.get(ctx, kindHeard, name(c.Name, m.ID), &h); err != nil || body != nil {
-			return h, body, err
+		h = heard{}
+		if body, err = o.Box.get(ctx, kindHeard, key, &h); err != nil {
+			return h, nil, err
 		}
-		bound, err := o.Box.Bound(ctx, c.Name, m.Conversation)
+		if body == nil {
+			bound, err := o.Box.Bound(ctx, c.Name, m.Conversation)
+			if err != nil {
+				return h, nil, err
+			}
+			h = heard{Time: o.Box.Clock(), Arrival: m.Arrival}
+			if bound != nil {
+				h.Quest = bound.Quest
+			}
+		} else if h.replayed(m) {
+			o.refusals.add(c.Name, 1)
+			return h, body, ErrReplayed
+		}
+		if anew := h.signed(m); body != nil && !anew {
+			return h, body, nil
+		}
+		// What is noted is read again, as whoever changes it next must have read it.
+		ok, err := o.Box.put(ctx, kindHeard, key, h.Time+event.Time(kept.Microseconds()), h, body)
 		if err != nil {
 			return h, nil, err
 		}
-		h = heard{Time: o.Box.Clock()}
-		if bound != nil {
-			h.Quest = bound.Quest
-		}
-		if _, err := o.Box.put(ctx, kindHeard, name(c.Name, m.ID), h.Time+event.Time(kept.Microseconds()), h, nil); err != nil {
-			return h, nil, err
+		if ok {
+			body, err = o.Box.get(ctx, kindHeard, key, &h)
+			return h, body, err
 		}
 	}
 }

@@ -45,6 +45,8 @@ type account struct {
 	fresh map[string][]string
 	// plots are the pictures that programs of the binary drew, each once.
 	plots []event.Ref
+	// proof is the file of the checkpoints, nil if there are none.
+	proof []byte
 	// shown are the events that the metadata has entities of.
 	shown map[uint64]event.Event
 }

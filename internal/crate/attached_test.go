@@ -26,7 +26,7 @@ var labs = quest.Societies{lab.Society{}}
 func labHome(t *testing.T) *runtime.Runtime {
 	t.Helper()
 	rt := newHome(t)
-	rt.Societies, rt.Workshops = labs, service.Workshops()
+	rt.Societies, rt.Workshops = labs, service.Workshops("")
 	return rt
 }
 

@@ -2,9 +2,9 @@
 // zip that holds a quest's ledger, all blobs it names, and copies that people
 // and other software can read.
 //
-// The ledger and the blobs are the quest. Everything else in the zip (the
-// metadata, the preview, the question, the answer) is computed from them, by
-// the same code on both sides. So Import does not believe any of it: it computes
+// The ledger and the blobs are the quest; checkpoints, if there are any, are what others
+// say of it. Everything else in the zip (the metadata, the preview, the question, the
+// answer) is computed from them, by the same code on both sides. So Import does not believe any of it: it computes
 // it again and refuses a crate whose copies say something else. It replays the
 // ledger as well, so that a run which the rules could not have led to stays
 // outside, however well its hashes fit.
@@ -83,19 +83,33 @@ func (l limits) check(entries int, total int64) error {
 	return nil
 }
 
-// Export writes a quest as one zip. The same ledger gives the same bytes,
+// Export writes a quest as one zip. The same ledger and checkpoints give the same bytes,
 // wherever it is and whatever name it goes by there; only another release of Go
 // may pack them differently. After an error what was written is no zip.
 func Export(ctx context.Context, rt *runtime.Runtime, name string, w io.Writer) error {
-	if err := export(ctx, rt, name, w, standard); err != nil {
+	return ExportWith(ctx, rt, name, w, ExportOptions{})
+}
+
+// ExportOptions are what can be said about an export.
+type ExportOptions struct {
+	// Progress is told how many of the bytes of all files were packed so far; nil tells nobody.
+	Progress func(done, of int64)
+}
+
+// ExportWith does as Export, and tells how far it is.
+func ExportWith(ctx context.Context, rt *runtime.Runtime, name string, w io.Writer, opts ExportOptions) error {
+	if err := export(ctx, rt, name, w, standard, opts); err != nil {
 		return fmt.Errorf("export quest %s: %w", name, err)
 	}
 	return nil
 }
 
-func export(ctx context.Context, rt *runtime.Runtime, quest string, w io.Writer, lim limits) error {
+func export(ctx context.Context, rt *runtime.Runtime, quest string, w io.Writer, lim limits, opts ExportOptions) error {
 	acc, err := survey(ctx, rt, quest)
 	if err != nil {
+		return err
+	}
+	if acc.proof, err = testify(ctx, rt.Ledger, quest, acc.state.Seq); err != nil {
 		return err
 	}
 	read := func(ref event.Ref) ([]byte, error) { return rt.Blob(ctx, ref) }
@@ -114,7 +128,7 @@ func export(ctx context.Context, rt *runtime.Runtime, quest string, w io.Writer,
 		ref := event.Ref{Hash: h, Size: b.size}
 		items[blobPath(h)] = item{b.size, func(w io.Writer) error { return copyBlob(ctx, rt, ref, w) }}
 	}
-	return pack(w, items, lim)
+	return pack(w, items, lim, opts.Progress)
 }
 
 // survey reads a quest's ledger from end to end.
@@ -222,6 +236,9 @@ func (a *account) documents(ctx context.Context, read agent.Blobs) (docs map[str
 		}
 		plots = append(plots, svg)
 	}
+	if a.proof != nil {
+		docs[proofFile] = a.proof
+	}
 	preview := a.preview(problem, answer, plots)
 	metadata, err := a.metadata(problem, docs, attached)
 	if err != nil {
@@ -246,7 +263,7 @@ func (a *account) attached(ctx context.Context, files []quest.Attached) (map[str
 		}
 		taken := map[string]bool{}
 		for _, e := range tree {
-			if low := strings.ToLower(e.Name); !taken[low] && runtime.Portable(e.Name) == nil {
+			if low := strings.ToLower(e.Name); !taken[low] && runtime.Portable(e.Name) == nil && !a.blobs.redacted[e.Ref().Hash] {
 				taken[low] = true
 				out[paperFolder+f.Path+"/"+e.Name] = e.Ref()
 			}

@@ -210,7 +210,7 @@ func TestExport(t *testing.T) {
 		createQuest(t, rt, "honest", nil)
 		tight := standard
 		tight.total = 1000
-		if err := export(t.Context(), rt, "small", &bytes.Buffer{}, tight); err == nil || !strings.Contains(err.Error(), "more than the 1000") {
+		if err := export(t.Context(), rt, "small", &bytes.Buffer{}, tight, ExportOptions{}); err == nil || !strings.Contains(err.Error(), "more than the 1000") {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -13,9 +13,11 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/proof"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/audit"
+	"lyceum/internal/vouch"
 
 	"github.com/go-json-experiment/json"
 )
@@ -24,6 +26,8 @@ import (
 type ImportOptions struct {
 	// As is the name of the quest here; if empty, it keeps its own.
 	As string
+	// Progress is told how many of the events were derived again so far; nil tells nobody.
+	Progress func(done, of uint64)
 }
 
 // Import reads a crate and takes its quest over, under a name that is free here.
@@ -61,10 +65,15 @@ func importCrate(ctx context.Context, rt *runtime.Runtime, r io.ReaderAt, size i
 	if len(events) == 0 {
 		return nil, fmt.Errorf("%s: it has no events", ledgerFile)
 	}
-	acc, err := zip.examine(ctx, rt, events)
+	acc, err := zip.examine(ctx, rt, events, opts.Progress)
 	if err != nil {
 		return nil, err
 	}
+	said, data, err := zip.testimony(ctx)
+	if err != nil {
+		return nil, err
+	}
+	acc.proof = data
 	if err := zip.compare(ctx, acc, told); err != nil {
 		return nil, err
 	}
@@ -72,12 +81,12 @@ func importCrate(ctx context.Context, rt *runtime.Runtime, r io.ReaderAt, size i
 	if name == "" {
 		name = acc.state.Name
 	}
-	return zip.store(ctx, rt, name, events)
+	return zip.store(ctx, rt, name, events, said.Checkpoints)
 }
 
 // examine finds out whether the ledger tells of a quest that can be: all that it
 // names is there, and nothing else; and the rules lead where it says.
-func (a *archive) examine(ctx context.Context, rt *runtime.Runtime, events []event.Event) (*account, error) {
+func (a *archive) examine(ctx context.Context, rt *runtime.Runtime, events []event.Event, told func(done, of uint64)) (*account, error) {
 	held := newInventory(a)
 	for _, e := range events {
 		if err := held.add(ctx, e); err != nil {
@@ -101,7 +110,7 @@ func (a *archive) examine(ctx context.Context, rt *runtime.Runtime, events []eve
 			return nil, fmt.Errorf("entry %s: no event names it", f.Name)
 		}
 	}
-	return a.fold(ctx, rt, events, held)
+	return a.fold(ctx, rt, events, held, told)
 }
 
 func (a *archive) within(total int64) error { return a.lim.check(0, total) }
@@ -109,14 +118,18 @@ func (a *archive) within(total int64) error { return a.lim.check(0, total) }
 // fold replays the ledger, which reads every blob, and takes account of it. The
 // rules are made for ledgers that they wrote. Should a forged one make them
 // break down, that is one more way to find that it is forged.
-func (a *archive) fold(ctx context.Context, rt *runtime.Runtime, events []event.Event, held *inventory) (acc *account, err error) {
+func (a *archive) fold(ctx context.Context, rt *runtime.Runtime, events []event.Event, held *inventory, told func(done, of uint64)) (acc *account, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			acc, err = nil, fmt.Errorf("%s: the rules break down on it: %.200s", ledgerFile, fmt.Sprint(p))
 		}
 	}()
 	rehearsal := &runtime.Runtime{Ledger: pages{events: events}, Blobs: a, Societies: rt.Societies, Workshops: rt.Workshops, Embedder: rt.Embedder, Clock: rt.Clock}
-	report, err := audit.Audit(ctx, rehearsal, events[0].Quest, nil)
+	report, err := audit.Audit(ctx, rehearsal, events[0].Quest, func(seq uint64) {
+		if told != nil {
+			told(seq, uint64(len(events)))
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -158,6 +171,16 @@ func (p pages) Read(ctx context.Context, name string, seq uint64) iter.Seq2[even
 			}
 		}
 	}
+}
+
+func (p pages) Note(_ context.Context, kind, key string) (ledger.Note, error) {
+	n := ledger.Note{Kind: kind, Key: key}
+	for _, e := range p.events {
+		if b, ok := e.Body.(*event.BlobRedacted); ok && slices.ContainsFunc(b.Blobs, func(h event.Hash) bool { return h.String() == key }) {
+			n.Body = []byte{'r'}
+		}
+	}
+	return n, nil
 }
 
 func (p pages) Blob(context.Context, event.Hash) ([]byte, error) { return nil, ledger.ErrNoBlob }
@@ -214,7 +237,12 @@ func (a *archive) compare(ctx context.Context, acc *account, t *told) error {
 		return fmt.Errorf("%s: it says that the hash of the last event is %q; that of event %d in the ledger is %s", metadataFile, t.head, acc.state.Seq, want)
 	}
 	acc.form = t.form
-	docs, attached, err := acc.documents(ctx, func(ref event.Ref) ([]byte, error) { return a.Get(ctx, ref.Hash) })
+	docs, attached, err := acc.documents(ctx, func(ref event.Ref) ([]byte, error) {
+		if acc.blobs.redacted[ref.Hash] {
+			return []byte(event.Redacted), nil
+		}
+		return a.Get(ctx, ref.Hash)
+	})
 	if err != nil {
 		return err
 	}
@@ -285,7 +313,7 @@ func (a *archive) same(ctx context.Context, name string, want []byte) error {
 }
 
 // store makes it all durable: the blobs, and then the quest.
-func (a *archive) store(ctx context.Context, rt *runtime.Runtime, name string, events []event.Event) (*quest.State, error) {
+func (a *archive) store(ctx context.Context, rt *runtime.Runtime, name string, events []event.Event, said []proof.Stored) (*quest.State, error) {
 	if err := free(ctx, rt, name); err != nil {
 		return nil, err
 	}
@@ -299,7 +327,11 @@ func (a *archive) store(ctx context.Context, rt *runtime.Runtime, name string, e
 			return nil, err
 		}
 	}
-	s, err := rt.Adopt(ctx, name, events)
+	words, err := vouch.Brought(events, said)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", proofFile, err)
+	}
+	s, err := rt.Adopt(ctx, name, events, words)
 	if err == nil {
 		var d *audit.Difference
 		if d, err = audit.Folder(ctx, rt, name, s); d != nil {

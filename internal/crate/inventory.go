@@ -19,6 +19,8 @@ type inventory struct {
 	total int64
 	// dropped says that some have expired.
 	dropped bool
+	// redacted are not in a crate, whatever names them.
+	redacted map[event.Hash]bool
 }
 
 // holding is what is known of a blob from where it was named first.
@@ -35,12 +37,19 @@ type holding struct {
 type extent struct{ depth, entries int }
 
 func newInventory(store blob.Store) *inventory {
-	return &inventory{store: store, held: map[event.Hash]*holding{}, trees: map[event.TreeRef]extent{}}
+	return &inventory{store: store, held: map[event.Hash]*holding{}, trees: map[event.TreeRef]extent{}, redacted: map[event.Hash]bool{}}
 }
 
 func (v *inventory) add(ctx context.Context, e event.Event) error {
 	if b, ok := e.Body.(*event.ArtifactsDropped); ok {
 		v.drop(b.Files)
+		return nil
+	}
+	if b, ok := e.Body.(*event.BlobRedacted); ok {
+		v.drop(b.Blobs)
+		for _, h := range b.Blobs {
+			v.redacted[h] = true
+		}
 		return nil
 	}
 	n := runtime.Named(e, v.dropped)
@@ -73,6 +82,9 @@ func (v *inventory) drop(files []event.Hash) {
 func (v *inventory) hold(ref event.Ref, h holding) error {
 	if ref.Size < 0 {
 		return fmt.Errorf("event %d names blob %s with %d bytes", h.by, ref.Hash, ref.Size)
+	}
+	if v.redacted[ref.Hash] && !h.tree {
+		return nil
 	}
 	if old := v.held[ref.Hash]; old != nil {
 		if old.size != ref.Size {

@@ -136,6 +136,7 @@ func (a *account) root(problem string, docs map[string][]byte, attached map[stri
 
 var about = map[string]struct{ name, description, format string }{
 	briefFile:   {"The question", "As it was asked. A copy of what the ledger says.", "text/markdown"},
+	proofFile:   {"The checkpoints", "Signed roots of the tree over the ledger's events (C2SP tlog-checkpoint, RFC 6962), with cosignatures of witnesses and time stamps (RFC 3161).", "application/json"},
 	specFile:    {"The spec", "The quest.yaml that the quest was made from. A copy of what the ledger says.", "application/yaml"},
 	summaryFile: {"The answer", "A copy of what the ledger says.", "text/markdown"},
 }

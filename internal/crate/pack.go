@@ -25,9 +25,12 @@ type packer struct {
 	zip   *zip.Writer
 	level int
 	lim   limits
+	// told is called with what was packed, of the total, unless it is nil.
+	told        func(done, of int64)
+	done, total int64
 }
 
-func pack(w io.Writer, items map[string]item, lim limits) error {
+func pack(w io.Writer, items map[string]item, lim limits, told func(done, of int64)) error {
 	var total int64
 	for _, it := range items {
 		total += it.size
@@ -35,7 +38,7 @@ func pack(w io.Writer, items map[string]item, lim limits) error {
 	if err := lim.check(len(items), total); err != nil {
 		return err
 	}
-	p := &packer{zip: zip.NewWriter(w), lim: lim}
+	p := &packer{zip: zip.NewWriter(w), lim: lim, told: told, total: total}
 	p.zip.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, p.level) })
 	for _, name := range sortedKeys(items) {
 		if err := p.add(name, items[name]); err != nil {
@@ -55,7 +58,7 @@ func (p *packer) add(name string, it item) error {
 	if err != nil {
 		return err
 	}
-	n := &counter{w: w}
+	n := &counter{w: w, each: p.tell}
 	if err := it.write(n); err != nil {
 		return err
 	}
@@ -63,6 +66,13 @@ func (p *packer) add(name string, it item) error {
 		return fmt.Errorf("it has %d bytes, not the %d it is listed with", n.n, it.size)
 	}
 	return nil
+}
+
+// tell says how much more was packed.
+func (p *packer) tell(n int) {
+	if p.done += int64(n); p.told != nil {
+		p.told(p.done, p.total)
+	}
 }
 
 // choose tries how small a large item becomes: one that packs like a bomb is not
@@ -89,12 +99,16 @@ func (p *packer) choose(it item) (level int, err error) {
 }
 
 type counter struct {
-	w io.Writer
-	n int64
+	w    io.Writer
+	n    int64
+	each func(n int) // nil if nobody wants to know
 }
 
 func (c *counter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n += int64(n)
+	if c.each != nil {
+		c.each(n)
+	}
 	return n, err
 }

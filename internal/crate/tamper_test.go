@@ -159,29 +159,40 @@ func forgeIn(t *testing.T, form string, data []byte, societies quest.Societies, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	var acc *account
-	var lines bytes.Buffer
 	var head event.Hash
-	for _, e := range events {
+	for i, e := range events {
 		d := event.Draft{Parent: e.Parent, Time: e.Time, Actor: e.Actor, Tool: e.Tool, Body: e.Body}
 		change(e, &d)
-		if e, err = event.Seal(e.Quest, e.Seq, head, d); err != nil {
+		if events[i], err = event.Seal(e.Quest, e.Seq, head, d); err != nil {
 			t.Fatal(err)
 		}
-		head = e.Hash
+		head = events[i].Hash
+	}
+	return repacked(t, form, data, societies, events, nil)
+}
+
+// repacked is a crate with the blobs of another and other events, and all files as an export would
+// write them; proof is its file of checkpoints, nil for none.
+func repacked(t testing.TB, form string, data []byte, societies quest.Societies, events []event.Event, proof []byte) []byte {
+	t.Helper()
+	a, err := unpack(bytes.NewReader(data), int64(len(data)), standard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	acc, err := open(events[0], societies, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines bytes.Buffer
+	for _, e := range events {
 		lines.Write(append(bytes.Clone(e.Line()), '\n'))
-		if acc == nil {
-			if acc, err = open(e, societies, a); err != nil {
-				t.Fatal(err)
-			}
-		}
 		tolerate(func() { err = acc.add(t.Context(), e) })
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	files := []file{{name: ledgerFile, data: lines.Bytes()}}
-	acc.form = form
+	acc.form, acc.proof = form, proof
 	docs, attached, err := acc.documents(t.Context(), func(ref event.Ref) ([]byte, error) { return a.Get(context.Background(), ref.Hash) })
 	if err != nil {
 		t.Fatal(err)

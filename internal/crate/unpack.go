@@ -75,7 +75,7 @@ func (a *archive) admit(f *zip.File) error {
 	}
 	switch {
 	case strings.HasPrefix(f.Name, paperFolder), // which may be there, the ledger tells
-		slices.Contains([]string{metadataFile, ledgerFile, briefFile, specFile, previewFile, summaryFile}, f.Name):
+		slices.Contains([]string{metadataFile, ledgerFile, briefFile, specFile, previewFile, summaryFile, proofFile}, f.Name):
 		if a.files[f.Name] != nil {
 			return errors.New("it is there twice")
 		}

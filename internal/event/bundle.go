@@ -174,7 +174,9 @@ type ReportCall struct {
 	// Points is how many are taken, Quotes the words of the file that they are about.
 	Points int64         `json:"points,omitzero"`
 	Quotes []ReportQuote `json:"quotes,omitempty"`
-	Source string        `json:"source"`
+	// Ref is the file, if it came with a message; without it, it is one that homes began with.
+	Ref    *Ref   `json:"ref,omitzero"`
+	Source string `json:"source"`
 }
 
 // ReportQuote is words of a file, and the point that names them, counted from 1.

@@ -44,6 +44,20 @@ type Order interface {
 	SetNumber(int64)
 }
 
+// Party is whose word an input is: nobody can derive it, and whoever believes it believes them.
+type Party string
+
+// The parties whose word there may be.
+const (
+	PartyModel  Party = "model"
+	PartyPerson Party = "person"
+	// PartyServer is a server of MCP, PartyAgent an outside agent.
+	PartyServer Party = "server"
+	PartyAgent  Party = "agent"
+	// PartyMachine is that on which the quest ran: its clock, commands, files, and what it says others told it.
+	PartyMachine Party = "machine"
+)
+
 // entry is what is known of a type before anything is read.
 type entry struct {
 	body  reflect.Type
@@ -56,6 +70,8 @@ type entry struct {
 	still    bool
 	// gated says that policies are asked before it happens.
 	gated bool
+	// said is whose word an input is. A result that does not say is the machine's.
+	said Party
 }
 
 func input[B any, P interface {
@@ -84,6 +100,12 @@ func (e entry) answers(t Type) entry {
 	return e
 }
 
+// saidBy is an input that is somebody's word.
+func (e entry) saidBy(p Party) entry {
+	e.said = p
+	return e
+}
+
 // proposed is an event that policies may refuse, or have a person decide about.
 func (e entry) proposed() entry {
 	e.gated = true
@@ -104,71 +126,71 @@ func (e entry) leadsNowhere() entry {
 // replay feeds in and what it computes again, so it never changes for a type
 // that has been released.
 var catalogue = map[Type]entry{
-	"quest.created":    input[QuestCreated]().leadsNowhere(),
-	"quest.started":    input[QuestStarted](),
-	"quest.paused":     input[QuestPaused](),
-	"quest.resumed":    input[QuestResumed](),
-	"quest.stopped":    input[QuestStopped](),
+	"quest.created":    input[QuestCreated]().saidBy(PartyPerson).leadsNowhere(),
+	"quest.started":    input[QuestStarted]().saidBy(PartyPerson),
+	"quest.paused":     input[QuestPaused]().saidBy(PartyPerson),
+	"quest.resumed":    input[QuestResumed]().saidBy(PartyPerson),
+	"quest.stopped":    input[QuestStopped]().saidBy(PartyPerson),
 	"quest.finished":   derived[QuestFinished]().proposed().leadsNowhere(),
 	"quest.failed":     derived[QuestFailed]().leadsNowhere(),
-	"quest.forked":     input[QuestForked]().leadsNowhere(),
-	"budget.raised":    input[BudgetRaised](),
-	"mode.set":         input[ModeSet](),
+	"quest.forked":     input[QuestForked]().saidBy(PartyPerson).leadsNowhere(),
+	"budget.raised":    input[BudgetRaised]().saidBy(PartyPerson),
+	"mode.set":         input[ModeSet]().saidBy(PartyPerson),
 	"quest.rested":     derived[QuestRested]().leadsNowhere(),
-	"provider.lost":    input[ProviderLost](),
-	"provider.back":    input[ProviderBack](),
-	"user.message":     input[UserMessage](),
+	"provider.lost":    input[ProviderLost]().saidBy(PartyMachine),
+	"provider.back":    input[ProviderBack]().saidBy(PartyMachine),
+	"user.message":     input[UserMessage]().saidBy(PartyPerson),
 	"message.sent":     derived[MessageSent](),
 	"model.call":       derived[ModelCall]().proposed().asks(),
-	"model.result":     input[ModelResult]().answers("model.call"),
-	"embedder.failed":  input[EmbedderFailed]().leadsNowhere(),
+	"model.result":     input[ModelResult]().saidBy(PartyModel).answers("model.call"),
+	"embedder.failed":  input[EmbedderFailed]().saidBy(PartyMachine).leadsNowhere(),
 	"tool.call":        derived[ToolCall]().proposed().asks(),
 	"tool.result":      input[ToolResult]().answers("tool.call"),
 	"tool.answered":    derived[ToolAnswered]().answers("tool.call"),
 	"tool.skipped":     derived[ToolSkipped](),
-	"computer.started": input[ComputerStarted](),
-	"cli.run":          input[CliRun](),
-	"cli.stdout":       input[CliStdout](),
-	"cli.stderr":       input[CliStderr](),
-	"cli.exit":         input[CliExit](),
-	"file.diff":        input[FileDiff](),
-	"net.connection":   input[NetConnection](),
+	"computer.started": input[ComputerStarted]().saidBy(PartyMachine),
+	"cli.run":          input[CliRun]().saidBy(PartyMachine),
+	"cli.stdout":       input[CliStdout]().saidBy(PartyMachine),
+	"cli.stderr":       input[CliStderr]().saidBy(PartyMachine),
+	"cli.exit":         input[CliExit]().saidBy(PartyMachine),
+	"file.diff":        input[FileDiff]().saidBy(PartyMachine),
+	"net.connection":   input[NetConnection]().saidBy(PartyMachine),
 	"policy.blocked":   derived[PolicyBlocked](),
 	"policy.failed":    derived[PolicyFailed](),
 	"timer.set":        derived[TimerSet]().asks().leadsNowhere(),
 	"timer.fired":      input[TimerFired]().answers("timer.set"),
 	"budget.exceeded":  derived[BudgetExceeded](),
 
-	"tool.proposed":  input[ToolProposed](),
+	"tool.proposed":  input[ToolProposed]().saidBy(PartyAgent),
 	"catalogue.call": derived[CatalogueCall]().asks(),
 	"tools.shown":    input[ToolsShown]().answers("catalogue.call"),
 
 	"mcp.call":    derived[McpCall]().asks(),
-	"mcp.listed":  input[McpListed]().answers("mcp.call"),
-	"mcp.changed": input[McpChanged](),
-	"mcp.slow":    input[McpSlow](),
-	"mcp.updated": input[McpUpdated](),
-	"mcp.logged":  input[McpLogged]().leadsNowhere(),
-	"mcp.added":   input[McpAdded](),
-	"mcp.removed": input[McpRemoved](),
-	"mcp.asked":   input[McpAsked](),
+	"mcp.listed":  input[McpListed]().saidBy(PartyServer).answers("mcp.call"),
+	"mcp.changed": input[McpChanged]().saidBy(PartyServer),
+	"mcp.slow":    input[McpSlow]().saidBy(PartyServer),
+	"mcp.updated": input[McpUpdated]().saidBy(PartyServer),
+	"mcp.logged":  input[McpLogged]().saidBy(PartyServer).leadsNowhere(),
+	"mcp.added":   input[McpAdded]().saidBy(PartyPerson),
+	"mcp.removed": input[McpRemoved]().saidBy(PartyPerson),
+	"mcp.asked":   input[McpAsked]().saidBy(PartyServer),
 	"mcp.replied": derived[McpReplied](),
 
-	"gateway.asked":  input[GatewayAsked](),
+	"gateway.asked":  input[GatewayAsked]().saidBy(PartyAgent),
 	"gateway.call":   derived[GatewayCall]().proposed().asks(),
-	"gateway.result": input[GatewayResult]().answers("gateway.call"),
+	"gateway.result": input[GatewayResult]().saidBy(PartyModel).answers("gateway.call"),
 
 	"executor.call":      derived[ExecutorCall]().asks(),
-	"executor.ready":     input[ExecutorReady]().answers("executor.call"),
-	"session.opened":     input[SessionOpened](),
+	"executor.ready":     input[ExecutorReady]().saidBy(PartyAgent).answers("executor.call"),
+	"session.opened":     input[SessionOpened]().saidBy(PartyAgent),
 	"prompt.call":        derived[PromptCall]().proposed().asks(),
-	"prompt.begun":       input[PromptBegun]().leadsNowhere(),
-	"prompt.result":      input[PromptResult]().answers("prompt.call"),
-	"permission.asked":   input[PermissionAsked](),
+	"prompt.begun":       input[PromptBegun]().saidBy(PartyAgent).leadsNowhere(),
+	"prompt.result":      input[PromptResult]().saidBy(PartyAgent).answers("prompt.call"),
+	"permission.asked":   input[PermissionAsked]().saidBy(PartyAgent),
 	"permission.decided": derived[PermissionDecided]().proposed(),
-	"tool.reported":      input[ToolReported](),
-	"plan.reported":      input[PlanReported](),
-	"said.reported":      input[SaidReported](),
+	"tool.reported":      input[ToolReported]().saidBy(PartyAgent),
+	"plan.reported":      input[PlanReported]().saidBy(PartyAgent),
+	"said.reported":      input[SaidReported]().saidBy(PartyAgent),
 
 	"prepare.call":   derived[PrepareCall]().asks(),
 	"prepare.result": input[PrepareResult]().answers("prepare.call"),
@@ -180,12 +202,12 @@ var catalogue = map[Type]entry{
 	"relation.removed": derived[RelationRemoved](),
 
 	"interaction.opened":   derived[InteractionOpened]().asks(),
-	"interaction.answered": input[InteractionAnswered]().answers("interaction.opened"),
+	"interaction.answered": input[InteractionAnswered]().saidBy(PartyPerson).answers("interaction.opened"),
 	"interaction.expired":  derived[InteractionExpired]().answers("interaction.opened"),
 
 	"interaction.withdrawn": derived[InteractionWithdrawn]().answers("interaction.opened"),
 
-	"tool.prepared":         input[ToolPrepared](),
+	"tool.prepared":         input[ToolPrepared]().saidBy(PartyMachine),
 	"publication.submitted": derived[PublicationSubmitted](),
 	"reproduction.call":     derived[ReproductionCall]().asks(),
 	"reproduction.result":   input[ReproductionResult]().answers("reproduction.call"),
@@ -222,7 +244,7 @@ var catalogue = map[Type]entry{
 	"home.call":         derived[HomeCall]().asks(),
 	"home.renewed":      input[HomeRenewed]().answers("home.call"),
 	"prompt.stopped":    derived[PromptStopped](),
-	"task.order":        input[TaskOrder](),
+	"task.order":        input[TaskOrder]().saidBy(PartyPerson),
 	"session.config":    derived[SessionConfig](),
 	"plan.proposed":     derived[PlanProposed](),
 	"plan.approved":     derived[PlanApproved](),
@@ -243,13 +265,14 @@ var catalogue = map[Type]entry{
 	"task.summary":      derived[TaskSummary](),
 	"merge.call":        derived[MergeCall]().asks(),
 	"merge.report":      input[MergeReport]().answers("merge.call"),
-	"artifacts.dropped": input[ArtifactsDropped]().leadsNowhere(),
+	"artifacts.dropped": input[ArtifactsDropped]().saidBy(PartyMachine).leadsNowhere(),
+	"blob.redacted":     input[BlobRedacted]().saidBy(PartyPerson).leadsNowhere(),
 
 	"mail.delivered": derived[MailDelivered](),
 	"mail.withdrawn": derived[MailWithdrawn](),
 	"files.call":     derived[FilesCall]().asks(),
 	"files.result":   input[FilesResult]().answers("files.call"),
-	"study.order":    input[StudyOrder](),
+	"study.order":    input[StudyOrder]().saidBy(PartyPerson),
 	"sitting.begun":  derived[SittingBegun](),
 	"sitting.ended":  derived[SittingEnded](),
 	"anchor.moved":   derived[AnchorMoved](),
@@ -261,7 +284,7 @@ var catalogue = map[Type]entry{
 
 	"literature.call":    derived[LiteratureCall]().asks(),
 	"literature.result":  input[LiteratureResult]().answers("literature.call"),
-	"conversation.bound": input[ConversationBound](),
+	"conversation.bound": input[ConversationBound]().saidBy(PartyPerson),
 	"delivery.call":      derived[DeliveryCall]().asks(),
 	"delivery.result":    input[DeliveryResult]().answers("delivery.call"),
 
@@ -303,6 +326,11 @@ var catalogue = map[Type]entry{
 	"world.call":         derived[WorldCall]().proposed().asks(),
 	"world.observed":     input[WorldObserved]().answers("world.call"),
 	"surprise.measured":  derived[SurpriseMeasured](),
+
+	"survey.designed": input[SurveyDesigned]().saidBy(PartyPerson).leadsNowhere(),
+	"survey.allotted": derived[SurveyAllotted]().leadsNowhere(),
+	"survey.observed": input[SurveyObserved]().saidBy(PartyMachine).leadsNowhere(),
+	"survey.finished": derived[SurveyFinished]().leadsNowhere(),
 }
 
 // Types returns the names of the catalogue, sorted.
@@ -338,36 +366,51 @@ func (t Type) Answered() Type { return catalogue[t].answered }
 // Proposal reports whether policies are asked before an event of type t happens.
 func (t Type) Proposal() bool { return catalogue[t].gated }
 
+// Word is whose word events of type t are, empty for what is derived.
+func (t Type) Word() Party {
+	e := catalogue[t]
+	if e.said == "" && e.input && e.answered != "" {
+		return PartyMachine
+	}
+	return e.said
+}
+
 // LeadsNowhere reports whether nothing follows from events of type t.
 func (t Type) LeadsNowhere() bool { return catalogue[t].still }
 
 // Refs returns the blobs and trees that a body names, in the order of its
 // members.
 func Refs(b Body) (blobs []Ref, trees []TreeRef) {
-	var walk func(v reflect.Value)
-	walk = func(v reflect.Value) {
-		switch v.Kind() {
-		case reflect.Pointer:
-			if !v.IsNil() {
-				walk(v.Elem())
-			}
-		case reflect.Slice:
-			for i := range v.Len() {
-				walk(v.Index(i))
-			}
-		case reflect.Struct:
-			switch x := v.Interface().(type) {
-			case Ref:
-				blobs = append(blobs, x)
-			case TreeRef:
-				trees = append(trees, x)
-			default:
-				for i := range v.NumField() {
-					walk(v.Field(i))
-				}
+	walk(reflect.ValueOf(b), func(part any) bool {
+		switch x := part.(type) {
+		case Ref:
+			blobs = append(blobs, x)
+		case TreeRef:
+			trees = append(trees, x)
+		default:
+			return true
+		}
+		return false
+	})
+	return blobs, trees
+}
+
+// walk shows each struct in a value, from the outside in, and goes into those of which into says so.
+func walk(v reflect.Value, into func(part any) bool) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			walk(v.Elem(), into)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			walk(v.Index(i), into)
+		}
+	case reflect.Struct:
+		if into(v.Interface()) {
+			for i := range v.NumField() {
+				walk(v.Field(i), into)
 			}
 		}
 	}
-	walk(reflect.ValueOf(b))
-	return blobs, trees
 }

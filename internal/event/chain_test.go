@@ -175,6 +175,27 @@ func TestGoldenLedger(t *testing.T) {
 	})
 }
 
+func TestLineHash(t *testing.T) {
+	t.Parallel()
+	events := goldenLedger(t)
+	last := events[len(events)-1]
+	said := event.Draft{Time: noon, Actor: "user", Body: &event.UserMessage{Text: event.Text{Text: `","hash":"` + strings.Repeat("0", 64) + `",` + `,"hash":"`}}}
+	e, err := event.Seal("golden", last.Seq+1, last.Hash, said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range append(events, e) {
+		if h, err := event.LineHash(e.Line()); err != nil || h != e.Hash {
+			t.Errorf("the line of event %d has the hash %s, %v; want %s", e.Seq, h, err, e.Hash)
+		}
+	}
+	for _, line := range []string{"", "{}", `{"a":1,"hash":"12`} {
+		if h, err := event.LineHash([]byte(line)); err == nil {
+			t.Errorf("the line %q has the hash %s, want an error", line, h)
+		}
+	}
+}
+
 func TestSeal(t *testing.T) {
 	t.Parallel()
 	d := goldenDrafts()[5]

@@ -77,6 +77,8 @@ type PromptBegun struct {
 type PromptResult struct {
 	Call     uint64 `json:"call"`
 	Duration int64  `json:"duration,omitzero"`
+	// Ended is the limit for which the executor's process was ended: memory.
+	Ended string `json:"ended,omitzero"`
 	// Error is why there is no end that the executor told, if there is none.
 	Error Text `json:"error,omitzero"`
 	// Frames are all lines of both sides, from which the events of the prompt are derived.

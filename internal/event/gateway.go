@@ -62,7 +62,9 @@ type GatewayResult struct {
 	Hash Hash `json:"hash,omitzero"`
 	// Price is what the tokens cost when the call was made.
 	Price *Price `json:"price,omitzero"`
-	Size  int64  `json:"size,omitzero"`
+	// Request is what the provider calls the request by, in its own logs, if it said so.
+	Request string `json:"request,omitzero"`
+	Size    int64  `json:"size,omitzero"`
 	// Status is that of HTTP, 0 if there was no answer.
 	Status int64 `json:"status,omitzero"`
 	// Unpriced says that the model has no known price, and Cost means nothing.

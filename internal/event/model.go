@@ -46,6 +46,8 @@ type ModelResult struct {
 	Price *Price `json:"price,omitzero"`
 	// Recalled says that the model was not asked: the answer is one that it gave before.
 	Recalled *Recalled `json:"recalled,omitzero"`
+	// Request is what the provider calls the request by, in its own logs, if it said so.
+	Request string `json:"request,omitzero"`
 	// Stop is why the model stopped: end, tools, length, refusal.
 	Stop string `json:"stop,omitzero"`
 	// Stored is how many bytes of the disk the answer took, if it was too long to be kept
@@ -122,6 +124,8 @@ type Price struct {
 
 // ModelError is why a model gave no answer.
 type ModelError struct {
+	// After is how long the provider asks to be left alone, in microseconds, if it said so.
+	After int64 `json:"after,omitzero"`
 	// Kind is one of context, refused, unavailable, invalid, script, stopped, away. After away the
 	// turn counts as not taken: the provider answered nobody until the quest came to rest.
 	Kind string `json:"kind"`

@@ -1,6 +1,7 @@
 package event_test
 
 import (
+	"slices"
 	"testing"
 
 	"lyceum/internal/event"
@@ -53,5 +54,21 @@ func TestOrdersAreInputsThatKeepTheirNumber(t *testing.T) {
 	}
 	if orders < 4 {
 		t.Errorf("got %d kinds of orders, want at least 4", orders)
+	}
+}
+
+// TestEveryInputIsSomebodysWord: whoever verifies a quest is told whose word it rests on, so a new input that is no
+// result says whose it is.
+func TestEveryInputIsSomebodysWord(t *testing.T) {
+	t.Parallel()
+	parties := []event.Party{event.PartyModel, event.PartyPerson, event.PartyServer, event.PartyAgent, event.PartyMachine}
+	for _, typ := range event.Types() {
+		word := typ.Word()
+		switch {
+		case typ.Input() && !slices.Contains(parties, word):
+			t.Errorf("%s is an input and the word of %q: its line in the catalogue is to say whose, by saidBy with one of %q", typ, word, parties)
+		case !typ.Input() && word != "":
+			t.Errorf("%s is derived, and nobody's word: its line in the catalogue says %q", typ, word)
+		}
 	}
 }

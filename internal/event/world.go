@@ -166,8 +166,10 @@ type AnalysisResult struct {
 	Error    Text   `json:"error,omitzero"`
 	// Findings are the first, More counts the others.
 	Findings []WorldFinding `json:"findings,omitempty"`
-	Full     *Full          `json:"full,omitzero"`
-	More     int64          `json:"more,omitzero"`
+	// Fingerprint is that of the computers in which something was run.
+	Fingerprint Hash  `json:"fingerprint,omitzero"`
+	Full        *Full `json:"full,omitzero"`
+	More        int64 `json:"more,omitzero"`
 	// Runs is what was seen in every run of the stories: whoever has it comes to their verdicts.
 	Runs    *Ref           `json:"runs,omitzero"`
 	Stored  int64          `json:"stored,omitzero"`
@@ -283,7 +285,9 @@ type WorldObserved struct {
 	// End is done, timeout, crash, error or unavailable.
 	End   string `json:"end"`
 	Error Text   `json:"error,omitzero"`
-	Full  *Full  `json:"full,omitzero"`
+	// Fingerprint is that of the computer.
+	Fingerprint Hash  `json:"fingerprint,omitzero"`
+	Full        *Full `json:"full,omitzero"`
 	// Held says of each condition of the prediction whether it held afterwards; it is empty where
 	// nothing could be seen.
 	Held   []bool `json:"held,omitempty"`
@@ -301,8 +305,12 @@ type WorldSight struct {
 	Dialogs       []string `json:"dialogs,omitempty"`
 	Errors        Text     `json:"errors,omitzero"`
 	// Exit, Output and Errors are of a program, Files what it left.
-	Exit     int64          `json:"exit,omitzero"`
-	Files    []FileSeen     `json:"files,omitempty"`
+	Exit  int64      `json:"exit,omitzero"`
+	Files []FileSeen `json:"files,omitempty"`
+	// Left counts the lines of console, dialogs and requests that are not shown here; Lines are
+	// those by which conditions are judged, if that is more.
+	Left     int64          `json:"left,omitzero"`
+	Lines    *Ref           `json:"lines,omitzero"`
 	Output   Text           `json:"output,omitzero"`
 	Picture  *Ref           `json:"picture,omitzero"`
 	Requests []WorldRequest `json:"requests,omitempty"`

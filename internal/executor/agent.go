@@ -80,6 +80,9 @@ const SettingsDir = ".executor"
 // ErrEnded says that the agent's process is not there any more. Ready starts another.
 var ErrEnded = errors.New("the agent has ended")
 
+// ErrMemory says that its process has ended for want of memory.
+var ErrMemory = fmt.Errorf("%w: it was ended (%s)", ErrEnded, computer.EndMemory)
+
 // ErrBusy says that the agent has a prompt already.
 var ErrBusy = errors.New("the agent is at work on another prompt: wait until that is over")
 

@@ -211,6 +211,8 @@ func (p *process) ended() error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrEnded, err)
+	case r.End == computer.EndMemory:
+		return ErrMemory
 	case r.End != "":
 		return fmt.Errorf("%w: it was ended (%s)", ErrEnded, r.End)
 	case r.Signal != "":

@@ -37,7 +37,7 @@ func (x *exchange) forward(body []byte) {
 		return
 	}
 	defer resp.Body.Close()
-	a := &answering{exchange: x, resp: resp, watch: watch, sum: sha256.New(), res: &event.GatewayResult{Status: int64(resp.StatusCode)}}
+	a := &answering{exchange: x, resp: resp, watch: watch, sum: sha256.New(), res: &event.GatewayResult{Status: int64(resp.StatusCode), Request: wire.RequestID(resp.Header)}}
 	switch {
 	case resp.StatusCode >= http.StatusBadRequest:
 		a.fault()

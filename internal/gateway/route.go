@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 
 	"lyceum/internal/event"
 	"lyceum/internal/model/respond"
@@ -36,7 +37,9 @@ var posts = map[string]route{
 }
 
 // geminiPath is one of a model. A name that needs an escape is no model's.
-var geminiPath = regexp.MustCompile(`^/(v1|v1beta|v1alpha)/models/([A-Za-z0-9][A-Za-z0-9._-]{0,127}):([A-Za-z]+)$`)
+var geminiPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^/(v1|v1beta|v1alpha)/models/([A-Za-z0-9][A-Za-z0-9._-]{0,127}):([A-Za-z]+)$`)
+})
 
 // routeOf finds what is asked for. What was written is what counts: no path is cleaned, and
 // nothing but a path is taken, whatever host it names.
@@ -57,7 +60,7 @@ func routeOf(r *http.Request) (rt route, known bool) {
 	case rt.verb != "":
 		return rt, true
 	}
-	m := geminiPath.FindStringSubmatch(raw)
+	m := geminiPath().FindStringSubmatch(raw)
 	if m == nil {
 		return rt, false
 	}

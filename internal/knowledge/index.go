@@ -91,8 +91,7 @@ func (x *Index) index(ctx context.Context, c *Catalogue, dir string, hash event.
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("index a catalogue: %w", err)
 	}
-	key := sha256.Sum256(fmt.Appendf(nil, "documents %d of %s", documentsVersion, hash))
-	s, err := search.OpenStoreBy(ctx, filepath.Join(dir, hash.String()+".db"), key, func() []search.Document {
+	s, err := search.OpenStoreBy(ctx, filepath.Join(dir, hash.String()+".db"), indexKey(documentsVersion, hash), func() []search.Document {
 		docs = documents(x.entries)
 		return docs
 	})
@@ -106,6 +105,12 @@ func (x *Index) index(ctx context.Context, c *Catalogue, dir string, hash event.
 		return nil, errors.Join(err, s.Close())
 	}
 	return docs, nil
+}
+
+// indexKey is by which an index on disk is found again. The version is in it so that a file with
+// documents of an older kind is not opened, but made anew.
+func indexKey(version int, catalogue event.Hash) [32]byte {
+	return sha256.Sum256(fmt.Appendf(nil, "documents %d of %s", version, catalogue))
 }
 
 // Close closes the index's file, if it has one.

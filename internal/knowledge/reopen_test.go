@@ -3,10 +3,12 @@ package knowledge
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"lyceum/internal/event"
+	"lyceum/internal/search"
 
 	"github.com/go-json-experiment/json"
 )
@@ -24,14 +26,46 @@ func TestDocumentsAreThoseOfTheirVersion(t *testing.T) {
 	}
 }
 
-// It is not parallel: allocations are counted.
-func TestAnIndexOnDiskIsOpenedWithoutMakingItsDocumentsAgain(t *testing.T) {
+// large is a catalogue whose index is on disk.
+func large(t *testing.T) *Catalogue {
+	t.Helper()
 	c := new(Catalogue)
 	for i := range Large {
 		if err := c.Add(tool(fmt.Sprintf("s%d", i%40), fmt.Sprintf("verb%d_noun%d", i%70, i), fmt.Sprintf("Does verb%d to noun%d of kind%d.", i%70, i, i%13))); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return c
+}
+
+// An index that the version before left is of the same catalogue, and its documents are made another
+// way: it is made anew.
+func TestAnIndexOfOlderDocumentsIsMadeAnew(t *testing.T) {
+	c, dir := large(t), t.TempDir()
+	of := hash(t, c)
+	old := documents(c.Entries())
+	for i := range old {
+		old[i].Paragraphs, old[i].Contexts = []string{"made by the version before"}, nil
+	}
+	s, err := search.OpenStoreBy(t.Context(), filepath.Join(dir, of.String()+".db"), indexKey(documentsVersion-1, of), func() []search.Document { return old })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	x := index(t, c, Options{Dir: dir})
+	if got := shown(find(t, x, "verb3 noun73", Filter{}, 1)); !slices.Equal(got, []string{"s33__verb3_noun73"}) {
+		t.Errorf("by an index of older documents: got %v, want what the documents of today find", got)
+	}
+	if got := shown(find(t, x, "version", Filter{}, 1)); len(got) != 0 {
+		t.Errorf("older documents are still searched: %v", got)
+	}
+}
+
+// It is not parallel: allocations are counted.
+func TestAnIndexOnDiskIsOpenedWithoutMakingItsDocumentsAgain(t *testing.T) {
+	c := large(t)
 	o := Options{Dir: t.TempDir()}
 	want := shown(find(t, index(t, c, o), "verb3 noun73", Filter{}, 10))
 	entries := c.Entries()

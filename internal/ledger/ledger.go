@@ -33,6 +33,9 @@ var (
 	// ErrClaimed says that another process, or another part of this one, runs
 	// the quest.
 	ErrClaimed = errors.New("the quest is running in another process")
+	// ErrLost says that a claim was lost while its owner had it: the store holds the owner for
+	// dead, and the quest may be running elsewhere by now.
+	ErrLost = errors.New("the claim on the quest was lost: it goes on elsewhere, or with the next run")
 	// ErrClosed says that the store was closed.
 	ErrClosed = errors.New("the ledger is closed")
 	// ErrFull says that the disk is full. Nothing was written.
@@ -81,8 +84,10 @@ type Batch struct {
 	Events []event.Event
 	Blobs  [][]byte
 	// Inbox is for a quest that comes from elsewhere with commands already taken:
-	// those posted here are numbered above it.
-	Inbox int64
+	// those posted here are numbered above it. Checkpoints are words about it that come along, or about
+	// the quest that it was forked of; they are kept if the quest begins with this batch.
+	Inbox       int64
+	Checkpoints []Checkpoint
 }
 
 // Head is the end of a quest's ledger.
@@ -210,17 +215,74 @@ type Notes interface {
 	Notes(ctx context.Context, kind string, due event.Time, most int) ([]Note, error)
 }
 
+// Checkpoint is somebody's word for the first events of a quest, as the store keeps it. What the word
+// is worth, package proof says; the store looks at nothing in it.
+type Checkpoint struct {
+	// Origin names the log that it is of, Size how many events it is for.
+	Origin string
+	Size   uint64
+	// Own says that it was made by this home, of a quest as it goes on here.
+	Own bool
+	// Edge is the tree over the events at that size, in its saved form; empty if they are not all
+	// there.
+	Edge []byte
+	Body []byte
+}
+
+// Checkpoints keeps checkpoints. They go with their quest.
+type Checkpoints interface {
+	// PutCheckpoint keeps a checkpoint of a quest, in place of the one of its origin and size.
+	// When it returns, the checkpoint is durable. It returns ErrNoQuest if there is no such quest,
+	// and refuses one of this home's own for more events than the quest has. Somebody else's it
+	// keeps: that there were more events is worth knowing.
+	PutCheckpoint(ctx context.Context, quest string, c Checkpoint) error
+	// Checkpoints returns those of a quest, the smallest first; with a positive most, the last so
+	// many. A quest that is not there has none.
+	Checkpoints(ctx context.Context, quest string, most int) ([]Checkpoint, error)
+}
+
+// Glance is what a list says of a quest as of one head. The store looks at nothing in it.
+type Glance struct {
+	Quest string
+	// Hash is the head's: once the quest has moved on, the glance says nothing any more.
+	Hash event.Hash
+	Body []byte
+}
+
+// Glances keeps them beside the heads, so that a list costs one small read for each quest. They are a cache: nothing
+// waits for the disk, one that a crash takes away is made again, and no copy of the home has them.
+type Glances interface {
+	// PutGlances keeps glances in a form, as a version of the program writes it. Each takes the place of the one
+	// that its quest had in that form, of whatever version.
+	PutGlances(ctx context.Context, form, version string, list []Glance) error
+	// Glances returns all of a form and version. Their heads may have moved since.
+	Glances(ctx context.Context, form, version string) ([]Glance, error)
+}
+
+// Claim is the ownership of a quest. A store on one machine never takes one away; one that many
+// machines share gives the claim of an owner that it has not heard of for too long to another.
+type Claim interface {
+	// Lost is closed once the claim was lost. What is appended under it from then on, by the
+	// store that gave it, is ErrConflict. It may be nil: then the claim is never lost.
+	Lost() <-chan struct{}
+	// Release gives the claim back. It may be called again, and of a lost claim.
+	Release()
+}
+
 // Store is all that a driver offers.
 type Store interface {
 	Log
 	Inbox
 	Tokens
 	Notes
+	Checkpoints
+	Glances
+	Wants
 	// Blob returns a small blob that came with a batch, or ErrNoBlob.
 	Blob(ctx context.Context, h event.Hash) ([]byte, error)
-	// Claim makes the caller the quest's only owner until it releases the claim
-	// or its process ends, however it ends. Others get ErrClaimed.
-	Claim(quest string) (release func(), err error)
+	// Claim makes the caller the quest's only owner until it releases the claim,
+	// loses it, or its process ends, however it ends. Others get ErrClaimed.
+	Claim(ctx context.Context, quest string) (Claim, error)
 	// Claimed reports whether anybody owns the quest now.
 	Claimed(quest string) (bool, error)
 	Close() error

@@ -43,6 +43,10 @@ const (
 // maxMessage is how many bytes one message of a server may have.
 const maxMessage = 8 << 20
 
+// oldRevision is the one in which servers can ask for roots and have models asked: later ones give
+// both up.
+const oldRevision = "2025-11-25"
+
 // ErrLost says that the connection broke while a call was under way. Whether the server did
 // what it was asked for, nobody knows.
 var ErrLost = errors.New("the connection to the server was lost")
@@ -60,7 +64,7 @@ type Options struct {
 	// Version is Lyceum's own.
 	Version string
 	// Root is the folder that the server is told to work in, as a path of the agent's
-	// computer; empty tells it of none.
+	// computer; empty tells it of none. A server of a revision after 2025-11-25 is told of none.
 	Root string
 	// Changed is told that the list of tools is another one. It must return soon.
 	Changed func()
@@ -110,9 +114,11 @@ func Pipe(ctx context.Context, rw io.ReadWriteCloser, o Options) (*Client, error
 func connect(ctx context.Context, t sdk.Transport, m *meter, o Options) (*Client, error) {
 	c := &Client{meter: m, pages: cmp.Or(o.Pages, maxPages)}
 	client := sdk.NewClient(&sdk.Implementation{Name: "lyceum", Version: o.Version}, c.options(o))
+	//lint:ignore SA1019 servers of 2025-11-25 ask for them
+	root := &sdk.Root{Name: "home", URI: "file://" + o.Root}
 	if o.Root != "" {
 		//lint:ignore SA1019 servers of 2025-11-25 ask for them
-		client.AddRoots(&sdk.Root{Name: "home", URI: "file://" + o.Root})
+		client.AddRoots(root)
 	}
 	type made struct {
 		session *sdk.ClientSession
@@ -143,6 +149,10 @@ func connect(ctx context.Context, t sdk.Transport, m *meter, o Options) (*Client
 		if i.ServerInfo != nil {
 			c.info.Name, c.info.Version = line(i.ServerInfo.Name, 100), line(i.ServerInfo.Version, 100)
 		}
+	}
+	if c.info.Protocol > oldRevision {
+		//lint:ignore SA1019 later revisions give them up: such a server is told of none
+		client.RemoveRoots(root.URI)
 	}
 	c.setLevel(ctx, o)
 	over, end := context.WithCancel(context.WithoutCancel(ctx))

@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 roots are deprecated, and there for servers of 2025-11-25
+
 package mcp_test
 
 import (
@@ -14,9 +16,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"lyceum/internal/mcp"
+	"lyceum/internal/need"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
@@ -180,11 +184,11 @@ func TestEveryPageIsRead(t *testing.T) {
 	}
 }
 
-// raw is a server that answers line by line: to each request what answer says, and nothing to
-// what it says nothing about.
-func raw(t *testing.T, answer func(method string, id json.RawMessage, params json.RawMessage, say func(string))) duplex {
+// raw is a server that says that it speaks a revision, and answers line by line: to each request what
+// answer says, and nothing to what it says nothing about.
+func raw(t *testing.T, revision string, answer func(method string, id json.RawMessage, params json.RawMessage, say func(string))) (ours, theirs duplex) {
 	t.Helper()
-	ours, theirs := line()
+	ours, theirs = line()
 	var done sync.WaitGroup
 	done.Go(func() {
 		var writing sync.Mutex
@@ -206,7 +210,7 @@ func raw(t *testing.T, answer func(method string, id json.RawMessage, params jso
 			_ = json.Unmarshal(text, &m)
 			switch m.Method {
 			case "initialize":
-				say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"0"}}}`, m.ID))
+				say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"0"}}}`, m.ID, revision))
 			case "server/discover":
 				say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}`, m.ID))
 			default:
@@ -217,12 +221,13 @@ func raw(t *testing.T, answer func(method string, id json.RawMessage, params jso
 		}
 	})
 	t.Cleanup(func() { theirs.Close(); done.Wait() })
-	return ours
+	return ours, theirs
 }
 
 func rawClient(t *testing.T, answer func(method string, id json.RawMessage, params json.RawMessage, say func(string))) *mcp.Client {
 	t.Helper()
-	c, err := mcp.Pipe(t.Context(), raw(t, answer), mcp.Options{})
+	ours, _ := raw(t, "2025-11-25", answer)
+	c, err := mcp.Pipe(t.Context(), ours, mcp.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,24 +274,137 @@ func TestHostileLists(t *testing.T) {
 	}
 }
 
-func TestAFloodEndsTheConnection(t *testing.T) {
-	stop := make(chan struct{})
-	c := rawClient(t, func(_ string, _, _ json.RawMessage, say func(string)) {
-		go func() {
-			for range 200_000 {
-				select {
-				case <-stop:
-					return
-				default:
-					say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`)
+// TestARevisionThatNobodyKnows: an error that names it, and nothing is asked of the server.
+func TestARevisionThatNobodyKnows(t *testing.T) {
+	for _, revision := range []string{"2031-01-01", "1999-01-01", "", "2025-11-25 ", "x" + strings.Repeat("9", 1<<20)} {
+		ours, _ := raw(t, revision, func(method string, _, _ json.RawMessage, _ func(string)) {
+			t.Errorf("a server of the revision %.40q is asked for %s", revision, method)
+		})
+		c, err := mcp.Pipe(t.Context(), ours, mcp.Options{})
+		if err == nil {
+			c.Close()
+			t.Errorf("a server of the revision %.40q is connected to", revision)
+			continue
+		}
+		if !strings.Contains(err.Error(), "version") || !strings.Contains(err.Error(), fmt.Sprintf("%.40s", revision)) || len(err.Error()) > 500 {
+			t.Errorf("a server of the revision %.40q: got %v, want a short error that names it", revision, err)
+		}
+		if _, err := ours.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("a server of the revision %.40q: writing to it gives %v, want that the line is closed", revision, err)
+		}
+	}
+}
+
+// most is how much of the heap a hostile server may take, mostObjects by lines of 8 MiB that are read as
+// millions of empty objects.
+const most, mostObjects = 128 << 20, 768 << 20
+
+// TestFloodsAreBounded: whatever a server pours out, the heap has its bound and the connection its
+// end. It is not parallel: it measures.
+func TestFloodsAreBounded(t *testing.T) {
+	need.NoDetector(t)
+	note := `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"%s"}}`
+	long := strings.Repeat("x", 1<<20)
+	for name, c := range map[string]struct{ pours, want string }{
+		"short lines":              {fmt.Sprintf(note, "x") + "\n", "at once"},
+		"long lines":               {fmt.Sprintf(note, long) + "\n", "at once"},
+		"long lines that are none": {long + "\n", "lost"},
+		"a line without an end":    {strings.Repeat(" ", 1<<20), "lost"},
+		"answers to nothing":       {`{"jsonrpc":"2.0","id":4711,"result":{"x":"` + long + `"}}` + "\n", "at once"},
+		"requests":                 {`{"jsonrpc":"2.0","id":4711,"method":"ping","params":{"x":"` + long + `"}}` + "\n", "at once"},
+		"many objects":             {`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":[{}` + strings.Repeat(",{}", 2<<20) + `]}}` + "\n", "at once"},
+	} {
+		t.Run("stdio/"+name, func(t *testing.T) {
+			bounded(t, c.want, func() (err error) {
+				// In a bubble no time passes while anybody reads: all of it comes at once.
+				synctest.Test(t, func(t *testing.T) {
+					var ours, theirs duplex
+					ours, theirs = raw(t, "2025-11-25", func(method string, _, _ json.RawMessage, _ func(string)) {
+						if method == "tools/call" {
+							go pour(theirs, c.pours)
+						}
+					})
+					client, refused := mcp.Pipe(t.Context(), ours, mcp.Options{})
+					must(t, refused)
+					_, err = client.Call(t.Context(), "a", nil, time.Minute)
+					<-client.Over() // or the bubble has a deadlock
+					client.Close()
+				})
+				return err
+			})
+		})
+	}
+	for name, c := range map[string]struct{ kind, pours, want string }{
+		"an answer without an end":  {"application/json", long, "8 MiB"},
+		"an event without an end":   {"text/event-stream", "data: " + long + "\n", "lost"},
+		"a line without an end":     {"text/event-stream", long, "lost"},
+		"events":                    {"text/event-stream", "data: " + fmt.Sprintf(note, long) + "\n\n", "at once"},
+		"nothing but comments":      {"text/event-stream", ": " + long + "\n", "lost"},
+		"events that are not there": {"text/event-stream", "\n", "at once"},
+	} {
+		t.Run("http/"+name, func(t *testing.T) {
+			bounded(t, c.want, func() error {
+				address, private := overHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					var m struct {
+						Method string
+						ID     json.RawMessage
+					}
+					_ = json.NewDecoder(r.Body).Decode(&m)
+					switch m.Method {
+					case "initialize":
+						w.Header().Set("Content-Type", "application/json")
+						fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"0"}}}`, m.ID)
+					case "tools/call":
+						w.Header().Set("Content-Type", c.kind)
+						pour(w, c.pours)
+					case "notifications/initialized":
+						w.WriteHeader(http.StatusAccepted)
+					default:
+						w.WriteHeader(http.StatusMethodNotAllowed)
+					}
+				}))
+				client := dial(t, mcp.Address{URL: address, Private: private, Retry: -1}, mcp.Options{})
+				_, err := client.Call(t.Context(), "a", nil, 5*time.Second)
+				if errors.Is(err, mcp.ErrLate) && name == "events" {
+					return fmt.Errorf("%w: so busy a machine that it came slowly, and not at once", mcp.ErrLost)
 				}
-			}
-		}()
-	})
-	_, err := c.Call(t.Context(), "a", nil, time.Minute)
-	close(stop)
-	if !errors.Is(err, mcp.ErrLost) || !strings.Contains(err.Error(), "lines at once") || !c.Lost() {
-		t.Errorf("got %v, want that the server sent too much", err)
+				return err
+			})
+		})
+	}
+}
+
+// bounded calls a server that pours something out, and looks at the heap meanwhile.
+func bounded(t *testing.T, want string, call func() error) {
+	t.Helper()
+	var err error
+	peak := need.Heap(t, func() { err = call() })
+	if !errors.Is(err, mcp.ErrLost) || !strings.Contains(err.Error(), want) || len(err.Error()) > 1000 {
+		t.Errorf("the call gave %.1000v, want that the connection is lost: %q", err, want)
+	}
+	limit := int64(most)
+	if strings.HasSuffix(t.Name(), "many_objects") {
+		limit = mostObjects
+	}
+	if peak > limit {
+		t.Errorf("it took %d MiB of the heap, want at most %d", peak>>20, limit>>20)
+	}
+	t.Logf("%d MiB at most: %.200v", peak>>20, err)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pour writes something again and again, until nobody listens.
+func pour(w io.Writer, what string) {
+	for data := []byte(what); ; {
+		if _, err := w.Write(data); err != nil {
+			return
+		}
 	}
 }
 
@@ -308,19 +426,95 @@ func TestACallThatHangsIsCancelledThereToo(t *testing.T) {
 	}
 }
 
-func TestProgressGivesACallTime(t *testing.T) {
-	s := newServer()
-	add(s, "slow", "takes its time", func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		for i := range 20 {
-			time.Sleep(100 * time.Millisecond)
-			_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: float64(i)})
+// TestHowLongACallMayTake: a minute without a sign of progress, ten with, and not a second more. The
+// server is told that nobody waits any more.
+func TestHowLongACallMayTake(t *testing.T) {
+	for name, c := range map[string]struct {
+		every, done, want time.Duration
+	}{
+		"silent for ever":      {every: time.Hour, done: time.Hour, want: mcp.CallTime},
+		"silent for too long":  {every: mcp.CallTime + time.Second, done: time.Hour, want: mcp.CallTime},
+		"in progress":          {every: mcp.CallTime / 2, done: 5 * time.Minute, want: 5 * time.Minute},
+		"in progress for ever": {every: mcp.CallTime / 2, done: time.Hour, want: mcp.LongestCall},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cancelled := make(chan struct{})
+				s := newServer()
+				add(s, "slow", "takes its time", func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+					for began := time.Now(); time.Since(began) < c.done; {
+						select {
+						case <-time.After(c.every):
+							_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: time.Since(began).Seconds()})
+						case <-ctx.Done():
+							close(cancelled)
+							return nil, ctx.Err()
+						}
+					}
+					return says("done")(ctx, r)
+				})
+				client := stdio(t, s, mcp.Options{})
+				began := time.Now()
+				r, err := client.Call(t.Context(), "slow", nil, 0)
+				if took := time.Since(began); took != c.want {
+					t.Errorf("the call took %s, want %s", took, c.want)
+				}
+				if c.done == c.want {
+					if err != nil || r.Text != "done" {
+						t.Errorf("the call gave %+v, %v, want that it is done", r, err)
+					}
+					return
+				}
+				if !errors.Is(err, mcp.ErrLate) {
+					t.Errorf("the call gave %+v, %v, want ErrLate", r, err)
+				}
+				<-cancelled // or the bubble has a deadlock
+				if client.Lost() {
+					t.Error("the connection is over, and need not be")
+				}
+			})
+		})
+	}
+}
+
+// TestRootsAreToldToServersThatCanAsk: the home, and no other folder; none where there is none, and
+// none to a server of the revision that gives roots up.
+func TestRootsAreToldToServersThatCanAsk(t *testing.T) {
+	told := func(roots *sdk.ListRootsResult, err error) (*sdk.CallToolResult, error) {
+		text := fmt.Sprint("error: ", err)
+		if err == nil {
+			text = fmt.Sprint(len(roots.Roots), " roots")
+			for _, r := range roots.Roots {
+				text += " " + r.Name + " " + r.URI
+			}
 		}
-		return says("done")(ctx, r)
+		return says(text)(nil, nil)
+	}
+	ask := newServer()
+	add(ask, "roots", "asks for them", func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return told(r.Session.ListRoots(ctx, nil))
 	})
-	// Twenty times a tenth of a second is more than one and a half, each is less.
-	r, err := stdio(t, s, mcp.Options{}).Call(t.Context(), "slow", nil, 1500*time.Millisecond)
-	if err != nil || r.Text != "done" {
-		t.Errorf("got %+v, %v", r, err)
+	want := newServer()
+	add(want, "roots", "wants them with the next try", func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		if got, ok := r.Params.InputResponses["r"].(*sdk.ListRootsResult); ok {
+			return told(got, nil)
+		}
+		return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{"r": &sdk.ListRootsParams{}}}, nil
+	})
+	for name, c := range map[string]struct {
+		client         *mcp.Client
+		protocol, want string
+	}{
+		"a home":           {stdioOld(t, ask, mcp.Options{Root: "/home/agent"}), "2025-11-25", "1 roots home file:///home/agent"},
+		"no home":          {stdioOld(t, ask, mcp.Options{}), "2025-11-25", "0 roots"},
+		"the new revision": {stdio(t, want, mcp.Options{Root: "/home/agent"}), "2026-07-28", "0 roots"},
+	} {
+		if got := c.client.Info().Protocol; got != c.protocol {
+			t.Errorf("%s: the server speaks %s, and this is about %s", name, got, c.protocol)
+		}
+		if r, err := c.client.Call(t.Context(), "roots", nil, 0); err != nil || r.Text != c.want {
+			t.Errorf("%s: the server was told %+v, %v, want %s", name, r, err, c.want)
+		}
 	}
 }
 

@@ -32,9 +32,6 @@ type Sampled struct {
 	Cut         bool
 }
 
-// samplingRevision is the one in which servers can have models asked: later ones give it up.
-const samplingRevision = "2025-11-25"
-
 // How much a server may want a model told.
 const (
 	maxSampled  = 256 << 10
@@ -43,8 +40,8 @@ const (
 
 // sample answers a sampling/createMessage.
 func sample(ctx context.Context, r *sdk.CreateMessageRequest, ask func(context.Context, *Sample) (*Sampled, error)) (*sdk.CreateMessageResult, error) {
-	if i := r.Session.InitializeResult(); i == nil || i.ProtocolVersion != samplingRevision {
-		return nil, errors.New("sampling is there for servers of the revision " + samplingRevision + " alone")
+	if i := r.Session.InitializeResult(); i == nil || i.ProtocolVersion != oldRevision {
+		return nil, errors.New("sampling is there for servers of the revision " + oldRevision + " alone")
 	}
 	s, err := sampleOf(r.Params)
 	if err != nil {

@@ -44,13 +44,12 @@ type Request struct {
 	MaxTokens int64
 	// Once says that no second attempt is made after one that cost something.
 	Once bool
+	// Pictureless says that no message has a picture, so that nobody need look; false says nothing.
+	Pictureless bool
 	// Memo is where a driver keeps what it has written of the conversation, for the next request of
 	// the same agent; nil keeps nothing. What is sent does not depend on it.
 	Memo *Memo
 }
-
-// Memo is of one agent, and used by one call at a time.
-type Memo struct{ Kept any }
 
 // Tool is what a model is told of a tool.
 type Tool struct {
@@ -171,6 +170,8 @@ type Answer struct {
 	Cost     int64
 	Unpriced bool
 	Price    *event.Price
+	// Request is what the provider calls the request by, in its own logs; empty if it says nothing.
+	Request string
 }
 
 // The reasons to stop.

@@ -90,7 +90,7 @@ func Told(s string, but List) string {
 		switch {
 		case !hidden(r):
 			last, row = r, 0
-		case listed(r)&shaping != 0 && shaped(last) && row < maxShaping:
+		case listed(r)&Shaping != 0 && shaped(last) && row < maxShaping:
 			row++
 		default:
 			r, last, row = unicode.ReplacementChar, 0, 0
@@ -106,7 +106,7 @@ func (p *Pieces) next(r rune) (rune, bool) {
 	switch {
 	case r == '\r':
 		return 0, false
-	case on&shaping != 0 && shaped(p.last) && p.shaping < maxShaping:
+	case on&Shaping != 0 && shaped(p.last) && p.shaping < maxShaping:
 		p.shaping++
 		return 0, false
 	case on&People != 0:
@@ -127,12 +127,42 @@ func shaped(r rune) bool {
 }
 
 // Line is a text for people on one line: white space of any kind is one space.
-func Line(s string) string { return strings.Join(strings.Fields(Text(s)), " ") }
+func Line(s string) string {
+	if isLine(s) {
+		return s
+	}
+	return strings.Join(strings.Fields(Text(s)), " ")
+}
+
+// Simple tells whether a text is printable ASCII and nothing else.
+func Simple(s []byte) bool {
+	for _, c := range s {
+		if c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// isLine tells whether a text is a line already, as nearly all are: printable ASCII with single spaces
+// between its words.
+func isLine(s string) bool {
+	last := byte(' ')
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == ' ' && last == ' ' {
+			return false
+		}
+		last = s[i]
+	}
+	return last != ' ' || s == ""
+}
 
 // Brief is a line of at most so many characters. A letter keeps its marks or goes with
 // them.
 func Brief(s string, most int) string {
-	s = Line(s)
+	if s = Line(s); len(s) <= most {
+		return s
+	}
 	r := []rune(s)
 	if len(r) <= most {
 		return s

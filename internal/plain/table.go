@@ -36,10 +36,10 @@ const (
 	// Preview is replaced in the page of a crate.
 	Preview
 
-	// shaping are those of People that ordinary writing has, and that change how the
+	// Shaping are those of People that ordinary writing has, and that change how the
 	// character before them looks: the joiners of Persian, Hindi and emoji, and the
 	// choice between a sign and its picture.
-	shaping
+	Shaping
 
 	// blank are letters and signs that look like nothing. Those that are not of People are
 	// writing somewhere, and hidden only where agents write for each other.
@@ -81,7 +81,7 @@ var table = []row{
 	{0x180E, 0x180E, cf},             // Mongolian vowel separator
 	{0x180F, 0x180F, People | Words},
 	{0x200B, 0x200B, old},                      // zero-width space
-	{0x200C, 0x200D, old | shaping},            // zero-width joiners
+	{0x200C, 0x200D, old | Shaping},            // zero-width joiners
 	{0x200E, 0x200F, old},                      // direction marks
 	{0x2028, 0x2029, old &^ Words},             // separators of lines and paragraphs
 	{0x202A, 0x202E, old | Preview},            // embeddings and overrides of direction
@@ -95,7 +95,7 @@ var table = []row{
 	{0xE000, 0xF8FF, People},                   // private use
 	{0xFDD0, 0xFDEF, People},                   // noncharacters
 	{0xFE00, 0xFE0D, People | Words},           // variation selectors
-	{0xFE0E, 0xFE0F, People | Words | shaping}, // as text, as a picture
+	{0xFE0E, 0xFE0F, People | Words | Shaping}, // as text, as a picture
 	{0xFEFF, 0xFEFF, old},                      // byte-order mark
 	{0xFFA0, 0xFFA0, People | blank},           // half-width Hangul filler
 	{0xFFF0, 0xFFF8, People},                   // reserved

@@ -14,7 +14,7 @@ func TestTableIsInOrder(t *testing.T) {
 		if w.first > w.last || i > 0 && table[i-1].last >= w.first {
 			t.Errorf("row %d, %U to %U: not in order, or it overlaps the row before", i, w.first, w.last)
 		}
-		if w.on&shaping != 0 && w.on&People == 0 {
+		if w.on&Shaping != 0 && w.on&People == 0 {
 			t.Errorf("row %d, %U to %U: shapes what stands before it, and people may see it", i, w.first, w.last)
 		}
 	}

@@ -12,14 +12,39 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Check plays every agent that could meet these policies, as deep as the options
+// Players are who there is in a quest to meet policies.
+type Players struct {
+	// Models says that agents are asked by model calls, Executors that some are outside
+	// agents which are prompted.
+	Models, Executors bool
+	// Own are the proposals that the quest's society makes besides.
+	Own []event.Type
+}
+
+// common are the proposals that quests of all societies make.
+var common = []event.Type{"model.call", "tool.call", "quest.finished", "gateway.call", "prompt.call", "permission.decided"}
+
+// Everybody are all players that any quest has.
+func Everybody() Players {
+	p := Players{Models: true, Executors: true}
+	for _, t := range Proposals() {
+		if !slices.Contains(common, event.Type(t)) {
+			p.Own = append(p.Own, event.Type(t))
+		}
+	}
+	return p
+}
+
+// Check plays every agent of these players that could meet the policies, as deep as the options
 // say, and looks for a trap: a point where nothing that it could do, neither a
-// turn, nor a tool, nor an answer, would pass, or from which no answer ever would. The tools, paths and results that
+// turn, nor a tool, nor an answer, would pass, or from which no answer ever would; or a
+// proposal of a kind that never passes, whatever comes before. Tools alone an agent may be
+// without: the answer is left to it. The tools, paths and results that
 // it tries are those the policies name, and one of each that they do not.
 //
 // The policies that every quest has are left out: they bring an agent to rest that
 // has used up its limits or goes round in circles, which is no trap.
-func Check(policies []event.PolicySpec, opts behavior.CheckOptions) (behavior.Verdict, error) {
+func Check(policies []event.PolicySpec, who Players, opts behavior.CheckOptions) (behavior.Verdict, error) {
 	if _, err := New(policies); err != nil {
 		return behavior.Verdict{}, err
 	}
@@ -29,7 +54,72 @@ func Check(policies []event.PolicySpec, opts behavior.CheckOptions) (behavior.Ve
 			chosen = append(chosen, p)
 		}
 	}
-	return check(chosen, opts)
+	asked := who.Models || !who.Executors
+	var out behavior.Verdict
+	if asked {
+		v, err := checkAgents(chosen, who.Own, opts)
+		if err != nil || v.Result == behavior.Fails {
+			return v, err
+		}
+		out = v
+	}
+	if !who.Executors {
+		return out, nil
+	}
+	if asked {
+		opts.States = further(opts.States)
+	} else {
+		opts.Once = append(slices.Clone(opts.Once), eachOf(who.Own)...)
+	}
+	opts.Once = append(slices.Clone(opts.Once), behavior.Of("gateway.call"), behavior.Of("permission.decided"))
+	v, err := check(chosen, &actor{prompted: true, own: proposalsOf(who.Own)}, opts)
+	return both(out, v), err
+}
+
+// checkAgents plays agents that are asked, by themselves and with what their society proposes. What
+// that leads out of is no trap.
+func checkAgents(policies []event.PolicySpec, own []event.Type, opts behavior.CheckOptions) (behavior.Verdict, error) {
+	alone, err := check(policies, &actor{}, opts)
+	if err != nil || len(own) == 0 {
+		return alone, err
+	}
+	opts.States = further(opts.States)
+	opts.Once = append(slices.Clone(opts.Once), eachOf(own)...)
+	with, err := check(policies, &actor{own: proposalsOf(own)}, opts)
+	switch {
+	case err != nil:
+		return with, err
+	case alone.Result == behavior.Fails && with.Result == behavior.Fails:
+		return alone, nil
+	case alone.Result == behavior.Fails:
+		return with, nil
+	}
+	return both(alone, with), nil
+}
+
+// further is how many states a second look at the same policies may take: it sees most of what the
+// first one saw, and is not to take as long again.
+func further(states int) int {
+	if states == 0 {
+		states = behavior.MaxStates
+	}
+	return max(1, states/4)
+}
+
+// both is the verdict of two looks, of which the first did not fail.
+func both(a, b behavior.Verdict) behavior.Verdict {
+	if b.Result == behavior.Holds && a.Result == behavior.CutOff {
+		b.Result, b.Reason = a.Result, a.Reason
+	}
+	b.States, b.Depth = b.States+a.States, max(b.Depth, a.Depth)
+	return b
+}
+
+func eachOf(types []event.Type) (out []behavior.Matcher) {
+	for _, t := range types {
+		out = append(out, behavior.Of(string(t)))
+	}
+	return out
 }
 
 // always reports whether a policy is one that every quest has.
@@ -37,7 +127,8 @@ func always(p event.PolicySpec) bool {
 	return slices.ContainsFunc(builtins, func(b Builtin) bool { return b.Always && b.Use == p.Use })
 }
 
-func check(policies []event.PolicySpec, opts behavior.CheckOptions) (behavior.Verdict, error) {
+// check plays one agent.
+func check(policies []event.PolicySpec, who *actor, opts behavior.CheckOptions) (behavior.Verdict, error) {
 	g, err := New(policies)
 	if err != nil {
 		return behavior.Verdict{}, err
@@ -48,7 +139,9 @@ func check(policies []event.PolicySpec, opts behavior.CheckOptions) (behavior.Ve
 	}
 	err = g.program.Add(behavior.Thread{
 		Name: "an agent", Priority: 1 << 20, Repeat: true,
-		Start: func() behavior.Behavior { return &actor{world: w, at: state{Turn: 2}} },
+		Start: func() behavior.Behavior {
+			return &actor{world: w, own: who.own, prompted: who.prompted, at: state{Turn: 2}}
+		},
 	})
 	if err != nil {
 		return behavior.Verdict{}, err
@@ -61,101 +154,6 @@ func check(policies []event.PolicySpec, opts behavior.CheckOptions) (behavior.Ve
 		return v, fmt.Errorf("check policies: %w", err)
 	}
 	return v, nil
-}
-
-// world is what an agent that is only played can do, and what can come of it: one
-// of the results, or, if changes are tried, changed files and then the last of them.
-type world struct {
-	calls   []*Facts
-	results []*Facts
-	changes bool
-}
-
-// actor is such an agent. It is asked, does one thing, gets a result, and is asked
-// again, until it answers.
-type actor struct {
-	world *world
-	at    state
-}
-
-// state is what an actor is about to do.
-type state struct {
-	// Phase is ask, act, get or wrote, which is get once files have changed; Call is
-	// which call it waits for in those. Turn is 1 and 2 by turns: all that matters is
-	// that it is another one.
-	Phase, Call, Turn int
-}
-
-const (
-	ask = iota
-	act
-	get
-	wrote
-)
-
-func (a *actor) Bids() (b behavior.Bids) {
-	switch a.at.Phase {
-	case ask:
-		b.Request = []behavior.Event{{Type: "model.call", Detail: &Facts{Agent: played, Turn: int64(3 - a.at.Turn)}}}
-	case act:
-		for _, f := range a.world.calls {
-			b.Request = append(b.Request, behavior.Event{Type: "tool.call", Detail: f})
-		}
-		b.Request = append(b.Request, behavior.Event{Type: "quest.finished", Detail: &Facts{Agent: played, Text: "An answer."}})
-	case get:
-		if a.world.changes {
-			b.Request = append(b.Request, behavior.Event{Type: "file.diff", Detail: a.now()})
-		}
-		for _, r := range a.world.results {
-			if !r.Changed {
-				b.Request = append(b.Request, a.result(r))
-			}
-		}
-	case wrote:
-		b.Request = append(b.Request, a.result(a.world.results[len(a.world.results)-1]))
-	}
-	return b
-}
-
-// now is what is known of the call under way.
-func (a *actor) now() *Facts {
-	f := *a.world.calls[a.at.Call]
-	f.Turn = int64(a.at.Turn)
-	return &f
-}
-
-func (a *actor) result(r *Facts) behavior.Event {
-	f := a.now()
-	f.Ended, f.Error, f.Changed, f.Output = true, r.Error, r.Changed, r.Output
-	return behavior.Event{Type: "tool.result", Detail: f}
-}
-
-// played is the name of an agent that is only played.
-const played = "agent-0"
-
-func (a *actor) Next(e behavior.Event) bool {
-	switch e.Type {
-	case "model.call":
-		a.at = state{Phase: act, Turn: 3 - a.at.Turn}
-	case "tool.call":
-		a.at = state{Phase: get, Turn: a.at.Turn, Call: slices.IndexFunc(a.world.calls, func(f *Facts) bool { return f.JSON() == facts(e).JSON() })}
-	case "file.diff":
-		a.at.Phase = wrote
-	case "tool.result":
-		a.at = state{Phase: ask, Turn: a.at.Turn}
-	default:
-		return false
-	}
-	return true
-}
-
-// Save implements behavior.Saver.
-func (a *actor) Save() string { return fmt.Sprintf("%d %d %d", a.at.Phase, a.at.Call, a.at.Turn) }
-
-// Restore implements behavior.Saver.
-func (a *actor) Restore(saved string) error {
-	_, err := fmt.Sscanf(saved, "%d %d %d", &a.at.Phase, &a.at.Call, &a.at.Turn)
-	return err
 }
 
 // words collects what policies name. Of the names of tools, kinds are those that can be meant
@@ -173,7 +171,7 @@ func newWords() *words {
 // worldOf makes a world of what policies name.
 func worldOf(policies []event.PolicySpec) (*world, error) {
 	w := newWords()
-	w.tools["other"] = true
+	w.tools["other"], w.kinds["other"] = true, true
 	for _, p := range policies {
 		s, err := settingsOf(p)
 		if err != nil {
@@ -316,13 +314,18 @@ func (w *words) world() (*world, error) {
 		w.arg("path", quoted(p))
 	}
 	out := &world{changes: w.changes}
-	for _, tool := range sorted(w.tools) {
-		for _, args := range append([]string{"{}"}, objects(w.args)...) {
-			f := &Facts{Agent: played, Tool: tool, Args: &Args{Text: event.Text{Text: args}}}
-			if !f.Args.Known() {
-				return nil, fmt.Errorf("check policies: the arguments %s cannot be read", args)
+	for _, x := range []struct {
+		names map[string]bool
+		to    *[]*Facts
+	}{{w.tools, &out.calls}, {w.kinds, &out.deeds}} {
+		for _, name := range sorted(x.names) {
+			for _, args := range append([]string{"{}"}, objects(w.args)...) {
+				f := &Facts{Agent: played, Tool: name, Args: &Args{Text: event.Text{Text: args}}}
+				if !f.Args.Known() {
+					return nil, fmt.Errorf("check policies: the arguments %s cannot be read", args)
+				}
+				*x.to = append(*x.to, f)
 			}
-			out.calls = append(out.calls, f)
 		}
 	}
 	for _, text := range append([]string{"done"}, objects(w.output)...) {
@@ -332,7 +335,7 @@ func (w *words) world() (*world, error) {
 	if w.changes {
 		out.results = append(out.results, &Facts{Changed: true, Output: &event.Text{Text: "changed"}})
 	}
-	if len(out.calls)*len(out.results) > maxWorld {
+	if (len(out.calls)+len(out.deeds))*len(out.results) > maxWorld {
 		return nil, fmt.Errorf("check policies: they name %d kinds of calls and %d kinds of results, more than can be tried: check them in smaller groups", len(out.calls), len(out.results))
 	}
 	return out, nil

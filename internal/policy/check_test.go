@@ -59,6 +59,74 @@ func TestNoBuiltinSetIsATrap(t *testing.T) {
 			if v.Result == behavior.CutOff && v.Depth < 6 {
 				t.Errorf("looked only %d deep", v.Depth)
 			}
+			all := policy.Everybody()
+			for _, who := range []policy.Players{{Executors: true}, {Models: true, Own: all.Own}, all} {
+				v, err := policy.Check(parse(t, text), who, behavior.CheckOptions{Depth: 10, States: 1_500})
+				if err != nil || v.Result == behavior.Fails {
+					t.Errorf("with %+v it is a trap: %s, %v\n%v", who, v.Reason, err, v.Trace)
+				}
+			}
+		})
+	}
+}
+
+// TestNoKindOfProposalIsBlockedForEver: of each kind that the catalogue marks, those who make it are played. An agent
+// may be without tools, for it can still answer.
+func TestNoKindOfProposalIsBlockedForEver(t *testing.T) {
+	t.Parallel()
+	for _, kind := range policy.Proposals() {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			never := parse(t, `[{name: never, steps: [{block: {type: `+kind+`}}]}]`)
+			v, err := policy.Check(never, policy.Everybody(), behavior.CheckOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if kind == "tool.call" {
+				if v.Result != behavior.Holds {
+					t.Errorf("without tools: got %s (%s), want that it holds: an answer is left", v.Result, v.Reason)
+				}
+				return
+			}
+			if v.Result != behavior.Fails || !strings.Contains(v.Reason, kind) || !strings.Contains(v.Reason, "never") {
+				t.Errorf("blocked for ever: got %s (%s), want a trap that names %s and the policy", v.Result, v.Reason, kind)
+			}
+			some := parse(t, `[{name: never, steps: [{block: {type: `+kind+`, where: {agent: agent-7}}}]}]`)
+			if v, err := policy.Check(some, policy.Everybody(), behavior.CheckOptions{}); err != nil || v.Result != behavior.Holds {
+				t.Errorf("blocked for another agent: got %s (%s), %v, want that it holds", v.Result, v.Reason, err)
+			}
+		})
+	}
+}
+
+// TestWhoIsNotThereIsNotPlayed: a policy about what nobody in the quest does is no trap for those who are there, and
+// what only they do leads out of one.
+func TestWhoIsNotThereIsNotPlayed(t *testing.T) {
+	t.Parallel()
+	models, executors, world := policy.Players{Models: true}, policy.Players{Executors: true}, policy.Players{Models: true, Own: []event.Type{"world.call"}}
+	for name, c := range map[string]struct {
+		who  policy.Players
+		text string
+		want behavior.Result
+	}{
+		"PromptsWhereNobodyIsPrompted":      {models, "{block: {type: prompt.call}}", behavior.Holds},
+		"ModelCallsWhereAllAreExecutors":    {executors, "{block: {type: model.call}}", behavior.Holds},
+		"TheSocietysWhereItProposesNothing": {models, "{block: {type: world.call}}", behavior.Holds},
+		"OneThatSuchSocietiesDoNotMake":     {world, "{block: {type: analysis.call}}", behavior.Holds},
+		"AnAnswerAfterADeed":                {executors, "{block: {type: quest.finished}, wait: {type: tool.reported, where: {tool: edit, error: false}}}", behavior.Holds},
+		"AnAnswerAfterADeedOfNobody":        {models, "{block: {type: quest.finished}, wait: {type: tool.reported}}", behavior.Fails},
+		"AnAnswerAfterATry":                 {world, "{block: {type: quest.finished}, wait: {type: world.observed}}", behavior.Holds},
+		"AnAnswerAfterATryOfNobody":         {models, "{block: {type: quest.finished}, wait: {type: world.observed}}", behavior.Fails},
+		"NoAnswerAfterADeed":                {executors, "{wait: {type: permission.decided}}, {block: {type: quest.finished}}", behavior.Fails},
+		"NoPromptAndNoAnswerAfterAModel":    {executors, "{wait: {type: gateway.result}}, {block: {type: [prompt.call, quest.finished]}}", behavior.Fails},
+		"EverythingOfAnExecutor":            {executors, "{block: {type: '*'}}", behavior.Fails},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, err := policy.Check(parse(t, "[{name: own, steps: ["+c.text+"]}]"), c.who, behavior.CheckOptions{})
+			if err != nil || v.Result != c.want {
+				t.Errorf("got %s (%s), %v, want %s", v.Result, v.Reason, err, c.want)
+			}
 		})
 	}
 }
@@ -94,7 +162,7 @@ func TestATrapIsFoundWithTheShortestWayIntoIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v, err := policy.Check(parse(t, c.text), behavior.CheckOptions{})
+			v, err := policy.Check(parse(t, c.text), policy.Everybody(), behavior.CheckOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,5 +21,5 @@ func CheckAll(policies []event.PolicySpec, opts behavior.CheckOptions) (behavior
 		}
 		return len(s.Blocked) > 0
 	}
-	return check(policies, opts)
+	return check(policies, &actor{}, opts)
 }

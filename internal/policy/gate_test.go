@@ -456,7 +456,7 @@ func TestACheckTriesChangedFilesWhereAPolicyWaitsForThem(t *testing.T) {
 	t.Parallel()
 	v, err := policy.Check(parse(t, `
 - name: frozen
-  steps: [{wait: {type: file.diff, where: {tool: write}}}, {block: {type: model.call}}]`), behavior.CheckOptions{Depth: 6})
+  steps: [{wait: {type: file.diff, where: {tool: write}}}, {block: {type: model.call}}]`), policy.Everybody(), behavior.CheckOptions{Depth: 6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -472,7 +472,7 @@ func TestACheckTriesEveryKindOfResult(t *testing.T) {
 - name: late
   steps: [{wait: {type: tool.result, where: `+where+`}}, {block: {type: model.call}}]
 - name: words
-  steps: [{wait: {type: tool.result, where: {changed: true, output.ok: {in: [true, 1]}}}}]`), behavior.CheckOptions{Depth: 6})
+  steps: [{wait: {type: tool.result, where: {changed: true, output.ok: {in: [true, 1]}}}}]`), policy.Everybody(), behavior.CheckOptions{Depth: 6})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -300,7 +300,7 @@ func TestAPinnedPolicyIsReadOrRefused(t *testing.T) {
 			if _, err := policy.New(all); err == nil || !strings.Contains(err.Error(), "policy x: ") {
 				t.Errorf("a setting that is wrong, %s %s: %v, want the policy's name in the error", use, text, err)
 			}
-			if _, err := policy.Check(all, behavior.CheckOptions{}); err == nil {
+			if _, err := policy.Check(all, policy.Everybody(), behavior.CheckOptions{}); err == nil {
 				t.Errorf("%s %s can be checked", use, text)
 			}
 			if _, err := policy.Mermaid(all); err == nil {

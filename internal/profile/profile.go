@@ -41,6 +41,9 @@ type Profile struct {
 	Tools []string
 	// Computer is what a quest gets that says nothing of computers.
 	Computer quest.Computer
+	// Quest is what holds for a quest that does not say it itself: keys of a society, as in
+	// quest.yaml. It is nil for nothing.
+	Quest ast.Node
 	// Prompt is about the field, in Markdown.
 	Prompt string
 	// Dockerfile is what an image is built from, nil if there is none.
@@ -253,6 +256,7 @@ func (p *Profile) readSettings(file string, data []byte) error {
 		"description": p.readDescription,
 		"tools":       p.readTools,
 		"computer":    p.readComputer,
+		"quest":       p.readQuest,
 	})
 	if err == nil && p.Description == "" {
 		err = strictyaml.At(root, "there is no description: say in a line what the profile is for")
@@ -293,6 +297,15 @@ func (p *Profile) readComputer(n ast.Node) error {
 	if p.Computer.Dockerfile != "" {
 		return strictyaml.At(n, "leave dockerfile out: a profile's is the file Dockerfile beside its profile.yaml")
 	}
+	return nil
+}
+
+// readQuest takes a mapping as it is: only the societies know what can stand in it.
+func (p *Profile) readQuest(n ast.Node) error {
+	if _, ok := strictyaml.Pairs(n); !ok {
+		return strictyaml.At(n, "quest must be a mapping with keys of a society, as in quest.yaml")
+	}
+	p.Quest = n
 	return nil
 }
 

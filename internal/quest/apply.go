@@ -83,12 +83,15 @@ func (s *State) Apply(e event.Event) {
 		s.took(e.Body.(event.Order).Number())
 	case *event.ArtifactsDropped:
 		s.dropped(b)
+	case *event.BlobRedacted:
+		s.Dropped = append(s.Dropped, b.Blobs...) // homes do without them
 	case *event.PolicyFailed:
 		s.Broken = append(s.Broken, b.Policy)
 	default:
 		s.applyCall(e)
 	}
 	s.remember(e)
+	s.Count(e.Time)
 	s.Seq, s.Hash, s.Time = e.Seq, e.Hash, e.Time
 }
 
@@ -478,6 +481,8 @@ func (s *State) Check(actor string, b event.Body) error {
 		if s.Seq != 0 {
 			return fmt.Errorf("quest %s exists", s.Name)
 		}
+	case *event.SurveyDesigned, *event.SurveyObserved:
+		return fmt.Errorf("quest %s is no study, whose ledger is another", s.Name)
 	case *event.QuestStarted:
 		if s.Status != Created {
 			return fmt.Errorf("quest %s has been started before", s.Name)

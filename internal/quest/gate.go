@@ -252,6 +252,9 @@ func matterOf(actor string, b event.Body) matter {
 // a policy.blocked, or nothing as long as it waits. The society hears of a refusal as it
 // does of any event.
 func (s *State) Propose(e event.Event, d event.Draft) []event.Draft {
+	if p, ok := s.rules.Society.(Proposer); !ok || !slices.Contains(p.Proposals(), d.Body.Type()) {
+		panic(fmt.Errorf("the rules %s propose %s, which is none of their Proposals", s.Rules, d.Body.Type()))
+	}
 	switch v := s.judge(e, matterOf(d.Actor, d.Body), s.ownFacts(d.Actor, d.Body)); {
 	case v.passes:
 		return []event.Draft{d}

@@ -48,10 +48,13 @@ func (s *State) requestOver(a *agent.Agent, r *agent.Request) []event.Blocker {
 		}
 		return []event.Blocker{{Policy: "prompt", Reason: "The prompt is over."}}
 	}
-	if _, open := s.Calls[r.For]; open {
-		return nil
+	if _, open := s.Calls[r.For]; !open {
+		return []event.Blocker{{Policy: sampling, Reason: "The call is over."}}
 	}
-	return []event.Blocker{{Policy: sampling, Reason: "The call is over."}}
+	if s.server(r.Server) == nil {
+		return []event.Blocker{{Policy: sampling, Reason: "A person has removed the server."}}
+	}
+	return nil
 }
 
 // sampling is who asks a person about a server's request.

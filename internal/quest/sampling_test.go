@@ -101,6 +101,17 @@ func TestNobodyAnswersAServersRequest(t *testing.T) {
 	s.Sound()
 }
 
+// TestARequestOfAServerThatIsGone: no model is asked for a server that a person removed meanwhile, though its call is open.
+func TestARequestOfAServerThatIsGone(t *testing.T) {
+	s, call := sampling(t, "[]", event.Limits{})
+	s.Take("agent-0", samples("a", call))
+	got := kinds(s.Take("person", &event.McpRemoved{Server: "one"}))
+	if !strings.Contains(got, "policy.blocked") || !strings.Contains(got, "interaction.withdrawn") || len(s.State.Open()) != 0 || strings.Contains(got, "gateway.call") {
+		t.Errorf("a server that is removed leads to %s, want its request refused and the question withdrawn", got)
+	}
+	s.Sound()
+}
+
 // TestAPolicyIsAgainstAServersRequest: nobody is asked then; nor is a person twice whom a policy asks.
 func TestAPolicyIsAgainstAServersRequest(t *testing.T) {
 	s, call := sampling(t, "- name: none\n  steps:\n    - block: {type: gateway.call, where: {source: one}, reason: No.}\n", event.Limits{})

@@ -10,6 +10,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/plain"
+	"lyceum/internal/policy"
 	"lyceum/internal/strictyaml"
 
 	"github.com/goccy/go-yaml/ast"
@@ -47,6 +48,27 @@ func (l Societies) Named(name string) (found Society) {
 func (l Societies) ByRules(s *Spec) bool {
 	soc := l.Named(s.Society)
 	return s.Model == "" && soc != nil && soc.Traits().ByRules
+}
+
+// Players are who meets the policies of a quest of this spec.
+func (l Societies) Players(s *Spec) (p policy.Players) {
+	is := func(executor string) {
+		p.Models, p.Executors = p.Models || executor == "", p.Executors || executor != ""
+	}
+	soc := l.Named(s.Society)
+	if own, ok := soc.(Proposer); ok {
+		p.Own = own.Proposals()
+	}
+	if c, ok := soc.(Cast); ok {
+		for _, r := range c.Roles(s, true, true) {
+			is(r.Executor)
+		}
+		return p
+	}
+	for _, g := range l.Groups(s) {
+		is(g.Executor)
+	}
+	return p
 }
 
 // Meant names the society that somebody means who names none: the first that has one of
@@ -287,6 +309,35 @@ func (l Societies) Settle(s *Spec, b *event.QuestCreated) error {
 		return fmt.Errorf("settle how the society %s works: %w", NameOf(b.Rules), err)
 	}
 	return nil
+}
+
+// Fill lets a spec say what a profile says, a mapping with keys of societies, where it says nothing
+// itself. Keys of other societies than its own have no meaning for it. filled names those that it
+// took.
+func (l Societies) Fill(s *Spec, n ast.Node) (filled []string, err error) {
+	pairs, _ := strictyaml.Pairs(n)
+	seen := map[string]bool{}
+	for _, p := range pairs {
+		name, err := strictyaml.Key(p, seen)
+		if err != nil {
+			return filled, err
+		}
+		society := NameOf(l.Named(s.Society).Rules())
+		key, owners := l.key(name, society)
+		if len(owners) == 0 {
+			return filled, strictyaml.At(p.Key.(ast.Node), "%.40q is no key of a society", name)
+		}
+		if _, said := s.Keys[name]; said || !slices.Contains(owners, society) {
+			continue
+		}
+		value, err := key.read(p.Value)
+		if err != nil {
+			return filled, err
+		}
+		s.Set(name, value)
+		filled = append(filled, name)
+	}
+	return filled, nil
 }
 
 // keysOf are the keys of a society, none if it has none.

@@ -73,6 +73,12 @@ type Traits struct {
 	Computes bool
 }
 
+// Profiled is a society whose quests have a profile by what they are, where they name none.
+type Profiled interface {
+	// Profile names it, empty for none.
+	Profile(s *Spec) string
+}
+
 // Cast is a society whose agents have roles of their own.
 type Cast interface {
 	Society
@@ -128,6 +134,12 @@ type Role struct {
 	Uses []string
 	// Alone says that it asks no person anything, also where a quest's agents may.
 	Alone bool
+}
+
+// Proposer is a society that proposes more to the policies than its agents do: what it proposes
+// (State.Propose), and the catalogue marks.
+type Proposer interface {
+	Proposals() []event.Type
 }
 
 // Keyed is a society that has keys of its own in quest.yaml.

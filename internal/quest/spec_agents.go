@@ -115,10 +115,7 @@ func (a Agents) MarshalYAML() (any, error) {
 // Groups are a spec's agents, each group with the model, the profile, the thinking and
 // the length of answers it has in the end. Where there is no profile, it is empty.
 func (l Societies) Groups(s *Spec) []Group {
-	standard := s.Profile
-	if soc := l.Named(s.Society); soc != nil {
-		standard = cmp.Or(standard, soc.Traits().Profile)
-	}
+	standard := l.ProfileOf(s)
 	groups := slices.Clone(s.Agents)
 	if len(groups) == 0 {
 		groups = Agents{{Count: 1}}
@@ -131,6 +128,19 @@ func (l Societies) Groups(s *Spec) []Group {
 		groups[i].MaxOutput = cmp.Or(groups[i].MaxOutput, s.MaxOutput)
 	}
 	return groups
+}
+
+// ProfileOf names the profile of a spec: its own, or that of its society.
+func (l Societies) ProfileOf(s *Spec) string {
+	soc := l.Named(s.Society)
+	if soc == nil {
+		return s.Profile
+	}
+	var by string
+	if p, ok := soc.(Profiled); ok {
+		by = p.Profile(s)
+	}
+	return cmp.Or(s.Profile, by, soc.Traits().Profile)
 }
 
 // ComputerProfile names the profile that says what computers are, if the spec does

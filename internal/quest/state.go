@@ -151,6 +151,8 @@ type State struct {
 	Time event.Time
 	// Created is the time of the first event.
 	Created event.Time
+	// Activity is how busy the quest was when.
+	Activity Activity
 	// Since is when the quest began to run, the last time it did; Ran is how
 	// long it ran before, in microseconds.
 	Since event.Time
@@ -271,7 +273,7 @@ func (s *State) adopt(rules string, societies []Society) error {
 }
 
 // snapshotFormat changes whenever the meaning of State does.
-const snapshotFormat = 15
+const snapshotFormat = 16
 
 type snapshot struct {
 	Format int

@@ -1,6 +1,7 @@
 package relation
 
 import (
+	"iter"
 	"slices"
 	"strings"
 )
@@ -9,6 +10,27 @@ import (
 // of and indented by that. A node with several parents stands below the first of them that is shown.
 // What has no room in so many bytes is left out whole, with all that stands below it, and named.
 func (g *Graph) Lines(show []string, room int) (lines, left []string) {
+	out := -1 // how deep the node stands that was left out, as long as what follows is below it
+	for n, depth := range g.Outline(show) {
+		line := strings.Repeat("  ", min(depth, maxDepth)) + n.Line()
+		switch {
+		case out >= 0 && depth > out:
+			left = append(left, n.ID)
+		case len(line)+1 <= room:
+			out = -1
+			room -= len(line) + 1
+			lines = append(lines, line)
+		default:
+			out = depth
+			left = append(left, n.ID)
+		}
+	}
+	return lines, left
+}
+
+// Outline are nodes, each once and below what it is part of, with how deep it stands. A node with several
+// parents stands below the first of them that is shown.
+func (g *Graph) Outline(show []string) iter.Seq2[*Node, int] {
 	in := map[string]bool{}
 	for _, id := range show {
 		in[id] = true
@@ -25,22 +47,18 @@ func (g *Graph) Lines(show []string, room int) (lines, left []string) {
 		}
 		below[under] = append(below[under], n)
 	}
-	var tell func(under string, depth int, shown bool)
-	tell = func(under string, depth int, shown bool) {
-		for _, n := range below[under] {
-			line := strings.Repeat("  ", min(depth, maxDepth)) + n.Line()
-			fits := shown && len(line)+1 <= room
-			if fits {
-				room -= len(line) + 1
-				lines = append(lines, line)
-			} else {
-				left = append(left, n.ID)
+	return func(yield func(*Node, int) bool) {
+		var tell func(under string, depth int) bool
+		tell = func(under string, depth int) bool {
+			for _, n := range below[under] {
+				if !yield(n, depth) || !tell(n.ID, depth+1) {
+					return false
+				}
 			}
-			tell(n.ID, depth+1, fits)
+			return true
 		}
+		tell("", 0)
 	}
-	tell("", 0, true)
-	return lines, left
 }
 
 // maxDepth is how far a line is indented at most.

@@ -20,11 +20,12 @@ const maxInbox = 1 << 40
 
 // Adopt takes a quest over from elsewhere, under a name that is free here. The
 // events must be a whole chain, and all blobs they name must be in Blobs
-// already. The quest exists once all of it does, and is known for a stranger's before.
+// already. The quest exists once all of it does, with the words that came along, and is known for a
+// stranger's before.
 // Its agents' homes are made when it first runs: until then nothing of what is in them,
 // such as a git repository with commands in its settings, lies around for a person's
 // programs to find.
-func (r *Runtime) Adopt(ctx context.Context, name string, events []event.Event) (*quest.State, error) {
+func (r *Runtime) Adopt(ctx context.Context, name string, events []event.Event, words []ledger.Checkpoint) (*quest.State, error) {
 	release, err := r.newName(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("take over quest %s: %w", name, err)
@@ -48,12 +49,20 @@ func (r *Runtime) Adopt(ctx context.Context, name string, events []event.Event) 
 	if s.Inbox > maxInbox {
 		return nil, fmt.Errorf("take over quest %s: it claims to have taken command %d", name, s.Inbox)
 	}
+	for _, e := range events {
+		if b, ok := e.Body.(*event.BlobRedacted); ok {
+			if err := r.entomb(ctx, b.Blobs); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if err := r.keepImported(name, &Imported{First: events[0].Hash}); err != nil {
 		return nil, err
 	}
-	if err := r.Ledger.Append(ctx, ledger.Batch{Quest: name, Events: events, Inbox: s.Inbox}); err != nil {
+	if err := r.Ledger.Append(ctx, ledger.Batch{Quest: name, Events: events, Inbox: s.Inbox, Checkpoints: words}); err != nil {
 		return nil, err
 	}
+	r.glance(ctx, name, s)
 	return s, r.WriteFolder(ctx, name, s)
 }
 
@@ -61,15 +70,15 @@ func (r *Runtime) Adopt(ctx context.Context, name string, events []event.Event) 
 // be running it. The folder goes first: what is left after a crash is a quest
 // whose homes are restored when it runs, never a folder without a quest.
 func (r *Runtime) Clean(ctx context.Context, name string, data bool) error {
-	release, err := r.Ledger.Claim(name)
+	claim, err := r.Ledger.Claim(ctx, name)
 	if err != nil {
 		return fmt.Errorf("clean quest %s: %w", name, err)
 	}
-	defer release()
+	defer claim.Release()
 	if _, err := r.Ledger.Head(ctx, name); err != nil {
 		return fmt.Errorf("clean quest %s: %w", name, err)
 	}
-	if err := r.stopComputers(ctx, name); err != nil {
+	if err := r.stopComputers(ctx, name, 0); err != nil {
 		return fmt.Errorf("clean quest %s: %w", name, err)
 	}
 	dir := r.QuestDir(name)
@@ -82,7 +91,7 @@ func (r *Runtime) Clean(ctx context.Context, name string, data bool) error {
 			return fmt.Errorf("clean quest %s: %w", name, err)
 		}
 	}
-	if err := errors.Join(r.removeCaches(name), r.unmark(name)); err != nil {
+	if err := errors.Join(r.removeCaches(name), r.unmark(ctx, name)); err != nil {
 		return fmt.Errorf("clean quest %s: %w", name, err)
 	}
 	if !data {
@@ -124,13 +133,13 @@ func (r *Runtime) dropTokens(ctx context.Context, name string) error {
 
 // stopComputers ends the computers that a quest has left up. Of those that belong to no
 // agent nothing stays.
-func (r *Runtime) stopComputers(ctx context.Context, name string) error {
+func (r *Runtime) stopComputers(ctx context.Context, name string, epoch int64) error {
 	list, err := os.ReadDir(filepath.Join(r.QuestDir(name), "computers"))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	for _, e := range list {
-		err = errors.Join(err, computer.StopAt(ctx, r.Place(name, e.Name()), r.Computers...))
+		err = errors.Join(err, computer.StopOf(ctx, epoch, r.Place(name, e.Name()), r.Computers...))
 	}
 	return errors.Join(err, r.clearStations(ctx, name))
 }
@@ -170,24 +179,31 @@ func (r *Runtime) Post(ctx context.Context, name string, c ledger.Command) (int6
 	if err != nil {
 		return 0, BadPlan("post to quest %s: %w", name, err)
 	}
+	if err := r.stays(ctx, name); err != nil {
+		return 0, fmt.Errorf("say something to quest %s: %w", name, err)
+	}
 	return r.Ledger.Post(ctx, name, c)
 }
 
 // Answered are the open questions of a quest that have an answer in its inbox, which
 // nobody has taken yet.
 func (r *Runtime) Answered(ctx context.Context, name string, s *quest.State) (map[uint64]bool, error) {
-	open := s.Open()
-	if len(open) == 0 {
+	if len(s.Open()) == 0 {
 		return nil, nil
 	}
-	said, err := r.Ledger.Commands(ctx, name, s.Inbox)
+	return r.AnsweredSince(ctx, name, s.Inbox)
+}
+
+// AnsweredSince are the questions that answers in a quest's inbox are about, above the last command that
+// it took.
+func (r *Runtime) AnsweredSince(ctx context.Context, name string, inbox int64) (map[uint64]bool, error) {
+	said, err := r.Ledger.Commands(ctx, name, inbox)
 	if err != nil {
 		return nil, err
 	}
 	out := map[uint64]bool{}
 	for _, c := range said {
-		b, ok := c.Body.(*event.InteractionAnswered)
-		if ok && slices.ContainsFunc(open, func(q quest.Question) bool { return q.Seq == b.Interaction }) {
+		if b, ok := c.Body.(*event.InteractionAnswered); ok {
 			out[b.Interaction] = true
 		}
 	}
@@ -214,11 +230,11 @@ func (r *Runtime) Modes(ctx context.Context, name string, s *quest.State) (modes
 // a message shows at once. It starts no calls. A running quest is left to its
 // owner, with ledger.ErrClaimed.
 func (r *Runtime) Settle(ctx context.Context, name string) (*quest.State, error) {
-	release, err := r.Ledger.Claim(name)
+	claim, err := r.Ledger.Claim(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	defer release()
+	defer claim.Release()
 	s, err := r.Load(ctx, name)
 	if err != nil {
 		return nil, err
@@ -234,7 +250,7 @@ func (r *Runtime) Settle(ctx context.Context, name string) (*quest.State, error)
 			inputs[i].Body = &event.QuestPaused{Inbox: b.Inbox, Reason: "nobody runs it"}
 		}
 	}
-	goesOn := s.Waiting() || s.Status == quest.Running && (s.HasMail() || r.IsMarked(name))
+	goesOn := s.Waiting() || s.Status == quest.Running && (s.HasMail() || r.IsMarked(ctx, name))
 	if goesOn && !slices.ContainsFunc(inputs, ends) {
 		// It rests already, or was left in the middle and somebody goes on with it: whoever runs
 		// it takes what was said to it. A pause here would be one that nobody wanted.

@@ -53,17 +53,15 @@ func (r *Runtime) PutAttached(ctx context.Context, a quest.Attached, folder *os.
 
 // AttachedBy returns what an event says was attached, nil if it says nothing of it.
 func AttachedBy(e event.Event) *quest.Attached {
-	switch b := e.Body.(type) {
-	case *event.ToolPrepared:
-		if b.Tree != nil && len(b.Files) > 0 { // without names it is a folder that was handed in
-			return &quest.Attached{Tree: *b.Tree, Files: b.Files}
-		}
-	case *event.PublicationSubmitted:
-		if b.Tree != nil {
-			return &quest.Attached{Path: b.Ref, Tree: *b.Tree, Files: b.Attachments}
-		}
+	b, ok := e.Body.(event.Attacher)
+	if !ok {
+		return nil
 	}
-	return nil
+	path, tree, files := b.Attached()
+	if tree == nil {
+		return nil
+	}
+	return &quest.Attached{Path: path, Tree: *tree, Files: files}
 }
 
 // attachable says why a file of that name cannot stand in a paper's folder: git must be

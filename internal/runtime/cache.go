@@ -50,7 +50,7 @@ func (r *Runtime) saveCache(name, kind string, body []byte) error {
 
 // removeCaches is for a quest that goes.
 func (r *Runtime) removeCaches(name string) error {
-	return errors.Join(RemoveIfThere(r.cachePath(name, cachedState)), RemoveIfThere(r.cachePath(name, cachedViews)))
+	return errors.Join(RemoveIfThere(r.cachePath(name, cachedState)), RemoveIfThere(r.cachePath(name, cachedViews)), RemoveIfThere(r.cachePath(name, cachedEpoch)))
 }
 
 // stands reports whether the ledger has the event that a state is of.
@@ -95,6 +95,10 @@ const (
 )
 
 func (d due) now() bool { return d.since >= max(leastSince, timesSize*d.size) }
+
+// atRest is now for a quest that has come to rest: who opens it next waits for what is not in a snapshot, and
+// nobody waits for this one.
+func (d due) atRest() bool { return d.since >= max(leastSince, d.size/2) }
 
 // save saves the state. A cache that cannot be written is not the quest's failure: an older one
 // still holds, and without any the ledger is folded. It is due again after as much as before.

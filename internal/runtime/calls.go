@@ -11,6 +11,7 @@ import (
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
 	"lyceum/internal/model"
+	"lyceum/internal/plain"
 	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 	"lyceum/internal/tool"
@@ -118,7 +119,8 @@ func (l *live) request(ctx context.Context, a *agent.Agent, c *event.ModelCall) 
 	}
 	return &model.Request{
 		Quest: l.key, Agent: a.Name, Model: c.Model, Turn: c.Turn, System: pinned.system, Tools: pinned.tools,
-		Messages: messages, Thinking: c.Thinking, Effort: model.Effort(c.Effort), MaxTokens: c.MaxTokens, Once: a.Strict, Memo: memo,
+		Messages: messages, Thinking: c.Thinking, Effort: model.Effort(c.Effort), MaxTokens: c.MaxTokens, Once: a.Strict,
+		Pictureless: c.Compact == nil && r.Pictureless(), Memo: memo,
 	}, nil
 }
 
@@ -251,13 +253,17 @@ func generate(ctx context.Context, m model.Model, r *model.Request, emit func(mo
 // event could not hold them.
 const maxParts = 100
 
+// maxRequest is how much is kept of what a provider calls a request by.
+const maxRequest = 128
+
 // pack makes an input of what the model said. Whatever that was, the input fits
 // an event: an answer that cannot be made to fit is a failed one.
 func (l *live) pack(ctx context.Context, seq uint64, a *model.Answer, failed error) (event.Draft, error) {
-	out := &event.ModelResult{Call: seq}
+	out, secrets := &event.ModelResult{Call: seq}, l.rt.hidden()
 	if a != nil {
 		out.Cost, out.Unpriced, out.Stop = count(a.Cost), a.Unpriced, oneOf(a.Stop, model.StopEnd, model.StopTools, model.StopLength, model.StopRefusal)
 		out.Usage, out.Price, out.Estimated = counted(a.Usage), a.Price, a.Estimated
+		out.Request = AtMost(plain.Line(secrets.redact(a.Request)), maxRequest)
 		if a.Wasted != (event.Usage{}) {
 			out.Wasted = new(counted(a.Wasted))
 		}
@@ -272,15 +278,15 @@ func (l *live) pack(ctx context.Context, seq uint64, a *model.Answer, failed err
 		if s == "" {
 			return nil
 		}
-		x := &event.Text{Text: Clean(l.rt.Redact(s))}
+		x := &event.Text{Text: Clean(secrets.redact(s))}
 		all = append(all, x)
 		return x
 	}
 	for _, p := range a.Parts {
-		given := l.told(p.Name, Clean(l.rt.Redact(p.Args)))
+		given := l.told(p.Name, Clean(secrets.redact(p.Args)))
 		part := event.Part{
-			Args: keep(given), ID: AtMost(l.rt.Redact(p.ID), 128), Kind: oneOf(p.Kind, event.PartText, event.PartThinking, event.PartToolCall),
-			Name: AtMost(l.rt.Redact(p.Name), 64), Opaque: keep(p.Opaque), Text: keep(p.Text),
+			Args: keep(given), ID: AtMost(secrets.redact(p.ID), 128), Kind: oneOf(p.Kind, event.PartText, event.PartThinking, event.PartToolCall),
+			Name: AtMost(secrets.redact(p.Name), 64), Opaque: keep(p.Opaque), Text: keep(p.Text),
 		}
 		if part.Kind == event.PartToolCall || part.Text != nil || part.Opaque != nil {
 			out.Parts = append(out.Parts, part)
@@ -343,12 +349,15 @@ func outlineArgs(r *event.ModelResult, args []string) {
 	}
 }
 
+// longestAfter is what is recorded of a provider that asks to be left alone for longer: an event takes no larger number.
+const longestAfter = 366 * 24 * time.Hour
+
 func (l *live) asFailed(r *event.ModelResult, err error) *event.ModelResult {
-	text := err.Error()
+	text, after := err.Error(), time.Duration(0)
 	if e, ok := errors.AsType[*model.Error](err); ok {
-		text = e.Text
+		text, after = e.Text, min(max(e.After, 0), longestAfter)
 	}
-	r.Error = &event.ModelError{Kind: AtMost(string(model.KindOf(err)), 32), Text: AtMost(l.rt.Redact(text), 2000)}
+	r.Error = &event.ModelError{After: after.Microseconds(), Kind: AtMost(string(model.KindOf(err)), 32), Text: AtMost(l.rt.Redact(text), 2000)}
 	return r
 }
 
@@ -438,16 +447,8 @@ func (l *live) tool(name string) tool.Tool {
 // changed before by nobody we know, what commands did, what the home holds now, and
 // last the result.
 func (l *live) runTool(ctx context.Context, d *desk, seq uint64, spec tool.Tool, args string, on terms) ([]event.Draft, error) {
-	tab := l.storage.tab(d.actor)
-	ctx = tab.on(ctx)
-	r := &toolRun{
-		desk: d, tab: tab, rec: &recorder{machine: d.machine, call: seq}, spec: spec, begun: l.rt.Clock(),
-		texts: &texts{rt: l.rt}, window: l.state.Agent(d.actor).Limit, mark: l.mark(spec, args),
-	}
-	if on.readable {
-		r.readable = seq
-	}
-	call := tool.Call{ID: commandID(seq), Agent: d.actor, Args: []byte(args), Home: d.home, Closed: on.closed, Bounds: on.bounds}
+	r, call := l.newToolRun(d, seq, spec, args, on)
+	ctx = r.tab.on(ctx)
 	if l.state.Computer != nil {
 		call.Computer = r.rec
 	}
@@ -475,6 +476,17 @@ func (l *live) runTool(ctx context.Context, d *desk, seq uint64, spec tool.Tool,
 		}
 		return err
 	})
+}
+
+func (l *live) newToolRun(d *desk, seq uint64, spec tool.Tool, args string, on terms) (*toolRun, tool.Call) {
+	r := &toolRun{
+		desk: d, tab: l.storage.tab(d.actor), rec: &recorder{machine: d.machine, call: seq}, spec: spec, begun: l.rt.Clock(),
+		texts: &texts{rt: l.rt}, window: l.state.Agent(d.actor).Limit, mark: Mark(l.state, spec, args),
+	}
+	if on.readable {
+		r.readable = seq
+	}
+	return r, tool.Call{ID: commandID(seq), Agent: d.actor, Args: []byte(args), Home: d.home, Closed: on.closed, Bounds: on.bounds}
 }
 
 // toolRun is a tool that has run, and what is needed to tell of it.
@@ -542,4 +554,19 @@ func (l *live) perform(ctx context.Context, spec tool.Tool, call tool.Call) tool
 		return tool.Result{Output: tool.Output{Text: err.Error(), Error: true}}
 	}
 	return r.Do(ctx, spec.Name, call)
+}
+
+// cutTurn ends the turn under way of an agent that is to hear something now, or the prompt of an
+// executor. Without an answer it is asked again, with what was said.
+func (l *live) cutTurn(b *event.MailDelivered) {
+	a := l.state.Agent(b.To)
+	if a == nil || b.With != event.WithNow {
+		return
+	}
+	if cut, ok := l.turns[a.Asked]; ok {
+		cut()
+	}
+	if o := l.executors.of(b.To); o != nil {
+		o.interrupt()
+	}
 }

@@ -81,7 +81,7 @@ func TestAContractNetComputesCitesAndProves(t *testing.T) {
 	l := newNet(t)
 	s := l.run(l.create(thermal.plan(t)))
 	text := l.answer(s)
-	for _, want := range []string{"activation energy Ea = 35.0942 kJ/mol", "R² = 0.986754", "ran by the built-in interpreter", "“The activation energy follows from the slope of an Arrhenius fit of ln k against 1/T.”", "corpus", "paragraph"} {
+	for _, want := range []string{"activation energy Ea = 35.1 kJ/mol, standard error of Ea = 2.3 kJ/mol", "R² = 0.987", "ran by the built-in interpreter", "“The activation energy follows from the slope of an Arrhenius fit of ln k against 1/T.”", "corpus", "paragraph"} {
 		if !strings.Contains(text, want) && want != "corpus" {
 			t.Errorf("the answer does not say %q:\n%s", want, text)
 		}
@@ -218,7 +218,7 @@ func TestATaskInChineseIsUnderstood(t *testing.T) {
 		"corpus/other.md": "# 其他\n\n烹饪的方法很多。\n",
 	}.plan(t)))
 	text := l.answer(s)
-	for _, want := range []string{"35.0942", "活化能由斜率得出"} {
+	for _, want := range []string{"35.1 kJ/mol", "活化能由斜率得出"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the answer does not say %q:\n%s", want, text)
 		}
@@ -247,8 +247,8 @@ func TestANetWaitsForItsTimeAlsoAcrossARestart(t *testing.T) {
 			t.Errorf("it began at %s, and should have at %s", e.Time, at)
 		}
 	}
-	if !strings.Contains(l.answer(s), "35.0942") {
-		t.Errorf("the answer: got %q, want 35.0942", l.answer(s))
+	if !strings.Contains(l.answer(s), "35.1 kJ/mol") {
+		t.Errorf("the answer: got %q, want 35.1 kJ/mol", l.answer(s))
 	}
 	l.sound(name)
 }
@@ -372,7 +372,7 @@ func TestAForgedRunIsFound(t *testing.T) {
 		"a figure that its code does not produce": {func(b event.Body) bool {
 			r, ok := b.(*event.ComputeResult)
 			if ok {
-				r.Output.Text = strings.ReplaceAll(r.Output.Text, "35.0942", "35.0943")
+				r.Output.Text = strings.ReplaceAll(r.Output.Text, "35.1 kJ/mol", "35.2 kJ/mol")
 			}
 			return ok
 		}, "prints something else"},

@@ -94,28 +94,38 @@ func (r *Runtime) Create(ctx context.Context, p Plan) (*quest.State, error) {
 		return nil, err
 	}
 	s.Apply(e)
+	if p.Made != nil {
+		p.Made(e)
+	}
+	r.glance(ctx, name, s)
 	return s, r.prepare(ctx, name, s)
 }
 
-// newName claims a name for a quest that is about to be made.
-func (r *Runtime) newName(ctx context.Context, name string) (func(), error) {
-	release, err := r.Ledger.Claim(name)
+// newName claims a name for a quest that is about to be made. A quest that somebody runs is there: that it
+// is claimed says nothing more.
+func (r *Runtime) newName(ctx context.Context, name string) (release func(), err error) {
+	claim, err := r.Ledger.Claim(ctx, name)
+	if errors.Is(err, ledger.ErrClaimed) {
+		if _, there := r.Ledger.Head(ctx, name); there == nil {
+			return nil, ErrExists
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	switch _, err := r.Ledger.Head(ctx, name); {
 	case err == nil:
-		release()
+		claim.Release()
 		return nil, ErrExists
 	case !errors.Is(err, ledger.ErrNoQuest):
-		release()
+		claim.Release()
 		return nil, err
 	}
 	if _, err := os.Lstat(r.QuestDir(name)); !errors.Is(err, os.ErrNotExist) {
-		release()
+		claim.Release()
 		return nil, fmt.Errorf("the folder %s is in the way, though the ledger knows no such quest: move it away", r.QuestDir(name))
 	}
-	return release, nil
+	return claim.Release, nil
 }
 
 type creation struct {
@@ -133,6 +143,8 @@ type creation struct {
 	spoken   quest.Computer
 	profiled string
 	profiles map[string]*profile.Profile
+	// filled are the keys of the society that come from the profile.
+	filled   map[string]string
 	measured map[string]Measured
 	pinned   map[event.Ref]bool
 	// faults are what is wrong with the plan, lost the models that cannot be had.
@@ -157,11 +169,16 @@ func newCreation(r *Runtime, p Plan) *creation {
 // Faults finds all that is wrong with a plan, without making anything: what its draft was
 // refused for, and what it names that is not there. It is nil if nothing is.
 func (r *Runtime) Faults(ctx context.Context, p Plan) error {
+	_, err := r.Rehearse(ctx, p)
+	return err
+}
+
+// Rehearse is what a quest would be made of, without making it; the error is that of Faults.
+func (r *Runtime) Rehearse(ctx context.Context, p Plan) (*event.QuestCreated, error) {
 	p.Say = nil
 	c := newCreation(r, p)
 	c.texts.dry = true
-	_, err := c.created(ctx)
-	return err
+	return c.created(ctx)
 }
 
 // note keeps what is wrong with the plan: a person wants to know all of it at once. Any
@@ -199,6 +216,9 @@ func (c *creation) found() error {
 
 // created gathers what a quest is made of.
 func (c *creation) created(ctx context.Context) (*event.QuestCreated, error) {
+	if err := c.note(c.takeProfile()); err != nil {
+		return nil, err
+	}
 	spec := c.plan.Spec
 	// A ledger is for ever: a plan that was changed since its draft is refused here.
 	if len(c.faults) == 0 {

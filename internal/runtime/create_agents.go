@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -249,6 +250,29 @@ func (c *creation) profile(name string) (*profile.Profile, error) {
 	return p, nil
 }
 
+// takeProfile has the quest say what its profile says to its society, where it says nothing itself.
+// The plan is left as it is: it is somebody else's.
+func (c *creation) takeProfile() error {
+	if c.rt.Societies.Named(c.plan.Spec.Society) == nil {
+		return nil // which is told later
+	}
+	p, err := c.profile(c.rt.Societies.ProfileOf(c.plan.Spec))
+	if err != nil || p == nil || p.Quest == nil {
+		return err
+	}
+	spec := *c.plan.Spec
+	spec.Keys = maps.Clone(spec.Keys)
+	filled, err := c.rt.Societies.Fill(&spec, p.Quest)
+	if err != nil {
+		return badWord("profile", p.Name, "profile %s: quest: %v", p.Name, err)
+	}
+	c.plan.Spec, c.filled = &spec, map[string]string{}
+	for _, key := range filled {
+		c.filled[key] = p.Name
+	}
+	return nil
+}
+
 // pin stores a text that several groups may share.
 func (c *creation) pin(ctx context.Context, data []byte) (event.Ref, error) {
 	ref := event.RefOf(data)
@@ -278,6 +302,10 @@ func (c *creation) computer(ctx context.Context, root *os.Root, soc quest.Societ
 	if c.machine.IsZero() && p != nil {
 		c.machine, from = p.Computer, "profile "+p.Name+": computer"
 		c.profiled = p.Name
+		// A profile that nobody asked for takes no quest its way without computers.
+		if _, err := c.rt.driver(ctx, c.machine.Driver); err != nil && spec.Profile == "" && soc.Traits().Computes {
+			c.machine, c.profiled = quest.Computer{}, ""
+		}
 	}
 	if c.machine.IsZero() && soc.Traits().Computes {
 		if _, err := c.rt.driver(ctx, "auto"); err == nil {

@@ -23,7 +23,7 @@ func (c *creation) say(format string, args ...any) {
 // cast are the agents of a society with roles.
 func (c *creation) cast(ctx context.Context, soc quest.Cast, computers bool) (out []event.AgentSpec, err error) {
 	name := c.plan.Spec.Model
-	p, err := c.profile(c.plan.Spec.Profile)
+	p, err := c.profile(c.rt.Societies.ProfileOf(c.plan.Spec))
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,16 @@ func (c *creation) homeSkills() []*skill.Skill {
 		return nil
 	}
 	home, faults := c.withoutKeys(skill.OfTheHome(c.rt.Home))
+	home = slices.DeleteFunc(home, func(s *skill.Skill) bool {
+		why, err := skill.Stale(c.rt.Home, s.Name, c.rt.Clock())
+		if err != nil {
+			why = err.Error()
+		}
+		if why != "" {
+			faults = append(faults, errors.New(why))
+		}
+		return why != ""
+	})
 	c.leftOut(faults)
 	return home
 }

@@ -301,11 +301,16 @@ type settled struct {
 // Put implements blob.Store.
 func (s *settled) Put(ctx context.Context, data []byte) (event.Ref, error) {
 	if ref := event.RefOf(data); s.known[ref.Hash] {
-		if ok, err := s.Has(ctx, ref.Hash); ok && err == nil {
+		if ok, err := s.Held(ctx, ref.Hash); ok && err == nil {
 			return ref, nil
 		}
 	}
 	return s.Store.Put(ctx, data)
+}
+
+// Held implements blob.Holder.
+func (s *settled) Held(ctx context.Context, h event.Hash) (bool, error) {
+	return blob.Held(ctx, s.Store, h)
 }
 
 var EmptyTree = func() event.Hash {
@@ -371,6 +376,12 @@ func (l *live) openComputers(ctx context.Context) (err error) {
 	}
 	if l.driver, l.spec, err = l.rt.machine(ctx, l.key, l.state); err != nil {
 		return err
+	}
+	if c.Driver != "auto" && l.state.Driver == "" {
+		// Of auto, what was found has shown that it works.
+		if err := l.driver.Check(ctx); err != nil {
+			return err
+		}
 	}
 	if l.imported, err = l.rt.Imported(ctx, l.key); err != nil {
 		return err

@@ -48,7 +48,7 @@ func TestAQuestFromElsewhereHearsCommandsHere(t *testing.T) {
 			must(t, err)
 		}
 	}
-	_, err = here.Adopt(t.Context(), name, events)
+	_, err = here.Adopt(t.Context(), name, events, nil)
 	must(t, err)
 	here.post(name, say("from here"))
 	s, err := here.Settle(t.Context(), name)
@@ -155,12 +155,12 @@ type posting struct {
 	body event.Body
 }
 
-func (p posting) Claim(quest string) (func(), error) {
-	release, err := p.Store.Claim(quest)
+func (p posting) Claim(ctx context.Context, quest string) (ledger.Claim, error) {
+	claim, err := p.Store.Claim(ctx, quest)
 	if err == nil {
-		_, err = p.Post(context.Background(), quest, ledger.Command{Body: p.body})
+		_, err = p.Post(ctx, quest, ledger.Command{Body: p.body})
 	}
-	return release, err
+	return claim, err
 }
 
 func TestAStopSentToAStartingRunStopsIt(t *testing.T) {

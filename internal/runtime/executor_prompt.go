@@ -243,6 +243,9 @@ func (p *prompting) result(ctx context.Context, turn executor.Turn, failed error
 	if failed != nil {
 		b.Stop = ""
 		b.Error.Text = AtMost(l.rt.Redact(failed.Error()), 2000)
+		if errors.Is(failed, executor.ErrMemory) {
+			b.Ended = event.ErrorMemory
+		}
 	}
 	t := &texts{rt: l.rt}
 	if _, err := t.fit(p.tab.after(ctx), b, []*event.Text{&b.Text, &b.Thought}); err != nil {

@@ -55,14 +55,8 @@ type Names struct {
 func Named(e event.Event, dropped bool) (n Names) {
 	body := e.Body
 	switch b := body.(type) {
-	case *event.ArtifactManifest:
-		body, n.Files = bare(b)
-	case *event.InspectionResult:
-		if b.Manifest != nil {
-			found := *b
-			found.Manifest, n.Files = bare(b.Manifest)
-			body = &found
-		}
+	case event.Expiring:
+		n.Files, body = b.Expires()
 	case *event.FileDiff:
 		if n.Homes = []event.TreeRef{b.After}; b.Before != nil && !dropped {
 			n.Homes = append(n.Homes, *b.Before)
@@ -73,38 +67,30 @@ func Named(e event.Event, dropped bool) (n Names) {
 	return n
 }
 
-// bare is a manifest without its files.
-func bare(m *event.ArtifactManifest) (*event.ArtifactManifest, []event.Ref) {
-	var files []event.Ref
-	out := *m
-	out.Items = slices.Clone(m.Items)
-	for i := range out.Items {
-		if f := out.Items[i].File; f != nil {
-			files, out.Items[i].File = append(files, *f), nil
-		}
-	}
-	return &out, files
-}
-
 // Add takes in the next event.
 func (x *Expiry) Add(e event.Event) {
 	n := Named(e, true)
 	switch b := e.Body.(type) {
-	case *event.HandoverBegun:
-		x.at[b.Worker] = x.of(b.Task, b.Run)
-	case *event.HandoverEnded:
+	case event.Handover:
+		worker, task, run := b.Hands()
+		if worker != "" {
+			x.at[worker] = x.of(task, run)
+			break
+		}
 		for worker, a := range x.at {
-			if a == x.of(b.Task, b.Run) {
+			if a == x.of(task, run) {
 				delete(x.at, worker)
 			}
 		}
-	case *event.TaskEnded:
-		x.over[b.Task] = true
-		x.of(b.Task, b.Run).accepted = b.Status == event.TaskAccepted
-	case *event.ArtifactManifest:
-		x.made(b, n.Files)
-	case *event.InspectionResult:
-		x.made(b.Manifest, n.Files)
+	case event.Settling:
+		task, run, accepted := b.Settles()
+		x.over[task] = true
+		x.of(task, run).accepted = accepted
+	case event.Expiring:
+		if task, run := b.MadeBy(); task != "" {
+			a := x.of(task, run)
+			a.files = append(a.files, n.Files...)
+		}
 	case *event.ArtifactsDropped:
 		for _, runs := range x.runs {
 			for _, a := range runs {
@@ -121,14 +107,6 @@ func (x *Expiry) Add(e event.Event) {
 	}
 	for _, t := range append(n.Trees, n.Homes...) {
 		x.trees[t] = true
-	}
-}
-
-// made notes the files of a manifest.
-func (x *Expiry) made(m *event.ArtifactManifest, files []event.Ref) {
-	if m != nil {
-		a := x.of(m.Task, m.Run)
-		a.files = append(a.files, files...)
 	}
 }
 
@@ -210,11 +188,11 @@ const maxDropped = 200
 // returns them. Their space is free once blobs are collected. One that somebody runs is refused
 // with ledger.ErrClaimed.
 func (r *Runtime) DropArtifacts(ctx context.Context, name string) ([]event.Ref, error) {
-	release, err := r.Ledger.Claim(name)
+	claim, err := r.Ledger.Claim(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("drop artifacts of quest %s: %w", name, err)
 	}
-	defer release()
+	defer claim.Release()
 	gone, err := r.dropArtifacts(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("drop artifacts of quest %s: %w", name, err)

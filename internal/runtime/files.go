@@ -117,6 +117,23 @@ func (r *Runtime) restoreFiles(ctx context.Context, name string, s *quest.State)
 	return r.WriteBrief(ctx, name, s)
 }
 
+// restoreGiven writes what the quest was given, if somebody has removed it, and no summary: that is
+// written last.
+func (r *Runtime) restoreGiven(ctx context.Context, name string, s *quest.State) error {
+	files, err := r.Files(ctx, s)
+	for _, f := range files {
+		path := filepath.Join(r.QuestDir(name), f.Name)
+		if _, gone := os.Lstat(path); f.Name == summaryFile || !errors.Is(gone, os.ErrNotExist) {
+			continue
+		}
+		err = errors.Join(err, ReplaceFile(path, f.Data))
+	}
+	if err != nil {
+		return fmt.Errorf("write the files of quest %s: %w", name, err)
+	}
+	return nil
+}
+
 // WriteBrief writes a brief that people have changed, unless the folder has it.
 func (r *Runtime) WriteBrief(ctx context.Context, name string, s *quest.State) error {
 	if len(s.Briefings) == 0 {

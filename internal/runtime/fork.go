@@ -70,6 +70,11 @@ func (r *Runtime) fork(ctx context.Context, from string, opts ForkOptions) (*que
 		return nil, &PlanError{err}
 	}
 	o := &owner{key: opts.Name, state: s, batch: ledger.Batch{Quest: opts.Name, Events: b}}
+	if last, err := r.redactions(ctx, from, opts.At+1); err != nil {
+		return nil, err
+	} else if last > 0 {
+		return nil, BadPlan("something was redacted since, which event %d may need: fork at %d or later", opts.At, last)
+	}
 	gone, err := r.expired(ctx, from, opts.At, b)
 	if err != nil {
 		return nil, err
@@ -85,6 +90,9 @@ func (r *Runtime) fork(ctx context.Context, from string, opts ForkOptions) (*que
 	if err := errors.Join(r.bequeath(ctx, from, opts.Name), r.inherit(ctx, from, opts.Name)); err != nil {
 		return nil, err
 	}
+	if o.batch.Checkpoints, err = r.shared(ctx, from, opts.At); err != nil {
+		return nil, err
+	}
 	if err := r.Ledger.Append(ctx, o.batch); err != nil {
 		return nil, err
 	}
@@ -92,6 +100,18 @@ func (r *Runtime) fork(ctx context.Context, from string, opts ForkOptions) (*que
 		return o.state, errors.Join(err, r.WriteFolder(ctx, opts.Name, o.state)) // as Adopt does
 	}
 	return o.state, r.prepare(ctx, opts.Name, o.state)
+}
+
+// shared are the checkpoints of what a fork has in common with its origin. They are words about the
+// origin's log; that of the fork is another.
+func (r *Runtime) shared(ctx context.Context, from string, at uint64) (out []ledger.Checkpoint, err error) {
+	points, err := r.Ledger.Checkpoints(ctx, from, 0)
+	for _, c := range points {
+		if c.Own = false; c.Size <= at {
+			out = append(out, c)
+		}
+	}
+	return out, err
 }
 
 // At returns the state of a quest as it was after the event seq, 0 for the last.

@@ -14,6 +14,7 @@ import (
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
 	"lyceum/internal/gateway"
+	"lyceum/internal/plain"
 	"lyceum/internal/quest"
 )
 
@@ -283,7 +284,7 @@ func (gatewayService) start(ctx context.Context, l *live, e event.Event) error {
 			}
 		}
 		b.Call, b.Usage, b.Cost, b.Size = e.Seq, counted(b.Usage), count(b.Cost), count(b.Size)
-		b.Error = AtMost(l.rt.Redact(b.Error), 2000)
+		b.Error, b.Request = AtMost(l.rt.Redact(b.Error), 2000), AtMost(plain.Line(l.rt.Redact(b.Request)), maxRequest)
 		d := l.input(e.Actor, b)
 		d.Parent, b.Duration = e.Seq, int64(max(d.Time-begun, 0))
 		return []event.Draft{d}, nil

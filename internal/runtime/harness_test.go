@@ -53,7 +53,7 @@ func openLab(t *testing.T, home string, opts *sqlite.Options) *lab {
 		}
 	})
 	return &lab{t: t, store: store, Runtime: &runtime.Runtime{
-		Ledger: store, Blobs: blobs, Tools: tool.Builtin(), Societies: societies, Workshops: service.Workshops(), Clock: runtime.SystemClock, Home: home, Version: "test",
+		Ledger: store, Blobs: blobs, Tools: tool.Builtin(), Societies: societies, Workshops: service.Workshops(""), Clock: runtime.SystemClock, Home: home, Version: "test",
 		Models: func(name string, pin func(string) ([]byte, error)) (model.Model, error) {
 			data, err := pin(name)
 			if err != nil {

@@ -3,7 +3,6 @@ package runtime
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +10,7 @@ import (
 
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
+	"lyceum/internal/plain"
 )
 
 // What is in a computer, for its agent: which system it is, which languages, tools and
@@ -98,8 +98,8 @@ const cachedHolds = "computer"
 // Words of a computer: what its files are called. Agents read them, so that nothing passes that
 // could be more than a name.
 var (
-	heldSystem = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 ./()+_-]{0,99}$`)
-	heldName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.+_-]{0,39}$`)
+	heldSystem = plain.Form{First: "A-Za-z0-9", Rest: "A-Za-z0-9 ./()+_-", Most: 100}
+	heldName   = plain.Form{First: "A-Za-z0-9", Rest: "A-Za-z0-9.+_-", Most: 40}
 )
 
 // held reads what the probe printed.

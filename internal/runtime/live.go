@@ -48,20 +48,30 @@ type RunOptions struct {
 	// Leave has Run return when the quest waits for a person and nothing else is under
 	// way. It goes on with the next Run, once somebody has answered.
 	Leave bool
+	// Opened is the quest as the caller has just opened it, nil if it did not; Run has it from then on.
+	Opened *Opened
+	// Claim is the caller's, of this quest, which Run releases; nil has Run take one.
+	Claim ledger.Claim
 	// Only, if it is not nil, has Run do nothing unless that holds of the quest: what it is
 	// run for may be over.
 	Only func(*quest.State) bool
 	// Interrupt, once closed, pauses the quest: what is under way comes in, and
 	// nothing new begins.
 	Interrupt <-chan struct{}
-	// Served is set by a server that runs the quest in the background: of such a run a
-	// mark is kept, and at its end, with the run's error, Served tells whether it stays. Any
-	// other run takes away the mark that a server left.
+	// HandOver, once closed, ends the run without a word of it in the ledger: what is under way comes
+	// in, nothing new begins, and whoever owns the quest next goes on.
+	HandOver <-chan struct{}
+	// Served is set by a server that runs the quest in the background: such a run is
+	// noted in the store, and at its end, with the run's error, Served tells whether it stays. Any
+	// other run takes away what a server noted.
 	Served func(*quest.State, error) (keep bool)
 }
 
 // ErrInterrupted says that a run was ended by its options' Interrupt.
 var ErrInterrupted = errors.New("interrupted")
+
+// ErrHandedOver says that a run was ended by its options' HandOver.
+var ErrHandedOver = errors.New("handed over")
 
 // Run owns a quest until it rests: finished, failed, stopped, out of budget, or
 // interrupted; or, if the options say so, until it waits for a person. A paused quest is waited for, until it is resumed or stopped.
@@ -71,31 +81,65 @@ func (r *Runtime) Run(ctx context.Context, name string, opts RunOptions) (*quest
 	// What is in the inbox by now was said to a quest at rest; what comes later is
 	// meant for this run.
 	before, err := r.Ledger.Commands(ctx, name, 0)
+	claim := opts.Claim
+	if claim == nil && err == nil {
+		claim, err = r.Ledger.Claim(ctx, name)
+	}
+	if claim != nil {
+		defer claim.Release()
+	}
 	if err != nil {
 		return nil, err
 	}
-	release, err := r.Ledger.Claim(name)
-	if err != nil {
-		return nil, err
+	if err = r.stays(ctx, name); err == nil {
+		err = r.mark(ctx, name, opts.Served != nil)
 	}
-	defer release()
-	if err := r.mark(ctx, name, opts.Served != nil); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("run quest %s: %w", name, err)
 	}
-	state, err := r.run(ctx, name, opts, before)
-	switch {
-	case opts.Served == nil:
-	case !opts.Served(state, err):
-		_ = r.unmark(name) // if that fails it is looked at again, and left alone if it rests
-	case err == nil && state.Waiting():
-		_ = r.markRest(name, RestOf(state)) // the next server reads the ledger instead
+	ready := r.begun(ctx)
+	held, let := whileHeld(ctx, claim)
+	defer let()
+	if err := r.moveHere(held, name, claim); err != nil {
+		return nil, fmt.Errorf("run quest %s: %w", name, err)
+	}
+	opts.Claim = claim
+	state, err := r.run(held, name, opts, before)
+	ready()
+	if errors.Is(context.Cause(held), ledger.ErrLost) || overtaken(ctx, claim, err) {
+		// Another may own the quest by now: its marks and its checkpoints are that one's.
+		return state, errors.Join(fmt.Errorf("run quest %s: %w", name, ledger.ErrLost), r.gone(ctx, name, claim))
+	}
+	r.rested(ctx, name)
+	if opts.Served != nil {
+		r.served(ctx, name, state, err, opts.Served(state, err))
 	}
 	return state, err
 }
 
+// whileHeld returns a context that ends, with ledger.ErrLost for its cause, when a claim is lost.
+func whileHeld(ctx context.Context, claim ledger.Claim) (held context.Context, let func()) {
+	held, cancel := context.WithCancelCause(ctx)
+	if claim.Lost() == nil {
+		return held, func() { cancel(nil) }
+	}
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-claim.Lost():
+			cancel(ledger.ErrLost)
+		case <-held.Done():
+		}
+	})
+	return held, func() {
+		cancel(nil)
+		watching.Wait()
+	}
+}
+
 // run is Run of a quest that is claimed.
 func (r *Runtime) run(ctx context.Context, name string, opts RunOptions, before []ledger.Command) (*quest.State, error) {
-	state, snapshot, err := r.load(ctx, name)
+	state, snapshot, err := r.take(ctx, name, opts.Opened)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +155,9 @@ func (r *Runtime) run(ctx context.Context, name string, opts RunOptions, before 
 		running: map[uint64]bool{}, turns: map[uint64]context.CancelFunc{}, tools: tool.Extend(r.Tools),
 		desks: map[string]*desk{}, models: map[string]model.Model{},
 	}
-	l.began, l.discovery, l.snapshot = state.Seq, r.NewDiscovery(), snapshot
+	l.owner.brief = l.brief
+	l.fenced, _ = opts.Claim.(ledger.Fenced)
+	l.began, l.vouched, l.discovery, l.snapshot = state.Seq, state.Seq, r.NewDiscovery(), snapshot
 	l.work, l.stop = context.WithCancel(ctx)
 	if n := len(before); n > 0 {
 		l.before = before[n-1].ID
@@ -150,13 +196,21 @@ func (r *Runtime) run(ctx context.Context, name string, opts RunOptions, before 
 	if err := l.openWorkshop(ctx); err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
-	if err := errors.Join(l.run(), l.closeWorkshop()); err != nil {
+	err = errors.Join(l.run(), l.closeWorkshop())
+	if l.handing {
+		err = errors.Join(err, l.noteUnbegun(ctx))
+	}
+	if err != nil {
 		return l.state, fmt.Errorf("run quest %s: %w", name, err)
 	}
 	err = r.writeSummary(ctx, name, l.state)
 	l.deliverAsked(ctx)
-	if l.snapshot.now() {
+	if l.snapshot.atRest() {
 		l.save()
+	}
+	r.glance(ctx, name, l.state)
+	if err == nil && l.handing && !l.over() && !l.idle() {
+		err = fmt.Errorf("run quest %s: %w", name, ErrHandedOver)
 	}
 	if err == nil && l.interrupted {
 		err = fmt.Errorf("run quest %s: %w", name, ErrInterrupted)
@@ -197,6 +251,10 @@ type live struct {
 	// run did.
 	servers *servers
 	began   uint64
+	// vouched is where the ledger stood when the last checkpoint was asked for, hashes are those of the
+	// events since, the first at least.
+	vouched uint64
+	hashes  []event.Hash
 	// discovery finds tools for agents.
 	discovery *Discovery
 	// answers are those that were given before, nil if the quest may not use them; recalls are
@@ -221,9 +279,14 @@ type live struct {
 	wanted context.Context
 	enough context.CancelFunc
 
-	before      int64 // the last command that came before this run
+	fenced      ledger.Fenced // nil on a store of one machine
+	before      int64         // the last command that came before this run
 	interrupted bool
 	leaving     bool // the grace period has begun
+	// handing says that the run is to end without a word, unbegun are the calls that it has recorded since and
+	// leaves to the next owner.
+	handing bool
+	unbegun []uint64
 
 	// storage is how much of the disk the quest takes. stranded says that this run has
 	// paused the quest, because the world lacks something.
@@ -242,7 +305,8 @@ func (l *live) run() error {
 	interrupt := l.opts.Interrupt
 	grace := time.NewTimer(1 << 62)
 	defer grace.Stop()
-	for !l.over() && !l.idle() {
+	handOver := l.opts.HandOver
+	for !l.over() && !l.idle() && !l.handed() {
 		l.settleDown()
 		if l.resting() {
 			if !l.leaving {
@@ -270,8 +334,15 @@ func (l *live) run() error {
 			if l.state.Status == quest.Running {
 				inputs = []event.Draft{l.input("person", &event.QuestPaused{Reason: "interrupted"})}
 			}
+		case <-handOver:
 		case <-work.Done():
-			return work.Err()
+			return context.Cause(work)
+		}
+		if !l.handing && isClosed(handOver) { // before what came in leads to anything
+			handOver, l.handing = nil, true
+		}
+		if err == nil && work.Err() != nil { // what came in is the next owner's
+			err = context.Cause(work)
 		}
 		if err != nil {
 			return err
@@ -411,7 +482,7 @@ func numbered(c ledger.Command) event.Body {
 // nobody can know its outcome and it may do harm to make it again.
 func (l *live) lostCall(ctx context.Context, seq uint64, c quest.Call) (d event.Draft, gone bool) {
 	s, ok := l.services[c.Kind].(careful)
-	if !ok || s.mayRepeat(ctx, l, seq, c) {
+	if !ok || s.mayRepeat(ctx, l, seq, c) || c.Kind == toolCall && l.neverBegan(ctx, seq) {
 		return d, false
 	}
 	return s.lost(seq, c, l.rt.known), true
@@ -482,22 +553,8 @@ func (l *live) takeAll(ctx context.Context, inputs []event.Draft) error {
 	if l.snapshot.now() {
 		l.save()
 	}
+	l.vouch(done)
 	return nil
-}
-
-// cutTurn ends the turn under way of an agent that is to hear something now, or the prompt of an
-// executor. Without an answer it is asked again, with what was said.
-func (l *live) cutTurn(b *event.MailDelivered) {
-	a := l.state.Agent(b.To)
-	if a == nil || b.With != event.WithNow {
-		return
-	}
-	if cut, ok := l.turns[a.Asked]; ok {
-		cut()
-	}
-	if o := l.executors.of(b.To); o != nil {
-		o.interrupt()
-	}
 }
 
 // save saves the state, so that opening the quest is fast.
@@ -538,62 +595,4 @@ func (l *live) close() {
 	if l.stations != nil {
 		l.stations.close(ended(l.state))
 	}
-}
-
-// start begins the call that e asks for, if it asks for one that is still open.
-func (l *live) start(ctx context.Context, e event.Event) error {
-	if _, open := l.state.Calls[e.Seq]; !open {
-		return nil
-	}
-	s := l.services[e.Type]
-	if s == nil {
-		return fmt.Errorf("nothing here answers a %s: the workshop of %s is missing", e.Type, l.state.Rules)
-	}
-	return s.start(ctx, l, e)
-}
-
-// restart begins a call again that was open when the last owner went.
-func (l *live) restart(ctx context.Context, seq uint64) error {
-	for e, err := range l.rt.Ledger.Read(ctx, l.key, seq) {
-		if err != nil {
-			return err
-		}
-		return l.start(ctx, e)
-	}
-	return nil
-}
-
-// launch runs a call in its own goroutine. Its result goes into the mailbox,
-// unless the call was given up.
-func (l *live) launch(ctx context.Context, seq uint64, call func(context.Context) ([]event.Draft, error)) {
-	l.running[seq] = true
-	l.mail.start(func() {
-		ds, err := call(ctx)
-		if err == nil {
-			l.mail.put(ds...)
-		} else if ctx.Err() == nil {
-			l.failed(seq, err)
-		}
-	})
-}
-
-// maxWait is how long a timer waits at most, in microseconds.
-const maxWait = 30 * 24 * 3600 * 1_000_000
-
-func (l *live) startTimer(ctx context.Context, seq uint64, at event.Time) {
-	// A ledger may ask for more than a timer can wait: then it fires early, and the rules
-	// see by the clock that it is not time yet.
-	wait := time.Duration(min(max(at-l.rt.Clock(), 0), maxWait)) * time.Microsecond
-	l.launch(ctx, seq, func(ctx context.Context) ([]event.Draft, error) {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			d := l.input("core", &event.TimerFired{Call: seq})
-			d.Parent = seq
-			return []event.Draft{d}, nil
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	})
 }

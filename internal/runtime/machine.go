@@ -42,7 +42,7 @@ func (m *machine) computer(ctx context.Context, found bool) (c *computer.Compute
 	case m.c != nil:
 		return m.c, nil, nil
 	}
-	opts := computer.Options{Progress: m.l.progress, Found: found, Ports: m.ports}
+	opts := computer.Options{Progress: m.l.progress, Found: found, Ports: m.ports, Epoch: epochOf(m.l.opts.Claim)}
 	if len(m.spec.Network.Allow) > 0 {
 		p := &proxy.Proxy{Rules: m.rules, Log: m.connected, Registries: m.registries}
 		opts.Serve = p.Serve
@@ -165,5 +165,5 @@ func (m *machine) leave(end bool) error {
 		return nil
 	}
 	// One that a killed process left up, and that nobody has used since.
-	return computer.StopAt(ctx, m.place, m.l.driver)
+	return computer.StopOf(ctx, epochOf(m.l.opts.Claim), m.place, m.l.driver)
 }

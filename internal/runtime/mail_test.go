@@ -10,6 +10,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/model"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	all "lyceum/internal/society"
@@ -165,4 +166,40 @@ func TestNowHoldsForTheNextProcess(t *testing.T) {
 		t.Errorf("the next process leaves %s", got)
 	}
 	l.sound(name)
+}
+
+// overloaded is a model that says when it can be asked again.
+type overloaded time.Duration
+
+func (m overloaded) Generate(context.Context, *model.Request, func(model.Delta)) (*model.Answer, error) {
+	return nil, &model.Error{Kind: model.Unavailable, Text: "overloaded", After: time.Duration(m)}
+}
+
+// What a provider says of when it can be asked again is recorded, and the study waits for that.
+func TestAProvidersTimeIsWaitedFor(t *testing.T) {
+	for says, want := range map[time.Duration]time.Duration{90 * time.Minute: 90 * time.Minute, 1<<63 - 1: 24 * time.Hour, -1: 10 * time.Second} {
+		l := newLab(t)
+		l.Societies = all.All()
+		l.Models = func(string, func(string) ([]byte, error)) (model.Model, error) { return overloaded(says), nil }
+		name := l.create(plan(t, "q", "society: stages\n", talks))
+		ctx, leave := context.WithCancel(t.Context())
+		_, _ = l.Run(ctx, name, runtime.RunOptions{OnEvent: func(e event.Event, _ *quest.State) {
+			if e.Type == "timer.set" {
+				leave()
+			}
+		}})
+		leave()
+		var at, ended event.Time
+		for _, e := range l.events(name) {
+			switch b := e.Body.(type) {
+			case *event.SittingEnded:
+				ended = e.Time
+			case *event.TimerSet:
+				at = b.At
+			}
+		}
+		if got := at - ended; got != event.Time(want.Microseconds()) {
+			t.Errorf("a provider that says %v is asked again after %d s, want %v", says, got/1_000_000, want)
+		}
+	}
 }

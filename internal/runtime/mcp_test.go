@@ -175,6 +175,55 @@ rules:
 	}
 }
 
+// TestToolsThatAreNamedAreOfferedAndNoOthers: what a server has besides is neither offered nor called
+// nor compared; a name that it does not have is left out, and told.
+func TestToolsThatAreNamedAreOfferedAndNoOthers(t *testing.T) {
+	l, p := newLab(t), newPeer(t)
+	p.tool("hello", "says hello", says("hello"))
+	p.tool("other", "is another", says("other"))
+	p.tool("third", "is a third", says("third"))
+	p.tool("hello", "says hello", func(context.Context) *mcp.CallToolResult {
+		n := p.count()
+		p.RemoveTools("third")
+		p.tool("other", "is no more what it was", says("other"))
+		p.tool("fourth", "is new", says("fourth"))
+		p.listed(n + 1)
+		return says("hello")(nil)
+	})
+	name := l.create(plan(t, "q", p.with(l, "    tools: [hello, gone]\n"), `
+rules:
+  - on: {turn: 1}
+    call: [{tool: peer__hello, args: {}}]
+  - on: {turn: 2}
+    call: [{tool: peer__other, args: {}}, {tool: peer__gone, args: {}}]
+  - on: {turn: 3}
+    say: "Done."
+`))
+	s := l.run(name)
+	if got := slices.DeleteFunc(slices.Clone(s.Agents[0].ToolNames), func(n string) bool { return !strings.HasPrefix(n, "peer__") }); !slices.Equal(got, []string{"peer__hello"}) {
+		t.Errorf("the agent is offered %v, want peer__hello alone", got)
+	}
+	for _, e := range l.events(name) {
+		switch b := e.Body.(type) {
+		case *event.McpListed:
+			if len(b.Pins) != 1 || len(b.LeftOut) != 1 || b.LeftOut[0] != (event.LeftOut{Name: "peer__gone", Why: "the server does not have it"}) {
+				t.Errorf("it was listed as %+v, want hello pinned, and gone left out as what the server does not have", b)
+			}
+		case *event.McpChanged:
+			t.Errorf("the ledger has %+v, want nothing of tools that nobody named", b)
+		}
+	}
+	if r := l.results(name); len(r) != 1 || !strings.HasSuffix(r[0], "hello") || !slices.Equal(p.calls, []string{"hello"}) {
+		t.Errorf("the agent read %q and the server was called for %v, want hello alone", r, p.calls)
+	}
+	for _, none := range []string{"peer__other", "peer__gone"} {
+		if told := l.heard(s); !strings.Contains(told, `There is no tool \"`+none+`\"`) {
+			t.Errorf("the agent is not told that there is no %s: %s", none, told)
+		}
+	}
+	l.sound(name)
+}
+
 func TestAnAgentWorksWithoutAServerThatIsAway(t *testing.T) {
 	l := newLab(t)
 	name := l.create(plan(t, "q", "mcp: {gone: {url: \"http://127.0.0.1:9/mcp\"}, listed: {url: \"http://127.0.0.1:10/mcp\"}}\n", `

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"lyceum/internal/event"
+	"lyceum/internal/ledger"
 
 	"github.com/go-json-experiment/json"
 )
@@ -55,4 +56,15 @@ func flush(path string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
+}
+
+// first is the hash of a quest's first event.
+func (r *Runtime) first(ctx context.Context, name string) (event.Hash, error) {
+	if head, err := r.Ledger.Head(ctx, name); err == nil && head.Seq == 1 {
+		return head.Hash, nil // it was just made, and is its last
+	}
+	for e, err := range r.Ledger.Read(ctx, name, 1) {
+		return e.Hash, err
+	}
+	return event.Hash{}, ledger.ErrNoQuest
 }

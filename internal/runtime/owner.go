@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
@@ -26,6 +27,9 @@ type owner struct {
 	batch ledger.Batch
 	queue []event.Draft
 	dead  bool
+	// brief, if it is not nil, gives results of the calls among events that nobody need make
+	// outside. They are taken in the same batch.
+	brief func(ctx context.Context, events []event.Event) []event.Draft
 }
 
 // appender and reader are what an owner and a fold need of a ledger.
@@ -41,6 +45,11 @@ type reader interface {
 // and it must not keep the quest from going on.
 var errUnfit = errors.New("the command does not fit an event")
 
+// maxFollowing is how many events can follow from one input. Rules that never come to rest would
+// otherwise take all memory there is, and the disk after that, for a quest that nobody can open
+// again. A lab of 256 agents that all hear of one paper derives some hundreds.
+const maxFollowing = 50_000
+
 var errDead = errors.New("an append has failed before; load the quest again")
 
 // step takes inputs, in order, and returns the events they became and led to,
@@ -52,17 +61,15 @@ func (o *owner) step(ctx context.Context, inputs []event.Draft) (done []event.Ev
 	}
 	// The last step's events have been told and acted on: their place is free.
 	o.batch = ledger.Batch{Quest: o.key, Events: o.batch.Events[:0]}
-	for _, in := range inputs {
-		if err := o.state.Accepts(in.Actor, in.Body); err != nil {
-			refused = append(refused, err)
-			continue
-		}
-		if err := o.feed(in); errors.Is(err, errUnfit) {
-			refused = append(refused, err)
-		} else if err != nil {
-			o.dead = true
-			return nil, refused, err
-		}
+	refused, err = o.feedAll(inputs)
+	if err == nil && o.brief != nil && len(o.batch.Events) > 0 {
+		var more []error
+		more, err = o.feedAll(o.brief(ctx, o.batch.Events))
+		refused = append(refused, more...)
+	}
+	if err != nil {
+		o.dead = true
+		return nil, refused, err
 	}
 	if len(o.batch.Events) == 0 {
 		return nil, refused, nil
@@ -72,6 +79,22 @@ func (o *owner) step(ctx context.Context, inputs []event.Draft) (done []event.Ev
 		return nil, refused, err
 	}
 	return o.batch.Events, refused, nil
+}
+
+// feedAll applies inputs, but for those that cannot come now.
+func (o *owner) feedAll(inputs []event.Draft) (refused []error, err error) {
+	for _, in := range inputs {
+		if err := o.state.Accepts(in.Actor, in.Body); err != nil {
+			refused = append(refused, err)
+			continue
+		}
+		if err := o.feed(in); errors.Is(err, errUnfit) {
+			refused = append(refused, err)
+		} else if err != nil {
+			return refused, err
+		}
+	}
+	return refused, nil
 }
 
 // feed applies one input and everything that follows from it, breadth first.
@@ -97,9 +120,20 @@ func (o *owner) feed(in event.Draft) error {
 		if err != nil {
 			return err
 		}
-		o.queue = append(o.queue, more...)
+		if o.queue = append(o.queue, more...); i >= maxFollowing {
+			return fmt.Errorf("the rules do not come to rest: %d events followed from %s after event %d, the last of them %s; nothing was appended, report this with the ledger", i, in.Body.Type(), o.batch.Events[0].Seq-1, tail(o.batch.Events, 8))
+		}
 	}
 	return nil
+}
+
+// tail names the types of the last events.
+func tail(events []event.Event, n int) string {
+	var names []string
+	for _, e := range events[max(0, len(events)-n):] {
+		names = append(names, e.Actor+" "+string(e.Type))
+	}
+	return strings.Join(names, ", ")
 }
 
 // Decide has the rules decide. A ledger may be a stranger's, and made to have them

@@ -35,6 +35,8 @@ type Plan struct {
 	Sent bool
 	// Run are limits that the quest will be run with: they are checked before there is one.
 	Run event.Limits
+	// Made is told the quest's first event once it is durable, if it is not nil.
+	Made func(event.Event)
 	// Say is told what is worth a person's knowing, if it is not nil.
 	Say func(string)
 

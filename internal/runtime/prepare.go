@@ -64,20 +64,13 @@ func (l *live) startOwn(ctx context.Context, seq uint64, name string, u *agent.U
 			return
 		}
 		folder, refused := l.state.Deliver(l.state.Agent(name), u)
-		most := mostExcerpt(l.state.Agent(name).Limit)
+		window := l.state.Agent(name).Limit
 		spec := tool.Tool{Tool: own.Tool, Writes: !own.Reads, Run: func(ctx context.Context, c tool.Call) (string, error) {
 			if refused != nil {
 				return "", refused
 			}
 			if folder.Excerpt != nil {
-				if folder.Excerpt.Text != "" {
-					return excerptOf(folder.Excerpt.Text, folder.Excerpt, most)
-				}
-				data, err := l.rt.Blob(ctx, folder.Excerpt.Ref)
-				if err != nil {
-					return "", fmt.Errorf("what is recorded of call %d cannot be read", folder.Excerpt.Call)
-				}
-				return excerptOf(string(data), folder.Excerpt, most)
+				return l.rt.Excerpt(ctx, folder.Excerpt, window)
 			}
 			if folder.Path != "" {
 				if err := l.deliver(ctx, c.Home, folder); err != nil {

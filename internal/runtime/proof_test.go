@@ -203,7 +203,7 @@ func TestVerifyDoesNotBreakDownOnNonsense(t *testing.T) {
 	bad := &event.QuestCreated{Agents: []event.AgentSpec{{Name: "../../up"}}, Name: "bad", Rules: "solo/4"}
 	e, err := event.Seal("bad", 1, event.Hash{}, event.Draft{Actor: "person", Body: bad})
 	must(t, err)
-	if _, err := l.Adopt(t.Context(), "bad", []event.Event{e}); err == nil {
+	if _, err := l.Adopt(t.Context(), "bad", []event.Event{e}, nil); err == nil {
 		t.Error("an agent whose name is a path was taken over")
 	}
 }

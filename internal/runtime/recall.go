@@ -109,8 +109,14 @@ func (l *live) knownAnswer(ctx context.Context, name string, q *recalling) *even
 		if wait == nil {
 			q.release = release
 			d := l.lookUp(ctx, name, q)
+			if d == nil {
+				// Nobody here asks it, and somebody in another process may: then it is known by and by.
+				let := l.alone(ctx, q.Exact)
+				q.release = func() { let(); release() }
+				d = l.lookUp(ctx, name, q)
+			}
 			if d != nil {
-				release()
+				q.release()
 			}
 			return d
 		}
@@ -120,6 +126,36 @@ func (l *live) knownAnswer(ctx context.Context, name string, q *recalling) *even
 			return nil
 		case <-model.Wanted(ctx).Done():
 			return nil
+		}
+	}
+}
+
+// The pauses between two looks whether another process still asks a question.
+const (
+	firstLook = 5 * time.Millisecond
+	lastLook  = 250 * time.Millisecond
+)
+
+// alone waits until no other process asks a question, and keeps it until it is let go. Where questions
+// cannot be locked, each process asks: that costs an answer, and is no failure of the quest.
+func (l *live) alone(ctx context.Context, key event.Hash) (let func()) {
+	for pause := firstLook; ; pause = min(2*pause, lastLook) {
+		let, ok, err := l.answers.Ask(key)
+		switch {
+		case ok:
+			return let
+		case err != nil:
+			return func() {}
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return func() {}
+		case <-model.Wanted(ctx).Done():
+			timer.Stop()
+			return func() {}
 		}
 	}
 }

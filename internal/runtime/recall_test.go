@@ -236,6 +236,61 @@ func TestEqualQuestionsAtOnceAskOnce(t *testing.T) {
 	}
 }
 
+// Quests of several processes, each with a runtime of its own on one home, ask once as well; and when the process that asks
+// is gone without an answer, another one asks.
+func TestEqualQuestionsOfSeveralProcessesAskOnce(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		first := newRecalls(t)
+		asking, answer := make(chan struct{}, 8), make(chan struct{})
+		first.replies = func(i int64, _ *model.Request) (*model.Answer, error) {
+			asking <- struct{}{}
+			<-answer
+			return saying(fmt.Sprint(i)), nil
+		}
+		const n = 4
+		ctx, kill := context.WithCancel(context.Background())
+		defer kill()
+		var wg sync.WaitGroup
+		called := make(chan struct{}, n)
+		for i := range n {
+			r := first
+			if i > 0 {
+				r = &recalls{lab: openLab(t, first.Home, nil), oracle: first.oracle}
+				r.Clock, r.Embedder, r.Models = first.Clock, first.Embedder, first.Models
+			}
+			name := r.create(r.asking(fmt.Sprintf("q-%d", i), "cache: exact\n", "Why?"))
+			within := context.Background()
+			if i == 0 {
+				within = ctx
+			}
+			wg.Go(func() {
+				_, err := r.Run(within, name, runtime.RunOptions{OnEvent: func(e event.Event, _ *quest.State) {
+					if e.Type == "model.call" {
+						called <- struct{}{}
+					}
+				}})
+				if err != nil && within.Err() == nil {
+					t.Error(err)
+				}
+			})
+			<-called
+			if i == 0 {
+				<-asking
+			}
+		}
+		want := int64(1)
+		if gone {
+			kill() // its answer comes to nothing
+			want = 2
+		}
+		close(answer)
+		wg.Wait()
+		if got := first.asked.Load(); got != want {
+			t.Errorf("%d quests of as many processes asked the model %d times, want %d (the first gone: %v)", n, got, want, gone)
+		}
+	}
+}
+
 func TestWhenTheFirstFailsTheNextAsks(t *testing.T) {
 	r := newRecalls(t)
 	begun, go_ := make(chan struct{}), make(chan struct{})

@@ -150,7 +150,7 @@ func (r *Runtime) seed(ctx context.Context, s *quest.State) (*repo.Seed, error) 
 	if s.Repo == nil {
 		return nil, nil
 	}
-	return repo.NewSeed(ctx, r.Blobs, s.Repo.Tree, boundsOf(s))
+	return repo.NewSeed(ctx, r.Blobs, s.Repo.Tree, BoundsOf(s))
 }
 
 // seeded furnishes a home with a tree, a repository if there is one, and the quest's skills.

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,6 +63,19 @@ func shorten(s string, atHead, atEnd int, call uint64, ref event.Ref) string {
 		how = fmt.Sprintf("%s(call: %d, from: %d) shows them", quest.ReadResult, call, head+1)
 	}
 	return front + fmt.Sprintf("[… lines %d to %d of %d left out, %d of %d bytes; %s …]\n", head+1, tail, len(list), len(strings.Join(list[head:tail], "")), len(s), how) + back
+}
+
+// Excerpt is what a call of read_result shows, of an agent with that window.
+func (r *Runtime) Excerpt(ctx context.Context, x *quest.Excerpt, window int64) (string, error) {
+	text := x.Text
+	if text == "" {
+		data, err := r.Blob(ctx, x.Ref)
+		if err != nil {
+			return "", fmt.Errorf("what is recorded of call %d cannot be read", x.Call)
+		}
+		text = string(data)
+	}
+	return excerptOf(text, x, mostExcerpt(window))
 }
 
 // excerptOf returns the lines of a recorded result that an agent asks for, in at most max

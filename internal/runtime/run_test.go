@@ -50,6 +50,12 @@ func TestRunReachesTheAnswer(t *testing.T) {
 		if !errors.Is(err, runtime.ErrExists) {
 			t.Fatalf("got %v", err)
 		}
+		claim, err := l.Ledger.Claim(t.Context(), name)
+		must(t, err)
+		defer claim.Release()
+		if _, err := l.Create(t.Context(), plan(t, "q", "", simple)); !errors.Is(err, runtime.ErrExists) {
+			t.Errorf("made again while somebody runs it: got %v, want ErrExists", err)
+		}
 	})
 }
 

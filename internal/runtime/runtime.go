@@ -58,7 +58,7 @@ type Measured struct {
 }
 
 // Runtime is what quests run on. All exported fields must be set, but Workshops,
-// Known, Forward, Executors, Measure, Embedder, Secrets, Servers, Registries, Patience, Room, Notice and
+// Known, Forward, Executors, Measure, Embedder, Secrets, Servers, Registries, Patience, Room, Notice, Vouch and
 // Computers.
 type Runtime struct {
 	Ledger ledger.Store
@@ -108,6 +108,10 @@ type Runtime struct {
 	// Notice is told of each event of every quest that runs here, once it is durable; nil
 	// tells nobody.
 	Notice func(event.Event, *quest.State)
+	// Vouch has what quests come to signed; nil leaves them unsigned.
+	Vouch Voucher
+	// Glancers make what lists say of a quest; it is kept when the quest is made and when it comes to rest.
+	Glancers []Glancer
 
 	headers  secretValues
 	logins   logins
@@ -153,8 +157,18 @@ func (r *Runtime) secrets() (out []string) {
 }
 
 // Redact takes secrets out of a text of the world.
-func (r *Runtime) Redact(s string) string {
-	for _, secret := range r.secrets() {
+func (r *Runtime) Redact(s string) string { return r.hidden().redact(s) }
+
+// hidden are the secrets that are known now. Finding them out takes longer than looking for them, so
+// whoever has several texts asks once.
+func (r *Runtime) hidden() hidden { return r.secrets() }
+
+// hidden are secrets that must not stand in any text, if they are long enough to be looked for.
+type hidden []string
+
+// redact takes them out of a text.
+func (h hidden) redact(s string) string {
+	for _, secret := range h {
 		if len(secret) >= minSecret && strings.Contains(s, secret) {
 			s = strings.ReplaceAll(s, secret, "[key]")
 		}
@@ -242,8 +256,18 @@ func (r *Runtime) agentDir(name, agent string) string {
 	return filepath.Join(r.QuestDir(name), "agents", agent)
 }
 
-// Blob reads a blob, wherever it is kept, and checks it.
+// Blob reads a blob, wherever it is kept, and checks it. In the place of one that was redacted
+// there are words that say so.
 func (r *Runtime) Blob(ctx context.Context, ref event.Ref) ([]byte, error) {
+	data, err := r.Whole(ctx, ref)
+	if errors.Is(err, blob.ErrNotFound) && r.IsRedacted(ctx, ref.Hash) {
+		return []byte(event.Redacted), nil
+	}
+	return data, err
+}
+
+// Whole reads a blob as it was stored, wherever it is kept, and checks it.
+func (r *Runtime) Whole(ctx context.Context, ref event.Ref) ([]byte, error) {
 	data, err := r.Ledger.Blob(ctx, ref.Hash)
 	if errors.Is(err, ledger.ErrNoBlob) {
 		data, err = r.Blobs.Get(ctx, ref.Hash)
@@ -260,11 +284,43 @@ func (r *Runtime) Blob(ctx context.Context, ref event.Ref) ([]byte, error) {
 // Load returns a quest's state: from its snapshot, if there is a true one, and
 // the events since.
 func (r *Runtime) Load(ctx context.Context, name string) (*quest.State, error) {
+	o, err := r.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return o.State, nil
+}
+
+// Opened is a quest that was loaded and may be run next, without being read again. Its State is Run's from then on.
+type Opened struct {
+	State *quest.State
+	due   due
+}
+
+// Open is Load for whoever looks at a quest before it is run.
+func (r *Runtime) Open(ctx context.Context, name string) (*Opened, error) {
 	s, due, err := r.load(ctx, name)
-	if err == nil && due.now() {
+	if err != nil {
+		return nil, err
+	}
+	if due.now() {
 		_ = due.save(r, name, s) // whoever looks next need not read all that again
 	}
-	return s, err
+	return &Opened{s, due}, nil
+}
+
+// take returns what was opened if nothing has happened since, and loads the quest otherwise.
+func (r *Runtime) take(ctx context.Context, name string, o *Opened) (*quest.State, due, error) {
+	if o != nil {
+		head, err := r.Ledger.Head(ctx, name)
+		if err != nil {
+			return nil, due{}, err
+		}
+		if head.Seq == o.State.Seq && head.Hash == o.State.Hash {
+			return o.State, o.due, nil
+		}
+	}
+	return r.load(ctx, name)
 }
 
 // load is Load, and says when the next snapshot is due.

@@ -2,163 +2,103 @@ package runtime
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
+	"time"
 
-	"lyceum/internal/event"
 	"lyceum/internal/ledger"
 	"lyceum/internal/quest"
 )
 
-// For each quest a server runs in the background there is a mark file in the home. The
-// next server reads the marks to know which quests to resume. A mark holds the hash of
-// the quest's first event: another quest of the same name is not the one that was meant.
-// Of a quest that waits for a person it also says how the quest stands, so that the next
-// server need not read a thousand ledgers of which nobody wants anything. A process that runs a quest without a server removes its mark.
+// For each quest a server runs in the background there is a row in the store (ledger.Wants). The
+// next server reads the rows to know which quests to resume. Of a quest that waits for a person
+// a row also says how the quest stands, so that the next server need not read a thousand ledgers
+// of which nobody wants anything. A process that runs a quest without a server takes its row away.
 
-func (r *Runtime) markPath(name string) string { return filepath.Join(r.marks(), name) }
-
-func (r *Runtime) marks() string { return filepath.Join(r.Home, "serving") }
-
-// mark notes that a server of this home runs a quest, or forgets it. The caller has
-// claimed the quest.
+// mark notes that a server runs a quest, or forgets it. The caller has claimed the quest. What was
+// noted of it before is left as it is: that it rests holds only as long as its head stands.
 func (r *Runtime) mark(ctx context.Context, name string, served bool) error {
 	if !served {
-		return r.unmark(name)
+		return r.unmark(ctx, name)
 	}
-	first, err := r.first(ctx, name)
-	if err == nil {
-		err = ReplaceFile(r.markPath(name), []byte(first.String()+"\n"))
+	w, err := r.Ledger.Wanted(ctx, name)
+	if err != nil || w != nil {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("note that a server runs it: %w", err)
-	}
-	return nil
+	return r.Ledger.Want(ctx, ledger.Wanted{Quest: name})
 }
 
-func (r *Runtime) unmark(name string) error { return RemoveIfThere(r.markPath(name)) }
+func (r *Runtime) unmark(ctx context.Context, name string) error { return r.Ledger.Unwant(ctx, name) }
 
-// Unmark takes away a mark that is of no more use, unless somebody runs the quest now.
-// If that fails it is looked at again.
-func (r *Runtime) Unmark(name string) {
-	release, err := r.Ledger.Claim(name)
+// Unmark has no server go on with a quest any more, unless somebody runs the quest now. If that fails
+// it is looked at again.
+func (r *Runtime) Unmark(ctx context.Context, name string) {
+	claim, err := r.Ledger.Claim(ctx, name)
 	if err != nil {
 		return
 	}
-	defer release()
-	_ = r.unmark(name)
+	defer claim.Release()
+	_ = r.unmark(ctx, name)
 }
 
-// IsMarked reports whether a server runs a quest, or goes on with it when it is back.
-func (r *Runtime) IsMarked(name string) bool {
-	_, err := os.Stat(r.markPath(name))
-	return err == nil
-}
-
-// Mark is a quest that a server ran when it ended.
-type Mark struct {
-	Name string
-	// Rest is how it stands if it waits for a person, nil if its ledger must be read to know.
-	Rest *Rest
-}
-
-// Rest is what a server knows of a quest that waits for a person.
-type Rest struct {
-	// Seq and Hash are of its last event: if there are others, nothing here holds.
-	Seq  uint64
-	Hash event.Hash
-	// Inbox is the last command that it has taken, Due when its first question expires, 0 for
-	// never.
-	Inbox int64
-	Due   event.Time
+// IsMarked reports whether a server runs a quest, or goes on with it when it is back. Where the store
+// cannot say, it is taken to.
+func (r *Runtime) IsMarked(ctx context.Context, name string) bool {
+	w, err := r.Ledger.Wanted(ctx, name)
+	return err != nil || w != nil
 }
 
 // RestOf is how a quest stands that waits for a person.
-func RestOf(s *quest.State) *Rest {
-	return &Rest{Seq: s.Seq, Hash: s.Hash, Inbox: s.Inbox, Due: s.Due()}
+func RestOf(s *quest.State) *ledger.Rest {
+	return &ledger.Rest{Seq: s.Seq, Hash: s.Hash, Inbox: s.Inbox, Due: s.Due()}
 }
 
-// At reports whether it holds for a ledger that ends there.
-func (r *Rest) At(head ledger.Head) bool { return r.Seq == head.Seq && r.Hash == head.Hash }
+// noteTime is how long a run that has ended waits for the store to note it.
+const noteTime = 5 * time.Second
 
-const restForm = "waits %d %s %d %d\n"
-
-// markRest adds to a quest's mark how it stands. The caller has claimed the quest.
-func (r *Runtime) markRest(name string, rest *Rest) error {
-	data, err := os.ReadFile(r.markPath(name))
-	if err != nil {
-		return err
+// served notes what becomes of a quest whose run, for a server, has ended: whether it is kept, and how
+// it stands if it waits. It does so though ctx has ended: a server that goes away is no reason to
+// forget. If it fails, the quest is looked at again, and left alone if it rests. The caller has
+// claimed the quest.
+func (r *Runtime) served(ctx context.Context, name string, s *quest.State, failed error, keep bool) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+	defer cancel()
+	switch {
+	case !keep:
+		_ = r.unmark(ctx, name)
+	case failed == nil && s.Waiting():
+		_ = r.Ledger.Want(ctx, ledger.Wanted{Quest: name, Rest: RestOf(s)})
 	}
-	first, _, _ := strings.Cut(string(data), "\n")
-	return ReplaceFile(r.markPath(name), fmt.Appendf(nil, "%s\n"+restForm, first, rest.Seq, rest.Hash, rest.Inbox, rest.Due))
 }
 
-// readRest reads what markRest wrote, nil if that is not there.
-func readRest(line string) *Rest {
-	var rest Rest
-	var hash string
-	if n, err := fmt.Sscanf(line, restForm, &rest.Seq, &hash, &rest.Inbox, &rest.Due); n != 4 || err != nil {
-		return nil
-	}
-	var err error
-	if rest.Hash, err = event.ParseHash(hash); err != nil {
-		return nil
-	}
-	return &rest
-}
-
-// Marked are the quests that a server ran when it ended.
-func (r *Runtime) Marked(ctx context.Context) ([]Mark, error) {
-	list, err := os.ReadDir(r.marks())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+// Marked are the quests that a server ran when it ended. Rest is nil of those whose ledger must be
+// read to know how they stand.
+func (r *Runtime) Marked(ctx context.Context) ([]ledger.Wanted, error) {
+	list, err := r.Ledger.AllWanted(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look which quests the last server ran: %w", err)
 	}
-	var all []Mark
-	for _, f := range list {
-		if m := r.MarkOf(ctx, f.Name()); m != nil {
-			all = append(all, *m)
-		}
+	for i := range list {
+		r.check(ctx, &list[i])
 	}
-	return all, nil
+	return list, nil
 }
 
-// MarkOf is the mark of a quest, nil if it has none. One that another quest of the name left
-// is taken away.
-func (r *Runtime) MarkOf(ctx context.Context, name string) *Mark {
-	if !event.ValidName(name) {
+// MarkOf is what is noted of a quest that is to run, nil of any other.
+func (r *Runtime) MarkOf(ctx context.Context, name string) *ledger.Wanted {
+	w, err := r.Ledger.Wanted(ctx, name)
+	if err != nil || w == nil {
 		return nil
 	}
-	data, err := os.ReadFile(r.markPath(name))
-	if err != nil {
-		return nil
-	}
-	mine, more, _ := strings.Cut(string(data), "\n")
-	first, err := r.first(ctx, name)
-	switch {
-	case err != nil && !errors.Is(err, ledger.ErrNoQuest):
-		return nil
-	case err != nil || mine != first.String():
-		r.Unmark(name)
-		return nil
-	}
-	m := &Mark{Name: name, Rest: readRest(more)}
-	if head, err := r.Ledger.Head(ctx, name); m.Rest != nil && (err != nil || !m.Rest.At(head)) {
-		m.Rest = nil
-	}
-	return m
+	r.check(ctx, w)
+	return w
 }
 
-// first is the hash of a quest's first event.
-func (r *Runtime) first(ctx context.Context, name string) (event.Hash, error) {
-	for e, err := range r.Ledger.Read(ctx, name, 1) {
-		return e.Hash, err
+// check forgets how a quest stood that has moved on.
+func (r *Runtime) check(ctx context.Context, w *ledger.Wanted) {
+	if w.Rest == nil {
+		return
 	}
-	return event.Hash{}, ledger.ErrNoQuest
+	if head, err := r.Ledger.Head(ctx, w.Quest); err != nil || !w.Rest.At(head) {
+		w.Rest = nil
+	}
 }

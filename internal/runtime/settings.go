@@ -167,6 +167,8 @@ func (c *creation) from(key string, asked map[string]string) string {
 			return by
 		}
 		return FromQuest
+	case c.filled[top] != "":
+		return FromProfile + " " + c.filled[top]
 	case top == "mcp", key == "model" && c.plan.Spec.Model != "":
 		return FromConfig
 	case key == "computer.allow_write" && c.spoken.AllowWrite == nil, key == "computer.deny_read" && c.spoken.DenyRead == nil && c.rt.DenyRead != nil:

@@ -67,14 +67,14 @@ func (r *Runtime) Computer(ctx context.Context, name, who string, progress func(
 // homes restores the homes of a quest that was cleaned. Whoever owns the quest has
 // done so, and must not be disturbed.
 func (r *Runtime) homes(ctx context.Context, name string, s *quest.State) error {
-	release, err := r.Ledger.Claim(name)
+	claim, err := r.Ledger.Claim(ctx, name)
 	if errors.Is(err, ledger.ErrClaimed) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer claim.Release()
 	return r.prepare(ctx, name, s)
 }
 
@@ -92,8 +92,8 @@ func (r *Runtime) machine(ctx context.Context, name string, of *quest.State) (co
 	return d, s, err
 }
 
-// boundsOf is what a quest lets its agents read and write: without computers it says nothing of that.
-func boundsOf(s *quest.State) workspace.Bounds {
+// BoundsOf is what a quest lets its agents read and write: without computers it says nothing of that.
+func BoundsOf(s *quest.State) workspace.Bounds {
 	if s.Computer == nil {
 		return workspace.Bounds{}
 	}
@@ -110,7 +110,7 @@ func (r *Runtime) Machine(ctx context.Context, of *quest.State) (d computer.Driv
 	c := of.Computer
 	s = computer.Spec{
 		Driver: c.Driver, Network: computer.Network{Open: c.Network.Open, Allow: c.Network.Allow}, Limits: limitsOf(c.Limits),
-		Digests: r.digests(), Fixed: fixed(of), Bounds: boundsOf(of),
+		Digests: r.digests(), Fixed: fixed(of), Bounds: BoundsOf(of),
 	}
 	if c.Dockerfile != nil {
 		if s.Dockerfile, err = r.Blob(ctx, *c.Dockerfile); err != nil {

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -180,13 +181,19 @@ func (l *live) skillSpec(own *quest.OwnTool, window int64) tool.Tool {
 		return spec
 	}
 	spec.Tell = func(ctx context.Context, c tool.Call) (string, string, error) {
-		return shelf.Read(ctx, own.Name, string(c.Args), window)
+		text, outcome, err := shelf.Read(ctx, own.Name, string(c.Args), window)
+		var by quest.WorkingBy
+		if err != nil || json.Unmarshal([]byte(outcome), &by) != nil {
+			return text, outcome, err
+		}
+		return text, outcome, skill.Used(l.rt.Home, by.Name, l.rt.Clock())
 	}
 	return spec
 }
 
-// take puts an asset into a home. What is there is not replaced, so a call that is made again
-// says that it is there; nothing that an agent put in the way is followed.
+// take puts an asset into a home. What is there is not replaced, but for the asset itself: a call that
+// is made again after a crash finds what it has put there. Nothing that an agent put in the way is
+// followed.
 func (s *Shelf) take(ctx context.Context, c tool.Call) (string, error) {
 	var in skillArgs
 	if err := json.Unmarshal(c.Args, &in); err != nil {
@@ -212,20 +219,40 @@ func (s *Shelf) take(ctx context.Context, c tool.Call) (string, error) {
 	if err := c.Home.MkdirAll(path.Dir(to), 0o755); err != nil {
 		return "", fmt.Errorf("there is no way to put a file at %s in your workspace: move away what is there", to)
 	}
-	if err := writeNew(c.Home, to, data); errors.Is(err, os.ErrExist) {
+	if err := place(c.Home, to, data, a.Exec); errors.Is(err, os.ErrExist) {
 		return "", fmt.Errorf("there is a %s already: name another place under to, or move it away", to)
 	} else if err != nil {
 		return "", err
-	}
-	if a.Exec {
-		if err := c.Home.Chmod(to, 0o755); err != nil {
-			return "", err
-		}
 	}
 	if err := giveAll(c.Home, to); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%s of the skill %s is at %s, %d bytes.", a.Path, in.Skill, to, len(data)), nil
+}
+
+// place puts a file where nothing is, whole or not at all; the same file that is there already is
+// where it should be.
+func place(home *os.Root, to string, data []byte, exec bool) error {
+	if info, err := home.Lstat(to); err == nil {
+		have, err := []byte(nil), error(nil)
+		if info.Mode().IsRegular() && info.Size() == int64(len(data)) {
+			have, err = home.ReadFile(to)
+		}
+		if err == nil && info.Mode().IsRegular() && bytes.Equal(have, data) && (info.Mode().Perm()&0o100 != 0) == exec {
+			return nil
+		}
+		return os.ErrExist
+	}
+	part := path.Join(path.Dir(to), ".part-"+event.HashOf([]byte(to + "\n" + string(data))).String()[:16])
+	_ = home.Remove(part) // what a process left that was killed
+	err := writeNew(home, part, data)
+	if err == nil && exec {
+		err = home.Chmod(part, 0o755)
+	}
+	if err == nil {
+		err = home.Link(part, to)
+	}
+	return errors.Join(err, home.Remove(part))
 }
 
 // scriptSchema is what every program of a skill takes.
@@ -262,6 +289,13 @@ func (l *live) openSkills(ctx context.Context) (err error) {
 		return err
 	}
 	for _, t := range l.shelf.scripts() {
+		run, name := t.Tell, strings.TrimPrefix(t.Source, knowledge.Skill+":")
+		t.Tell = func(ctx context.Context, c tool.Call) (string, string, error) {
+			if err := skill.Used(l.rt.Home, name, l.rt.Clock()); err != nil {
+				return "", "", err
+			}
+			return run(ctx, c)
+		}
 		if _, clash := l.tools.Lookup(t.Name); !clash { // as the catalogue does, which has named it
 			if err := l.tools.Add(t); err != nil {
 				return err
@@ -361,10 +395,10 @@ func bring(c *knowledge.Catalogue, b *event.ToolsShown) {
 	}
 }
 
-// mark is what stands before a file that looks like rules or a skill and is read like any other:
+// Mark is what stands before a file that looks like rules or a skill and is read like any other:
 // it is a stranger's, whoever wrote it. Only agents that have rules need to know.
-func (l *live) mark(spec tool.Tool, args string) string {
-	if l.state.Knowledge == nil || !spec.Reads || spec.Source != "" {
+func Mark(s *quest.State, spec tool.Tool, args string) string {
+	if s.Knowledge == nil || !spec.Reads || spec.Source != "" {
 		return ""
 	}
 	var given map[string]any

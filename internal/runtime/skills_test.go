@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -205,4 +206,52 @@ rules:
 		t.Errorf("a tool that only the skill names was answered with %q", got)
 	}
 	l.sound(name)
+}
+
+// A process that is killed after it has put an asset into the home, before that is durable, or in the middle of it: the call
+// is made again, finds its own file, and leaves nothing else. Another file at that place stays, and is said.
+func TestAnAssetIsPutOnceWhoeverIsKilled(t *testing.T) {
+	for state, want := range map[string]string{"nothing": "is at mine/table.csv, 7 bytes", "whole": "is at mine/table.csv, 7 bytes", "part": "is at mine/table.csv, 7 bytes", "another": "there is a mine/table.csv already"} {
+		t.Run(state, func(t *testing.T) {
+			l := newLab(t)
+			p := plan(t, "q", "discover: true\ntools: [read_file, write_file]\n", readsASkill)
+			lay(t, p.Dir, someSkills())
+			name := l.create(p)
+			ctx, kill := context.WithCancel(t.Context())
+			_, _ = l.Run(ctx, name, runtime.RunOptions{OnEvent: func(e event.Event, _ *quest.State) {
+				if e.Type == "tool.call" && e.Tool == quest.LoadAsset {
+					kill()
+				}
+			}})
+			kill()
+			if got := l.outputs(name, quest.LoadAsset); len(got) != 0 {
+				t.Fatalf("the call was answered before the kill: %q", got)
+			}
+			mine := filepath.Join(l.home(name, "agent-0"), "mine")
+			must(t, os.RemoveAll(mine)) // whatever it came to in this run
+			must(t, os.MkdirAll(mine, 0o755))
+			left := map[string]string{"whole": "6,7,42\n", "another": "7,6,42\n"}[state]
+			if left != "" {
+				must(t, os.WriteFile(filepath.Join(mine, "table.csv"), []byte(left), 0o644))
+			}
+			if state == "part" {
+				part := event.HashOf([]byte("mine/table.csv\n6,7,42\n")).String()[:16]
+				must(t, os.WriteFile(filepath.Join(mine, ".part-"+part), []byte("6,"), 0o644))
+			}
+			l.run(name)
+			if got := l.outputs(name, quest.LoadAsset); len(got) != 1 || !strings.Contains(got[0], want) {
+				t.Errorf("the call that was made again is answered %q, want %q", got, want)
+			}
+			if left == "" {
+				left = "6,7,42\n"
+			}
+			if got, err := os.ReadFile(filepath.Join(mine, "table.csv")); err != nil || string(got) != left {
+				t.Errorf("the file is %q, %v, want %q", got, err, left)
+			}
+			if list, err := os.ReadDir(mine); err != nil || len(list) != 1 {
+				t.Errorf("beside it there is %v, %v", list, err)
+			}
+			l.sound(name)
+		})
+	}
 }

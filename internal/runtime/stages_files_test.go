@@ -99,6 +99,17 @@ func TestCopiesThatFindNoPlace(t *testing.T) {
 	l.sound(name)
 }
 
+// aPDF is a PDF whose one page says some words.
+func aPDF(t *testing.T, words string) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	z := zlib.NewWriter(&packed)
+	_, err := fmt.Fprintf(z, "BT /F 10 Tf 72 700 Td (%s) Tj ET", words)
+	must(t, errors.Join(err, z.Close()))
+	return fmt.Appendf(nil, "%%PDF-1.4\n1 0 obj << /Type /Catalog /Pages << /Kids [2 0 R] >> >> endobj\n2 0 obj << /Contents 3 0 R /Resources << /Font << /F << /Subtype /Type1 >> >> >> >> endobj\n"+
+		"3 0 obj << /Filter /FlateDecode /Length %d >> stream\n%s\nendstream endobj\n", packed.Len(), packed.String())
+}
+
 // The text of a PDF lies beside its copy, without keys; where there is none, the prompt says why.
 func TestTheTextOfAPDF(t *testing.T) {
 	l := newStages(t, nil)
@@ -106,14 +117,7 @@ func TestTheTextOfAPDF(t *testing.T) {
 	l.Secrets = func() []string { return []string{key} }
 	name := l.create(plan(t, "q", "society: stages\n", talks))
 	l.rests(name)
-	file := func(words string) []byte {
-		var packed bytes.Buffer
-		z := zlib.NewWriter(&packed)
-		_, err := fmt.Fprintf(z, "BT /F 10 Tf 72 700 Td (%s) Tj ET", words)
-		must(t, errors.Join(err, z.Close()))
-		return fmt.Appendf(nil, "%%PDF-1.4\n1 0 obj << /Type /Catalog /Pages << /Kids [2 0 R] >> >> endobj\n2 0 obj << /Contents 3 0 R /Resources << /Font << /F << /Subtype /Type1 >> >> >> >> endobj\n"+
-			"3 0 obj << /Filter /FlateDecode /Length %d >> stream\n%s\nendstream endobj\n", packed.Len(), packed.String())
-	}
+	file := func(words string) []byte { return aPDF(t, words) }
 	l.shows(name, "Read these.", media.File{Name: "Paper.pdf", Data: file("The error is 0.42 with " + key + ".")}, media.File{Name: "paper.pdf.TXT", Data: []byte("mine")}, media.File{Name: "scan.pdf", Data: file("")})
 	s := l.rests(name)
 	var call *event.FilesCall

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lyceum/internal/event"
+	"lyceum/internal/media"
 	"lyceum/internal/runtime/service"
 )
 
@@ -33,6 +34,7 @@ func TestAReviewOfTheMaterials(t *testing.T) {
 	} {
 		must(t, os.WriteFile(filepath.Join(old, name), []byte(text), 0o600))
 	}
+	must(t, os.WriteFile(filepath.Join(old, "scan.pdf"), aPDF(t, "1. The axes have no names."), 0o600))
 	must(t, os.Symlink("referee.md", filepath.Join(old, "link.md")))
 	name := l.create(at)
 	l.rests(name)
@@ -48,6 +50,7 @@ func TestAReviewOfTheMaterials(t *testing.T) {
 		"3: The units are missing of old/more":           "is no file that the homes of this quest began with",
 		"5: The units are missing of old/image.bin":      "is no text",
 		"6: The units are missing of old/link.md":        "is no file that the homes",
+		"7: The units are missing of old/scan.pdf":       `no point quotes "1. The axes have no names."`,
 	} {
 		if got := say(words); !strings.Contains(got, want) {
 			t.Errorf("%s\nis answered %q\nwant %q in it", words, got, want)
@@ -77,6 +80,45 @@ func TestAReviewOfTheMaterials(t *testing.T) {
 	}
 	if given != 1 {
 		t.Errorf("%d reviews are given, want 1", given)
+	}
+	l.sound(name)
+}
+
+// TestAReviewThatSomebodySends in the conversation is one of the study's as well, a PDF too: it is read as it was sent,
+// whatever became of the copy in the home. What nobody sent is none.
+func TestAReviewThatSomebodySends(t *testing.T) {
+	l := newStages(t, service.Stages{})
+	name := l.create(plan(t, "q", "society: stages\ntools: [write_file, read_file]\n", strings.Replace(hands, "old/referee.md", "files/7/referee.md", 1)))
+	l.rests(name)
+	l.shows(name, "Here is what they say.", media.File{Name: "report.pdf", Data: aPDF(t, "1. The test months leak into the fit.")}, media.File{Name: "referee.md", Data: []byte("1. The units are missing.\n2. And so are the dates.\n")})
+	l.rests(name)
+	folder := ""
+	for _, e := range l.events(name) {
+		if b, ok := e.Body.(*event.FilesCall); ok {
+			folder = b.Folder
+		}
+	}
+	say := func(words string) string {
+		t.Helper()
+		l.says(name, words)
+		l.rests(name)
+		return lastAnswer(t, l.events(name))
+	}
+	must(t, os.WriteFile(filepath.Join(l.QuestDir(name), "agents", "researcher", folder, "referee.md"), []byte("1. Praise alone, and nothing else."), 0o600))
+	for _, c := range [][2]string{
+		{"1: The units are missing of files/1/referee.md", "nor a file that came with a message"},
+		{"2: The units are missing of " + folder + "/other.md", "nor a file that came with a message"},
+		{"3: The units are missing of " + folder + "/referee.md", `no point quotes "2. And so are the dates."`},
+		{"4: Praise alone, and nothing of " + folder + "/referee.md", "which is not in"},
+		{"5: Praise alone, and nothing of " + folder + "/report.pdf", "which is not in"},
+		{"6: test months leak into of " + folder + "/report.pdf", "The review is handed in."},
+	} {
+		if got := say(c[0]); !strings.Contains(got, c[1]) {
+			t.Errorf("%s\nis answered %q\nwant %q in it", c[0], got, c[1])
+		}
+	}
+	if given := collect[*event.ReviewGiven](l.events(name)); len(given) != 1 || given[0].Source != folder+"/report.pdf" {
+		t.Errorf("the reviews are %+v, want the one that was sent", given)
 	}
 	l.sound(name)
 }

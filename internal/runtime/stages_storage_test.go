@@ -225,3 +225,75 @@ func TestAStudyAtItsLimitOfStorage(t *testing.T) {
 		l.sound(name)
 	})
 }
+
+// A limit of storage that is reached anywhere in a study: the call that has no room is refused with
+// the reason and nothing of it is done; made once more with a higher limit it is, and the study comes
+// to what it comes to without that.
+func TestAStudyReachesItsLimitAnywhere(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	var again strings.Builder
+	for line := range strings.Lines(course) {
+		if strings.HasPrefix(line, "    call: ") {
+			fmt.Fprintf(&again, "  - on: {last: \"AGAIN call-%02d\"}\n%s", calls, line)
+			calls++
+		}
+	}
+	script := strings.Replace(course, "rules:\n", "rules:\n"+again.String(), 1)
+	begin := func(t *testing.T) (*lab, string) {
+		l := newLab(t)
+		l.Societies = all.All()
+		name := l.create(plan(t, "q", "society: stages\n", script))
+		for _, policy := range []string{"baseline-first", "idea-first", "result-first"} {
+			l.post(name, &event.StudyOrder{Action: event.SteerWaive, What: policy, Reason: "it is about storage"})
+		}
+		return l, name
+	}
+	l, name := begin(t)
+	first := l.leave(name).Spent.Stored
+	l.says(name, "BEGIN")
+	s := l.leave(name)
+	want, last := made(s), s.Spent.Stored
+	if !strings.Contains(want, "paper-1") {
+		t.Fatalf("undisturbed the study comes to\n%s", want)
+	}
+	refused := map[string]int{}
+	step := (last - first) / int64(need.Times(12, 60))
+	for limit := first + 1; limit < last; limit += step {
+		l, name := begin(t)
+		l.post(name, &event.BudgetRaised{Limits: event.Limits{Storage: new(limit)}})
+		l.says(name, "BEGIN")
+		s := l.leave(name)
+		var asked []event.Event
+		for _, e := range l.events(name) {
+			if e.Type == "tool.call" {
+				asked = append(asked, e)
+			}
+		}
+		if len(asked) == calls && made(s) == want {
+			continue // its last words alone had no room, and they are small
+		}
+		call := asked[len(asked)-1].Tool
+		told := l.outputs(name, call)
+		if got := told[len(told)-1]; !strings.Contains(got, "storage") {
+			t.Fatalf("with %d bytes it ends with %s, which is told %q; want the limit", limit, call, got)
+		}
+		refused[call]++
+		for line := range strings.Lines(made(s)) {
+			if !strings.Contains(want, strings.TrimSpace(line)) {
+				t.Errorf("with %d bytes, refused at %s, there is %s, which is none of\n%s", limit, call, line, want)
+			}
+		}
+		l.says(name, fmt.Sprintf("AGAIN call-%02d", len(asked)-1))
+		s, err := l.Run(t.Context(), name, runtime.RunOptions{Leave: true, Limits: event.Limits{Storage: new(int64(100 << 20))}})
+		must(t, err)
+		if got := made(s); got != want {
+			t.Errorf("with %d bytes, refused at %s, and then with more, the study comes to\n%s\nwant\n%s", limit, call, got, want)
+		}
+		l.sound(name)
+	}
+	t.Logf("%d to %d bytes; refused: %v", first, last, refused)
+	if len(refused) < 3 || refused["submit_paper"] == 0 {
+		t.Errorf("refused were %v, want calls of several kinds, and a paper", refused)
+	}
+}

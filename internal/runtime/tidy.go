@@ -13,23 +13,23 @@ import (
 // TidyUp does what the last process of a finished quest did not come to, because it was
 // killed between the answer and its own end: calls that it left open get their one
 // result, what it said is put into the outbox, its computers are stopped, and the papers
-// and the summary are written and committed. It asks no model and runs no command, so that it works without a key, and
+// and the summary are written and committed, with what somebody has removed of the folder. It asks no model and runs no command, so that it works without a key, and
 // for a quest that came from elsewhere; where nothing is left to do it changes nothing.
 //
 // A quest that is not finished is left as it is, and one that somebody runs is refused
 // with ledger.ErrClaimed.
 func (r *Runtime) TidyUp(ctx context.Context, name string, say func(line string)) (*quest.State, error) {
-	release, err := r.Ledger.Claim(name)
+	claim, err := r.Ledger.Claim(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	defer release()
+	defer claim.Release()
 	s, err := r.Load(ctx, name)
 	if err != nil || s.Status != quest.Finished {
 		return s, err
 	}
 	l := &live{owner: owner{key: name, log: r.Ledger, state: s}, rt: r, opts: RunOptions{OnProgress: say}}
-	if err := r.stopComputers(ctx, name); err != nil {
+	if err := r.stopComputers(ctx, name, 0); err != nil {
 		// Where docker has gone, say, so have they. Clean tries again.
 		l.progress("The quest's computers could not be stopped: " + err.Error())
 	}
@@ -41,6 +41,9 @@ func (r *Runtime) TidyUp(ctx context.Context, name string, say func(line string)
 	}
 	if err == nil {
 		_, _, err = l.step(ctx, inputs)
+	}
+	if err == nil {
+		err = r.restoreGiven(ctx, name, s)
 	}
 	if err == nil && folder != nil {
 		err = folder.Finish(ctx, r.look(name, s, l.progress))

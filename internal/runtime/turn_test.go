@@ -44,7 +44,7 @@ func TestCallsOfATurnSeeWhatThoseBeforeThemDid(t *testing.T) {
 	t.Parallel()
 	const each = 20 // pairs of a turn
 	var want []string
-	n, pairs := 0, need.Times(45, 120)
+	n, pairs := 0, need.Times(45, 1500)
 	l := research(t, t.TempDir(), func(_ context.Context, r *model.Request) (out []act) {
 		for range each {
 			if n == pairs {
@@ -91,7 +91,7 @@ func TestCallsOfATurnSeeWhatThoseBeforeThemDid(t *testing.T) {
 func TestAReviewComesBeforeThePublicationBehindIt(t *testing.T) {
 	need.NoDetector(t)
 	t.Parallel()
-	rounds, done := need.Times(15, 40), 0
+	rounds, done := need.Times(15, 500), 0
 	l := research(t, t.TempDir(), func(_ context.Context, r *model.Request) (out []act) {
 		text := heard(r)
 		asked := askedFor.FindStringSubmatch(text)

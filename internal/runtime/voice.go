@@ -14,8 +14,9 @@ type voice struct {
 	l       *live
 	agent   string
 	call    uint64
-	secrets []string
+	secrets hidden // as they were when it began to speak: the call's own key was read for it
 	begun   bool
+	heard   bool // a piece has come
 	// held is what is held back of each kind: a reader puts the pieces of a kind together.
 	held map[string]string
 }
@@ -26,13 +27,6 @@ func (l *live) newVoice(agent string, call uint64) *voice {
 		return v // nobody listens
 	}
 	v.held = map[string]string{}
-	if l.rt.Secrets != nil {
-		for _, s := range l.rt.Secrets() {
-			if len(s) >= minSecret {
-				v.secrets = append(v.secrets, s)
-			}
-		}
-	}
 	return v
 }
 
@@ -45,6 +39,9 @@ func (v *voice) emit() func(model.Delta) {
 }
 
 func (v *voice) say(d model.Delta) {
+	if !v.heard {
+		v.heard, v.secrets = true, v.l.rt.hidden()
+	}
 	switch d.Kind {
 	case event.PartText, event.PartThinking, event.PartToolCall:
 	case model.Restart:
@@ -52,10 +49,10 @@ func (v *voice) say(d model.Delta) {
 		v.tell(d.Kind, d.Text)
 		return
 	default: // a whole message
-		v.tell(d.Kind, v.l.rt.Redact(d.Text))
+		v.tell(d.Kind, v.secrets.redact(d.Text))
 		return
 	}
-	text := v.l.rt.Redact(v.held[d.Kind] + d.Text)
+	text := v.secrets.redact(v.held[d.Kind] + d.Text)
 	from := v.mayBegin(text)
 	v.held[d.Kind] = text[from:]
 	if from > 0 {
@@ -67,6 +64,9 @@ func (v *voice) say(d model.Delta) {
 func (v *voice) mayBegin(text string) int {
 	from := len(text)
 	for _, s := range v.secrets {
+		if len(s) < minSecret {
+			continue
+		}
 		for n := min(len(s)-1, len(text)); n > len(text)-from; n-- {
 			if strings.HasSuffix(text, s[:n]) {
 				from = len(text) - n

@@ -102,3 +102,40 @@ func TestAKeyInPieces(t *testing.T) {
 		}
 	})
 }
+
+// TestAKeyThatIsReadForTheCall: a key that nobody knew before the call, since it was read for it, is kept from
+// whoever listens as well.
+func TestAKeyThatIsReadForTheCall(t *testing.T) {
+	t.Parallel()
+	const key = "sk-live-0123456789"
+	l, asked := newLab(t), make(chan struct{})
+	l.Secrets = func() []string {
+		select {
+		case <-asked:
+			return []string{key}
+		default:
+			return nil
+		}
+	}
+	l.Models = func(string, func(string) ([]byte, error)) (model.Model, error) {
+		return late{speaker{[]model.Delta{{Kind: event.PartText, Text: "it is " + key + "."}}}, asked}, nil
+	}
+	name := l.create(plan(t, "q", "", "rules: [{say: x}]"))
+	var got []runtime.Delta
+	_, err := l.Run(t.Context(), name, runtime.RunOptions{OnDelta: func(d runtime.Delta) { got = append(got, d) }})
+	must(t, err)
+	if said := joined(got, event.PartText); said != "it is [key]." {
+		t.Errorf("a listener was told %q, and was to be told nothing of the key", said)
+	}
+}
+
+// late is a speaker whose key is known from its first call on.
+type late struct {
+	speaker
+	asked chan struct{}
+}
+
+func (m late) Generate(ctx context.Context, r *model.Request, emit func(model.Delta)) (*model.Answer, error) {
+	close(m.asked)
+	return m.speaker.Generate(ctx, r, emit)
+}

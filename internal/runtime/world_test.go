@@ -37,8 +37,8 @@ func TestNoAgentHearsThatNoFileCanBeOpened(t *testing.T) {
 		name := l.create(plan(t, "q", "tools: [calculate]\n", "rules:\n  - on: {turn: 1}\n    call: [{tool: calculate, args: {}}]\n  - say: It is 42.\n"))
 		kept := false
 		_, err = l.Run(t.Context(), name, runtime.RunOptions{Served: func(_ *quest.State, err error) bool { kept = runtime.Passing(err); return kept }})
-		if !errors.Is(err, world) || !kept || !l.IsMarked(name) {
-			t.Fatalf("a run without files: got %v (mark kept: %v), want %v and the mark", err, l.IsMarked(name), world)
+		if !errors.Is(err, world) || !kept || !l.IsMarked(t.Context(), name) {
+			t.Fatalf("a run without files: got %v (mark kept: %v), want %v and the mark", err, l.IsMarked(t.Context(), name), world)
 		}
 		if s := l.run(name); s.Status != quest.Finished || tries != 2 {
 			t.Fatalf("the next run: the quest is %s after %d tries, want finished after 2", s.Status, tries)

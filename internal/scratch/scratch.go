@@ -34,14 +34,27 @@ func New(below, prefix string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	sweep(below, prefix)
+	Sweep(below, prefix)
+	for try := 1; ; try++ {
+		f, err := begin(below, prefix)
+		// Until it is locked, somebody who sweeps may take it for one that was left empty.
+		taken := errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.EWOULDBLOCK)
+		if _, missing := os.Stat(below); err == nil || !taken || missing != nil || try == 10 {
+			return f, err
+		}
+	}
+}
+
+func begin(below, prefix string) (*Folder, error) {
 	dir, err := os.MkdirTemp(below, prefix)
 	if err != nil {
 		return nil, err
 	}
 	f := &Folder{Path: filepath.Join(dir, inside)}
 	if f.held, err = os.Open(dir); err == nil {
-		err = errors.Join(unix.Flock(int(f.held.Fd()), unix.LOCK_EX|unix.LOCK_NB), os.Mkdir(f.Path, 0o700))
+		if err = unix.Flock(int(f.held.Fd()), unix.LOCK_EX|unix.LOCK_NB); err == nil {
+			err = os.Mkdir(f.Path, 0o700)
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -58,11 +71,11 @@ func (f *Folder) Close() error {
 	return err
 }
 
-// sweep removes the folders of processes that died before they could.
-func sweep(below, prefix string) {
-	found, _ := filepath.Glob(filepath.Join(below, prefix+"*", inside))
-	for _, path := range found {
-		dir := filepath.Dir(path)
+// Sweep removes the folders of processes that died before they could: those that files are put into,
+// and those that are empty, since who had them died while it made or removed them.
+func Sweep(below, prefix string) {
+	found, _ := filepath.Glob(filepath.Join(below, prefix+"*"))
+	for _, dir := range found {
 		f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_DIRECTORY, 0)
 		if err != nil {
 			continue
@@ -70,7 +83,11 @@ func sweep(below, prefix string) {
 		info, err := f.Stat()
 		// In a folder that everybody can write to, some may be somebody else's.
 		if err == nil && int(info.Sys().(*syscall.Stat_t).Uid) == os.Geteuid() && unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-			_ = os.RemoveAll(dir)
+			if _, err := os.Lstat(filepath.Join(dir, inside)); err == nil {
+				_ = os.RemoveAll(dir)
+			} else {
+				_ = os.Remove(dir) // only if it is empty: another may be no folder of ours
+			}
 		}
 		_ = f.Close()
 	}

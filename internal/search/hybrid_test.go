@@ -136,6 +136,23 @@ func TestHybrid(t *testing.T) {
 	})
 }
 
+// A score is the sum of weight/(60+rank) over the lists that something is in, the best of each having rank 1.
+func TestAScoreIsASumOverBothLists(t *testing.T) {
+	t.Parallel()
+	h := hybrid(t, &meanings{}, nil, animals)
+	h.Weigh(Unit, Unit/10)
+	want := map[string]int64{"00001": Unit/61 + Unit/10/62, "00000": Unit / 10 / 61, "00005": Unit / 10 / 63}
+	hits := find(t, h, "hound", 5)
+	for _, hit := range hits {
+		if hit.Score != want[hit.Doc] {
+			t.Errorf("%s has the score %d, want %d", hit.Doc, hit.Score, want[hit.Doc])
+		}
+	}
+	if len(hits) != 3 || hits[0].Doc != "00001" {
+		t.Errorf("got %v, want the one with the word first, and two of its meaning", hits)
+	}
+}
+
 func TestVectorCache(t *testing.T) {
 	t.Parallel()
 	open := func(t *testing.T, path string) *VectorCache {

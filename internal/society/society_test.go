@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lyceum/internal/event"
+	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 	"lyceum/internal/society"
 )
@@ -32,6 +33,21 @@ func TestSocietiesHaveNoKeyOfAll(t *testing.T) {
 				t.Errorf("the key %s of %s is not described", key.Name, soc.Rules())
 			}
 		}
+	}
+}
+
+// TestEveryProposalIsPlayed: policy check plays what agents propose, and what each society says that it proposes.
+func TestEveryProposalIsPlayed(t *testing.T) {
+	t.Parallel()
+	var own []event.Type
+	for _, soc := range society.All() {
+		if p, ok := soc.(quest.Proposer); ok {
+			own = append(own, p.Proposals()...)
+		}
+	}
+	slices.Sort(own)
+	if want := policy.Everybody().Own; !slices.Equal(own, want) {
+		t.Errorf("societies propose %q of their own, and the catalogue marks %q: want the same, each said in the Proposals of its society", own, want)
 	}
 }
 

@@ -3,6 +3,7 @@ package starlark
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -53,33 +54,54 @@ var operators = []syntax.Token{
 	syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE,
 }
 
-// environment is all that a program can name.
-func (r *Run) environment() starlark.StringDict {
+// What all programs of a dialect can name. It is made once: a function finds the run that it is called in by
+// its thread, and nothing here can be changed by a program.
+var (
+	fullEnvironment   = operatorsAnd(fullNames)
+	sharedEnvironment = operatorsAnd(sharedNames)
+)
+
+func operatorsAnd(names func(env starlark.StringDict)) starlark.StringDict {
 	env := starlark.StringDict{}
 	for _, op := range operators {
 		name := "$" + op.String()
-		env[name] = r.bind(name, Function{2, 2, func(r *Run, args []Value) (Value, error) { return r.binary(op, args[0], args[1]) }})
+		env[name] = bind(name, Function{2, 2, func(r *Run, args []Value) (Value, error) { return r.binary(op, args[0], args[1]) }})
 	}
+	names(env)
+	return env
+}
+
+// environment is all that a program can name. Nobody may change it.
+func (r *Run) environment() starlark.StringDict {
+	env := fullEnvironment
 	if r.Shared {
-		r.sharedNames(env)
-	} else {
-		r.fullNames(env)
+		env = sharedEnvironment
 	}
+	if len(r.Functions) == 0 {
+		return env
+	}
+	env = maps.Clone(env)
 	for name, f := range r.Functions {
-		env[name] = r.bind(name, f)
+		env[name] = bind(name, f)
 	}
 	return env
 }
 
-func (r *Run) bind(name string, f Function) *starlark.Builtin {
-	return starlark.NewBuiltin(name, func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (Value, error) {
+// runKey is where a thread knows its run.
+const runKey = "run"
+
+// runOf is the run of a thread.
+func runOf(thread *starlark.Thread) *Run { return thread.Local(runKey).(*Run) }
+
+func bind(name string, f Function) *starlark.Builtin {
+	return starlark.NewBuiltin(name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (Value, error) {
 		if len(named) > 0 {
 			return nil, fmt.Errorf("%s takes no named arguments here", strings.TrimLeft(name, "$."))
 		}
 		if len(args) < f.Least || len(args) > f.Most {
 			return nil, fmt.Errorf("%s got %d arguments", strings.TrimLeft(name, "$."), len(args))
 		}
-		return f.Do(r, args)
+		return f.Do(runOf(thread), args)
 	})
 }
 

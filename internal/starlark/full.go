@@ -25,24 +25,31 @@ var guards = map[string]Function{
 }
 
 // fullNames are Starlark's own functions with their prices, ours, and the guards.
-func (r *Run) fullNames(env starlark.StringDict) {
+func fullNames(env starlark.StringDict) {
 	// json.indent is left out: its output grows with the square of its input.
 	members := starlark.StringDict{}
 	for _, name := range []string{"encode", "decode"} {
-		members[name] = r.wrap(starjson.Module.Members[name].(*starlark.Builtin))
+		members[name] = wrap(starjson.Module.Members[name].(*starlark.Builtin))
 	}
 	env["math"], env["json"] = starmath.Module, &starlarkstruct.Module{Name: "json", Members: members}
 	for name, v := range starlark.Universe {
 		if b, ok := v.(*starlark.Builtin); ok {
-			env[name] = r.wrap(b)
+			env[name] = wrap(b)
 		}
 	}
 	for name, f := range guards {
-		env[name] = r.bind(name, f)
+		env[name] = bind(name, f)
 	}
-	env["sum"] = starlark.NewBuiltin("sum", r.sum)
-	env["round"] = starlark.NewBuiltin("round", r.round)
-	env["pow"] = starlark.NewBuiltin("pow", r.pow)
+	env["sum"] = inRun("sum", (*Run).sum)
+	env["round"] = inRun("round", (*Run).round)
+	env["pow"] = inRun("pow", (*Run).pow)
+}
+
+// inRun is a function of ours that reads its arguments itself.
+func inRun(name string, do func(*Run, *starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (Value, error)) *starlark.Builtin {
+	return starlark.NewBuiltin(name, func(thread *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (Value, error) {
+		return do(runOf(thread), thread, b, args, kwargs)
+	})
 }
 
 // enter is run at the start of every function.
@@ -70,16 +77,17 @@ func (r *Run) show(args []Value) (Value, error) {
 // method puts the price onto a method of a value.
 func (r *Run) method(v Value) Value {
 	if b, ok := v.(*starlark.Builtin); ok && b.Receiver() != nil {
-		return r.wrap(b)
+		return wrap(b)
 	}
 	return v
 }
 
 // wrap returns b such that it is paid for before it runs, and what it makes
 // after.
-func (r *Run) wrap(b *starlark.Builtin) *starlark.Builtin {
+func wrap(b *starlark.Builtin) *starlark.Builtin {
 	name := b.Name()
 	w := starlark.NewBuiltin(name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (Value, error) {
+		r := runOf(thread)
 		cost, err := r.price(b, args, kwargs)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

@@ -352,6 +352,6 @@ func (o operand) Binary(op syntax.Token, other Value, _ starlark.Side) (Value, e
 	if err != nil {
 		return nil, err
 	}
-	_, err = o.run.wrap(f.(*starlark.Builtin)).CallInternal(o.run.thread, starlark.Tuple{o.Value}, nil)
+	_, err = wrap(f.(*starlark.Builtin)).CallInternal(o.run.thread, starlark.Tuple{o.Value}, nil)
 	return other, err
 }

@@ -69,21 +69,21 @@ func ofMath(name string, f func(float64) float64) action {
 	}
 }
 
-func (r *Run) sharedNames(env starlark.StringDict) {
+func sharedNames(env starlark.StringDict) {
 	env["$math.pi"], env["$math.e"] = starlark.Float(math.Pi), starlark.Float(math.E)
 	for name, f := range functions {
-		env[name] = r.bind(name, f)
+		env[name] = bind(name, f)
 	}
 	for name, f := range methods {
-		env["$."+name] = r.bind("$."+name, f)
+		env["$."+name] = bind("$."+name, f)
 	}
 	for name, f := range mathematics {
-		env["$math."+name] = r.bind("$math."+name, Function{1, 1, ofMath(name, f)})
+		env["$math."+name] = bind("$math."+name, Function{1, 1, ofMath(name, f)})
 	}
 	// The rest of Starlark's own functions could be named otherwise.
 	for name, v := range starlark.Universe {
 		if _, ok := v.(*starlark.Builtin); ok && env[name] == nil {
-			env[name] = r.bind(name, Function{0, math.MaxInt, func(*Run, []Value) (Value, error) {
+			env[name] = bind(name, Function{0, math.MaxInt, func(*Run, []Value) (Value, error) {
 				return nil, fmt.Errorf("there is no %s here", name)
 			}})
 		}

@@ -80,6 +80,7 @@ func (d Dialect) Run(ctx context.Context, text string) (out []byte, err error) {
 		return nil, fmt.Errorf(d.TooLong, len(text), d.Text)
 	}
 	r := &Run{Dialect: d, thread: &starlark.Thread{Name: "program"}}
+	r.thread.SetLocal(runKey, r)
 	// A panic of the interpreter is a fault like any other: it must not take the
 	// quests of this process with it.
 	defer func() {

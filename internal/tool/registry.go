@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"lyceum/internal/computer"
 	"lyceum/internal/model"
+	"lyceum/internal/plain"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -90,7 +90,7 @@ func builtin() []Tool {
 }
 
 // validName is what every provider accepts.
-var validName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+var validName = plain.Form{First: "a-zA-Z0-9_-", Rest: "a-zA-Z0-9_-", Most: 64}
 
 func compile(t Tool) (form, error) {
 	switch {

@@ -27,6 +27,12 @@ type Tool struct {
 	// which a crash interrupted may simply run again. A call of any other tool is
 	// then answered with "interrupted, outcome unknown".
 	Repeatable bool
+	// Same says that the same arguments give the same output on every machine: verify runs each
+	// call again.
+	Same bool
+	// Brief says that the tool does nothing to the world and needs nothing of it, and that it
+	// minds Briefly.
+	Brief bool
 	// Writes says that the tool may change the agent's workspace.
 	Writes bool
 	// Computer says that the tool needs one.

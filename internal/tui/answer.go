@@ -6,6 +6,7 @@ import (
 	"lyceum/internal/quest"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // concluded reports whether the quest has ended with an answer that can be read.
@@ -60,12 +61,20 @@ func because(why string) string {
 	return " (" + line(why) + ")"
 }
 
-// verdictLine is the answer in a line, for the screen of a quest that has ended.
+// verdictLine is the answer in a line with who agrees: of a quest that has ended, or the best there is
+// so far.
 func (m *Model) verdictLine() string {
 	v := m.state.Verdict()
-	if !m.concluded() || v == nil {
+	if v == nil {
 		return ""
 	}
+	value := bold.Render(line(event.Shorten(v.Value, maxPrinted)))
+	if !m.concluded() {
+		return spread(" "+yellow.Render("◌")+" "+value, faint.Render("  so far: "+ansi.Truncate(line(v.Agree), m.width/2, "…"))+" ", m.width)
+	}
 	end := faint.Render("sure: ") + sureStyle(v.Sure).Render(line(v.Sure)) + " "
-	return spread(" "+green.Render("✓")+" "+bold.Render(line(event.Shorten(v.Value, maxPrinted))), end, m.width)
+	if agree := line(v.Agree); agree != "" && len(agree) < m.width/2 {
+		end = faint.Render("  "+agree+" · ") + end
+	}
+	return spread(" "+green.Render("✓")+" "+value, end, m.width)
 }

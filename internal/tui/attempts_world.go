@@ -4,37 +4,24 @@ import (
 	"fmt"
 	"strings"
 
-	"lyceum/internal/event"
 	"lyceum/internal/quest"
 	"lyceum/internal/view"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/ansi"
 )
 
-// attempts is the panel of a maker: what it proposed, in that order. It is folded from the
-// events, which the view gives it from the first on.
+// attempts is the panel of a maker: what it proposed, in that order. It is
+// folded from the events.
 type attempts struct {
+	folded
 	making *view.Making
-	// seq is the last event that it has taken.
-	seq    uint64
-	chosen int
 }
 
-func newAttempts(*quest.State) panel { return &attempts{making: view.NewMaking()} }
-
-// take implements reader.
-func (x *attempts) take(e event.Event) {
-	if e.Seq > x.seq {
-		x.making.Take(e)
-		x.seq = e.Seq
-	}
+func newAttempts(*quest.State) panel {
+	m := view.NewMaking()
+	return &attempts{folded{fold: m.Take, size: func() int { return len(m.Attempts) }}, m}
 }
-
-func (x *attempts) length() int { return len(x.making.Attempts) }
-
-func (x *attempts) move(by int) { x.chosen = max(min(x.chosen+by, x.length()-1), 0) }
 
 func (x *attempts) counts() []string {
 	n := 0
@@ -70,10 +57,7 @@ func (x *attempts) open(*Source) (tea.Cmd, string) {
 		return nil, "Nothing was proposed yet."
 	}
 	a := x.making.Attempts[x.chosen]
-	text := attemptText(a)
-	return func() tea.Msg {
-		return loaded{title: fmt.Sprintf("Attempt %d", a.Number), text: func(width int, _ Look) string { return ansi.Wrap(text, width, "") }}
-	}, ""
+	return told(fmt.Sprintf("Attempt %d", a.Number), attemptText(a)), ""
 }
 
 // attemptText tells an attempt: what each tier said, what was predicted and what was seen.

@@ -75,7 +75,9 @@ func StartChat(ctx context.Context, src ChatSource, s *quest.State, in io.Reader
 func (c *Chat) Note(text string) { c.program.Send(note(text)) }
 
 // Speaks shows what a model is saying. again says that it begins anew.
-func (c *Chat) Speaks(agent, text string, again bool) { c.program.Send(spoken{agent, text, again}) }
+func (c *Chat) Speaks(agent, text string, again bool) {
+	c.program.Send(spoken{agent: agent, text: text, again: again})
+}
 
 // Done is closed when the conversation has ended, and Err is why, if it was not wanted.
 func (c *Chat) Done() <-chan struct{} { return c.done }
@@ -131,6 +133,7 @@ type (
 	spoken struct {
 		agent, text string
 		again       bool
+		call        uint64 // that is being answered, 0 if nobody knows
 	}
 	// posted says what became of a message; given, what was said to a command or an answer.
 	posted struct {

@@ -14,14 +14,25 @@ import (
 var spinner = []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 
 // doing is what an agent does now.
-func doing(a *agent.Agent) string {
+func (m *Model) doing(a *agent.Agent) string {
 	if a.Parked != "" {
 		return "parked: " + strings.TrimPrefix(line(a.Parked), line(a.Name)+" ")
+	}
+	if o := m.misses(a); o != nil {
+		return "waiting for " + line(o.Provider)
 	}
 	if a.Phase() != agent.Acting {
 		return a.Phase().String()
 	}
 	return tools(a)
+}
+
+// misses is the outage that an agent's call waits for, nil if there is none.
+func (m *Model) misses(a *agent.Agent) *quest.Outage {
+	if a.Phase() != agent.Thinking {
+		return nil
+	}
+	return m.state.Away(a)
 }
 
 // tools are those that an agent waits for.
@@ -47,6 +58,8 @@ func (m *Model) sign(a *agent.Agent) (string, lipgloss.Style) {
 		return "?", magenta
 	case !running:
 		return "·", faint
+	case m.misses(a) != nil:
+		return "◌", yellow
 	case phase == agent.Thinking:
 		return string(spinner[m.frame%len(spinner)]), cyan
 	case phase == agent.Acting:
@@ -100,21 +113,22 @@ func (m *Model) agentList(l layout) []string {
 		return out
 	}
 	rows := []string{faint.Render(row(" ", " ", "agent", fit("does", what), "turns", "cost", "rev"))}
-	from, to := around(m.agent, len(s.Agents), l.rows)
-	for i, a := range s.Agents[from:to] {
+	all := m.agents()
+	from, to := around(m.agent, len(all), l.rows)
+	for i, a := range all[from:to] {
 		sign, style := m.sign(a)
 		asked := ""
 		if showAsked {
 			asked = some(int64(len(m.panel.asked(a.Name))))
 		}
-		now := doing(a)
+		now := m.doing(a)
 		if m.asks(a.Name) {
 			now = "asks you"
 		}
 		does := style.Render(fit(now, what))
 		rows = append(rows, row(m.mark(agentsPane, from+i == m.agent), style.Render(sign), line(a.Name), does, fmt.Sprint(a.Turns), dollars(a.Cost), asked))
 	}
-	return frame(m.agentsTitle(), place(from, to, len(s.Agents)), padded(rows, l.lists-2), l.left, m.focus == agentsPane && m.panel != nil)
+	return frame(m.agentsTitle(), place(from, to, len(all)), padded(rows, l.lists-2), l.left, m.focus == agentsPane && m.panel != nil)
 }
 
 // agentsTitle counts those that do something, where one cannot see all.
@@ -135,11 +149,14 @@ func (m *Model) agentsTitle() string {
 	if parked > 0 {
 		out += fmt.Sprintf(" %d parked", parked)
 	}
+	if m.filter != "" {
+		out += " /" + line(m.filter)
+	}
 	return out
 }
 
 func (m *Model) mark(p pane, chosen bool) string {
-	if chosen && m.focus == p && m.panel != nil {
+	if chosen && m.focus == p {
 		return cyan.Render("▌")
 	}
 	return " "

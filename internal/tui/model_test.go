@@ -363,6 +363,28 @@ func TestAnInterruptedQuestDoesNotSpinAndItsTimeStandsStill(t *testing.T) {
 	}
 }
 
+// TestAQuestWaitsForItsProvider: the view says for which, and nothing spins. An agent that has
+// something else to do makes the quest a running one.
+func TestAQuestWaitsForItsProvider(t *testing.T) {
+	t.Parallel()
+	story := questtest.Begin(t, lab.Society{}, questtest.Created(lab.Society{}, 2))
+	story.Start()
+	story.Take("core", &event.ProviderLost{Models: []string{"m"}, Patience: 3600e6, Provider: "far\x1b[2J", Reason: "connection refused"})
+	later := func() string {
+		m := show(story.State, 160, 24)
+		m.Update(tick(story.State.Time.Time().Add(3600e9)))
+		return checkScreen(t, m)
+	}
+	if s := later(); !strings.Contains(s, "◌ waiting for far") || !strings.Contains(s, "◌ agent-1 waiting for far") || strings.Contains(s, "1:00:0") || strings.Contains(s, string(spinner[1])) {
+		t.Errorf("an hour after the provider went: want a quest and agents that wait for it, and a time that stands still:\n%s", s)
+	}
+	story.Take("core", &event.ProviderBack{Provider: "far\x1b[2J"})
+	if s := later(); !strings.Contains(s, "● running") || !strings.Contains(s, string(spinner[1])+" agent-1 thinking") {
+		t.Errorf("the provider is back, want a quest that runs and agents that think:\n%s", s)
+	}
+	story.Sound()
+}
+
 func TestBarsTellHowMuchIsLeft(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -28,6 +28,10 @@ type Source struct {
 	Act func(event.Body) (string, error)
 	// Claimed reports whether a process runs the quest.
 	Claimed func() (bool, error)
+	// Fork makes a quest that goes another way after an event, under a name or one that is made
+	// up, and Browse opens the quest on the page. Both say what became of it, and may be nil.
+	Fork   func(name string, at uint64) (string, error)
+	Browse func() (string, error)
 	// Interrupt pauses a quest that runs in this process, and leaves it at once when
 	// it is called again. It is nil for one that does not.
 	Interrupt func()
@@ -86,6 +90,12 @@ func Start(ctx context.Context, src Source, s *quest.State, in io.Reader, out io
 
 // Note shows a line that is no event.
 func (v *View) Note(text string) { v.program.Send(note(text)) }
+
+// Speaks shows what the model of an agent is saying in answer to a call, an event of the ledger. again
+// says that it begins anew.
+func (v *View) Speaks(agent string, call uint64, text string, again bool) {
+	v.program.Send(spoken{agent, text, again, call})
+}
 
 // Notice shows a line at the bottom until the next key.
 func (v *View) Notice(text string) { v.program.Send(said{text: text}) }

@@ -10,31 +10,19 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/ansi"
 )
 
 // tasks is the panel of an architect: what is planned, in the order of the plan. It is folded
-// from the events, which the view gives it from the first on.
+// from the events.
 type tasks struct {
+	folded
 	board *view.Board
-	// seq is the last event that it has taken.
-	seq    uint64
-	chosen int
 }
 
-func newTasks(*quest.State) panel { return &tasks{board: view.NewBoard()} }
-
-// take implements reader.
-func (x *tasks) take(e event.Event) {
-	if e.Seq > x.seq {
-		x.board.Take(e)
-		x.seq = e.Seq
-	}
+func newTasks(*quest.State) panel {
+	b := view.NewBoard()
+	return &tasks{folded{fold: b.Take, size: func() int { return len(b.Tasks) }}, b}
 }
-
-func (x *tasks) length() int { return len(x.board.Tasks) }
-
-func (x *tasks) move(by int) { x.chosen = max(min(x.chosen+by, x.length()-1), 0) }
 
 func (x *tasks) counts() []string {
 	n := map[string]int{}
@@ -72,10 +60,7 @@ func (x *tasks) open(*Source) (tea.Cmd, string) {
 		return nil, "Nothing is planned yet."
 	}
 	t := x.board.Tasks[x.chosen]
-	text := taskText(t)
-	return func() tea.Msg {
-		return loaded{title: "Task " + line(t.Plan.ID), text: func(width int, _ Look) string { return ansi.Wrap(text, width, "") }}
-	}, ""
+	return told("Task "+line(t.Plan.ID), taskText(t)), ""
 }
 
 // taskText tells a task: what it is, and each run with what was found.

@@ -22,6 +22,7 @@ type layout struct {
 	bars        int // lines of the budget
 	asked       int // lines of what a person is asked
 	verdict     int // 1 where the answer stands in a line
+	rates       int // 1 where it is told how fast the quest spends
 }
 
 // inARow is how wide a terminal must be for the four bars of the budget.
@@ -42,7 +43,10 @@ func (m *Model) layout() layout {
 	if m.verdictLine() != "" {
 		l.verdict = 1
 	}
-	rest := 2 + l.bars + l.asked + l.verdict // header and keys
+	if m.rateLine() != "" {
+		l.rates = 1
+	}
+	rest := 2 + l.bars + l.asked + l.verdict + l.rates // header and keys
 	if l.told > 0 {
 		rest += l.told + 1
 	}
@@ -93,6 +97,9 @@ func (m *Model) screen() string {
 	if l.told > 0 {
 		lines = append(lines, faint.Render("── Events "+strings.Repeat("─", m.width-10)))
 		lines = append(lines, m.lastTold(l.told, m.width)...)
+	}
+	if l.rates > 0 {
+		lines = append(lines, m.rateLine())
 	}
 	lines = append(lines, m.budget(l.bars)...)
 	lines = append(lines, m.footer())
@@ -168,6 +175,8 @@ func (m *Model) footer() string {
 	switch {
 	case m.asking:
 		return yellow.Render(fit(" Stop the quest? lyceum run goes on with it later. y/n", m.width))
+	case m.write != nil:
+		return fit(m.write.line.lines(m.write.prompt, m.width, 1)[0], m.width)
 	case m.notice != "":
 		return yellow.Render(fit(" "+line(m.notice), m.width))
 	case m.reply != nil && m.reply.sent:
@@ -185,17 +194,21 @@ func (m *Model) footer() string {
 		return yellow.Render(fit(" Stopping: what is under way comes in first. Ctrl-C leaves at once.", m.width))
 	case m.open != nil && m.open.last && m.over:
 		return keys(m.width, "↑↓", "scroll", "space", "page", "esc", "the quest", "q", "leave")
+	case m.open != nil && m.open.agent != "":
+		return keys(m.width, "esc", "back", "m", "message", "↑↓", "scroll", "G", "the end, as it comes")
+	case m.open != nil && m.open.events:
+		return keys(m.width, "esc", "back", "n", "next of interest", "N", "the one before", "↑↓", "scroll")
 	case m.open != nil:
 		return keys(m.width, "↑↓", "scroll", "space", "page", "esc", "back")
 	}
 	if m.concluded() {
-		return keys(m.width, "q", "quit", "a", "answer", "?", "help", "enter", "read", "tab", "list", "↑↓", "move")
+		return keys(m.width, "q", "quit", "a", "answer", "?", "help", "enter", "read", "tab", "list", "↑↓", "move", "m", "message", "n", "events", "F", "fork", "o", "browser")
 	}
 	pause := "pause"
 	if m.state.Status == quest.Paused {
 		pause = "resume"
 	}
-	pairs := []string{"q", "quit", "?", "help", "p", pause, "s", "stop", "enter", "read", "tab", "list", "↑↓", "move"}
+	pairs := []string{"q", "quit", "?", "help", "p", pause, "s", "stop", "enter", "read", "tab", "list", "↑↓", "move", "m", "message", "n", "events", "/", "filter", "S", "sort", "F", "fork", "o", "browser"}
 	if len(m.asked()) > 0 {
 		pairs = append([]string{"a", "answer"}, pairs...)
 	}
@@ -256,10 +269,10 @@ func padded(lines []string, n int) []string {
 }
 
 func (m *Model) lastTold(n, width int) []string {
-	told := m.told[max(0, len(m.told)-n):]
+	all := m.happenings()
 	out := make([]string, 0, n)
-	for _, t := range told {
-		out = append(out, fit(" "+t, width))
+	for _, t := range all[max(0, len(all)-n):] {
+		out = append(out, fit(" "+t.text, width))
 	}
 	return padded(out, n)
 }

@@ -392,6 +392,9 @@ func seenOf(s *event.WorldSight) *Seen {
 		}
 		out.Lines = append(out.Lines, fmt.Sprintf("%s: %s %s", how, r.Method, r.URL))
 	}
+	if s.Left > 0 {
+		out.Lines = append(out.Lines, fmt.Sprintf("and %d more", s.Left))
+	}
 	for _, f := range s.Files {
 		out.Files = append(out.Files, f.Path)
 	}

@@ -25,11 +25,15 @@ type Node struct {
 	// Agent is whose it is.
 	Agent string `json:"agent,omitempty"`
 	Seq   uint64 `json:"seq"`
+	// Time is when it came about.
+	Time event.Time `json:"time"`
 	// Last is the event that last changed it.
 	Last   uint64 `json:"last"`
 	Status string `json:"status,omitempty"`
 	// Ref is a paper's reference.
-	Ref     string   `json:"ref,omitempty"`
+	Ref string `json:"ref,omitempty"`
+	// Says is the answer that it gives, the same text for all that give the same.
+	Says    string   `json:"says,omitempty"`
 	Detail  string   `json:"detail,omitempty"`
 	Changes []Change `json:"changes"`
 }
@@ -130,7 +134,7 @@ func (c *Canvas) node(e event.Event, n Node) *Node {
 	if c.byID == nil {
 		c.byID = map[string]*Node{}
 	}
-	n.Label, n.Seq, n.Last = plain.Unmarked(n.Label), e.Seq, e.Seq
+	n.Label, n.Seq, n.Time, n.Last = plain.Unmarked(n.Label), e.Seq, e.Time, e.Seq
 	if n.Status != "" {
 		n.Changes = []Change{{e.Seq, n.Status}}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // names are the words by which one run calls what another run calls otherwise: the
@@ -117,7 +118,9 @@ func without(v any) any {
 	return v
 }
 
-var took = regexp.MustCompile(`^(.{0,120}?exit code -?\d+(?: \(\w+\))?), after [0-9.]+ s`)
+var took = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(.{0,120}?exit code -?\d+(?: \(\w+\))?), after [0-9.]+ s`)
+})
 
 // timeless is what a command's outcome says without how long it took.
-func timeless(s string) string { return took.ReplaceAllString(s, "$1") }
+func timeless(s string) string { return took().ReplaceAllString(s, "$1") }

@@ -37,6 +37,8 @@ type Paper struct {
 	Reproduction string `json:"reproduction,omitempty"`
 	// Missing are the claims that its output does not hold.
 	Missing []string `json:"missing,omitempty"`
+	// Value is what it claims in a line, empty if its author named no claims.
+	Value string `json:"value,omitempty"`
 }
 
 // Review is an agent's judgement of a paper.
@@ -152,7 +154,11 @@ func headOf(s *quest.State, p *paper.Paper) PaperHead {
 }
 
 func paperOf(s *quest.State, p *paper.Paper) Paper {
-	return Paper{PaperHead: headOf(s, p), Reviews: len(p.Reviews), Attachments: len(p.Attachments), Reproduction: reproduction(p), Missing: missing(p)}
+	out := Paper{PaperHead: headOf(s, p), Reviews: len(p.Reviews), Attachments: len(p.Attachments), Reproduction: reproduction(p), Missing: missing(p)}
+	if p.Named {
+		out.Value = valueOf(p)
+	}
+	return out
 }
 
 func reproduction(p *paper.Paper) string {

@@ -13,7 +13,7 @@ import (
 
 // Format changes whenever what Encode writes, or what it means, does: views that were
 // saved under another are made again.
-const Format = 10
+const Format = 15
 
 // saved is how views are written. It has what the views keep to themselves, and names
 // by number what they point to.
@@ -23,6 +23,7 @@ type saved struct {
 	Types    []string
 	Actors   []string
 	Tools    []string
+	Things   []string
 
 	Costs []CostPoint
 	Total CostPoint
@@ -70,7 +71,7 @@ type savedPlace struct {
 func (v *Views) Encode() ([]byte, error) {
 	out := saved{
 		Format:   Format,
-		Timeline: v.Timeline.pack(), Types: v.Timeline.types.list, Actors: v.Timeline.actors.list, Tools: v.Timeline.tools.list,
+		Timeline: v.Timeline.pack(), Types: v.Timeline.types.list, Actors: v.Timeline.actors.list, Tools: v.Timeline.tools.list, Things: v.Timeline.things.list,
 		Costs: v.Cost.all, Total: v.Cost.total, Sums: v.Cost.sums, Order: v.Cost.order,
 		Nodes: v.Canvas.nodes, Edges: v.Canvas.edges,
 		Desks: map[string]savedDesk{}, Open: map[uint64]savedPlace{},
@@ -122,7 +123,7 @@ func DecodeViews(data []byte) (*Views, error) {
 		Talk:      in.Talk,
 	}
 	v.Canvas.restore(&in)
-	err := errors.Join(v.restore(&in), v.Timeline.unpack(in.Timeline, in.Types, in.Actors, in.Tools), v.Desks.restore(&in))
+	err := errors.Join(v.restore(&in), v.Timeline.unpack(in.Timeline, in.Types, in.Actors, in.Tools, in.Things), v.Desks.restore(&in))
 	if err != nil {
 		return nil, fmt.Errorf("read saved views: %w", err)
 	}
@@ -188,9 +189,17 @@ func (t *Timeline) pack() []byte {
 	out := binary.AppendUvarint(nil, uint64(len(t.rows)))
 	last := event.Time(0)
 	for i, r := range t.rows {
-		out = binary.AppendUvarint(out, uint64(r.kind))
+		kind := uint64(r.kind) << 2
+		if r.failed {
+			kind |= 1
+		}
+		if r.matters {
+			kind |= 2
+		}
+		out = binary.AppendUvarint(out, kind)
 		out = binary.AppendUvarint(out, uint64(r.actor))
 		out = binary.AppendUvarint(out, uint64(r.tool))
+		out = binary.AppendUvarint(out, uint64(r.thing))
 		out = binary.AppendVarint(out, int64(t.times[i]-last))
 		out = binary.AppendVarint(out, int64(i)-int64(t.parents[i]))
 		last = t.times[i]
@@ -198,21 +207,29 @@ func (t *Timeline) pack() []byte {
 	return out
 }
 
-func (t *Timeline) unpack(data []byte, types, actors, tools []string) error {
+func (t *Timeline) unpack(data []byte, types, actors, tools, things []string) error {
 	in := numbers{data: data}
 	n := in.unsigned(uint64(len(data))) // a row takes more than a byte
 	*t = Timeline{rows: make([]row, n), times: make([]event.Time, n), parents: make([]uint32, n)}
 	t.types.restore(types)
 	t.actors.restore(actors)
 	t.tools.restore(tools)
+	t.things.restore(things)
 	last := event.Time(0)
 	for i := range t.rows {
-		t.rows[i] = row{t.types.again(&in), t.actors.again(&in), t.tools.again(&in)}
+		kind, marks := t.types.marked(&in)
+		t.rows[i] = row{kind, t.actors.again(&in), t.tools.again(&in), t.things.again(&in), marks&1 != 0, marks&2 != 0}
 		last += event.Time(in.signed())
 		t.times[i] = last
 		t.parents[i] = uint32(int64(i) - in.signed())
 	}
-	if in.failed || len(in.data) > 0 {
+	if in.failed {
+		return errors.New("a row of the timeline is none")
+	}
+	for i := range t.rows {
+		t.link(i)
+	}
+	if len(in.data) > 0 {
 		return errors.New("the timeline does not end where it should")
 	}
 	return nil
@@ -234,6 +251,17 @@ func (w *lexicon) again(in *numbers) uint16 {
 	}
 	w.counts[n]++
 	return uint16(n)
+}
+
+// marked reads such a number that has marks in its last two bits.
+func (w *lexicon) marked(in *numbers) (n uint16, marks uint64) {
+	v := in.unsigned(4*uint64(len(w.list)) + 3)
+	if v/4 >= uint64(len(w.list)) {
+		in.failed = true
+		return 0, 0
+	}
+	w.counts[v/4]++
+	return uint16(v / 4), v & 3
 }
 
 // numbers reads numbers until one is not there.

@@ -8,6 +8,7 @@ var societies = map[string]Society{
 	"architect": architects{},
 	"stages":    studies{},
 	"world":     worlds{},
+	"solo":      soloist{},
 }
 
 // Facts are how a quest's society works, under its name, and the best that has come of

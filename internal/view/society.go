@@ -24,6 +24,8 @@ type Society interface {
 	Tally(s *quest.State) Tally
 	// Role is what an agent is to the society.
 	Role(s *quest.State, agent string) Role
+	// conclude is what stands behind the quest's answer, nil while nobody has proposed one.
+	conclude(v *Views, s *quest.State) *Conclusion
 	// Facts are how the society works, and the best that has come of it.
 	Facts(s *quest.State) Facts
 }
@@ -76,7 +78,7 @@ func named(rules string) Society {
 // vocabulary is how each type of event is put into words: those of the core, and those of
 // each society.
 var vocabulary = func() map[event.Type]wording {
-	all := []dictionary{coreWords, computerWords, executorWords}
+	all := []dictionary{coreWords, computerWords, executorWords, surveyWords}
 	for _, soc := range societies {
 		all = append(all, soc.words())
 	}

@@ -140,6 +140,8 @@ type argument struct {
 	// were last weighed.
 	Sources int
 	Stand   []int64
+	// History is how many claims stood, each time they were weighed.
+	History []Turn
 }
 
 // begin implements Society.
@@ -162,6 +164,9 @@ func (x *argument) take(v *Views, e event.Event, s *quest.State) {
 		x.takeTask(&v.Canvas, e)
 		x.takeSource(v, e, s)
 		x.takeClaim(&v.Canvas, e)
+		if b, ok := e.Body.(*event.ArgumentsWeighed); ok {
+			x.weighed(e, b, s)
+		}
 	}
 }
 

@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"lyceum/internal/event"
+	"lyceum/internal/plain"
 	"lyceum/internal/quest"
 	"lyceum/internal/society/lab"
+	"lyceum/internal/society/lab/paper"
 )
 
 // laboratory is how a lab is shown: by its papers.
@@ -114,6 +116,12 @@ type paperTrail struct {
 	// run, by the paper's reference.
 	Trial map[uint64]string
 	Tried map[string]uint64
+	// Said is what each published paper claims, in the order of their decisions; History is
+	// how the answer stood as they came and votes were cast.
+	Said    []stated
+	History []Turn
+	// Written is how the first paper that claims some values writes them, by the values.
+	Written map[string]string
 }
 
 // VoteEntry is one vote; an empty Ref takes an earlier one back.
@@ -133,7 +141,7 @@ type citationEntry struct {
 
 // begin implements Society.
 func (laboratory) begin() part {
-	return &paperTrail{Cast: map[string]int{}, Reviewed: map[uint64]event.Time{}, CitedBy: map[string][]string{}, Trial: map[uint64]string{}, Tried: map[string]uint64{}}
+	return &paperTrail{Cast: map[string]int{}, Reviewed: map[uint64]event.Time{}, CitedBy: map[string][]string{}, Trial: map[uint64]string{}, Tried: map[string]uint64{}, Written: map[string]string{}}
 }
 
 // take implements part.
@@ -141,7 +149,8 @@ func (p *paperTrail) take(v *Views, e event.Event, s *quest.State) {
 	c := &v.Canvas
 	switch b := e.Body.(type) {
 	case *event.PublicationSubmitted:
-		p.published(c, e, b)
+		p.published(c, e, b, s)
+		p.turned(e, s)
 		v.Artifacts.tree(e, "attachments", b.Title, b.Tree)
 	case *event.ReviewSubmitted:
 		p.Reviewed[e.Seq] = e.Time
@@ -150,8 +159,11 @@ func (p *paperTrail) take(v *Views, e event.Event, s *quest.State) {
 		c.edge(e.Seq, Reviews, n.ID, id("paper", b.Ref), b.Grade)
 	case *event.PublicationDecided:
 		c.become(id("paper", b.Ref), e.Seq, b.Status)
+		p.noted(s, b.Ref)
+		p.turned(e, s)
 	case *event.VoteCast:
 		p.voted(c, e, b)
+		p.turned(e, s)
 	case *event.AdvisorySent:
 		v.Desks.hear(e, func(name string) bool {
 			return slices.Contains(b.To, name) || len(b.To) == 0 && name != b.Except
@@ -172,8 +184,8 @@ func (p *paperTrail) take(v *Views, e event.Event, s *quest.State) {
 	}
 }
 
-func (p *paperTrail) published(c *Canvas, e event.Event, b *event.PublicationSubmitted) {
-	n := c.node(e, Node{ID: id("paper", b.Ref), Kind: "paper", Label: event.Cut(b.Title, maxLabel), Agent: e.Actor, Ref: b.Ref, Status: event.Submitted})
+func (p *paperTrail) published(c *Canvas, e event.Event, b *event.PublicationSubmitted, s *quest.State) {
+	n := c.node(e, Node{ID: id("paper", b.Ref), Kind: "paper", Label: event.Cut(b.Title, maxLabel), Agent: e.Actor, Ref: b.Ref, Status: event.Submitted, Says: p.says(lab.Library(s).Paper(b.Ref))})
 	c.edge(e.Seq, Wrote, id("agent", e.Actor), n.ID, "")
 	for _, to := range b.Citations {
 		c.edge(e.Seq, Cites, n.ID, id("paper", to), "")
@@ -183,6 +195,18 @@ func (p *paperTrail) published(c *Canvas, e event.Event, b *event.PublicationSub
 	if b.Revises != "" {
 		c.edge(e.Seq, Revises, n.ID, id("paper", b.Revises), "")
 	}
+}
+
+// says is what a paper claims, as the first paper that claims the same has written it.
+func (p *paperTrail) says(x *paper.Paper) string {
+	if x == nil || len(x.Claims) == 0 {
+		return ""
+	}
+	key := strings.Join(x.Values(), "\n")
+	if _, ok := p.Written[key]; !ok {
+		p.Written[key] = plain.Unmarked(event.Cut(quest.InShort(strings.Join(x.Claims, ", ")), maxLabel))
+	}
+	return p.Written[key]
 }
 
 func (p *paperTrail) voted(c *Canvas, e event.Event, b *event.VoteCast) {

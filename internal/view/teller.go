@@ -78,6 +78,8 @@ type wording struct {
 	of   event.Type
 	kind string
 	tell func(*Teller, event.Event) Words
+	// interest is why an event of this type is of interest, nil for a type that never is.
+	interest func(event.Event) Interest
 }
 
 // word makes the wording for the type of body that tell takes.
@@ -85,7 +87,7 @@ func word[B any, P interface {
 	*B
 	event.Body
 }](kind string, tell func(*Teller, event.Event, P) Words) wording {
-	return wording{P(new(B)).Type(), kind, func(t *Teller, e event.Event) Words { return tell(t, e, e.Body.(P)) }}
+	return wording{of: P(new(B)).Type(), kind: kind, tell: func(t *Teller, e event.Event) Words { return tell(t, e, e.Body.(P)) }}
 }
 
 // join makes one table of several dictionaries.

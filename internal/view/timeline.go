@@ -3,7 +3,6 @@ package view
 import (
 	"math"
 	"slices"
-	"sort"
 	"strings"
 
 	"lyceum/internal/event"
@@ -17,14 +16,22 @@ type Timeline struct {
 	types  lexicon
 	actors lexicon
 	tools  lexicon
+	// things are what events are about, as the society names it.
+	things lexicon
 	times  []event.Time
 	// parents are the seqs of the causes; those of a ledger fit.
 	parents []uint32
+	// ends are, for each call, the seq of the event that ended it, and ended how many have one. They
+	// follow from the rest.
+	ends  []uint32
+	ended int
 }
 
-// row is one event: the places of its type, actor and tool among the words.
+// row is one event: the places of its type, actor, tool and thing among the words, whether it says
+// that something went wrong or was turned down, and whether it is of interest.
 type row struct {
-	kind, actor, tool uint16
+	kind, actor, tool, thing uint16
+	failed, matters          bool
 }
 
 // lexicon numbers texts in the order in which they first come.
@@ -75,9 +82,11 @@ func (w *lexicon) sorted() []Count {
 
 // Take adds the next event of the ledger.
 func (t *Timeline) Take(e event.Event) {
-	t.rows = append(t.rows, row{t.types.of(string(e.Type)), t.actors.of(e.Actor), t.tools.of(e.Tool)})
+	why := InterestOf(e)
+	t.rows = append(t.rows, row{t.types.of(string(e.Type)), t.actors.of(e.Actor), t.tools.of(e.Tool), t.things.of(why.Of), failed(e), why.What != ""})
 	t.times = append(t.times, e.Time)
 	t.parents = append(t.parents, uint32(min(e.Parent, math.MaxUint32)))
+	t.link(len(t.rows) - 1)
 }
 
 // Len is how many events there are.
@@ -91,6 +100,20 @@ func (t *Timeline) Effects(seq uint64, max int) (out []uint64) {
 		}
 	}
 	return out
+}
+
+// Interesting are the last events of interest before an event, the newest first, and how many there
+// are in all. before is 0 for the end of the ledger.
+func (t *Timeline) Interesting(before uint64, max int) (seqs []uint64, all int) {
+	for i := len(t.rows) - 1; i >= 0; i-- {
+		if !t.rows[i].matters {
+			continue
+		}
+		if all++; len(seqs) < max && (before == 0 || uint64(i)+1 < before) {
+			seqs = append(seqs, uint64(i)+1)
+		}
+	}
+	return seqs, all
 }
 
 // Time is when an event was, which must be there.
@@ -172,35 +195,4 @@ func (t *Timeline) Buckets(n int, seqs []uint64) []Bucket {
 		out = append(out, b)
 	}
 	return out
-}
-
-// Sparks is how many buckets a spark line has.
-const Sparks = 30
-
-// Spark is how busy a quest was, from its first event to its last, in spans of equal
-// length.
-type Spark struct {
-	Start  event.Time    `json:"start"`
-	End    event.Time    `json:"end"`
-	Counts [Sparks]int64 `json:"counts"`
-}
-
-// Spark counts events over time. Times of events never go back, so that where a span
-// begins is found by halving.
-func (t *Timeline) Spark() (s Spark) {
-	n := len(t.times)
-	if n == 0 {
-		return s
-	}
-	s.Start, s.End = t.times[0], t.times[n-1]
-	span := int64(s.End-s.Start) + 1
-	from := 0
-	for i := range Sparks {
-		// The last span ends with the last event, whatever the division leaves over.
-		end := s.Start + event.Time(span/Sparks*int64(i+1)+span%Sparks*int64(i+1)/Sparks)
-		to := sort.Search(n, func(k int) bool { return t.times[k] >= end })
-		s.Counts[i] = int64(max(to-from, 0))
-		from = max(to, from)
-	}
-	return s
 }

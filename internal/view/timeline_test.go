@@ -64,24 +64,6 @@ func TestTimeline(t *testing.T) {
 			t.Errorf("%d events, %d of them match, up to %d", events, matching, last)
 		}
 	})
-	t.Run("CountsEachEventOnceInTheSpark", func(t *testing.T) {
-		t.Parallel()
-		sum := int64(0)
-		for _, n := range line.Spark().Counts {
-			sum += n
-		}
-		if sum != 100 {
-			t.Errorf("the spark counts %d events", sum)
-		}
-		one := &Timeline{}
-		one.Take(made("x", "a", "", 5))
-		if s := one.Spark(); s.Counts[Sparks-1] != 1 {
-			t.Errorf("the spark of one event is %v", s.Counts)
-		}
-		if s := (&Timeline{}).Spark(); s != (Spark{}) {
-			t.Errorf("the spark of nothing is %v", s)
-		}
-	})
 	t.Run("KnowsEffects", func(t *testing.T) {
 		t.Parallel()
 		tree := &Timeline{}

@@ -17,36 +17,39 @@ var coreWords = dictionary{
 	}),
 	word("", func(*Teller, event.Event, *event.QuestStarted) Words { return Words{Text: "started", Weight: News} }),
 	word("", func(*Teller, event.Event, *event.QuestResumed) Words { return Words{Text: "resumed", Weight: News} }),
-	word("", func(t *Teller, _ event.Event, b *event.QuestPaused) Words {
+	always(Rested, word("", func(t *Teller, _ event.Event, b *event.QuestPaused) Words {
 		return Words{Text: because("paused", t.cut(b.Reason)), Weight: News}
-	}),
-	word("", func(t *Teller, _ event.Event, b *event.QuestRested) Words {
+	})),
+	always(Rested, word("", func(t *Teller, _ event.Event, b *event.QuestRested) Words {
 		return Words{Text: because("paused ("+t.cut(b.Kind)+")", t.cut(b.Reason)), Weight: News}
+	})),
+	word("", func(t *Teller, e event.Event, b *event.BlobRedacted) Words {
+		return Words{By: e.Actor, Text: because("has redacted "+Several(int64(len(b.Blobs)), "blob"), t.cut(b.Why)), Weight: News}
 	}),
-	word("limit", func(_ *Teller, e event.Event, b *event.BudgetRaised) Words {
+	always(Limited, word("limit", func(_ *Teller, e event.Event, b *event.BudgetRaised) Words {
 		return Words{By: e.Actor, Text: "sets other limits: " + limitWords(b.Limits), Weight: News}
-	}),
+	})),
 	word("mode", func(t *Teller, e event.Event, b *event.ModeSet) Words {
 		return Words{By: e.Actor, Text: "sets the mode " + t.cut(b.Mode), Weight: News}
 	}),
-	word("outage", func(t *Teller, _ event.Event, b *event.ProviderLost) Words {
+	always(Failed, word("outage", func(t *Teller, _ event.Event, b *event.ProviderLost) Words {
 		return Words{Text: fmt.Sprintf("%s is away, and those who asked it wait, for up to %s: %s", t.cut(b.Provider), quest.Duration(b.Patience), t.cut(b.Reason)), Weight: News}
-	}),
-	word("outage", func(t *Teller, _ event.Event, b *event.EmbedderFailed) Words {
+	})),
+	always(Failed, word("outage", func(t *Teller, _ event.Event, b *event.EmbedderFailed) Words {
 		return Words{Text: fmt.Sprintf("there are no vectors of %s for %s, which goes on by words alone: %s", t.cut(b.Embedder), t.cut(b.For), t.cut(b.Text)), Weight: News}
-	}),
-	word("outage", func(t *Teller, _ event.Event, b *event.ProviderBack) Words {
+	})),
+	always(Moved, word("outage", func(t *Teller, _ event.Event, b *event.ProviderBack) Words {
 		return Words{Text: t.cut(b.Provider) + " is back", Weight: News}
-	}),
-	word("", func(t *Teller, _ event.Event, b *event.QuestStopped) Words {
+	})),
+	always(Rested, word("", func(t *Teller, _ event.Event, b *event.QuestStopped) Words {
 		return Words{Text: because("stopped", t.cut(b.Reason)), Weight: News}
-	}),
-	word(KindFailure, func(t *Teller, _ event.Event, b *event.QuestFailed) Words {
+	})),
+	always(Failed, word(KindFailure, func(t *Teller, _ event.Event, b *event.QuestFailed) Words {
 		return Words{Text: because("failed", t.cut(b.Reason)), Weight: News}
-	}),
-	word(KindAnswer, func(t *Teller, _ event.Event, b *event.QuestFinished) Words {
+	})),
+	always(Answered, word(KindAnswer, func(t *Teller, _ event.Event, b *event.QuestFinished) Words {
 		return Words{Text: because("finished", t.prose(b.Answer)), Weight: News}
-	}),
+	})),
 	word("", func(t *Teller, _ event.Event, b *event.QuestForked) Words {
 		return Words{Text: fmt.Sprintf("forked from %s after event %d", t.cut(b.From), b.At)}
 	}),
@@ -81,7 +84,12 @@ var coreWords = dictionary{
 		}
 		return Words{By: e.Actor, Text: fmt.Sprintf("asks %s: turn %d, messages %d to %d", t.cut(b.Model), b.Turn, b.First, b.Last)}
 	}),
-	word("", answered),
+	matters(word("", answered), func(b *event.ModelResult) Interest {
+		if b.Error != nil {
+			return Interest{What: Failed}
+		}
+		return Interest{}
+	}),
 	word(KindTool, func(t *Teller, e event.Event, b *event.ToolCall) Words {
 		tool := "a tool that there is not"
 		if e.Tool != "" {
@@ -105,29 +113,29 @@ var coreWords = dictionary{
 		}
 		return Words{Text: fmt.Sprintf("call %d is prepared: %d files, %d citations", b.Call, len(b.Files), len(b.Citations))}
 	}),
-	word(KindBlocked, func(t *Teller, e event.Event, b *event.PolicyBlocked) Words {
+	always(Refused, word(KindBlocked, func(t *Teller, e event.Event, b *event.PolicyBlocked) Words {
 		var by []string
 		for _, x := range b.By {
 			by = append(by, "by "+t.cut(x.Policy)+": "+t.cut(x.Reason))
 		}
 		return Words{By: e.Actor, Text: "is refused " + t.cut(string(b.Proposal)) + " " + strings.Join(by, "; ")}
-	}),
+	})),
 	word(KindBlocked, func(t *Teller, e event.Event, b *event.ToolSkipped) Words {
 		if b.Reason == event.SkippedPrompt {
 			return Words{By: e.Actor, Text: "a call is not run: its prompt is over"}
 		}
 		return Words{By: e.Actor, Text: "a call is not run: the quest is " + t.cut(b.Reason)}
 	}),
-	word("policy failed", func(t *Teller, _ event.Event, b *event.PolicyFailed) Words {
+	always(Failed, word("policy failed", func(t *Teller, _ event.Event, b *event.PolicyFailed) Words {
 		return Words{Text: "the policy " + t.cut(b.Policy) + " broke down: " + t.cut(b.Reason), Weight: News}
-	}),
-	word("limit", func(t *Teller, _ event.Event, b *event.BudgetExceeded) Words {
+	})),
+	always(Limited, word("limit", func(t *Teller, _ event.Event, b *event.BudgetExceeded) Words {
 		o := policy.Over{Limit: b.Limit, Max: b.Max, Used: b.Used, Next: b.Next}
 		return Words{Text: fmt.Sprintf("the limit on %s is reached (%s)", t.cut(b.Limit), t.cut(o.Figures())), Weight: News}
-	}),
-	word("parked", func(t *Teller, e event.Event, b *event.AgentParked) Words {
+	})),
+	always(Parked, word("parked", func(t *Teller, e event.Event, b *event.AgentParked) Words {
 		return Words{By: e.Actor, Text: "is parked: " + strings.TrimPrefix(t.cut(b.Reason), e.Actor+" "), Weight: News}
-	}),
+	})),
 	word(KindTool, func(t *Teller, e event.Event, b *event.ToolProposed) Words {
 		return Words{By: e.Actor, Text: "wants to use " + t.cut(b.Name) + ": " + t.text(b.Args), Weight: Detail}
 	}),
@@ -231,7 +239,7 @@ var coreWords = dictionary{
 		}
 		return Words{By: e.Actor, Text: "the server " + t.cut(b.Server) + " is told nothing: " + t.cut(b.Why), Weight: News}
 	}),
-	word(KindQuestion, func(t *Teller, e event.Event, b *event.InteractionOpened) Words {
+	always(Asked, word(KindQuestion, func(t *Teller, e event.Event, b *event.InteractionOpened) Words {
 		w := Words{By: e.Actor, Text: "asks: " + t.text(b.Question), Weight: News}
 		if b.Proposal != "" || b.Server != "" { // the question says who wants what
 			w.By, w.Text = "", "a person is asked: "+t.text(b.Question)
@@ -240,16 +248,16 @@ var coreWords = dictionary{
 			w.Notes = append(w.Notes, "until "+b.Expires.String())
 		}
 		return w
-	}),
-	word(KindQuestion, func(t *Teller, e event.Event, b *event.InteractionAnswered) Words {
+	})),
+	always(Asked, word(KindQuestion, func(t *Teller, e event.Event, b *event.InteractionAnswered) Words {
 		return Words{By: e.Actor, Text: fmt.Sprintf("answers question %d: %s", b.Interaction, t.cut(b.Said())), Weight: News}
-	}),
-	word(KindQuestion, func(_ *Teller, _ event.Event, b *event.InteractionExpired) Words {
+	})),
+	always(Asked, word(KindQuestion, func(_ *Teller, _ event.Event, b *event.InteractionExpired) Words {
 		return Words{Text: fmt.Sprintf("nobody has answered question %d in time", b.Interaction), Weight: News}
-	}),
-	word(KindQuestion, func(_ *Teller, _ event.Event, b *event.InteractionWithdrawn) Words {
+	})),
+	always(Asked, word(KindQuestion, func(_ *Teller, _ event.Event, b *event.InteractionWithdrawn) Words {
 		return Words{Text: fmt.Sprintf("question %d is not asked any more", b.Interaction), Weight: News}
-	}),
+	})),
 	word("", func(t *Teller, _ event.Event, b *event.TimerSet) Words {
 		return Words{Text: "a timer is set to " + b.At.String() + ": " + t.cut(b.Purpose)}
 	}),

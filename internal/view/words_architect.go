@@ -64,7 +64,7 @@ func (architects) words() dictionary {
 			return Words{Text: fmt.Sprintf("%s run %s: %s", Several(int64(len(b.Commands)), "acceptance command"), sides(t, b.Side, b.Task), t.cut(strings.Join(b.Commands, "; "))), Weight: Detail, about: b.Task}
 		}),
 		word("", tested),
-		word("task error", func(t *Teller, _ event.Event, b *event.TaskError) Words {
+		matters(word("task error", func(t *Teller, _ event.Event, b *event.TaskError) Words {
 			w := Words{Text: fmt.Sprintf("%s went wrong in run %d (%s): %s", t.cut(b.Task), b.Run, t.cut(b.Category), t.text(b.Text)), Notes: []string{"failed"}, Weight: News, about: b.Task}
 			if b.Line != "" {
 				w.Notes = append(w.Notes, t.cut(b.Line))
@@ -73,14 +73,14 @@ func (architects) words() dictionary {
 				w.Notes = append(w.Notes, fmt.Sprintf("the same %d times", b.Same))
 			}
 			return w
-		}),
+		}), func(b *event.TaskError) Interest { return Interest{Failed, b.Task} }),
 		word("clarify", func(t *Teller, e event.Event, b *event.TaskClarify) Words {
 			return Words{By: e.Actor, Text: fmt.Sprintf("asks the architect about %s: %s", t.cut(b.Task), t.text(b.Question)), Notes: []string{fmt.Sprintf("round %d", b.Round)}, Weight: News, about: b.Task}
 		}),
 		word("clarify", func(t *Teller, e event.Event, b *event.TaskClarified) Words {
 			return Words{By: e.Actor, Text: fmt.Sprintf("answers question %d about %s: %s", b.Clarify, t.cut(b.Task), t.text(b.Text)), Weight: News, about: b.Task}
 		}),
-		word("verdict", func(t *Teller, e event.Event, b *event.TaskJudged) Words {
+		matters(word("verdict", func(t *Teller, e event.Event, b *event.TaskJudged) Words {
 			verb := map[string]string{event.VerdictAccept: "accepts", event.VerdictRefuse: "refuses", event.VerdictNarrow: "asks for less of"}[b.Verdict]
 			if verb == "" {
 				verb = "judges"
@@ -90,7 +90,7 @@ func (architects) words() dictionary {
 				w.Notes = append(w.Notes, "shown by "+t.cut(s))
 			}
 			return w
-		}),
+		}), func(b *event.TaskJudged) Interest { return Interest{judged(b), b.Task} }),
 		word("turn of a task", func(t *Teller, _ event.Event, b *event.TaskTurned) Words {
 			how := "goes on in another way"
 			switch b.How {
@@ -125,6 +125,14 @@ func (architects) words() dictionary {
 			return Words{By: e.Actor, Text: fmt.Sprintf("says to whoever works on %s: %s", t.cut(b.Task), t.cut(b.Text)), Weight: News, about: b.Task}
 		}),
 	}
+}
+
+// judged is what became of a task that an architect looked at.
+func judged(b *event.TaskJudged) string {
+	if b.Verdict == event.VerdictAccept {
+		return Accepted
+	}
+	return Rejected
 }
 
 // planned names the tasks of a plan.

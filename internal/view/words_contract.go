@@ -44,9 +44,9 @@ func (contractNet) words() dictionary {
 		word("task done", func(t *Teller, e event.Event, b *event.TaskCompleted) Words {
 			return Words{By: e.Actor, Text: "has done " + t.cut(b.Task) + ", " + Several(int64(len(b.Sources)), "source"), about: b.Task}
 		}),
-		word("task failed", func(t *Teller, e event.Event, b *event.TaskFailed) Words {
+		matters(word("task failed", func(t *Teller, e event.Event, b *event.TaskFailed) Words {
 			return Words{By: e.Actor, Text: "could not do " + t.cut(b.Task) + ": " + t.cut(b.Reason), Weight: News, about: b.Task}
-		}),
+		}), func(b *event.TaskFailed) Interest { return Interest{Failed, b.Task} }),
 		word(KindSearch, func(t *Teller, e event.Event, b *event.SearchCall) Words {
 			return Words{By: e.Actor, Text: "searches (" + t.cut(b.Method) + "): " + t.cut(b.Query)}
 		}),
@@ -87,9 +87,9 @@ func (contractNet) words() dictionary {
 		word("replan", func(t *Teller, _ event.Event, b *event.ReplanTriggered) Words {
 			return Words{Text: fmt.Sprintf("planned again, round %d: %s", b.Round, t.cut(b.Reason)), Weight: News}
 		}),
-		word("weighing", func(_ *Teller, _ event.Event, b *event.ArgumentsWeighed) Words {
+		always(Judged, word("weighing", func(_ *Teller, _ event.Event, b *event.ArgumentsWeighed) Words {
 			return Words{Text: fmt.Sprintf("claims weighed: %d stand, %d defeated, %d undecided", len(b.Stand), len(b.Defeated), len(b.Undecided)), Weight: News}
-		}),
+		})),
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 // words implements Society: they are for what happens among the papers of a lab.
 func (laboratory) words() dictionary {
 	return dictionary{
-		word("publication", func(t *Teller, e event.Event, b *event.PublicationSubmitted) Words {
+		matters(word("publication", func(t *Teller, e event.Event, b *event.PublicationSubmitted) Words {
 			return Words{By: e.Actor, Text: "hands in " + t.titled(flat(b.Ref, 64), b.Title), Weight: News}
-		}),
+		}), func(b *event.PublicationSubmitted) Interest { return Interest{Of: b.Ref} }),
 		word(KindReproduction, func(t *Teller, _ event.Event, b *event.ReproductionCall) Words {
 			return Words{Text: "runs " + t.cut(b.Entrypoint) + " of " + t.thing(b.Ref) + " twice", Weight: News, concerns: b.Ref}
 		}),
@@ -41,23 +41,35 @@ func (laboratory) words() dictionary {
 			}
 			return Words{By: e.Actor, Text: because(verb+t.thing(b.Ref), t.text(b.Content)), Weight: News, about: b.Ref}
 		}),
-		word("decision", func(t *Teller, _ event.Event, b *event.PublicationDecided) Words {
+		matters(word("decision", func(t *Teller, _ event.Event, b *event.PublicationDecided) Words {
 			return Words{Text: fmt.Sprintf("%s is %s (%d for, %d against)", t.thing(b.Ref), t.cut(b.Status), b.Accepts, b.Rejects), Weight: News, about: b.Ref, concerns: b.Ref}
-		}),
+		}), func(b *event.PublicationDecided) Interest { return Interest{decided(b), b.Ref} }),
 		word("citation", func(t *Teller, _ event.Event, b *event.CitationMade) Words {
 			return Words{Text: t.thing(b.Ref) + " cites " + t.things(slices.Concat(b.To, b.Self)...), about: b.Ref, concerns: b.Ref}
 		}),
-		word("vote", func(t *Teller, e event.Event, b *event.VoteCast) Words {
+		matters(word("vote", func(t *Teller, e event.Event, b *event.VoteCast) Words {
 			w := Words{By: e.Actor, Text: "takes its vote back", Weight: News}
 			if b.Ref != "" {
 				w.Text = "votes for " + t.thing(b.Ref)
 			}
 			return w
-		}),
+		}), func(b *event.VoteCast) Interest { return Interest{Voted, b.Ref} }),
 		word("", func(t *Teller, _ event.Event, b *event.AdvisorySent) Words {
-			return Words{Text: "the lab tells " + told(b) + ": " + t.text(b.Text), Notes: []string{b.Kind}}
+			who := "the lab tells "
+			if b.Kind == event.AdviseUpdated { // in any society, by the core
+				who = "Lyceum tells "
+			}
+			return Words{Text: who + told(b) + ": " + t.text(b.Text), Notes: []string{b.Kind}}
 		}),
 	}
+}
+
+// decided is what became of a paper.
+func decided(b *event.PublicationDecided) string {
+	if b.Status == event.Rejected {
+		return Rejected
+	}
+	return Published
 }
 
 // told is who hears of an advisory.

@@ -65,17 +65,22 @@ func studyTalk() dictionary {
 			}
 			return w
 		}),
-		word("sitting", func(t *Teller, e event.Event, b *event.SittingEnded) Words {
+		matters(word("sitting", func(t *Teller, e event.Event, b *event.SittingEnded) Words {
 			w := Words{By: e.Actor, Text: because(fmt.Sprintf("ends sitting %d, %s", b.Number, t.cut(b.Outcome)), t.cut(b.Reason)), Weight: Detail}
 			if b.Outcome == event.SittingFailed {
 				w.Weight = News
 			}
 			return w
+		}), func(b *event.SittingEnded) Interest {
+			if b.Outcome == event.SittingFailed {
+				return Interest{What: Failed}
+			}
+			return Interest{}
 		}),
-		word(KindMove, func(t *Teller, e event.Event, b *event.AnchorMoved) Words {
+		always(Moved, word(KindMove, func(t *Teller, e event.Event, b *event.AnchorMoved) Words {
 			w := Words{By: e.Actor, Text: because(fmt.Sprintf("goes from %s to %s", t.cut(b.From), t.cut(b.To)), t.cut(b.Reason)), Weight: News}
 			return w.resting(t, b.Because)
-		}),
+		})),
 		word(KindMessage, func(t *Teller, e event.Event, b *event.InteractSaid) Words {
 			w := Words{By: e.Actor, Text: "says (" + t.cut(b.Kind) + "): " + t.text(b.Text), Weight: News}
 			if len(b.Options) > 0 {

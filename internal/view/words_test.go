@@ -66,7 +66,11 @@ func TestEveryEventHasWords(t *testing.T) {
 func TestNoEventIsPutIntoWordsTwice(t *testing.T) {
 	t.Parallel()
 	all := map[event.Type]bool{}
-	for _, d := range []dictionary{coreWords, computerWords, executorWords, laboratory{}.words(), contractNet{}.words(), architects{}.words(), studies{}.words(), worlds{}.words()} {
+	dictionaries := []dictionary{coreWords, computerWords, executorWords, surveyWords}
+	for _, s := range societies {
+		dictionaries = append(dictionaries, s.words())
+	}
+	for _, d := range dictionaries {
 		for _, w := range d {
 			if all[w.of] {
 				t.Errorf("two dictionaries have words for %s, want one", w.of)
@@ -168,6 +172,7 @@ func TestEventsInWords(t *testing.T) {
 		{&event.VoteCast{Ref: ref}, "agent-1 votes for 01234567 “On six”", "", News},
 		{&event.VoteCast{}, "agent-1 takes its vote back", "", News},
 		{&event.AdvisorySent{Kind: event.AdviseAnnounced, Except: "agent-2", Text: text("news")}, "the lab tells all but agent-2: news", "announced", Aside},
+		{&event.AdvisorySent{Kind: event.AdviseUpdated, To: []string{"agent-0"}, Text: text("it changed")}, "Lyceum tells agent-0: it changed", "updated", Aside},
 		{&event.ReproductionResult{Status: event.NotRun, Reason: "exit code 3", Output: &event.Ref{Hash: hash}}, "the program: failed: exit code 3", "failed, 0.0 ms, output e3b0c44298fc", News},
 
 		{&event.IntentionFormed{Intention: "research", Reason: "words"}, "agent-1 intends research: words", "", News},

@@ -41,13 +41,13 @@ func (worlds) words() dictionary {
 			}
 			return Words{By: e.Actor, Text: fmt.Sprintf("marks attempt %d: %s", b.Attempt, strings.Join(all, ", ")), Weight: News, about: attemptName(b.Attempt)}
 		}),
-		word("verdict", func(t *Teller, _ event.Event, b *event.TierJudged) Words {
+		matters(word("verdict", func(t *Teller, _ event.Event, b *event.TierJudged) Words {
 			w := Words{Text: because(fmt.Sprintf("attempt %d: %s %s", b.Attempt, tierName(b.Tier, false), t.cut(b.Verdict)), t.cut(b.Reason)), Weight: News, about: attemptName(b.Attempt)}
 			for _, c := range b.Criteria[:min(len(b.Criteria), 5)] {
 				w.Notes = append(w.Notes, fmt.Sprintf("%s %d", t.cut(c.Criterion), c.Mark))
 			}
 			return w
-		}),
+		}), func(b *event.TierJudged) Interest { return Interest{Judged, attemptName(b.Attempt)} }),
 		word("reward", func(_ *Teller, _ event.Event, b *event.RewardGiven) Words {
 			w := Words{Text: fmt.Sprintf("attempt %d earns %s", b.Attempt, thousandths(b.Sum)), Weight: News, about: attemptName(b.Attempt)}
 			if b.None {

@@ -48,6 +48,13 @@ func documents(ctx context.Context) ([]file, error) {
 		}
 		all = append(all, file{"completions/" + name, 0o644, out.Bytes()})
 	}
+	pages, err := cli.ManPages()
+	if err != nil {
+		return nil, err
+	}
+	for name, page := range pages {
+		all = append(all, file{"man/" + name, 0o644, page})
+	}
 	return all, nil
 }
 

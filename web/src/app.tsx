@@ -1,5 +1,8 @@
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { useResource } from './api/resource'
+import type { Options } from './api/types'
 import { isBack } from './back'
+import { Keys } from './keys/shell'
 import { useRoute, type Route } from './route'
 import { Empty, Loading } from './ui/states'
 import { Guard } from './ui/guard'
@@ -9,6 +12,7 @@ import { Quests } from './pages/quests/quests'
 const QuestFrame = lazy(() => import('./pages/quest/frame'))
 const NewQuest = lazy(() => import('./pages/quests/new'))
 const Settings = lazy(() => import('./pages/settings/page'))
+const Studies = lazy(() => import('./pages/studies/page'))
 const Compare = lazy(() => import('./pages/compare/compare'))
 
 export function App() {
@@ -32,6 +36,7 @@ export function App() {
           <Suspense fallback={<Loading what="the page" />}><Place route={route} /></Suspense>
         </Guard>
       </main>
+      <Keys />
     </>
   )
 }
@@ -40,6 +45,7 @@ function Place({ route }: { route: Route }) {
   const [kind, name, ...rest] = route.parts
   if (kind === undefined) return <Quests />
   if (kind === 'new') return <NewQuest />
+  if (kind === 'studies') return <Studies name={name} query={route.query} />
   if (kind === 'compare') return <Compare a={route.query.get('a') ?? ''} b={route.query.get('b') ?? ''} />
   if (kind === 'settings') return <Settings />
   if (kind === 'q' && name) return <QuestFrame key={name} name={name} parts={rest} query={route.query} />
@@ -57,12 +63,21 @@ function Top({ route }: { route: Route }) {
       </a>
       <nav aria-label="Main">
         <a href="#/" aria-current={at(undefined)}>Quests</a>
+        <a href="#/studies" aria-current={at('studies')}>Studies</a>
         <a href="#/compare" aria-current={at('compare')}>Compare</a>
         <a href="#/settings" aria-current={at('settings')}>Settings</a>
+        <a href="docs/" target="_blank" rel="noopener">Help</a>
       </nav>
+      <Version />
       <ThemeSwitch />
     </header>
   )
+}
+
+// Which Lyceum this is: whoever asks for help is asked for it first.
+function Version() {
+  const { data } = useResource<Options>('/options')
+  return data ? <span className="version-of small muted" title="The version of Lyceum that serves this page">{data.version}</span> : null
 }
 
 function ThemeSwitch() {

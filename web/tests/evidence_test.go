@@ -39,6 +39,22 @@ func TestAClaim(t *testing.T) {
 		}
 		tab.Sound()
 	})
+	t.Run("ShowsThePlotOfItsFit", func(t *testing.T) {
+		t.Parallel()
+		tab := chromium(t).Tab(t, readers(t))
+		tab.Go("#/q/thermal/evidence")
+		tab.Click(".claim-text", "By arrhenius")
+		tab.Until(`document.querySelector('.source img.plot')?.complete`)
+		var plot struct {
+			Width, Height int
+			Alt           string
+		}
+		tab.Eval(`(() => { const i = document.querySelector('.source img.plot'); return { Width: i.naturalWidth, Height: i.naturalHeight, Alt: i.alt } })()`, &plot)
+		if plot.Width != 640 || plot.Height != 420 || !strings.Contains(plot.Alt, "arrhenius") {
+			t.Errorf("the plot on the page: got %+v, want the picture of 640 by 420 that arrhenius drew", plot)
+		}
+		tab.Sound()
+	})
 	t.Run("IsSaidToBeChangedIfItsSourceWas", func(t *testing.T) {
 		t.Parallel()
 		tab := chromium(t).Tab(t, readers(t))

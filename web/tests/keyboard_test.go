@@ -18,9 +18,9 @@ func TestTheKeyboard(t *testing.T) {
 		tab := chromium(t).Tab(t, readers(t))
 		for place, want := range map[string][]string{
 			"#/":                                   {"Skip to the content", "Quests", "Compare", "New quest", "thermal", "demo-number"},
-			"#/q/unstarted":                        {"Start", "Message", "Fork", "Remove", "Overview", "Canvas", "Timeline"},
+			"#/q/unstarted":                        {"Start", "Message", "Fork", "Remove", "Overview", "Timeline"},
 			"#/q/thermal/evidence":                 {"Evidence", "event"},
-			"#/new":                                {"From an example", "Run it"},
+			"#/new":                                {"By form", "Start the quest"},
 			"#/compare?a=thermal&b=thermal-strict": {"⇄", "thermal"},
 		} {
 			tab.Fresh(place)
@@ -94,7 +94,7 @@ func TestTheKeyboard(t *testing.T) {
 		tab.Go("#/new")
 		tab.Eval(`document.querySelector('[role=tab][aria-selected=true]').focus(), true`, nil)
 		tab.Do(chromedp.KeyEvent(kb.ArrowRight))
-		tab.Until(`document.querySelector('[role=tab][aria-selected=true]').innerText === 'By form' && document.activeElement.innerText === 'By form'`)
+		tab.Until(`document.querySelector('[role=tab][aria-selected=true]').innerText === 'From an example' && document.activeElement.innerText === 'From an example'`)
 	})
 }
 

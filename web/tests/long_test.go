@@ -79,7 +79,7 @@ func TestAHundredThousandEvents(t *testing.T) {
 		}
 	})
 	t.Run("AreScrolledWithoutALostRow", func(t *testing.T) {
-		tab.In(t).Go("#/q/long/timeline")
+		tab.In(t).Go("#/q/long/timeline?each=1")
 		var worst float64
 		for range 10 {
 			took := scrolled(t, tab, rand.Float64(), last)
@@ -98,7 +98,40 @@ func TestAHundredThousandEvents(t *testing.T) {
 		tab.In(t).Go("#/q/long/timeline")
 		smooth(tab, `document.querySelector('.vlist')`, "the timeline")
 	})
+	t.Run("AreBrushedInLanesWithoutALongTask", func(t *testing.T) {
+		tab.In(t).Go("#/q/long/timeline")
+		brushed(t, tab)
+	})
 	tab.In(t).Sound()
+}
+
+// brushed drags over the lanes and back, and lets go: the list then has what happened in that stretch.
+func brushed(t *testing.T, tab *browsertest.Tab) {
+	t.Helper()
+	tab.Until(`document.querySelector('.lanes-drawn svg path.tools')?.getAttribute('d') && document.querySelector('.vrow .etype')`)
+	tab.Do(browsertest.Settled())
+	var worst float64
+	tab.Eval(`(async () => {
+		const tasks = [], watch = new PerformanceObserver((l) => tasks.push(...l.getEntries().map((e) => e.duration)));
+		watch.observe({ type: 'longtask' });
+		const box = document.querySelector('.lanes-drawn'), at = box.getBoundingClientRect();
+		box.setPointerCapture = () => {};
+		const send = (kind, x) => box.dispatchEvent(new PointerEvent(kind, { bubbles: true, button: 0, pointerId: 1, clientX: at.left + x, clientY: at.top + 10 }));
+		const frame = () => new Promise(requestAnimationFrame);
+		for (let i = 0; i < 60; i++) { send('pointermove', 120 + i * 8); await frame() }
+		send('pointerdown', 200);
+		for (let i = 0; i < 120; i++) { send('pointermove', 200 + i * 4); await frame() }
+		await new Promise((done) => setTimeout(done, 100));
+		const worst = Math.max(0, ...tasks);
+		send('pointerup', 680);
+		watch.disconnect();
+		return worst;
+	})()`, &worst)
+	t.Logf("while the lanes were brushed the longest task over 50 ms took %.0f ms (0: none)", worst)
+	promise(t, "a task while the lanes are brushed", worst, 50)
+	tab.Until(`location.hash.includes('from=') && / of .* events/.test(document.querySelector('.timeline-count').innerText) && document.querySelector('.vrow .etype')`)
+	tab.Click(".lanes button", "All of it")
+	tab.Until(`!location.hash.includes('from=')`)
 }
 
 // scrolled moves the timeline to a place and waits until every row of the window is
@@ -178,15 +211,18 @@ func promise(t testing.TB, what string, got, most float64) {
 }
 
 func TestTheFirstView(t *testing.T) {
-	const most = 500 * 1000
+	const most, mostFonts = 250 * 1000, 100 * 1000
 	s := readers(t)
 	tab := chromium(t).Tab(t, s)
 	tab.Do(browsertest.Settled())
 	// This tab was empty, and had nothing of the page in its cache.
-	n := tab.Received()
-	t.Logf("the first view of all quests takes %d bytes", n)
+	n, fonts := tab.Received()
+	t.Logf("the first view of all quests takes %d bytes, and its fonts %d", n, fonts)
 	if n < 10_000 || n > most {
 		t.Errorf("the first view takes %d bytes, want at most %d", n, most)
+	}
+	if fonts < 10_000 || fonts > mostFonts {
+		t.Errorf("the fonts of the first view take %d bytes, want some, and at most %d", fonts, mostFonts)
 	}
 }
 

@@ -83,7 +83,7 @@ func TestQuestionsToPeople(t *testing.T) {
 		fill(tab, "A word with it", "Once only.")
 		tab.Click(".question button", "yes")
 		status(tab, "finished")
-		tab.Until(questionCards + `.length === 0 && document.title === 'door · Lyceum'`)
+		tab.Until(questionCards + `.length === 0 && document.title === '✓ door · Lyceum'`)
 		reads(t, tab, "main", "It is red.")
 
 		trace := lyceum(t, h, "trace", "door")

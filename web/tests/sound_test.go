@@ -104,7 +104,7 @@ func TestEveryPage(t *testing.T) {
 	t.Run("OfAnEmptyHome", func(t *testing.T) {
 		t.Parallel()
 		tab := chromium(t).Tab(t, serve(t, home(t)))
-		tab.Until(`document.querySelector('.state h2')`)
+		tab.Until(`document.querySelector('#first-question')`)
 		reads(t, tab, "main", "No quests yet", "New quest")
 		inEverySize(t, tab, "NoQuests", rules)
 		tab.Go("#/compare")

@@ -43,7 +43,82 @@ func TestTheControls(t *testing.T) {
 		}
 		tab.Click(".controls button", "Remove")
 		tab.Click("dialog button", "Remove it")
-		tab.Until(`document.querySelector('h1')?.innerText === 'Quests' && document.querySelector('.state h2')?.innerText === 'No quests yet'`)
+		tab.Until(`document.querySelector('h1')?.innerText === 'Quests' && document.querySelector('main').innerText.includes('No quests yet')`)
+		tab.Sound()
+	})
+	t.Run("RaiseLimits", func(t *testing.T) {
+		t.Parallel()
+		h, s, words := parrot(t, "bounded")
+		lyceum(t, h, "limit", "bounded", "--max-turns", "1")
+		tab := chromium(t).Tab(t, s)
+		tab.Go("#/q/bounded")
+		status := func(want string) {
+			tab.Until(`document.querySelector('.questbar .badge')?.innerText === '` + want + `'`)
+		}
+		dialog := func(label, now, more, button string) {
+			tab.Until(`document.querySelector('dialog[open]')`)
+			find(tab)
+			if hint := tab.Text(`[id="` + described(tab, label) + `"]`); hint != now {
+				t.Errorf("%s: the dialog says %q, want %q", label, hint, now)
+			}
+			tab.Sound()
+			fill(tab, label, more)
+			tab.Click("dialog button", button)
+			tab.Until(`!document.querySelector('dialog[open]')`)
+		}
+		tab.Click(".controls button", "Start")
+		words <- ""
+		status("out of budget")
+		tab.Click(".controls button", "Start")
+		dialog("Turns", "1 now", "2", "Go on")
+		status("running")
+		tab.Click(".controls button", "Limits")
+		dialog("Turns", "2 now", "30", "Set")
+		words <- "So be it."
+		words <- ""
+		status("finished")
+		if trace := lyceum(t, h, "trace", "bounded", "--type", "budget.raised"); !strings.Contains(trace, "30 turns") {
+			t.Errorf("the limit that was set while it ran is not in the ledger:\n%s", trace)
+		}
+		tab.Sound()
+	})
+	t.Run("SetTheMode", func(t *testing.T) {
+		t.Parallel()
+		h := home(t)
+		lyceum(t, h, "create", root+"/examples/two-tasks/quest.yaml")
+		tab := chromium(t).Tab(t, serve(t, h))
+		tab.Go("#/q/two-tasks")
+		const chosen = `document.querySelector('.controls .mode select')?.selectedOptions[0].innerText === `
+		tab.Until(chosen + `'Go ahead'`)
+		choose(tab, "Mode", "approve")
+		tab.Until(`!document.querySelector('.controls .mode select').disabled && ` + chosen + `'Approve plans'`)
+		if trace := lyceum(t, h, "trace", "two-tasks"); !strings.Contains(trace, "mode.set") {
+			t.Errorf("the mode is not in the ledger:\n%s", trace)
+		}
+		picture(tab, "mode")
+		tab.Sound()
+	})
+	t.Run("CheckTheRecord", func(t *testing.T) {
+		t.Parallel()
+		h := home(t)
+		lyceum(t, h, "run", root+"/examples/primes/quest.yaml")
+		tab := chromium(t).Tab(t, serve(t, h))
+		tab.Go("#/q/primes")
+		tab.Until(`document.querySelector('.record')?.innerText.includes('not checked here yet')`)
+		tab.Click(".record button", "Check now")
+		tab.Until(`document.querySelector('.record .good')`)
+		said := tab.Text(".record")
+		for _, want := range []string{"25 events consistent, replayed identically, just now", "4 calls run again: 4 the same", "on the word of the model script:plan.yaml: 5 events, none with the provider's id", "the machine that ran it"} {
+			if !strings.Contains(said, want) {
+				t.Errorf("the record says\n%s\nwant %q", said, want)
+			}
+		}
+		tab.Click(".record summary", "Cite")
+		head := tab.Text(".record pre")
+		if _, hash, ok := strings.Cut(head, "sha256:"); !ok || !strings.Contains(lyceum(t, h, "verify", "primes", "--head", hash[:64]), "is the head") {
+			t.Errorf("what is to be cited is no head of the quest: %s", head)
+		}
+		picture(tab, "record")
 		tab.Sound()
 	})
 	t.Run("ForkFromAnEvent", func(t *testing.T) {
@@ -101,7 +176,7 @@ func TestTheTimeline(t *testing.T) {
 		}
 	})
 	t.Run("SaysOfEachEventWhatTheServerSays", func(t *testing.T) {
-		tab.In(t).Go(at)
+		tab.In(t).Go(at + "?each=1")
 		tab.Until(`document.querySelector('.eline')`)
 		tab.Do(browsertest.Settled())
 		var lines, shown []string
@@ -138,15 +213,21 @@ func TestTheCanvas(t *testing.T) {
 	nodes := func() (n int) { tab.Eval(`document.querySelectorAll('.react-flow__node').length`, &n); return n }
 	t.Run("DrawsAllThatAContractNetDid", func(t *testing.T) {
 		tab.In(t)
-		for _, kind := range []string{"agent", "task", "bid", "search", "computation", "source", "claim", "answer"} {
+		for _, kind := range []string{"agent", "task", "search", "computation", "source", "claim", "answer"} {
 			if !tab.Is(`document.querySelector('.thing.kind-` + kind + `')`) {
 				t.Errorf("no %s is drawn", kind)
 			}
 		}
 		var graph struct{ Nodes, Kinds int }
-		answer(tab, "/quests/thermal/canvas", `({ Nodes: a.nodes.length, Kinds: new Set(a.edges.map((e) => e.kind)).size })`, &graph)
-		if nodes() != graph.Nodes || graph.Kinds < 4 || !tab.Is(`['attacks', 'supports', 'awards', 'bids'].every((kind) => document.querySelector('.edge-' + kind))`) {
+		// A bid is a mark on the card of its task; who was awarded one stands there too, and is joined with it once it is selected.
+		answer(tab, "/quests/thermal/canvas", `({ Nodes: a.nodes.filter((n) => n.kind !== 'bid').length, Kinds: new Set(a.edges.map((e) => e.kind)).size })`, &graph)
+		if nodes() != graph.Nodes || graph.Kinds < 4 || !tab.Is(`['attacks', 'supports', 'caused-by'].every((kind) => document.querySelector('.flow .edge-' + kind))`) {
 			t.Errorf("%d of %d nodes are drawn, or not all kinds of edges", nodes(), graph.Nodes)
+		}
+		var bids int
+		answer(tab, "/quests/thermal/canvas", `a.nodes.filter((n) => n.kind === 'bid').length - document.querySelectorAll('.kind-task .mark').length`, &bids)
+		if bids != 0 || !tab.Is(`document.querySelector('.kind-task .mark.good')`) {
+			t.Errorf("%d bids are no marks on their tasks, or none of them is awarded", bids)
 		}
 		tab.Go("#/q/thermal-strict/canvas")
 		if !tab.Is(`document.querySelector('.thing.kind-challenge.bad')`) {
@@ -191,18 +272,23 @@ func TestTheCanvas(t *testing.T) {
 	t.Run("OfALabHasPapersReviewsVotesAndRevisions", func(t *testing.T) {
 		lab := chromium(t).Tab(t, academics(t))
 		lab.Go("#/q/lab-number/canvas")
-		for _, what := range []string{".thing.kind-paper.good", ".thing.kind-paper.bad", ".thing.kind-review", ".edge-votes", ".edge-revises", ".edge-reviews", ".edge-wrote"} {
+		for _, what := range []string{".thing.kind-paper.good", ".thing.kind-paper.bad", ".kind-paper .mark.good", ".kind-paper .mark.bad", ".kind-paper .mark.vote", ".flow .edge-revises"} {
 			if !lab.Is(`document.querySelector('` + what + `')`) {
 				t.Errorf("%s is not drawn", what)
 			}
 		}
+		if lab.Is(`document.querySelector('.flow .edge-wrote, .flow .edge-votes')`) {
+			t.Error("lines to agents are drawn though nothing is selected")
+		}
+		lab.Go("#/q/lab-number/canvas?node=agent:agent-0")
+		lab.Until(`['wrote', 'votes', 'reviews'].every((kind) => document.querySelector('.flow .edge-' + kind + '.touched'))`)
 		lab.Sound()
 	})
 	t.Run("OfALabHasCitations", func(t *testing.T) {
 		lab := chromium(t).Tab(t, serve(t, scholars(t)))
 		altered(lab, `if (/\/canvas$/.test(path)) { const [a, b] = body.nodes.filter((n) => n.kind === 'paper'); body.edges.push({ id: 'cited', from: b.id, to: a.id, kind: 'cites', seq: b.seq }) }`)
 		lab.Fresh("#/q/scholars/canvas")
-		if !lab.Is(`document.querySelector('.edge-cites path')`) {
+		if !lab.Is(`document.querySelector('.flow .edge-cites path')`) {
 			t.Error("no citation is drawn")
 		}
 		lab.Sound()

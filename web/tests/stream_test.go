@@ -99,7 +99,7 @@ func TestStreamedWords(t *testing.T) {
 		words <- "So be it."
 		agent.Until(`document.querySelector('.message.live .said-text')?.textContent === 'So be it.'`)
 		words <- ""
-		for tab, times := range map[*browsertest.Tab]int{overview: 2, agent: 1} { // the answer, also in a line
+		for tab, times := range map[*browsertest.Tab]int{overview: 3, agent: 1} { // the answer, also in a line, and among what matters
 			tab.Until(`document.querySelector('.questbar .badge')?.innerText === 'finished'`)
 			tab.Do(browsertest.Settled())
 			if tab.Is(`document.querySelector('.saying, .message.live')`) {

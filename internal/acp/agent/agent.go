@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"lyceum/internal/acp"
+	"lyceum/internal/proof"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 
@@ -37,6 +38,8 @@ type Options struct {
 	Models []string
 	// Folders are those whose files agents may have though they are no git repositories.
 	Folders []string
+	// Believed is whose signatures count; nil leaves out who signed a quest.
+	Believed func(context.Context) (proof.Known, error)
 	// Token is brought to the server instead of the home's own, if it is not empty.
 	Token string
 	// NoKey tells that an error is about a key that is missing.

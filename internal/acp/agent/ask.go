@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"lyceum/internal/acp"
 	"lyceum/internal/event"
@@ -91,5 +92,78 @@ func permission(name string, seq uint64, b *event.InteractionOpened) sdk.Request
 		}
 		out.Options = append(out.Options, sdk.PermissionOption{OptionId: sdk.PermissionOptionId(o), Name: plain.Brief(o, 200), Kind: kind})
 	}
+	return out
+}
+
+// nudge has the quest looked after again, though nobody has answered.
+func (t *turn) nudge() {
+	select {
+	case t.moved <- struct{}{}:
+	default:
+	}
+}
+
+// answers waits for an answer to one of the questions that the client was asked, and reports
+// whether there is one, or the quest may go on for another reason: something else was said to
+// it, or somebody else decided, be it that the time for it is over.
+func (t *turn) answers(st *quest.State) (bool, error) {
+	if t.pending == 0 {
+		return t.answered, nil
+	}
+	ctx, cancel := context.WithCancel(t.ctx)
+	defer cancel()
+	rt, name := t.agent.rt, t.session.id
+	news := t.news(ctx, st.Seq)
+	// A server has a clock of its own, and takes what is said to its quest.
+	var due <-chan time.Time
+	var posted <-chan struct{}
+	if !t.run.served {
+		if at := st.Due(); at != 0 {
+			timer := time.NewTimer(time.Duration(at-rt.Clock()) * time.Microsecond)
+			defer timer.Stop()
+			due = timer.C
+		}
+		var stop func()
+		posted, stop = rt.Ledger.Posted(name)
+		defer stop()
+	}
+	for t.pending > 0 {
+		if said, err := rt.Ledger.Commands(ctx, name, st.Inbox); posted != nil && (len(said) > 0 || err != nil) {
+			return true, err
+		}
+		select {
+		case <-posted:
+		case answered := <-t.decided:
+			t.pending--
+			if answered {
+				return true, nil
+			}
+		case e := <-news:
+			if e.Type == "quest.paused" && e.Actor == "person" {
+				return false, errHeld
+			}
+			return true, nil
+		case <-due:
+			return true, nil
+		case <-t.moved:
+			return true, nil
+		case <-t.ctx.Done():
+			return false, t.ctx.Err()
+		}
+	}
+	return t.answered, nil
+}
+
+// news has the first event after another, whoever caused it.
+func (t *turn) news(ctx context.Context, after uint64) <-chan event.Event {
+	out := make(chan event.Event, 1)
+	t.works.Go(func() {
+		for e, err := range t.agent.rt.Ledger.Follow(ctx, t.session.id, after+1) {
+			if err == nil {
+				out <- e
+			}
+			return
+		}
+	})
 	return out
 }

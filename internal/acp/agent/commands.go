@@ -15,6 +15,7 @@ import (
 	"lyceum/internal/runtime/audit"
 	"lyceum/internal/runtime/service"
 	"lyceum/internal/view"
+	"lyceum/internal/vouch"
 
 	sdk "github.com/coder/acp-go-sdk"
 )
@@ -168,9 +169,33 @@ func (t *turn) verify(_ *quest.State, _ string) (string, error) {
 			}
 		}
 	} else {
-		lines = append(lines, fmt.Sprintf("%s is unchanged: %d events (%d inputs, %d derived), %d blobs.", r.Quest, r.Events, r.Inputs, r.Derived, r.Blobs))
+		lines = append(lines, audit.Lines(r)...)
+		signed, err := t.signed()
+		if err != nil {
+			return "", err
+		}
+		lines = append(lines, signed...)
 	}
 	return strings.Join(lines, "\n"), nil
+}
+
+// signed says who signed the quest, and who else saw that.
+func (t *turn) signed() ([]string, error) {
+	if t.agent.opts.Believed == nil {
+		return nil, nil
+	}
+	known, err := t.agent.opts.Believed(t.ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := vouch.Prove(t.ctx, t.agent.rt.Ledger, t.session.id, known, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.Missing) > 0 {
+		return []string{fmt.Sprintf("%s differs: %s", t.session.id, plain.Line(p.Words))}, nil
+	}
+	return []string{"  " + plain.Line(p.Words)}, nil
 }
 
 func (t *turn) evidence(st *quest.State, _ string) (string, error) {

@@ -67,6 +67,9 @@ func (a *Agent) prompt(p *sdk.PromptRequest) (func(context.Context) (any, error)
 		stop, err := t.work(what)
 		t.cancel()
 		t.works.Wait()
+		if stop == sdk.StopReasonCancelled {
+			t.rest()
+		}
 		a.mu.Lock()
 		s.turn = nil
 		a.mu.Unlock()
@@ -316,50 +319,24 @@ func (t *turn) goOn() (sdk.StopReason, error) {
 		}
 		s.run = t.run
 		limits, t.answered = event.Limits{}, false
-		if err := t.listen(); errors.Is(err, errHeld) {
+		var st *quest.State
+		again := false
+		if err = t.listen(); err == nil {
+			if st = t.run.state; st != nil && st.Waiting() {
+				t.askOpen(st)
+				again, err = t.answers(st)
+			}
+		}
+		switch {
+		case errors.Is(err, errHeld):
 			t.run.leave()
 			return sdk.StopReasonEndTurn, nil
-		} else if err != nil {
+		case err != nil:
 			return t.stopped(err)
-		}
-		st := t.run.state
-		if st == nil || !st.Waiting() {
-			return t.ended(st)
-		}
-		t.askOpen(st)
-		if answered, err := t.answers(); err != nil {
-			return t.stopped(err)
-		} else if !answered {
+		case !again:
 			return t.ended(st)
 		}
 	}
-}
-
-// nudge has the quest looked after again, though nobody has answered.
-func (t *turn) nudge() {
-	select {
-	case t.moved <- struct{}{}:
-	default:
-	}
-}
-
-// answers waits for an answer to one of the questions that the client was asked, and reports
-// whether there is one, or something else was said to the quest.
-func (t *turn) answers() (bool, error) {
-	for t.pending > 0 {
-		select {
-		case answered := <-t.decided:
-			t.pending--
-			if answered {
-				return true, nil
-			}
-		case <-t.moved:
-			return true, nil
-		case <-t.ctx.Done():
-			return false, t.ctx.Err()
-		}
-	}
-	return t.answered, nil
 }
 
 // errHeld says that a person has paused the quest, somewhere else.
@@ -431,6 +408,26 @@ func (t *turn) stopped(err error) (sdk.StopReason, error) {
 		case <-timer.C:
 			return sdk.StopReasonCancelled, nil
 		}
+	}
+}
+
+// rest pauses a quest that only waited for its person when the prompt was taken back: no run of it
+// was there to pause.
+func (t *turn) rest() {
+	a, r := t.agent, t.run
+	if r == nil || r.served {
+		return
+	}
+	select {
+	case <-r.done:
+	default:
+		return
+	}
+	if r.err != nil || r.state == nil || !r.state.Waiting() {
+		return
+	}
+	if _, err := a.post(a.life, t.session.id, &event.QuestPaused{Reason: "interrupted"}); err != nil {
+		a.opts.Say(fmt.Sprintf("Session %s was not paused: %s", t.session.id, plain.Line(err.Error())))
 	}
 }
 
@@ -546,13 +543,14 @@ func (a *Agent) tellTitle(s *session, st *quest.State) error {
 	}})
 }
 
-// tellUsage tells the client what a session has used. How full a window is means something for
-// one agent alone; of several it is all that they used.
+// tellUsage tells the client how full a session is, and what it has cost. Of one agent that is its
+// window; several have no window together, and an executor keeps its own: of those it is all that
+// they used.
 func (a *Agent) tellUsage(s *session, st *quest.State) error {
 	used := st.Spent.Usage.Input + st.Spent.Usage.Output
 	size := used
-	if len(st.Agents) == 1 && st.Agents[0].Limit > 0 {
-		size = st.Agents[0].Limit
+	if len(st.Agents) == 1 && st.Agents[0].Executor == "" && st.Agents[0].Limit > 0 {
+		used, size = st.Agents[0].Filled(), st.Agents[0].Limit
 	}
 	u := &sdk.SessionUsageUpdate{SessionUpdate: "usage_update", Used: int(min(used, size)), Size: int(size)}
 	if st.Spent.Unpriced == 0 {

@@ -83,7 +83,7 @@ func (a *Agent) startHere(name string, after uint64, limits event.Limits, noThin
 		over := make(chan struct{})
 		go func() {
 			defer close(over)
-			r.state, r.err = a.rt.Run(a.life, name, runtime.RunOptions{
+			r.state, r.err = a.take(name, runtime.RunOptions{
 				Limits: limits, NoThinking: noThinking, Interrupt: interrupt, Leave: true,
 				OnEvent: func(event.Event, *quest.State) { relay.touch() }, OnDelta: relay.delta, OnProgress: a.opts.Say,
 			})
@@ -96,6 +96,28 @@ func (a *Agent) startHere(name string, after uint64, limits event.Limits, noThin
 		r.err = errors.Join(r.err, err)
 	})
 	return r
+}
+
+// brief is how long whoever only says a word to a quest at rest may hold it.
+const brief = 2 * time.Second
+
+// take runs a quest that nobody else runs.
+func (a *Agent) take(name string, opts runtime.RunOptions) (st *quest.State, err error) {
+	enough := time.NewTimer(brief)
+	defer enough.Stop()
+	for {
+		st, err = a.rt.Run(a.life, name, opts)
+		if !errors.Is(err, ledger.ErrClaimed) {
+			return st, err
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-enough.C:
+			return st, err
+		case <-opts.Interrupt:
+			return st, err
+		}
+	}
 }
 
 // relay puts the events of a quest that runs here, and what its models say, into one order:

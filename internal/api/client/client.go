@@ -192,6 +192,18 @@ func (c *Client) Control(ctx context.Context, name string, order api.Control) (*
 	return out, c.call(ctx, http.MethodPost, "/api/quests/"+url.PathEscape(name)+"/control", order, out)
 }
 
+// Study is a study with its table.
+func (c *Client) Study(ctx context.Context, name string) (*api.StudyView, error) {
+	out := new(api.StudyView)
+	return out, c.call(ctx, http.MethodGet, "/api/studies/"+url.PathEscape(name), nil, out)
+}
+
+// MakeStudy makes a study.
+func (c *Client) MakeStudy(ctx context.Context, n api.NewStudy) (*api.StudyView, error) {
+	out := new(api.StudyView)
+	return out, c.call(ctx, http.MethodPost, "/api/studies", n, out)
+}
+
 // Say says something to a quest's agents, or to one of them, with files if there are any.
 func (c *Client) Say(ctx context.Context, name, text, to string, files ...api.NewAttachment) error {
 	_, err := c.Send(ctx, name, api.NewMessage{Text: text, To: to, Attachments: files})

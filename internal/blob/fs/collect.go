@@ -14,10 +14,8 @@ import (
 	"lyceum/internal/event"
 )
 
-// Collect removes every blob that keep does not yield, and returns how many and
-// how large they were. It removes nothing when keep returns an error, and gets
-// blob.ErrBusy when anybody else, this process's other Stores included, has the store
-// open. When it fails midway the numbers tell what is gone by then.
+// Collect implements blob.Collector by being alone: it gets blob.ErrBusy when anybody else,
+// this process's other Stores included, has the store open, and knows no grace.
 //
 // keep may read from the store but not write to it. Writers of this Store wait
 // until Collect is done. Their earlier blobs are in no ledger yet if their events

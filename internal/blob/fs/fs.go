@@ -165,16 +165,21 @@ func (s *Store) Close() error {
 func (s *Store) Room() error { return s.room(0) }
 
 // room tells whether n bytes more leave the reserve alone.
-func (s *Store) room(n int64) error {
-	if s.reserve <= 0 {
+func (s *Store) room(n int64) error { return roomOn(s.dir, s.reserve, n) }
+
+// RoomOn is Room for a folder that is no store: whether its disk has more than a reserve.
+func RoomOn(dir string, reserve int64) error { return roomOn(dir, reserve, 0) }
+
+func roomOn(dir string, reserve, n int64) error {
+	if reserve <= 0 {
 		return nil
 	}
-	left, err := free(s.dir)
+	left, err := free(dir)
 	if err != nil {
-		return fmt.Errorf("ask how much of the disk of %s is free: %w", s.dir, err)
+		return fmt.Errorf("ask how much of the disk of %s is free: %w", dir, err)
 	}
-	if left-n < s.reserve {
-		return &blob.FullError{Dir: s.dir, Free: left, Reserve: s.reserve}
+	if left-n < reserve {
+		return &blob.FullError{Dir: dir, Free: left, Reserve: reserve}
 	}
 	return nil
 }

@@ -172,7 +172,9 @@ func newDaemon(program string, args func(d *daemon) []string, ready func(d *daem
 		return d, err
 	}
 	d.cmd = exec.Command(path, args(d)...)
-	d.cmd.Env = append(os.Environ(), "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin", "NOTIFY_SOCKET="+filepath.Join(dir, "ready"))
+	// An engine that finds its containerd too slow makes it write what it does to a temporary
+	// file, which nobody would take away.
+	d.cmd.Env = append(os.Environ(), "TMPDIR="+dir, "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin", "NOTIFY_SOCKET="+filepath.Join(dir, "ready"))
 	d.cmd.Stdout, d.cmd.Stderr = said, said
 	// If this process dies, so does the daemon.
 	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}

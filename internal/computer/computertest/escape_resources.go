@@ -24,10 +24,42 @@ import (
 // hog runs a program that takes more than a limit. It must not get hold of more than
 // most, or be ended for it.
 func hog(l computer.Limits, args []string, most int) func(*testing.T, *shootingRange) string {
+	return hogOf(l, args, most, "")
+}
+
+// unexplained is hog for a program that is to be ended because nobody can say what it holds.
+func unexplained(l computer.Limits, args []string, most int) func(*testing.T, *shootingRange) string {
+	return hogOf(l, args, most, computer.EndHidden)
+}
+
+// folderOfAnother is a home with a folder that root left in it: no look at what the home holds
+// comes to an end.
+func folderOfAnother(t *testing.T, r *shootingRange) string {
+	need.Root(t, "leave a folder in a home that its owner cannot open")
+	s := r.station(t, computer.Spec{Limits: diskLimit}, computer.Options{})
+	closed := filepath.Join(s.place.Home, "closed")
+	if err := os.Mkdir(closed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	res, out := s.run(t, s.command("another", "deleted-files", "8", "15s"))
+	if err := os.Remove(closed); err != nil {
+		t.Fatal(err)
+	}
+	if res.End != computer.EndHidden {
+		return fmt.Sprintf("it ended by %q, want %q: %s", res.End, computer.EndHidden, out)
+	}
+	return s.works(t)
+}
+
+// hogOf is hog for a program that is to end in a way, if that is not empty.
+func hogOf(l computer.Limits, args []string, most int, end string) func(*testing.T, *shootingRange) string {
 	return func(t *testing.T, r *shootingRange) string {
 		s := r.station(t, computer.Spec{Limits: l}, computer.Options{})
 		res, out := s.run(t, s.command(args[0], args...))
 		t.Logf("exit %d %s, end %q, met %q: %.500s", res.Exit, res.Signal, res.End, res.Met, out)
+		if end != "" && res.End != end {
+			return fmt.Sprintf("it ended by %q, want %q: %s", res.End, end, out)
+		}
 		got, n := r.target.told(out), holds(out, "holds")
 		// Limits that are looked at now and then may be passed for a moment.
 		if _, err := time.ParseDuration(args[len(args)-1]); err == nil && got == "" {

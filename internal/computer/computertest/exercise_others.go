@@ -94,6 +94,7 @@ func (l *lab) others(t *testing.T) {
 			t.Errorf("its limit on processes is %d", n)
 		}
 	})
+	t.Run("IsTheLastOwners", l.epochs)
 	t.Run("HasAFingerprint", func(t *testing.T) {
 		t.Parallel()
 		print := func(change func(*computer.Spec)) computer.Fingerprint {

@@ -98,7 +98,7 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	defer listener.Close()
+	// It is left to the end of the process: whoever finds it gone looks for what was said.
 	h := &helper{config: c, report: report, changed: make(chan struct{}), ports: map[string]*port{}}
 	if err := h.openPorts(); err != nil {
 		return err
@@ -172,6 +172,7 @@ type helper struct {
 	marks    uint64 // how many marks were given out
 	holders  int    // connections that keep the computer up
 	since    uint64 // the turn of the last Lyceum that came
+	epoch    int64  // the highest that was heard of
 	changed  chan struct{}
 }
 
@@ -206,6 +207,18 @@ func (h *helper) hold() (release func()) {
 	return func() { count(-1) }
 }
 
+// admit refuses whoever owned the quest before somebody that was here: a Lyceum that stood still for too long, and
+// does not know it yet.
+func (h *helper) admit(epoch int64) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if epoch != 0 && epoch < h.epoch {
+		return fmt.Errorf("epoch %d is over: the computer is that of epoch %d", epoch, h.epoch)
+	}
+	h.epoch = max(h.epoch, epoch)
+	return nil
+}
+
 // handle serves one connection. Turns say in which order they came.
 func (h *helper) handle(c net.Conn, turn uint64) {
 	r := &link.Reader{R: c}
@@ -219,6 +232,10 @@ func (h *helper) handle(c net.Conn, turn uint64) {
 			a.Unknown = errors.Is(err, errUnknown)
 		}
 		return link.WriteJSON(c, link.KindAnswer, a) == nil && err == nil
+	}
+	if err := h.admit(q.Epoch); err != nil {
+		answer(link.Answer{Stale: true}, err)
+		return
 	}
 	switch q.Op {
 	case link.OpRun:

@@ -394,7 +394,7 @@ func mayWatch(c link.Config, proc string) error {
 	}
 	if what := unshown(proc); what != "" {
 		return fmt.Errorf("there are no control groups to hold the limit on memory, and this kernel does not show %s, so a watchdog cannot hold it either: "+
-			"give Lyceum control groups (systemd-run --user --scope lyceum ...), or set weak_limits: true in config.yaml", what)
+			"give Lyceum control groups (systemd-run --user --scope lyceum ...), or say that less is enough, with --weak-limits or with weak_limits: true in config.yaml", what)
 	}
 	return nil
 }

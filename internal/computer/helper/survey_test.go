@@ -64,7 +64,7 @@ func TestALimitThatCannotBeHeldIsRefused(t *testing.T) {
 	missing := func(word string) {
 		t.Helper()
 		err := mayWatch(watched, proc)
-		if err == nil || !strings.Contains(err.Error(), word) || !strings.Contains(err.Error(), "weak_limits") {
+		if err == nil || !strings.Contains(err.Error(), word) || !strings.Contains(err.Error(), "--weak-limits or with weak_limits: true in config.yaml") {
 			t.Errorf("got %v, want it refused for %q, with what to do", err, word)
 		}
 	}

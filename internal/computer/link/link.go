@@ -99,6 +99,9 @@ type Request struct {
 	// New says that who holds the computer has come anew. What was asked for on connections
 	// from before, and has not been heard yet, came of a Lyceum that has died: it is void.
 	New bool `json:"new,omitempty"`
+	// Epoch is that of the claim under which whoever asks owns the quest, 0 if nobody else could own it: see package
+	// ledger. A helper that has heard of a higher one does nothing. An earlier helper does not look at it.
+	Epoch int64 `json:"epoch,omitempty"`
 	// Port is the name of the one that a connection is lent to. An earlier helper has
 	// the proxy alone, and does not look at it.
 	Port string `json:"port,omitempty"`
@@ -123,6 +126,8 @@ type Answer struct {
 	Error string `json:"error,omitempty"`
 	// Unknown says that there is no command of that id.
 	Unknown bool `json:"unknown,omitempty"`
+	// Stale says that the request's epoch is lower than one that was heard of.
+	Stale bool `json:"stale,omitempty"`
 	// Attached says that the command was there already; Known is then what is known
 	// of it. To a list, Known is all commands.
 	Attached bool    `json:"attached,omitempty"`

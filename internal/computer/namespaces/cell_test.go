@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,19 @@ print("parent and session of the first:", first[1], first[3])
 for p in ("/tmp", "/dev/shm"):
     v = os.statvfs(p)
     print(p, "holds", v.f_blocks * v.f_frsize >> 20, "MiB in", v.f_files, "files")
+`
+
+// domains says how many domains of Landlock a process can still enter. The kernel has a most for
+// that, and those that it is in count.
+const domains = `
+import ctypes
+call = ctypes.CDLL(None).syscall
+ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)
+devices = ctypes.c_uint64(1 << 6)
+rules = call(444, ctypes.byref(devices), ctypes.c_size_t(8), 0)
+n = 0
+while rules >= 0 and call(446, rules, 0) == 0: n += 1
+print(n)
 `
 
 // TestEveryWallOfACell looks at each by itself. Many stand behind another, and no attempt to
@@ -80,6 +94,23 @@ func TestEveryWallOfACell(t *testing.T) {
 	if _, err := os.Stat("/etc/ssl/certs"); err == nil && !strings.Contains(said, "/etc/ssl/certs: ro nosuid nodev noexec\n") {
 		t.Errorf("a folder of /etc: want it closed, in\n%s", said)
 	}
+	t.Run("Landlock", func(t *testing.T) {
+		here, err := exec.CommandContext(t.Context(), "python3", "-c", domains).Output()
+		if err != nil {
+			t.Fatalf("enter domains of Landlock in this process: %v", err)
+		}
+		most, err := strconv.Atoi(strings.TrimSpace(string(here)))
+		if err != nil {
+			t.Fatalf("how many domains this process can enter: got %q, want a number", here)
+		}
+		if most == 0 {
+			need.Elsewhere(t, "this kernel has no Landlock")
+		}
+		r, err := c.Run(t.Context(), computer.Command{ID: "domains", Args: []string{"python3", "-c", domains}})
+		if got := strings.TrimSpace(string(r.Stdout.Head)); err != nil || got != strconv.Itoa(most-1) {
+			t.Errorf("how many domains of Landlock a program of a cell can enter, and here are %d: got %q (%v) %s, want one less, which it is in", most, got, err, r.Stderr.Head)
+		}
+	})
 	if os.Geteuid() == 0 && !strings.Contains(said, "Groups: \n") && !strings.Contains(said, "Groups:\n") {
 		t.Errorf("groups of a computer that root made: want none, in\n%s", said)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"lyceum/internal/plain"
 )
@@ -136,8 +137,8 @@ func parseHost(s string) (host, error) {
 }
 
 var (
-	labelRule  = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$`)
-	numberRule = regexp.MustCompile(`^([0-9]+|0x[0-9a-f]*)$`)
+	labelRule  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$`) })
+	numberRule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]+|0x[0-9a-f]*)$`) })
 )
 
 // parseName gives a DNS name as names are compared: in lower case, without a dot
@@ -155,11 +156,11 @@ func parseName(s string) (string, error) {
 	}
 	labels := strings.Split(strings.ToLower(name), ".")
 	for _, l := range labels {
-		if !labelRule.MatchString(l) {
+		if !labelRule().MatchString(l) {
 			return "", errors.New("it is neither a DNS name nor an IP address")
 		}
 	}
-	if numberRule.MatchString(labels[len(labels)-1]) {
+	if numberRule().MatchString(labels[len(labels)-1]) {
 		return "", errors.New("it ends in a number and is no IP address in its usual form")
 	}
 	return strings.Join(labels, "."), nil

@@ -11,6 +11,7 @@ import (
 	"net/textproto"
 	"regexp"
 	"strings"
+	"sync"
 
 	"lyceum/internal/connector"
 	"lyceum/internal/connector/wire"
@@ -133,23 +134,25 @@ func (p *part) put(kind, charset string, file bool, name string, data []byte) {
 }
 
 var (
-	hiddenHTML = regexp.MustCompile(`(?is)<(style|script|head|title)\b.*?</(style|script|head|title)\s*>|<!--.*?-->`)
-	breakHTML  = regexp.MustCompile(`(?i)<(br|/p|/div|/li|/tr|/h[1-6])\b[^>]*>`)
-	tagHTML    = regexp.MustCompile(`<[^>]*>`)
-	quoteHTML  = regexp.MustCompile(`(?is)<blockquote\b.*`)
+	hiddenHTML = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?is)<(style|script|head|title)\b.*?</(style|script|head|title)\s*>|<!--.*?-->`)
+	})
+	breakHTML = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(br|/p|/div|/li|/tr|/h[1-6])\b[^>]*>`) })
+	tagHTML   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<[^>]*>`) })
+	quoteHTML = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)<blockquote\b.*`) })
 )
 
 // bareText is the text of HTML, for mails that have no other.
 func bareText(s string) string {
-	s = quoteHTML.ReplaceAllString(hiddenHTML.ReplaceAllString(s, ""), "")
-	s = tagHTML.ReplaceAllString(breakHTML.ReplaceAllString(strings.Join(strings.Fields(s), " "), "\n"), "")
+	s = quoteHTML().ReplaceAllString(hiddenHTML().ReplaceAllString(s, ""), "")
+	s = tagHTML().ReplaceAllString(breakHTML().ReplaceAllString(strings.Join(strings.Fields(s), " "), "\n"), "")
 	return html.UnescapeString(s)
 }
 
 // above is the line that stands over what is sent, and in what answers to it quote.
 const above = "--- Please write above this line ---"
 
-var attribution = regexp.MustCompile(`:\s*$`)
+var attribution = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`:\s*$`) })
 
 // reply is what somebody wrote, without what is quoted below it.
 func reply(s string) string {
@@ -170,7 +173,7 @@ func reply(s string) string {
 		end--
 	}
 	// Above what is quoted stands who wrote it, on one line or two.
-	if quoted && end > 0 && attribution.MatchString(lines[end-1]) && strings.Contains(strings.Join(lines[max(0, end-2):end], " "), "@") {
+	if quoted && end > 0 && attribution().MatchString(lines[end-1]) && strings.Contains(strings.Join(lines[max(0, end-2):end], " "), "@") {
 		for end--; end > 0 && strings.TrimSpace(lines[end-1]) != ""; end-- {
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -34,7 +35,9 @@ type signature struct {
 	field                       field
 }
 
-var hostName = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$`)
+var hostName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$`)
+})
 
 // tags reads a list of them. One that is there twice makes it none.
 func tags(s string) (map[string]string, bool) {
@@ -97,7 +100,7 @@ func readSignature(f field) (*signature, bool) {
 	inside := s.identity == s.domain || strings.HasSuffix(s.identity, "."+s.domain)
 	q := t["q"]
 	return s, err == nil && err2 == nil && len(s.value) > 0 && s.covers("from") && inside && (q == "" || q == "dns/txt") &&
-		strings.Contains(s.domain, ".") && len(s.domain)+len(s.selector) < 230 && hostName.MatchString(s.domain) && hostName.MatchString(s.selector)
+		strings.Contains(s.domain, ".") && len(s.domain)+len(s.selector) < 230 && hostName().MatchString(s.domain) && hostName().MatchString(s.selector)
 }
 
 func relaxed(s string) (is, known bool) {
@@ -164,14 +167,14 @@ func (s *signature) head(fields []field) []byte {
 			}
 		}
 	}
-	own := canonicalField(valueOf.ReplaceAllString(s.field.raw, "$1"), s.relaxedHead)
+	own := canonicalField(valueOf().ReplaceAllString(s.field.raw, "$1"), s.relaxedHead)
 	b.WriteString(strings.TrimRight(own, "\r\n"))
 	return b.Bytes()
 }
 
 var (
-	valueOf = regexp.MustCompile(`((?:^[^:]*:|;)\s*b\s*=)[^;]*`)
-	spaces  = regexp.MustCompile(`[ \t]+`)
+	valueOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`((?:^[^:]*:|;)\s*b\s*=)[^;]*`) })
+	spaces  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[ \t]+`) })
 )
 
 func canonicalField(raw string, relaxed bool) string {
@@ -180,7 +183,7 @@ func canonicalField(raw string, relaxed bool) string {
 	}
 	name, value, _ := strings.Cut(raw, ":")
 	value = strings.NewReplacer("\r\n", "", "\n", "").Replace(value)
-	return strings.ToLower(strings.TrimSpace(name)) + ":" + strings.Trim(spaces.ReplaceAllString(value, " "), " ") + "\r\n"
+	return strings.ToLower(strings.TrimSpace(name)) + ":" + strings.Trim(spaces().ReplaceAllString(value, " "), " ") + "\r\n"
 }
 
 func canonicalBody(body []byte, relaxed bool) []byte {
@@ -191,7 +194,7 @@ func canonicalBody(body []byte, relaxed bool) []byte {
 		line, rest, _ := bytes.Cut(body, []byte("\r\n"))
 		body = rest
 		if relaxed {
-			line = bytes.TrimRight(spaces.ReplaceAll(line, []byte(" ")), " ")
+			line = bytes.TrimRight(spaces().ReplaceAll(line, []byte(" ")), " ")
 		}
 		if len(line) == 0 {
 			empty++

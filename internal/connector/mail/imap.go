@@ -237,7 +237,8 @@ func (d *Driver) one(ctx context.Context, s *session, uid uint32, tries map[uint
 		}
 		delete(tries, uid)
 		if ok {
-			if err := take(ctx, m); err != nil {
+			m.Arrival = fmt.Sprint(uid) // one that was taken and not marked, in a crash, is no copy
+			if err := take(ctx, m); err != nil && !errors.Is(err, connector.ErrReplayed) {
 				return err
 			}
 		}
@@ -270,18 +271,18 @@ func (s *session) unseen() (uids []uint32, err error) {
 }
 
 var (
-	sizeOf = regexp.MustCompile(`(?i)RFC822\.SIZE (\d{1,12})`)
-	dateOf = regexp.MustCompile(`(?i)INTERNALDATE "([^"]{1,40})"`)
+	sizeOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)RFC822\.SIZE (\d{1,12})`) })
+	dateOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)INTERNALDATE "([^"]{1,40})"`) })
 )
 
 // fetch gets a mail, or its head alone if it is too large, and when it came.
 func (s *session) fetch(uid uint32) (raw []byte, whole bool, at time.Time, err error) {
 	size := int64(0)
 	err = s.command(fmt.Sprintf("UID FETCH %d (RFC822.SIZE INTERNALDATE)", uid), nil, 0, func(r response) error {
-		if m := sizeOf.FindStringSubmatch(r.text); m != nil {
+		if m := sizeOf().FindStringSubmatch(r.text); m != nil {
 			size, _ = strconv.ParseInt(m[1], 10, 64) // of at most twelve digits
 		}
-		if m := dateOf.FindStringSubmatch(r.text); m != nil {
+		if m := dateOf().FindStringSubmatch(r.text); m != nil {
 			at, _ = time.Parse("_2-Jan-2006 15:04:05 -0700", m[1]) // none is no time
 		}
 		return nil

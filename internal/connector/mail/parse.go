@@ -100,7 +100,7 @@ func (d *Driver) message(ctx context.Context, raw []byte, whole bool, at time.Ti
 		return m, false, nil
 	}
 	m = connector.Message{Conversation: sender, Sender: sender, Time: at}
-	if id := one(fields, "message-id"); messageID.MatchString(id) {
+	if id := one(fields, "message-id"); messageID().MatchString(id) {
 		m.Mark = id
 	}
 	to := append(addresses(fields, "to"), addresses(fields, "cc")...)
@@ -116,7 +116,7 @@ func (d *Driver) message(ctx context.Context, raw []byte, whole bool, at time.Ti
 		digest, why := d.signed(ctx, fields, body, sender, at)
 		if err = why; digest != "" {
 			// Only what is signed names it: a copy with another message id is the same mail.
-			m.ID, m.Proven = "dkim/"+digest, true
+			m.ID, m.Proven, m.Signature = "dkim/"+digest, true, digest
 		}
 	}
 	if !m.Proven {

@@ -13,6 +13,7 @@ import (
 	"net/textproto"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"lyceum/internal/connector"
@@ -140,14 +141,14 @@ func (plainLogin) Next(_ []byte, more bool) ([]byte, error) {
 	return nil, nil
 }
 
-var simple = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}(\.[A-Za-z0-9_-]{1,100})*$`)
+var simple = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}(\.[A-Za-z0-9_-]{1,100})*$`) })
 
 // messageID is one that can stand in a field of ours.
-var messageID = regexp.MustCompile(`^<[!-;=?-~]{1,190}>$`)
+var messageID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^<[!-;=?-~]{1,190}>$`) })
 
 // id is a message id that is the same for the same words.
 func (d *Driver) id(words string) string {
-	if !simple.MatchString(words) || len(words) > 150 {
+	if !simple().MatchString(words) || len(words) > 150 {
 		sum := sha256.Sum256([]byte(words))
 		words = hex.EncodeToString(sum[:16])
 	}
@@ -172,7 +173,7 @@ func (d *Driver) compose(to string, o connector.Outgoing) []byte {
 	}
 	head("Message-ID", d.id(o.Key))
 	thread := d.id("quest " + o.Quest + " " + to)
-	if messageID.MatchString(o.Reply) {
+	if messageID().MatchString(o.Reply) {
 		head("In-Reply-To", o.Reply)
 		thread += "\r\n " + o.Reply
 	}

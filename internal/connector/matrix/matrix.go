@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"lyceum/internal/connector"
@@ -124,11 +125,11 @@ var style = wire.Style{
 // and escaped.
 const most = 4000
 
-var room = regexp.MustCompile(`^![^\s]{1,254}$`)
+var room = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^![^\s]{1,254}$`) })
 
 // Send implements connector.Driver.
 func (d *Driver) Send(ctx context.Context, o connector.Outgoing) error {
-	if !room.MatchString(o.Conversation) {
+	if !room().MatchString(o.Conversation) {
 		return &connector.Refused{Reason: "this is no room of Matrix: " + plain.Brief(o.Conversation, 80)}
 	}
 	text := wire.Choices(o.Text, o.Options)
@@ -179,11 +180,13 @@ func (d *Driver) file(ctx context.Context, o connector.Outgoing, n int, f connec
 	})
 }
 
-var content = regexp.MustCompile(`^mxc://([A-Za-z0-9.:\[\]-]{1,255})/([A-Za-z0-9_-]{1,255})$`)
+var content = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^mxc://([A-Za-z0-9.:\[\]-]{1,255})/([A-Za-z0-9_-]{1,255})$`)
+})
 
 // stored is the path of what an address of content names.
 func stored(uri string) (string, bool) {
-	m := content.FindStringSubmatch(uri)
+	m := content().FindStringSubmatch(uri)
 	if m == nil || strings.Contains(m[1], "..") {
 		return "", false
 	}

@@ -141,7 +141,7 @@ func (d *Driver) begin(ctx context.Context) (place, since string, err error) {
 // batch hands over what a sync tells of, and accepts invitations.
 func (d *Driver) batch(ctx context.Context, s *synced, since string, take func(context.Context, connector.Message) error) (came bool, err error) {
 	for _, id := range slices.Sorted(maps.Keys(s.Rooms.Invite)) {
-		if d.joined++; d.joined > maxInvites || !room.MatchString(id) {
+		if d.joined++; d.joined > maxInvites || !room().MatchString(id) {
 			continue
 		}
 		// Who may talk there is decided elsewhere. One that cannot be entered is left.
@@ -150,7 +150,7 @@ func (d *Driver) batch(ctx context.Context, s *synced, since string, take func(c
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.Rooms.Join)) {
-		if since == "" || !room.MatchString(id) {
+		if since == "" || !room().MatchString(id) {
 			continue
 		}
 		events, err := d.events(ctx, id, s.Rooms.Join[id], since)

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
@@ -155,7 +154,7 @@ var style = wire.Style{
 	Escape: wire.Angles, Bold: [2]string{"*", "*"}, Code: [2]string{"`", "`"}, Block: [2]string{"```\n", "\n```"}, Break: "\n", Most: 12000,
 }
 
-var channel = regexp.MustCompile(`^[CDGU][A-Z0-9]{2,30}$`)
+var channel = plain.Form{First: "CDGU", Rest: "A-Z0-9", Least: 3, Most: 31}
 
 // Send implements connector.Driver.
 func (d *Driver) Send(ctx context.Context, o connector.Outgoing) error {

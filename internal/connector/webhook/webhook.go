@@ -2,14 +2,16 @@
 // a quest says is posted to a URL, and what is posted to an address of ours is said to a quest.
 //
 // A request carries an id, a time and a signature. One that is forged or old is refused; one that
-// comes again, as the same bytes, is refused as well; a sender that tries again, since it has had no answer, signs
+// comes again, as the same bytes, is refused as well, also by the next process; a sender that tries again, since it has had no answer, signs
 // anew, and is told that all is well without anything being done twice.
 package webhook
 
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +20,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"lyceum/internal/connector"
@@ -44,9 +45,6 @@ type Driver struct {
 	client      *http.Client
 	// listening is told the address that Run listens on, for tests.
 	listening func(net.Addr)
-
-	mu   sync.Mutex
-	seen map[string]time.Time // signatures of the last minutes
 }
 
 // Open makes a driver.
@@ -55,7 +53,7 @@ func Open(s connector.Settings, clock func() time.Time) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Driver{url: s.Values["url"], listen: s.Values["listen"], key: k, clock: clock, seen: map[string]time.Time{}}
+	d := &Driver{url: s.Values["url"], listen: s.Values["listen"], key: k, clock: clock}
 	if d.url == "" && d.listen == "" {
 		return nil, errors.New("a webhook needs url, to post to, or listen, such as 127.0.0.1:7421, or both")
 	}
@@ -253,20 +251,18 @@ func (d *Driver) receive(w http.ResponseWriter, r *http.Request, take func(conte
 		http.Error(w, err.Error(), http.StatusUnauthorized)
 		return
 	}
-	if d.replayed(signature) {
-		nobody()
-		http.Error(w, fmt.Sprintf("%v: this very request was here before", connector.ErrSignature), http.StatusConflict)
-		return
-	}
 	m, err := read(r.Header.Get(headerID), body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
 		return
 	}
+	sum := sha256.Sum256([]byte(signature)) // what is kept of it is nothing to sign by
+	m.Signature = hex.EncodeToString(sum[:])
 	switch err := take(r.Context(), m); {
 	case err == nil:
-		d.note(signature)
 		w.WriteHeader(http.StatusNoContent)
+	case errors.Is(err, connector.ErrReplayed):
+		http.Error(w, err.Error(), http.StatusConflict)
 	default:
 		http.Error(w, "not taken: come again", http.StatusServiceUnavailable)
 	}
@@ -286,25 +282,4 @@ func read(id string, body []byte) (m connector.Message, err error) {
 		m.Files = append(m.Files, connector.File(f))
 	}
 	return m, nil
-}
-
-// replayed reports whether a request that was taken comes again as it was.
-func (d *Driver) replayed(signature string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	_, ok := d.seen[signature]
-	return ok
-}
-
-// note remembers a request that was taken, for as long as its time is good.
-func (d *Driver) note(signature string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	now := d.clock()
-	for s, at := range d.seen {
-		if now.Sub(at) > 2*tolerance {
-			delete(d.seen, s)
-		}
-	}
-	d.seen[signature] = now
 }

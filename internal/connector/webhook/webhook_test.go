@@ -69,7 +69,7 @@ type ear struct {
 
 	mu   sync.Mutex
 	took []connector.Message
-	// refused are how many were handed on as nobody's.
+	// refused are how many were handed on as nobody's, or were here before.
 	refused int
 	fails   bool
 }
@@ -94,6 +94,12 @@ func listen(t *testing.T) *ear {
 			if !m.Proven {
 				e.refused++
 				return nil
+			}
+			for _, before := range e.took { // as the office does, by what the box knows
+				if before.Signature == m.Signature {
+					e.refused++
+					return connector.ErrReplayed
+				}
 			}
 			e.took = append(e.took, m)
 			return nil
@@ -174,7 +180,7 @@ func TestWhatIsHeard(t *testing.T) {
 		t.Fatalf("it took %+v, want m1 and m1 again", e.took)
 	}
 	if e.refused != 9 {
-		t.Errorf("%d requests were handed on as nobody's, want the 8 without a signature that holds and the replayed one", e.refused)
+		t.Errorf("%d requests were refused, want the 8 without a signature that holds and the replayed one", e.refused)
 	}
 	m := e.took[0]
 	if m.Sender != "ada" || m.Conversation != "c" || m.Text != "hello" || !m.Proven || len(m.Files) != 1 || string(m.Files[0].Data) != "hi" || m.Files[0].Name != "a.txt" {

@@ -171,7 +171,7 @@ func TestRun(t *testing.T) {
 		"RefusesAFieldWithoutATag":         {"bodies.go", "Max   int64  `json:\"max\"`", "Max int64", "json tag"},
 		"RefusesAnUnknownScalar":           {"bodies.go", "At Time `json", "At Body `json", "type Body is not a struct"},
 		"RefusesATypeOfAnotherFile":        {"bodies.go", "At Time `json", "At Missing `json", "type Missing is not declared"},
-		"RefusesAnEntryItCannotRead":       {"catalogue.go", "input[QuestStarted]()", "entry{}", "noun.verb"},
+		"RefusesAnEntryItCannotRead":       {"catalogue.go", "input[QuestStarted]().saidBy(PartyPerson)", "entry{}", "noun.verb"},
 		"RefusesAnEntryOfAnUnknownOrigin":  {"catalogue.go", "input[QuestCreated]()", "other[QuestCreated]()", "quest.created"},
 		"RefusesAPackageWithoutACatalogue": {"catalogue.go", "var catalogue =", "var list =", "no variable catalogue"},
 	} {

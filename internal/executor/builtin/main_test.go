@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lyceum/internal/acp"
-	"lyceum/internal/computer/helper"
+	"lyceum/internal/executor/executortest"
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
@@ -19,9 +19,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == helper.Role {
-		os.Exit(helper.Main(os.Args[2:]))
-	}
+	executortest.Roles() // the helper in a computer, and the scripted agent
 	if len(os.Args) > 1 && os.Args[1] == roleAgent {
 		opts, err := FromEnvironment(os.Getenv)
 		if err != nil {

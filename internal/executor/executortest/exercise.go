@@ -21,6 +21,7 @@ func Exercise(t *testing.T, open func() computer.Driver, kills int) {
 		return
 	}
 	l := &lab{driver: ready(t, open), kills: kills}
+	t.Run("Flood", l.floods) // first, and alone: it measures
 	t.Run("Turn", l.turns)
 	t.Run("Fault", l.faults)
 	t.Run("Crash", l.crashes)

@@ -11,6 +11,7 @@ import (
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
 	"lyceum/internal/executor"
+	"lyceum/internal/need"
 )
 
 func shell(script string) computer.Command {
@@ -168,6 +169,28 @@ func (l *lab) faults(t *testing.T) {
 		s.gone()
 	})
 	t.Run("IsSlowedDown", l.slowed)
+}
+
+// floods: whatever an agent pours out in a prompt, the heap of this process has its bound. What it said
+// is kept to its 64 MiB, as words and as frames, and packed: that is much, and has an end.
+func (l *lab) floods(t *testing.T) {
+	const most = 640 << 20
+	for name, step := range map[string]string{"Updates": "endless", "Calls": "calls", "ALongLine": "long 500000000"} {
+		t.Run(name, func(t *testing.T) {
+			s := l.seat(t)
+			s.begin("")
+			var err error
+			peak := need.Heap(t, func() { _, err = s.prompt(soon(t), 1, step) })
+			if err == nil || !strings.Contains(err.Error(), "more than") {
+				t.Errorf("the prompt: got %v, want that it was too much", err)
+			}
+			if peak > most {
+				t.Errorf("it took %d MiB of the heap, want at most %d", peak>>20, most>>20)
+			}
+			t.Logf("%d MiB at most: %v", peak>>20, err)
+			s.gone()
+		})
+	}
 }
 
 // running are the agent's commands that run.

@@ -78,3 +78,36 @@ func FuzzNearness(f *testing.F) {
 		}
 	})
 }
+
+// One asks at a time, of all who have the file open; other questions are nothing to it, and what is let go is free.
+func TestOneAsksAQuestionAtATime(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "answers.db")
+	var stores []*answers.Store
+	for range 2 {
+		s, err := answers.Open(path)
+		must(t, err)
+		t.Cleanup(func() { must(t, s.Close()) })
+		stores = append(stores, s)
+	}
+	why, how := event.HashOf([]byte("why")), event.HashOf([]byte("how"))
+	let, ok, err := stores[0].Ask(why)
+	if err != nil || !ok {
+		t.Fatalf("nobody asks: got %v, %v, want the question", ok, err)
+	}
+	if _, ok, err := stores[1].Ask(why); err != nil || ok {
+		t.Errorf("somebody asks: got %v, %v, want to wait", ok, err)
+	}
+	other, ok, err := stores[1].Ask(how)
+	if err != nil || !ok {
+		t.Fatalf("another question: got %v, %v, want it", ok, err)
+	}
+	other()
+	let()
+	let() // as often as one likes
+	again, ok, err := stores[1].Ask(why)
+	if err != nil || !ok {
+		t.Fatalf("it was let go: got %v, %v, want the question", ok, err)
+	}
+	again()
+}

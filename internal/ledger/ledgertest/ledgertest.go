@@ -48,18 +48,21 @@ func chain(h ledger.Head, n int, text string) ([]event.Event, error) {
 func Exercise(t *testing.T, open Open) {
 	s := &suite{open: open}
 	for name, f := range map[string]func(*testing.T, *suite){
-		"Append":    testAppend,
-		"Fencing":   testFencing,
-		"Read":      testRead,
-		"Follow":    testFollow,
-		"Inbox":     testInbox,
-		"Tokens":    testTokens,
-		"Notes":     testNotes,
-		"Claim":     testClaim,
-		"Blobs":     testBlobs,
-		"Remove":    testRemove,
-		"Close":     testClose,
-		"Writers64": testWriters,
+		"Append":      testAppend,
+		"Fencing":     testFencing,
+		"Read":        testRead,
+		"Follow":      testFollow,
+		"Inbox":       testInbox,
+		"Tokens":      testTokens,
+		"Notes":       testNotes,
+		"Checkpoints": testCheckpoints,
+		"Claim":       testClaim,
+		"Blobs":       testBlobs,
+		"Remove":      testRemove,
+		"Close":       testClose,
+		"Writers64":   testWriters,
+		"Glances":     testGlances,
+		"Wanted":      testWanted,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -381,10 +384,10 @@ func testInbox(t *testing.T, s *suite) {
 func testClaim(t *testing.T, s *suite) {
 	dir := t.TempDir()
 	first, second := s.store(t, dir), s.store(t, dir)
-	release, err := first.Claim("q")
+	claim, err := first.Claim(t.Context(), "q")
 	must(t, err)
 	for _, st := range []ledger.Store{first, second} {
-		_, err := st.Claim("q")
+		_, err := st.Claim(t.Context(), "q")
 		wantError(t, err, ledger.ErrClaimed)
 	}
 	claimed := func(want bool) {
@@ -396,15 +399,23 @@ func testClaim(t *testing.T, s *suite) {
 		}
 	}
 	claimed(true)
-	other, err := second.Claim("p")
+	select {
+	case <-claim.Lost():
+		t.Fatal("a claim that nobody took was lost")
+	default:
+	}
+	other, err := second.Claim(t.Context(), "p")
 	must(t, err)
-	other()
-	release()
+	other.Release()
+	claim.Release()
 	claimed(false)
-	release, err = second.Claim("q")
+	next, err := second.Claim(t.Context(), "q")
 	must(t, err)
-	release()
-	if _, err := first.Claim("../q"); err == nil || errors.Is(err, ledger.ErrClaimed) {
+	claim.Release() // again: it is another's now
+	claimed(true)
+	next.Release()
+	claimed(false)
+	if _, err := first.Claim(t.Context(), "../q"); err == nil || errors.Is(err, ledger.ErrClaimed) {
 		t.Fatalf("a claim on a bad name gave %v", err)
 	}
 }

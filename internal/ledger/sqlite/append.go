@@ -5,31 +5,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"sync/atomic"
+	"slices"
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/ledger/driver"
 
 	sq "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// A request waits in the queue until the writer takes it; until then its sender
-// may take it back.
+// A request stands in line for whoever writes.
 type request struct {
+	driver.Place
 	batch ledger.Batch
 	do    func(*sq.Conn) error // another write than a batch, alone in its transaction
-	state atomic.Int32         // 0 queued, 1 taken by the writer, 2 taken back
-	err   error
-	done  chan struct{}
+	lazy  bool                 // it need not be flushed
+	// err is the outcome of this request in the transaction that is being made.
+	err error
 }
-
-// The limits of one transaction, so that a flood of appends still answers.
-const (
-	maxGroup      = 1024
-	maxGroupBytes = 8 << 20
-)
 
 // Append implements ledger.Log.
 func (s *Store) Append(ctx context.Context, b ledger.Batch) error {
@@ -43,19 +37,32 @@ func (s *Store) Append(ctx context.Context, b ledger.Batch) error {
 }
 
 func (s *Store) submit(ctx context.Context, r *request) error {
-	r.done = make(chan struct{})
+	if s.atOnce(ctx, r) {
+		return r.Err()
+	}
+	r.Stand()
 	if err := s.enqueue(ctx, r); err != nil {
 		return err
 	}
-	select {
-	case <-r.done:
-	case <-ctx.Done():
-		if r.state.CompareAndSwap(0, 2) {
-			return ctx.Err()
-		}
-		<-r.done
+	return r.Wait(ctx)
+}
+
+// atOnce writes a request on its sender's goroutine, with whatever is queued by then, if nobody writes: one
+// who writes alone need not wait for another goroutine to do it and to say so.
+func (s *Store) atOnce(ctx context.Context, r *request) bool {
+	if ctx.Err() != nil || len(s.queue) > 0 || !s.begin() {
+		return false
 	}
-	return r.err
+	defer s.turn.Unlock()
+	s.group(r)
+	return true
+}
+
+// begin takes the turn to write, if nobody has it.
+func (s *Store) begin() bool {
+	s.closing.RLock()
+	defer s.closing.RUnlock()
+	return !s.closed && s.turn.TryLock()
 }
 
 func (s *Store) enqueue(ctx context.Context, r *request) error {
@@ -66,54 +73,34 @@ func (s *Store) enqueue(ctx context.Context, r *request) error {
 	}
 	select {
 	case s.queue <- r:
+		driver.Tell(s.queued)
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// write is the one writer. It ends when the queue is closed and empty.
+// write writes what was queued while others wrote. It ends when the store is closed and the queue empty.
 func (s *Store) write() {
-	w := &writer{store: s, conn: s.writer, quests: map[string][]*request{}, rows: map[int64][]run{}}
-	for r := range s.queue {
-		w.take(r)
-		s.gather()
-		s.fill(w)
-		w.commit()
-		w.group = w.group[:0]
-		clear(w.quests)
+	for range s.queued {
+		s.turn.Lock()
+		for len(s.queue) > 0 {
+			s.group(<-s.queue)
+		}
+		s.turn.Unlock()
 	}
 }
 
-// gather lets those who are about to append do so, as long as more come: a
-// fuller transaction costs hardly more. With nobody about it returns at once.
-func (s *Store) gather() {
-	for range 8 {
-		n := len(s.queue)
-		runtime.Gosched()
-		if len(s.queue) == n {
-			return
-		}
-	}
-}
-
-// fill takes what else is queued into the same transaction.
-func (s *Store) fill(w *writer) {
-	size := 0
-	for len(w.group) < maxGroup && size < maxGroupBytes {
-		select {
-		case r, ok := <-s.queue:
-			if !ok {
-				return
-			}
-			for _, e := range r.batch.Events {
-				size += len(e.Line())
-			}
-			w.take(r)
-		default:
-			return
-		}
-	}
+// group writes a request and what else is queued. The caller has the turn.
+func (s *Store) group(r *request) {
+	w := &s.writer
+	w.take(r)
+	driver.Gather(s.queue)
+	driver.Fill(s.queue, func(r *request) ledger.Batch { return r.batch }, w.take)
+	w.commit()
+	clear(w.group)
+	w.group = w.group[:0]
+	clear(w.quests)
 }
 
 type writer struct {
@@ -126,15 +113,22 @@ type writer struct {
 	// each quest stand.
 	last int64
 	rows map[int64][]run
+	// relaxed says that commits of the connection are not flushed.
+	relaxed bool
 }
 
-func (w *writer) take(r *request) {
-	if r.state.CompareAndSwap(0, 1) {
+func newWriter(s *Store, conn *sq.Conn) writer {
+	return writer{store: s, conn: conn, quests: map[string][]*request{}, rows: map[int64][]run{}}
+}
+
+func (w *writer) take(r *request) (have int) {
+	if r.Take() {
 		w.group = append(w.group, r)
 		if r.do == nil {
 			w.quests[r.batch.Quest] = append(w.quests[r.batch.Quest], r)
 		}
 	}
+	return len(w.group)
 }
 
 // commit writes the group in one transaction and answers everybody in it. An
@@ -153,14 +147,14 @@ func (w *writer) commit() {
 		if r.err == nil {
 			wrote += len(r.batch.Events)
 		}
-		close(r.done)
+		r.Answer(r.err)
 	}
 	if err != nil {
 		return
 	}
 	w.store.recent.committed(before, w.last, w.rows)
 	for quest := range w.quests {
-		w.store.appended.wake(quest)
+		w.store.appended.Wake(quest)
 	}
 	w.store.index.added(wrote)
 }
@@ -168,6 +162,10 @@ func (w *writer) commit() {
 // transact returns the row after which the transaction's begin.
 func (w *writer) transact() (before int64, err error) {
 	clear(w.rows)
+	lazy := !slices.ContainsFunc(w.group, func(r *request) bool { return !r.lazy })
+	if err := w.relax(lazy); err != nil {
+		return 0, err
+	}
 	if err := sqlitex.Execute(w.conn, "BEGIN IMMEDIATE", nil); err != nil {
 		return 0, err
 	}
@@ -195,10 +193,26 @@ func (w *writer) transact() (before int64, err error) {
 			return 0, err
 		}
 	}
-	if w.store.opts.BeforeFlush != nil {
+	if w.store.opts.BeforeFlush != nil && !lazy {
 		w.store.opts.BeforeFlush()
 	}
 	return before, sqlitex.Execute(w.conn, "COMMIT", nil)
+}
+
+// relax has commits from now on be flushed, or not: those that are not are flushed with the next that is.
+func (w *writer) relax(relaxed bool) error {
+	if relaxed == w.relaxed {
+		return nil
+	}
+	level := "PRAGMA synchronous=FULL"
+	if relaxed {
+		level = "PRAGMA synchronous=NORMAL"
+	}
+	if err := sqlitex.ExecuteTransient(w.conn, level, nil); err != nil {
+		return err
+	}
+	w.relaxed = relaxed
+	return nil
 }
 
 // alone runs a write whose failure is its own, not the group's.
@@ -262,6 +276,13 @@ func (w *writer) quest(name string, group []*request) error {
 	if id, err = w.setHead(id, name, head, accepted[0].batch.Inbox); err != nil {
 		return err
 	}
+	if old.Seq == 0 {
+		for _, c := range accepted[0].batch.Checkpoints {
+			if err := putCheckpoint(w.conn, id, c); err != nil {
+				return err
+			}
+		}
+	}
 	for _, r := range accepted {
 		if err := w.insert(id, r.batch); err != nil {
 			return err
@@ -284,8 +305,8 @@ func (w *writer) repeated(quest int64, head ledger.Head, r *request, before []*r
 	if last.Seq > head.Seq { // it was never there
 		return ledger.ErrConflict, nil
 	}
-	c := cursor{store: w.store, name: r.batch.Quest, quest: quest, next: last.Seq}
-	lines, err := c.page(w.conn, 1, last.Seq)
+	p := pages{store: w.store, name: r.batch.Quest, quest: quest}
+	lines, err := p.page(w.conn, last.Seq, 1, last.Seq)
 	if err != nil || len(lines) == 0 {
 		return ledger.ErrConflict, err
 	}

@@ -17,14 +17,14 @@ import (
 const copyPages = 1024
 
 // Backup writes the ledger as it is at one moment into a new file, while others go on
-// reading and writing, and flushes it. What is copied are pages, so that a damaged
+// reading and writing, and flushes it. Nothing in it is to run by itself. What is copied are pages, so that a damaged
 // ledger is copied as damaged as it is. The copy has no tokens, and no notes that grant
 // something: what is taken back here must not come back with it.
 //
 // progress, if it is not nil, is told how many bytes of how many are there. When
 // Backup fails the file may be there in part; the caller removes it.
 func (s *Store) Backup(ctx context.Context, path string, progress func(done, all int64)) error {
-	err := s.copyTo(ctx, path, "PRAGMA secure_delete=ON; DELETE FROM tokens; DELETE FROM notes WHERE kind LIKE '"+ledger.Grant+"%'", progress)
+	err := s.copyTo(ctx, path, "PRAGMA secure_delete=ON; DELETE FROM tokens; DELETE FROM wanted; DELETE FROM notes WHERE kind LIKE '"+ledger.Grant+"%'", progress)
 	if err != nil {
 		return fmt.Errorf("copy the ledgers to %s: %w", path, err)
 	}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"lyceum/internal/event"
@@ -45,7 +46,7 @@ func (s *Store) Post(ctx context.Context, quest string, c ledger.Command) (id in
 	if err != nil {
 		return 0, fmt.Errorf("post to quest %s: %w", quest, err)
 	}
-	s.posted.wake(quest)
+	s.posted.Wake(quest)
 	return id, nil
 }
 
@@ -101,6 +102,8 @@ func (s *Store) Remove(ctx context.Context, quest string) error {
 			{"UPDATE meta SET floor = ?", last},
 			{"DELETE FROM events WHERE quest = ?", id},
 			{"DELETE FROM inbox WHERE quest = ?", quest},
+			{"DELETE FROM checkpoints WHERE quest = ?", id},
+			{"DELETE FROM wanted WHERE quest = ?", id},
 			{"DELETE FROM quests WHERE id = ?", id},
 		} {
 			if err := sqlitex.Execute(conn, step.query, &sqlitex.ExecOptions{Args: []any{step.arg}}); err != nil {
@@ -112,8 +115,8 @@ func (s *Store) Remove(ctx context.Context, quest string) error {
 	if err != nil {
 		return fmt.Errorf("remove quest %s: %w", quest, err)
 	}
-	s.appended.wake(quest)
-	if err := s.index.forget(id); err != nil {
+	s.appended.Wake(quest)
+	if err := s.index.forget(id, quest); err != nil {
 		return fmt.Errorf("remove quest %s from the index: %w", quest, err)
 	}
 	return nil
@@ -136,6 +139,10 @@ func (s *Store) Sweep(ctx context.Context, keep map[event.Hash]bool) (removed in
 		if err != nil {
 			return err
 		}
+		// What is removed may have been redacted: no byte of it stays on a free page.
+		if err := sqlitex.ExecuteTransient(conn, "PRAGMA secure_delete=ON", nil); err != nil {
+			return err
+		}
 		for _, h := range drop {
 			if err := sqlitex.Execute(conn, "DELETE FROM blobs WHERE hash = ?", &sqlitex.ExecOptions{Args: []any{h[:]}}); err != nil {
 				return err
@@ -144,8 +151,25 @@ func (s *Store) Sweep(ctx context.Context, keep map[event.Hash]bool) (removed in
 		}
 		return nil
 	}})
+	if err == nil && removed > 0 {
+		err = s.emptyLog()
+	}
 	if err != nil {
 		return 0, fmt.Errorf("remove blobs nobody refers to: %w", err)
 	}
 	return removed, nil
+}
+
+// emptyLog brings what was written into the database itself and cuts the write-ahead log to nothing: until
+// then both have the bytes of what was removed. Where a reader is in the way for longer than a few seconds, they go
+// with the store's closing.
+func (s *Store) emptyLog() error {
+	conn, err := sq.OpenConn(s.path, sq.OpenReadWrite)
+	if err != nil {
+		return err
+	}
+	for _, sql := range []string{"PRAGMA busy_timeout=5000", "PRAGMA wal_checkpoint(TRUNCATE)"} {
+		err = errors.Join(err, sqlitex.ExecuteTransient(conn, sql, nil))
+	}
+	return errors.Join(err, conn.Close())
 }

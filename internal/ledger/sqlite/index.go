@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 
 	"lyceum/internal/ledger"
+	"lyceum/internal/ledger/driver"
 
 	sq "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -21,6 +23,7 @@ import (
 const indexSchema = `
 CREATE TABLE IF NOT EXISTS meta (id INTEGER PRIMARY KEY CHECK (id = 1), ledger BLOB NOT NULL, covered INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS spans (quest INTEGER, seq INTEGER, runs BLOB NOT NULL, PRIMARY KEY (quest, seq)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS glances (quest TEXT, form TEXT, version TEXT NOT NULL, hash BLOB NOT NULL, body BLOB NOT NULL, PRIMARY KEY (form, quest));
 `
 
 // index is shared: lookups come from readers, updates from its own goroutine.
@@ -29,16 +32,20 @@ type index struct {
 	path  string
 	wake  chan struct{}
 
-	mu    sync.Mutex // guards conn and fresh
-	conn  *sq.Conn
-	fresh int
+	// noted is sent to when glances wait to be written.
+	noted chan struct{}
+
+	mu      sync.Mutex // guards conn, fresh and waiting
+	conn    *sq.Conn
+	fresh   int
+	waiting []kept
 }
 
 // A run is a range of ledger rows that belong to one quest.
 type run struct{ first, last int64 }
 
 func openIndex(path string, s *Store) (*index, error) {
-	x := &index{store: s, path: path, wake: make(chan struct{}, 1)}
+	x := &index{store: s, path: path, wake: make(chan struct{}, 1), noted: make(chan struct{}, 1)}
 	if err := x.connect(); err != nil {
 		if errors.Is(err, ledger.ErrFull) || errors.Is(err, os.ErrPermission) {
 			return nil, fmt.Errorf("open the index: %w", err)
@@ -96,7 +103,7 @@ func (x *index) adopt() error {
 		return err
 	}
 	return sqlitex.ExecuteScript(x.conn, fmt.Sprintf(
-		"DELETE FROM spans; DELETE FROM meta; INSERT INTO meta VALUES (1, x'%x', 0);", x.store.id), nil)
+		"DELETE FROM spans; DELETE FROM glances; DELETE FROM meta; INSERT INTO meta VALUES (1, x'%x', 0);", x.store.id), nil)
 }
 
 // added counts new events, and has the index brought up to date now and then.
@@ -106,7 +113,7 @@ func (x *index) added(n int) {
 	due := x.fresh >= x.store.opts.IndexEvery
 	x.mu.Unlock()
 	if due {
-		tell(x.wake)
+		driver.Tell(x.wake)
 	}
 }
 
@@ -118,6 +125,10 @@ func (x *index) run(ctx context.Context) {
 		select {
 		case <-x.wake:
 			_ = x.update(ctx)
+		case <-x.noted:
+			x.mu.Lock()
+			_ = x.writeGlances()
+			x.mu.Unlock()
 		case <-ctx.Done():
 			return
 		}
@@ -149,7 +160,7 @@ func (x *index) rebuild() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err := sqlitex.ExecuteScript(x.conn, "DELETE FROM spans; UPDATE meta SET covered = 0;", nil); err == nil {
-		tell(x.wake)
+		driver.Tell(x.wake)
 	}
 }
 
@@ -313,14 +324,19 @@ func appendRuns(runs []run, data []byte) []run {
 }
 
 // forget drops a quest that was removed.
-func (x *index) forget(quest int64) error {
+func (x *index) forget(quest int64, name string) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.waiting = slices.DeleteFunc(x.waiting, func(k kept) bool { return k.Quest == name })
+	if err := sqlitex.Execute(x.conn, "DELETE FROM glances WHERE quest = ?", &sqlitex.ExecOptions{Args: []any{name}}); err != nil {
+		return err
+	}
 	return sqlitex.Execute(x.conn, "DELETE FROM spans WHERE quest = ?", &sqlitex.ExecOptions{Args: []any{quest}})
 }
 
 func (x *index) close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	_ = x.writeGlances() // without them the ledgers are read
 	return x.conn.Close()
 }

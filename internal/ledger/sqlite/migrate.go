@@ -30,6 +30,10 @@ var migrations = []string{
 	// 3: notes. They are asked for by name, or all of a kind that are due.
 	`CREATE TABLE notes (number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, key TEXT NOT NULL, due INTEGER NOT NULL, body BLOB NOT NULL, UNIQUE (kind, key));
 	CREATE INDEX notes_due ON notes (kind, due);`,
+	// 4: checkpoints. They are asked for by quest, in the order of their sizes.
+	`CREATE TABLE checkpoints (quest INTEGER NOT NULL, size INTEGER NOT NULL, origin TEXT NOT NULL, own INTEGER NOT NULL, edge BLOB NOT NULL, body BLOB NOT NULL, PRIMARY KEY (quest, size, origin)) WITHOUT ROWID;`,
+	// 5: which quests are to run. seq is 0 of one that does not wait for a person.
+	`CREATE TABLE wanted (quest INTEGER PRIMARY KEY, seq INTEGER NOT NULL, hash BLOB NOT NULL, inbox INTEGER NOT NULL, due INTEGER NOT NULL);`,
 }
 
 // format is what this binary makes and knows.

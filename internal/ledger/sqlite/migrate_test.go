@@ -106,7 +106,7 @@ func TestALedgerOfFormat1IsBroughtUpToDate(t *testing.T) {
 		t.Errorf("what the new format has cannot be used: %v", err)
 	}
 	wantCopies(t, path, "lyceum.db.before-2")
-	if len(said) != 1 || !strings.Contains(said[0], "from format 1 to 3") || !strings.Contains(said[0], "lyceum.db.before-2") {
+	if len(said) != 1 || !strings.Contains(said[0], "from format 1 to 5") || !strings.Contains(said[0], "lyceum.db.before-2") {
 		t.Errorf("a person was told %q, want one line with both formats and the copy", said)
 	}
 	if info, err := os.Stat(path + ".before-2"); err != nil || info.Mode().Perm() != 0o600 {
@@ -123,13 +123,13 @@ func TestMigrationsRunInOrderAndOnce(t *testing.T) {
 		must(t, err)
 		must(t, st.Close())
 	}
-	if got, want := strings.Join(steps, " "), "copy rename change change change change commit"; got != want {
+	if got, want := strings.Join(steps, " "), "copy rename change change change change change change commit"; got != want {
 		t.Errorf("opening twice took the steps %q, want %q", got, want)
 	}
 	var width int64
 	query(t, path, "SELECT width FROM pictures", func(stmt *sq.Stmt) { width = stmt.ColumnInt64(0) })
-	if f := format(t, path); f != 5 || width != 640 {
-		t.Errorf("the ledger has format %d and width %d, want 5 and 640", f, width)
+	if f := format(t, path); f != 7 || width != 640 {
+		t.Errorf("the ledger has format %d and width %d, want 7 and 640", f, width)
 	}
 	wantCopies(t, path, "lyceum.db.before-2")
 }
@@ -162,9 +162,9 @@ func TestANewerLedgerIsRefusedByItsNumber(t *testing.T) {
 	must(t, err)
 	_, err = sqlite.Open(path, nil)
 	if !errors.Is(err, ledger.ErrNewer) {
-		t.Fatalf("opening a ledger of format 4: got %v, want ErrNewer", err)
+		t.Fatalf("opening a ledger of format 7: got %v, want ErrNewer", err)
 	}
-	for _, want := range []string{"format 5", "up to 3", "newer", "--home"} {
+	for _, want := range []string{"format 7", "up to 5", "newer", "--home"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error %q does not say %q", err, want)
 		}
@@ -330,7 +330,7 @@ func TestAProcessKilledInAMigrationLeavesALedgerThatOpens(t *testing.T) {
 		{"rename", 0, []string{"lyceum.db.before-2"}},
 		{"change", 0, []string{"lyceum.db.before-2", "lyceum.db.before-2.2"}},
 		{"change", 1, []string{"lyceum.db.before-2", "lyceum.db.before-2.2"}},
-		{"change", 3, []string{"lyceum.db.before-2", "lyceum.db.before-2.2"}},
+		{"change", 4, []string{"lyceum.db.before-2", "lyceum.db.before-2.2"}},
 		{"commit", 0, []string{"lyceum.db.before-2", "lyceum.db.before-2.2"}},
 	} {
 		t.Run(fmt.Sprint(at.step, at.nth), func(t *testing.T) {
@@ -351,8 +351,8 @@ func TestAProcessKilledInAMigrationLeavesALedgerThatOpens(t *testing.T) {
 			if n, err := count(t, st, "q"); err != nil || n != 40 {
 				t.Errorf("the quest has %d events, %v; want 40", n, err)
 			}
-			if n := format(t, path); n != 5 {
-				t.Errorf("opened again it has format %d, want 5", n)
+			if n := format(t, path); n != 7 {
+				t.Errorf("opened again it has format %d, want 7", n)
 			}
 			wantCopies(t, path, at.copies...)
 		})

@@ -2,23 +2,15 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/ledger/driver"
 
 	sq "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
-)
-
-// pageEvents is how many events a reader takes before it gives its connection
-// back: one unfinished read would keep the write-ahead log from being reused. It
-// begins with firstEvents, for many want only one or two.
-const (
-	pageEvents  = 512
-	firstEvents = 8
 )
 
 // pageBytes ends a page early, so that a page of large events stays small.
@@ -87,174 +79,62 @@ func (s *Store) Quests(ctx context.Context) ([]ledger.Head, error) {
 
 // Read implements ledger.Log.
 func (s *Store) Read(ctx context.Context, quest string, seq uint64) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) {
-		c := s.cursor(quest, seq)
-		for {
-			more, err := c.read(ctx, yield)
-			if err != nil {
-				yield(event.Event{}, fmt.Errorf("read quest %s: %w", quest, err))
-			}
-			if !more || err != nil {
-				return
-			}
-		}
-	}
+	return driver.Read(ctx, s.pages, quest, seq)
 }
 
 // Lines implements ledger.Log.
 func (s *Store) Lines(ctx context.Context, quest string, seq uint64) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		c := s.cursor(quest, seq)
-		c.primed = true // no hash is checked, so the event before is not needed
-		for {
-			lines, head, err := c.lines(ctx)
-			if err != nil {
-				yield(nil, fmt.Errorf("read quest %s: %w", quest, err))
-				return
-			}
-			for _, line := range lines {
-				c.next++
-				if !yield(line, nil) {
-					return
-				}
-			}
-			if c.next > head.Seq {
-				return
-			}
-		}
-	}
+	return driver.Lines(ctx, s.pages, quest, seq)
 }
 
 // Follow implements ledger.Log.
 func (s *Store) Follow(ctx context.Context, quest string, seq uint64) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) {
-		changed, stop := s.appended.subscribe(quest)
-		defer stop()
-		c := s.cursor(quest, seq)
-		for {
-			more, err := c.read(ctx, yield)
-			switch {
-			case err != nil:
-				yield(event.Event{}, fmt.Errorf("follow quest %s: %w", quest, err))
-				return
-			case c.stopped:
-				return
-			case more:
-				continue
-			}
-			select {
-			case <-changed:
-			case <-ctx.Done():
-				yield(event.Event{}, fmt.Errorf("follow quest %s: %w", quest, ctx.Err()))
-				return
-			}
-		}
-	}
+	return driver.Follow(ctx, s.pages, s.appended, quest, seq)
 }
 
-// A cursor stands between two events of a quest.
-type cursor struct {
+// pages reads a quest, one page after the other.
+type pages struct {
 	store *Store
 	name  string
 	quest int64 // its number, 0 until known
-	next  uint64
-	prev  event.Hash
-	size  int // of the next page, in events
 	// after is a row that the next event does not stand before, once the index
 	// has nothing more to say; 0 means to ask the index.
 	after   int64
 	row     int64 // that of the last event read
 	scanned bool  // the index was wrong, and every row has been looked at
-	primed  bool  // prev is known
-	stopped bool  // the consumer has had enough
 }
 
-func (s *Store) cursor(quest string, seq uint64) *cursor {
-	return &cursor{store: s, name: quest, next: max(seq, 1), size: firstEvents}
-}
+func (s *Store) pages(quest string) driver.Pages { return &pages{store: s, name: quest} }
 
-// read yields one page and reports whether there may be another at once.
-func (c *cursor) read(ctx context.Context, yield func(event.Event, error) bool) (more bool, err error) {
-	lines, head, err := c.lines(ctx)
-	if err != nil {
-		return false, err
-	}
-	for _, line := range lines {
-		e, err := event.Parse(line)
-		if err == nil && c.primed {
-			err = e.Follows(c.next-1, c.prev)
-		}
-		if err != nil {
-			return false, &ledger.DamageError{Quest: c.name, Seq: c.next, Err: err}
-		}
-		c.next, c.prev = e.Seq+1, e.Hash
-		if !c.primed { // the event before the first one asked for
-			c.primed = true
-			continue
-		}
-		if !yield(e, nil) {
-			c.stopped = true
-			return false, nil
-		}
-	}
-	return c.next <= head.Seq, c.checkHead(head)
-}
-
-// checkHead finds a ledger whose row and events do not agree.
-func (c *cursor) checkHead(head ledger.Head) error {
-	if c.primed && c.next == head.Seq+1 && head.Seq > 0 && c.prev != head.Hash {
-		return &ledger.DamageError{Quest: c.name, Seq: head.Seq, Err: errors.New("the last event is not the one that was recorded as last")}
-	}
-	return nil
-}
-
-// lines fetches the next lines within one short read.
-func (c *cursor) lines(ctx context.Context) (lines [][]byte, head ledger.Head, err error) {
+// Page implements driver.Pages.
+func (p *pages) Page(ctx context.Context, from uint64, most int) (out driver.Page, err error) {
 	if err := ctx.Err(); err != nil {
-		return nil, head, err
+		return out, err
 	}
-	if c.store.isClosed() {
-		return nil, head, ledger.ErrClosed
+	if p.store.isClosed() {
+		return out, ledger.ErrClosed
 	}
-	conn, err := c.store.reader(ctx)
+	conn, err := p.store.reader(ctx)
 	if err != nil {
-		return nil, head, err
+		return out, err
 	}
-	defer c.store.giveBack(conn)
+	defer p.store.giveBack(conn)
 	// One transaction, so that the head and the rows are of the same moment.
 	if err := sqlitex.Execute(conn, "BEGIN", nil); err != nil {
-		return nil, head, c.damaged(c.store.kind(err))
+		return out, p.store.kind(err)
 	}
 	defer endRead(conn)
-	quest, head, err := readHead(conn, c.name)
-	if err != nil {
-		return nil, head, c.store.kind(err)
+	if out.Quest, out.Head, err = readHead(conn, p.name); err != nil {
+		return out, p.store.kind(err)
 	}
-	if c.quest != 0 && c.quest != quest { // removed, and another made under its name
-		return nil, head, &ledger.NoQuestError{Quest: c.name}
+	if p.quest == 0 {
+		p.quest = out.Quest
 	}
-	c.quest = quest
-	if !c.primed {
-		if c.next == 1 {
-			c.primed = true
-		} else if c.next <= head.Seq+1 {
-			c.next--
-		} else { // asked for what is not there yet
-			return nil, ledger.Head{}, nil
-		}
+	if p.quest != out.Quest || from > out.Head.Seq {
+		return out, nil
 	}
-	if c.next > head.Seq {
-		return nil, head, nil
-	}
-	lines, err = c.page(conn, c.size, head.Seq)
-	c.size = min(8*c.size, pageEvents)
-	if err != nil {
-		return nil, head, c.damaged(c.store.kind(err))
-	}
-	if len(lines) == 0 {
-		return nil, head, &ledger.DamageError{Quest: c.name, Seq: c.next, Err: errors.New("the event is missing")}
-	}
-	return lines, head, nil
+	out.Lines, err = p.page(conn, from, most, out.Head.Seq)
+	return out, p.store.kind(err)
 }
 
 // endRead ends a transaction that wrote nothing. SQLite may have ended it itself
@@ -265,62 +145,54 @@ func endRead(conn *sq.Conn) {
 	}
 }
 
-// damaged names the place where the storage itself could not be read.
-func (c *cursor) damaged(err error) error {
-	if errors.Is(err, ledger.ErrCorrupt) {
-		return &ledger.DamageError{Quest: c.name, Seq: c.next, Err: err}
-	}
-	return err
-}
-
-// page returns up to most lines from c.next to seq last, contiguous. Should the
+// page returns up to most lines from one seq to another, contiguous. Should the
 // index lead astray, it is made again and every row is looked at.
-func (c *cursor) page(conn *sq.Conn, most int, last uint64) ([][]byte, error) {
-	lines, err := c.pageFrom(conn, most, last)
-	if err == nil && len(lines) > 0 || c.scanned {
+func (p *pages) page(conn *sq.Conn, from uint64, most int, last uint64) ([][]byte, error) {
+	lines, err := p.pageFrom(conn, from, most, last)
+	if err == nil && len(lines) > 0 || p.scanned {
 		return lines, err
 	}
-	c.scanned, c.after, c.row = true, 1, 0
-	c.store.index.rebuild()
-	return c.pageFrom(conn, most, last)
+	p.scanned, p.after, p.row = true, 1, 0
+	p.store.index.rebuild()
+	return p.pageFrom(conn, from, most, last)
 }
 
-func (c *cursor) pageFrom(conn *sq.Conn, most int, last uint64) ([][]byte, error) {
-	p := &pager{cursor: c, conn: conn, most: most, want: c.next, until: last}
-	if c.after == 0 {
-		known, err := c.store.index.lookup(c.quest, c.next)
+func (p *pages) pageFrom(conn *sq.Conn, from uint64, most int, last uint64) ([][]byte, error) {
+	g := &pager{pages: p, conn: conn, most: most, want: from, until: last}
+	if p.after == 0 {
+		known, err := p.store.index.lookup(p.quest, from)
 		if err != nil {
 			return nil, err
 		}
 		if known.all { // the index has no more to say; maybe memory has
-			known.runs = append(known.runs, c.store.recent.after(c.quest, known.covered)...)
+			known.runs = append(known.runs, p.store.recent.after(p.quest, known.covered)...)
 		}
 		for _, r := range known.runs {
-			if err := p.scan(max(r.first, c.row+1), r.last, -1); err != nil || p.full() {
-				return p.lines, err
+			if err := g.scan(max(r.first, p.row+1), r.last, -1); err != nil || g.full() {
+				return g.lines, err
 			}
 		}
-		if len(p.lines) > 0 {
-			return p.lines, nil
+		if len(g.lines) > 0 {
+			return g.lines, nil
 		}
-		c.after = max(known.covered, 1)
+		p.after = max(known.covered, 1)
 	}
 	// What follows is not known anywhere: look at every row.
-	for !p.full() {
-		before := c.after
-		if err := p.scan(c.after, 1<<62, scanAtOnce); err != nil {
+	for !g.full() {
+		before := p.after
+		if err := g.scan(p.after, 1<<62, scanAtOnce); err != nil {
 			return nil, err
 		}
-		if c.after == before || len(p.lines) > 0 {
+		if p.after == before || len(g.lines) > 0 {
 			break
 		}
 	}
-	return p.lines, nil
+	return g.lines, nil
 }
 
 // A pager collects lines of one quest from ranges of rows.
 type pager struct {
-	*cursor
+	*pages
 	conn  *sq.Conn
 	most  int
 	want  uint64
@@ -336,7 +208,8 @@ func (p *pager) full() bool {
 // scan takes the quest's rows between first and last. With a limit it is a scan
 // of the end, and remembers how far it came.
 func (p *pager) scan(first, last int64, limit int) error {
-	stmt := p.conn.Prep("SELECT id, quest, seq, line FROM events WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?")
+	// SQLite looks at what is bound to a bare LIMIT ?, and then prepares the statement anew with every value.
+	stmt := p.conn.Prep("SELECT id, quest, seq, line FROM events WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ? + 0")
 	defer stmt.Reset()
 	stmt.BindInt64(1, first)
 	stmt.BindInt64(2, last)

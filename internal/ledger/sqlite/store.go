@@ -1,6 +1,7 @@
 // Package sqlite keeps ledgers in one SQLite file, for one machine.
 //
-// One goroutine writes. It takes whatever batches are queued, of all quests,
+// One writes at a time: whoever comes while nobody does, or else a goroutine of the
+// store. The one who writes takes whatever batches are queued, of all quests,
 // into one transaction, and answers when that is flushed: many writers share
 // one flush. The order of a quest is guarded by its row in the table quests,
 // whose update fails if another process was faster.
@@ -27,6 +28,7 @@ import (
 	"sync"
 
 	"lyceum/internal/ledger"
+	"lyceum/internal/ledger/driver"
 
 	"golang.org/x/sys/unix"
 	sq "zombiezen.com/go/sqlite"
@@ -78,14 +80,16 @@ type Store struct {
 	path   string
 	opts   Options
 	id     [16]byte
-	writer *sq.Conn // the one writer's, who alone uses it
+	turn   sync.Mutex // held by the one who writes
+	writer writer     // theirs
 	queue  chan *request
+	queued chan struct{} // sent to when something is
 	idle   chan *sq.Conn // reading connections at rest
 	slots  chan struct{} // one for each reading connection there may be
 	index  *index
 	recent recent
 	// appended wakes followers, posted wakes owners, some wakes the poller.
-	appended, posted *signals
+	appended, posted *driver.Board
 	some             chan struct{}
 
 	stop    context.CancelFunc
@@ -102,7 +106,7 @@ const maxReaders = 4
 
 // Open opens the ledger in the file path, and makes it if it is not there.
 func Open(path string, opts *Options) (*Store, error) {
-	s := &Store{path: path, queue: make(chan *request, 1024), idle: make(chan *sq.Conn, maxReaders), slots: make(chan struct{}, maxReaders)}
+	s := &Store{path: path, queue: make(chan *request, 1024), queued: make(chan struct{}, 1), idle: make(chan *sq.Conn, maxReaders), slots: make(chan struct{}, maxReaders)}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -139,19 +143,20 @@ func (s *Store) open() error {
 	if err != nil {
 		return errors.Join(err, writer.Close())
 	}
-	polling, err := s.connect()
-	if err != nil {
-		return errors.Join(err, s.index.close(), writer.Close())
-	}
 	s.some = make(chan struct{}, 1)
-	s.appended, s.posted = newSignals(s.some), newSignals(s.some)
+	s.appended, s.posted = driver.NewBoard(s.some), driver.NewBoard(s.some)
 	// A store works for itself, from here to Close.
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop, s.ended = stop, ctx.Done()
-	s.writer = writer
+	s.writer = newWriter(s, writer)
 	s.done.Go(s.write)
 	s.done.Go(func() { s.index.run(ctx) })
-	s.done.Go(func() { (&poller{store: s, conn: polling}).run(ctx) })
+	s.done.Go(func() { (&poller{store: s}).run(ctx) })
+	if s.format() >= wantedFormat {
+		if err := s.takeMarks(ctx); err != nil {
+			return errors.Join(err, s.Close())
+		}
+	}
 	return nil
 }
 
@@ -271,7 +276,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	close(s.queue)
+	close(s.queued)
 	s.closing.Unlock()
 	s.stop()
 	s.done.Wait()
@@ -283,9 +288,11 @@ func (s *Store) Close() error {
 		case s.slots <- struct{}{}: // never opened, and now never will be
 		}
 	}
+	s.turn.Lock() // nobody writes any more
+	defer s.turn.Unlock()
 	// The last to go folds the log into the file. Two that went at once would each leave that
 	// to the other, and a ledger at rest would be three files.
-	return errors.Join(append(errs, s.index.close(), s.writer.Close())...)
+	return errors.Join(append(errs, s.index.close(), s.writer.conn.Close())...)
 }
 
 // reader lends a connection for a short read.

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"path/filepath"
-	"sync"
 	"time"
 
 	sq "zombiezen.com/go/sqlite"
@@ -18,79 +17,12 @@ const (
 	pollRarely = time.Second
 )
 
-// signals tell those who wait for a quest that there may be something new. One
-// that has been told and has not looked yet is not told twice.
-type signals struct {
-	mu sync.Mutex
-	of map[string]map[chan struct{}]struct{}
-	// some is sent to when anybody begins to wait.
-	some chan struct{}
-}
-
-func newSignals(some chan struct{}) *signals {
-	return &signals{of: map[string]map[chan struct{}]struct{}{}, some: some}
-}
-
-func (s *signals) subscribe(quest string) (<-chan struct{}, func()) {
-	ch := make(chan struct{}, 1)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.of[quest] == nil {
-		s.of[quest] = map[chan struct{}]struct{}{}
-	}
-	s.of[quest][ch] = struct{}{}
-	tell(s.some)
-	return ch, func() { s.drop(quest, ch) }
-}
-
-func (s *signals) drop(quest string, ch chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.of[quest], ch)
-	if len(s.of[quest]) == 0 {
-		delete(s.of, quest)
-	}
-}
-
-func (s *signals) wake(quest string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for ch := range s.of[quest] {
-		tell(ch)
-	}
-}
-
-// wakeAll reports whether anybody waits.
-func (s *signals) wakeAll() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, chans := range s.of {
-		for ch := range chans {
-			tell(ch)
-		}
-	}
-	return len(s.of) > 0
-}
-
-func (s *signals) any() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.of) > 0
-}
-
-func tell(ch chan struct{}) {
-	select {
-	case ch <- struct{}{}:
-	default:
-	}
-}
-
 // Posted implements ledger.Inbox.
-func (s *Store) Posted(quest string) (<-chan struct{}, func()) { return s.posted.subscribe(quest) }
+func (s *Store) Posted(quest string) (<-chan struct{}, func()) { return s.posted.Subscribe(quest) }
 
 // A poller looks at the file for what other processes wrote, as long as anybody
-// waits. It has a connection of its own: data_version counts the commits of
-// all others, and means nothing between two connections.
+// waits. It has a connection of its own, from when somebody first does: data_version counts the
+// commits of all others, and means nothing between two connections.
 type poller struct {
 	store   *Store
 	conn    *sq.Conn
@@ -100,9 +32,11 @@ type poller struct {
 
 func (p *poller) run(ctx context.Context) {
 	defer func() {
-		p.store.appended.wakeAll()
-		p.store.posted.wakeAll()
-		_ = p.conn.Close()
+		p.store.appended.WakeAll()
+		p.store.posted.WakeAll()
+		if p.conn != nil {
+			_ = p.conn.Close()
+		}
 	}()
 	every, changed := pollRarely, (<-chan struct{})(nil)
 	if !p.store.opts.Unwatched {
@@ -121,7 +55,7 @@ func (p *poller) run(ctx context.Context) {
 		case <-tick.C:
 		case <-changed:
 		}
-		if !p.store.appended.any() && !p.store.posted.any() {
+		if !p.store.appended.Any() && !p.store.posted.Any() {
 			select {
 			case <-p.store.some:
 			case <-ctx.Done():
@@ -135,21 +69,36 @@ func (p *poller) run(ctx context.Context) {
 // look wakes whom a change may concern. When it cannot look it wakes everybody:
 // a look too many does no harm, one too few would.
 func (p *poller) look() {
-	version, err := sqlitex.ResultInt64(p.conn.Prep("PRAGMA data_version"))
+	version, err := p.dataVersion()
 	if err == nil && version == p.version {
 		return
 	}
 	p.version = version
-	p.store.appended.wakeAll()
+	p.store.appended.WakeAll()
+	if p.conn == nil {
+		p.store.posted.WakeAll()
+		return
+	}
 	err = sqlitex.Execute(p.conn, "SELECT id, quest FROM inbox WHERE id > ? ORDER BY id", &sqlitex.ExecOptions{
 		Args: []any{p.inbox},
 		ResultFunc: func(stmt *sq.Stmt) error {
 			p.inbox = stmt.ColumnInt64(0)
-			p.store.posted.wake(stmt.ColumnText(1))
+			p.store.posted.Wake(stmt.ColumnText(1))
 			return nil
 		},
 	})
 	if err != nil {
-		p.store.posted.wakeAll()
+		p.store.posted.WakeAll()
 	}
+}
+
+// dataVersion changes when another connection commits.
+func (p *poller) dataVersion() (_ int64, err error) {
+	if p.conn == nil {
+		if p.conn, err = p.store.connect(); err != nil {
+			p.conn = nil
+			return 0, err
+		}
+	}
+	return sqlitex.ResultInt64(p.conn.Prep("PRAGMA data_version"))
 }

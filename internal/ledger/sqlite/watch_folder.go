@@ -4,6 +4,8 @@ import (
 	"os"
 	"time"
 
+	"lyceum/internal/ledger/driver"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -27,7 +29,7 @@ func watchFolder(dir string) (changed <-chan struct{}, stop func()) {
 			if _, err := f.Read(events); err != nil {
 				return
 			}
-			tell(out)
+			driver.Tell(out)
 			// Who writes a thousand times in a second is not looked at as often.
 			time.Sleep(pollEvery)
 		}

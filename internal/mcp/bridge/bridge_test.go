@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -87,6 +88,10 @@ func newPort(t *testing.T) *port {
 func (p *port) come(h http.Handler) {
 	p.t.Helper()
 	l, err := net.Listen("tcp", p.address)
+	for tries := 0; errors.Is(err, syscall.EADDRINUSE) && tries < 100; tries++ {
+		time.Sleep(50 * time.Millisecond) // whoever dials it in vain may hold it for a moment
+		l, err = net.Listen("tcp", p.address)
+	}
 	if err != nil {
 		p.t.Fatal(err)
 	}

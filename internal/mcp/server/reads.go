@@ -384,14 +384,34 @@ func (s *Server) evidence(ctx context.Context, c *call, in one) (*evidenceOut, e
 	return out, nil
 }
 
+type ranOut struct {
+	Same         int `json:"same"`
+	Different    int `json:"different"`
+	NotCheckable int `json:"not_checkable"`
+}
+
+type word struct {
+	Kind   string `json:"kind" jsonschema:"model, person, server (of MCP), agent (an outside one) or machine (that ran the quest)"`
+	Who    string `json:"who,omitempty"`
+	Events uint64 `json:"events"`
+	Named  uint64 `json:"named,omitempty" jsonschema:"how many have an id of the provider's request"`
+}
+
 type checkedOut struct {
-	Notice     string   `json:"notice"`
-	Verdict    string   `json:"verdict" jsonschema:"unchanged (verify) or identical (replay) if all holds, else differs"`
-	Events     uint64   `json:"events"`
-	Inputs     uint64   `json:"inputs"`
-	Derived    uint64   `json:"derived"`
-	Blobs      int      `json:"blobs"`
-	Notes      []string `json:"notes,omitempty"`
+	Notice  string   `json:"notice"`
+	Verdict string   `json:"verdict" jsonschema:"consistent (verify) or identical (replay) if all holds, else differs"`
+	Events  uint64   `json:"events"`
+	Inputs  uint64   `json:"inputs"`
+	Derived uint64   `json:"derived"`
+	Blobs   int      `json:"blobs"`
+	Head    string   `json:"head,omitempty" jsonschema:"the hash of the last event"`
+	Again   *ranOut  `json:"again,omitempty" jsonschema:"calls of tools that verify always runs again: calculations, and files that were read"`
+	Words   []word   `json:"words,omitempty" jsonschema:"whose word the rest is: what is neither derived nor was made again"`
+	Notes   []string `json:"notes,omitempty"`
+	Proof   *struct {
+		Words   string   `json:"words" jsonschema:"who signed the quest, up to where, and who else saw that"`
+		Missing []string `json:"missing,omitempty" jsonschema:"checkpoints that do not hold"`
+	} `json:"proof,omitempty" jsonschema:"what checkpoints say of a quest that verifies"`
 	Difference *struct {
 		Seq      uint64 `json:"seq,omitempty"`
 		File     string `json:"file,omitempty"`

@@ -7,11 +7,9 @@
 package setting
 
 import (
-	"fmt"
 	"maps"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,9 +89,9 @@ const (
 )
 
 var (
-	nameRule     = regexp.MustCompile(fmt.Sprintf(`^[a-z0-9][a-z0-9-]{0,%d}$`, maxName-1))
-	variableRule = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
-	headerRule   = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$")
+	nameRule     = plain.Form{First: "a-z0-9", Rest: "a-z0-9-", Most: maxName}
+	variableRule = plain.Form{First: "A-Za-z_", Rest: "A-Za-z0-9_", Most: 100}
+	headerRule   = plain.Form{First: "A-Za-z0-9!#$%&'*+.^_`|~-", Rest: "A-Za-z0-9!#$%&'*+.^_`|~-", Most: 100}
 )
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.

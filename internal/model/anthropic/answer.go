@@ -17,7 +17,8 @@ var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Allo
 // streamed is an event, with the fields of every type.
 type streamed struct {
 	Message struct {
-		Usage usage `json:"usage"`
+		ID    jsontext.Value `json:"id"`
+		Usage usage          `json:"usage"`
 	} `json:"message"`
 	Index   int `json:"index"`
 	Content struct {
@@ -85,6 +86,7 @@ type answer struct {
 	room   wire.Room
 	usage  usage
 	stop   string
+	id     string
 	begun  bool
 	// stopped says that nothing is missing.
 	stopped bool
@@ -125,7 +127,7 @@ func (a *answer) event(_ string, data []byte) error {
 	}
 	switch kind.Type {
 	case "message_start":
-		a.begun = true
+		a.begun, a.id = true, wire.Word(e.Message.ID)
 		a.usage.update(e.Message.Usage)
 	case "content_block_start":
 		return a.start(&e)

@@ -1,7 +1,8 @@
 // Package anthropic speaks the Messages API of Anthropic, and of the servers that
 // have taken it over.
 //
-// The API keeps nothing: each request holds the whole conversation. What costs is
+// The API keeps nothing: each request holds the whole conversation, of which only what is new
+// is written anew. What costs is
 // kept low by cache points, which move with the conversation, so that a turn pays
 // in full only for what is new. A thought goes back with its signature, to the
 // provider that signed it and to no other.
@@ -14,6 +15,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -87,7 +89,11 @@ func New(c *wire.Client, opts Options) *Model {
 // Generate asks once.
 func (m *Model) Generate(ctx context.Context, r *model.Request, emit func(model.Delta)) (*model.Answer, error) {
 	a := &answer{model: m, emit: emit}
-	err := m.client.Stream(ctx, "/v1/messages", m.request(r), a.event)
+	body, err := m.write(r)
+	if err != nil {
+		return nil, err
+	}
+	request, err := m.client.Stream(ctx, "/v1/messages", body, a.event)
 	if err == nil && !a.stopped {
 		err = m.client.Cut()
 	}
@@ -97,7 +103,9 @@ func (m *Model) Generate(ctx context.Context, r *model.Request, emit func(model.
 	if err != nil {
 		return nil, err
 	}
-	return a.whole(), nil
+	out := a.whole()
+	out.Request = cmp.Or(request, a.id)
+	return out, nil
 }
 
 var version = regexp.MustCompile(`claude\D*(\d{1,3})(?:[-.](\d{1,3}))?(?:\D|$)`)

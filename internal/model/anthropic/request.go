@@ -46,6 +46,7 @@ type tool struct {
 type message struct {
 	Role    model.Role `json:"role"`
 	Content []block    `json:"content"`
+	first   int        // the number of the message that it begins with
 }
 
 // block is a piece of content, with the fields of every type.
@@ -64,6 +65,8 @@ type block struct {
 	IsError bool    `json:"is_error,omitzero"`
 	Source  *source `json:"source,omitzero"`
 	Point   *point  `json:"cache_control,omitzero"`
+
+	was string // the id of a call as its result says it
 }
 
 type source struct {
@@ -93,8 +96,10 @@ const (
 // API can read; others are signatures, and have no colon.
 const redacted = "redacted:"
 
-func (m *Model) request(r *model.Request) *request {
-	out := &request{Model: r.Model, MaxTokens: r.MaxTokens, Stream: true, Messages: m.messages(r.Messages)}
+// request is r with the messages that it has behind those of p.
+func (m *Model) request(r *model.Request, p *past) *request {
+	out := &request{Model: r.Model, MaxTokens: r.MaxTokens, Stream: true, Messages: m.messages(r.Messages, p)}
+	p.pair(out.Messages)
 	if out.MaxTokens == 0 {
 		out.MaxTokens = m.opts.MaxTokens
 	}
@@ -106,7 +111,7 @@ func (m *Model) request(r *model.Request) *request {
 		out.Output = &output{effort}
 	}
 	if r.Thinking {
-		out.Thinking = m.thinking(r, out)
+		out.Thinking = m.thinking(r, out, p)
 	}
 	for _, x := range r.Tools {
 		schema := jsontext.Value(x.Shown())
@@ -141,7 +146,7 @@ func (r *request) cache() {
 
 // thinking asks for thoughts, if that is possible. Half of an answer is left for words,
 // and a quarter where somebody said how much to think.
-func (m *Model) thinking(asked *model.Request, r *request) *thinking {
+func (m *Model) thinking(asked *model.Request, r *request, p *past) *thinking {
 	if m.adapts(asked.Model) {
 		return &thinking{Type: "adaptive", Display: "summarized"}
 	}
@@ -152,32 +157,17 @@ func (m *Model) thinking(asked *model.Request, r *request) *thinking {
 	case m.opts.ThinkingBudget > 0:
 		budget = min(budget, m.opts.ThinkingBudget)
 	}
-	if budget < 1024 || !thoughtFirst(r.Messages) {
+	if budget < 1024 || !p.thoughtFirst(r.Messages) {
 		return nil // the API would refuse it
 	}
 	return &thinking{Type: "enabled", Budget: budget}
 }
 
-// thoughtFirst reports whether the loop of tools that the messages end with, if
-// they do, began with a thought. It did not if thoughts were off, or another
-// provider's.
-func thoughtFirst(messages []message) bool {
-	begin := len(messages) - 1
-	for begin > 1 && messages[begin].Content[0].Type == typeResult {
-		begin -= 2
-	}
-	if begin+1 >= len(messages) {
-		return true
-	}
-	first := messages[begin+1].Content[0].Type
-	return first == typeThinking || first == typeRedacted
-}
-
-// messages writes a conversation: roles take turns, the user begins and ends, no
-// message is empty, each call has its result right behind it.
-func (m *Model) messages(in []model.Message) []message {
+// messages writes a conversation behind what is written: roles take turns, the user begins and ends, no
+// message is empty. The calls have no results yet.
+func (m *Model) messages(in []model.Message, p *past) []message {
 	var out []message
-	for _, x := range in {
+	for i, x := range in {
 		var content []block
 		for _, p := range x.Parts {
 			if b, ok := m.block(x.Role, p); ok {
@@ -189,20 +179,23 @@ func (m *Model) messages(in []model.Message) []message {
 		case n > 0 && out[n-1].Role == x.Role:
 			out[n-1].Content = append(out[n-1].Content, content...)
 		default:
-			out = append(out, message{x.Role, content})
+			out = append(out, message{x.Role, content, i})
 		}
 	}
-	goOn := message{model.User, []block{{Type: typeText, Text: "Go on."}}}
-	if len(out) == 0 || out[0].Role != model.User {
+	goOn := message{Role: model.User, Content: []block{{Type: typeText, Text: "Go on."}}}
+	if p.count == 0 && (len(out) == 0 || out[0].Role != model.User) {
 		out = slices.Insert(out, 0, goOn)
+	}
+	if len(out) == 0 {
+		return nil
 	}
 	if last := out[len(out)-1]; last.Role != model.User {
 		if slices.ContainsFunc(last.Content, func(b block) bool { return b.Type == typeCall }) {
 			goOn.Content = nil // the results that pair adds
 		}
+		goOn.first = len(in)
 		out = append(out, goOn)
 	}
-	pair(out)
 	return out
 }
 
@@ -256,45 +249,6 @@ func picture(p model.Part) block {
 	return block{Type: typeText, Text: fmt.Sprintf("(a picture of type %q, which cannot be shown)", p.Media)}
 }
 
-// pair puts the results of calls first into the message behind them, makes up those
-// that are missing, tells those that nobody asked for as text, and gives calls ids
-// that the API takes.
-func pair(messages []message) {
-	used := map[string]bool{}
-	var asked []askedCall // the calls of the message before
-	for i, m := range messages {
-		var results, rest []block
-		for _, b := range m.Content {
-			if b.Type != typeResult {
-				rest = append(rest, b)
-				continue
-			}
-			// Calls may have had the same id: their results come in their order.
-			at := slices.IndexFunc(asked, func(a askedCall) bool { return a.was == b.ToolUseID && !a.answered })
-			if at < 0 {
-				rest = append(rest, late(b)...)
-				continue
-			}
-			asked[at].answered = true
-			b.ToolUseID, b.Name = asked[at].is, ""
-			results = append(results, b)
-		}
-		for _, a := range asked {
-			if !a.answered {
-				results = append(results, block{Type: typeResult, ToolUseID: a.is, Content: "(there is no result)", IsError: true})
-			}
-		}
-		asked = nil
-		for j, b := range rest {
-			if b.Type == typeCall {
-				rest[j].ID = legalID(b.ID, used)
-				asked = append(asked, askedCall{was: b.ID, is: rest[j].ID})
-			}
-		}
-		messages[i].Content = append(results, rest...)
-	}
-}
-
 // late tells as text of a result that nobody asked for.
 func late(b block) []block {
 	text := func(s any) block {
@@ -318,16 +272,15 @@ type askedCall struct {
 var illegal = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
 // legalID returns an id that the API takes and that is not used yet.
-func legalID(id string, used map[string]bool) string {
+func legalID(id string, used func(string) bool) string {
 	if id == "" || len(id) > 128 || illegal.MatchString(id) {
 		sum := sha256.Sum256([]byte(id))
 		id = "id_" + hex.EncodeToString(sum[:8])
 	}
 	fresh := id
-	for n := 2; used[fresh]; n++ {
+	for n := 2; used(fresh); n++ {
 		fresh = fmt.Sprintf("%s_%d", id, n)
 	}
-	used[fresh] = true
 	return fresh
 }
 

@@ -42,10 +42,13 @@ func written(t *testing.T, v any) string {
 	return strings.ReplaceAll(string(data), `,"cache_control":{"type":"ephemeral"}`, "")
 }
 
+// whole is a request of which nothing was written before.
+func (m *Model) whole(r *model.Request) *request { return m.request(r, new(past)) }
+
 func TestARequestIsWritten(t *testing.T) {
 	t.Parallel()
 	m := New(&wire.Client{}, Options{Effort: "low"})
-	got := m.request(&model.Request{
+	got := m.whole(&model.Request{
 		Quest: "q", Agent: "a", Model: "claude-opus-4-6", System: "Be good.", Thinking: true, MaxTokens: 77,
 		Tools: []model.Tool{{Name: "a", Description: "A.", Schema: `{"type": "object", "required": []}`}, {Name: "b", Schema: `{"type":"object"}`}},
 		Messages: []model.Message{
@@ -168,7 +171,7 @@ func TestMessagesAreMended(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := New(&wire.Client{}, Options{})
-			if diff := cmp.Diff("["+c.want+"]", written(t, m.request(&model.Request{Messages: c.in}).Messages)); diff != "" {
+			if diff := cmp.Diff("["+c.want+"]", written(t, m.whole(&model.Request{Messages: c.in}).Messages)); diff != "" {
 				t.Errorf("the messages differ (-want +got):\n%s", diff)
 			}
 		})
@@ -224,10 +227,10 @@ func TestThinkingDependsOnTheModel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := &model.Request{Model: c.model, MaxTokens: c.max, Thinking: true, Effort: c.effort, Messages: []model.Message{says(model.User, text("x"))}}
-			if out := New(&wire.Client{}, c.opts).request(r).Output; (out != nil) != (c.said != "") || out != nil && out.Effort != c.said {
+			if out := New(&wire.Client{}, c.opts).whole(r).Output; (out != nil) != (c.said != "") || out != nil && out.Effort != c.said {
 				t.Errorf("the effort: got %v, want %q", out, c.said)
 			}
-			if diff := cmp.Diff(c.want, New(&wire.Client{}, c.opts).request(r).Thinking); diff != "" {
+			if diff := cmp.Diff(c.want, New(&wire.Client{}, c.opts).whole(r).Thinking); diff != "" {
 				t.Errorf("thinking differs (-want +got):\n%s", diff)
 			}
 		})
@@ -259,7 +262,7 @@ func TestABudgetNeedsAThoughtAtTheBeginningOfALoop(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := m.request(&model.Request{Thinking: true, Messages: c.in}).Thinking != nil; got != c.want {
+			if got := m.whole(&model.Request{Thinking: true, Messages: c.in}).Thinking != nil; got != c.want {
 				t.Errorf("thinking is %t", got)
 			}
 		})
@@ -269,11 +272,11 @@ func TestABudgetNeedsAThoughtAtTheBeginningOfALoop(t *testing.T) {
 // TestCallsOfOneIDKeepTheirResults: some servers give every call the same id.
 func TestCallsOfOneIDKeepTheirResults(t *testing.T) {
 	t.Parallel()
-	got := New(&wire.Client{}, Options{}).messages([]model.Message{
+	got := New(&wire.Client{}, Options{}).whole(&model.Request{Messages: []model.Message{
 		{Role: model.User, Parts: []model.Part{{Kind: event.PartText, Text: "q"}}},
 		{Role: model.Assistant, Parts: []model.Part{{Kind: event.PartToolCall, ID: "a", Name: "x", Args: "{}"}, {Kind: event.PartToolCall, ID: "a", Name: "y", Args: "{}"}}},
 		{Role: model.User, Parts: []model.Part{{Kind: model.PartToolResult, ID: "a", Name: "x", Text: "of x"}, {Kind: model.PartToolResult, ID: "a", Name: "y", Text: "of y"}}},
-	})
+	}}).Messages
 	calls, results := got[1].Content, got[2].Content
 	if len(calls) != 2 || len(results) != 2 || calls[0].ID == calls[1].ID {
 		t.Fatalf("calls and results: got %+v\n%+v, want two each, with ids of their own", calls, results)

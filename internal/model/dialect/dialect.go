@@ -70,30 +70,6 @@ func Of(name string) *Dialect {
 // result.
 func (d *Dialect) Stop() string { return d.reply }
 
-// Request returns r as text. It shares with r what is not changed.
-func (d *Dialect) Request(r *model.Request) *model.Request {
-	out := *r
-	out.System, out.Tools = Break(r.System), nil
-	if len(r.Tools) > 0 {
-		out.System = strings.TrimLeft(out.System+"\n\n"+d.declare(r.Tools), "\n")
-	}
-	out.Messages = make([]model.Message, 0, len(r.Messages))
-	broken := map[string]string{} // calls that could not be read, by id
-	for _, m := range r.Messages {
-		n := len(out.Messages) - 1
-		if n < 0 || out.Messages[n].Role != m.Role {
-			out.Messages = append(out.Messages, model.Message{Role: m.Role})
-			n++
-		}
-		// What one side says in a row is one text: nobody else is to put it together.
-		out.Messages[n].Parts = d.add(out.Messages[n].Parts, m.Parts, broken)
-		if len(out.Messages[n].Parts) == 0 {
-			out.Messages = out.Messages[:n]
-		}
-	}
-	return &out
-}
-
 // add adds parts to a message: pictures as they are, all else as text. Thoughts are
 // left out: they go to nobody but the format that they came in.
 func (d *Dialect) add(out, parts []model.Part, broken map[string]string) []model.Part {

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/model"
+	"lyceum/internal/model/modeltest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -433,4 +435,36 @@ func FuzzForge(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestWhatIsKeptChangesNothing: a request is the same text whether or not most of it was made before, and the
+// messages that were made before are the very same ones.
+func TestWhatIsKeptChangesNothing(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{FunctionGemma, Tags} {
+		same := 0
+		var last []model.Message
+		modeltest.ExerciseKept(t, "m", func(r *model.Request) ([][]byte, error) {
+			out := Of(name).Request(r)
+			kept := 0
+			if r.Memo != nil {
+				for kept < min(len(last), len(out.Messages)) && model.Begin(out.Messages[kept:], last[kept:kept+1]) {
+					kept++
+				}
+				same, last = same+kept, out.Messages
+			}
+			texts := [][]byte{[]byte(out.System), nil, nil}
+			for i, m := range out.Messages {
+				at := 1
+				if i >= kept {
+					at = 2
+				}
+				texts[at] = fmt.Appendf(texts[at], "%+v\n", m)
+			}
+			return texts, nil
+		})
+		if same == 0 {
+			t.Errorf("%s: every message was made anew", name)
+		}
+	}
 }

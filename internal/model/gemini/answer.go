@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"lyceum/internal/model/wire"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // chunk is one event of a stream: what the model added, and counts so far.
@@ -17,8 +19,9 @@ type chunk struct {
 	Feedback   struct {
 		BlockReason string `json:"blockReason"`
 	} `json:"promptFeedback"`
-	Usage counts   `json:"usageMetadata"`
-	Error *failure `json:"error"`
+	ID    jsontext.Value `json:"responseId"`
+	Usage counts         `json:"usageMetadata"`
+	Error *failure       `json:"error"`
 }
 
 // counts are what was used so far.
@@ -64,6 +67,7 @@ type answer struct {
 
 	usage           event.Usage
 	finish, message string
+	request         string
 }
 
 // listen returns an answer to r that has nothing yet.
@@ -86,6 +90,7 @@ func (a *answer) take(_ string, data []byte) error {
 		return a.client.Garbled("%v", err)
 	}
 	c.Usage.add(&a.usage)
+	a.request = cmp.Or(a.request, wire.Word(c.ID))
 	if c.Error != nil {
 		return c.Error.inStream(a.client)
 	}

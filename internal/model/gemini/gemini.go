@@ -13,6 +13,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,9 +70,17 @@ func (m *Model) Generate(ctx context.Context, r *model.Request, emit func(model.
 		after = f.after()
 		return f.kind()
 	}
-	err = client.Stream(ctx, path, m.request(r), a.take)
+	body, err := m.write(r)
+	if err != nil {
+		return nil, err
+	}
+	request, err := client.Stream(ctx, path, body, a.take)
 	if err == nil {
-		return a.whole()
+		out, err := a.whole()
+		if out != nil {
+			out.Request = cmp.Or(request, a.request)
+		}
+		return out, err
 	}
 	if e, ok := errors.AsType[*model.Error](err); ok {
 		e.After, e.Usage = max(e.After, after), a.usage

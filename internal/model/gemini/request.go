@@ -23,6 +23,7 @@ type request struct {
 type content struct {
 	Role  string `json:"role,omitzero"`
 	Parts []part `json:"parts"`
+	first int    // the number of the message that it begins with
 }
 
 // part is a piece of a content. It has one of text, data, call and result; text
@@ -92,10 +93,10 @@ const (
 	roleModel = "model"
 )
 
-func (m *Model) request(r *model.Request) *request {
+// bare is a request without its contents.
+func (m *Model) bare(r *model.Request) *request {
 	out := &request{
-		Contents: m.contents(r),
-		Config:   generationConfig{MaxTokens: cmp.Or(r.MaxTokens, m.opts.MaxTokens), Thinking: m.thinking(r)},
+		Config: generationConfig{MaxTokens: cmp.Or(r.MaxTokens, m.opts.MaxTokens), Thinking: m.thinking(r)},
 	}
 	if r.System != "" {
 		out.System = &content{Parts: []part{{Text: new(r.System)}}}
@@ -139,13 +140,13 @@ func level(r *model.Request) string {
 	return word
 }
 
-// contents turns messages into what the API takes for a conversation: nothing
+// contents turns messages behind those of before into what the API takes for a conversation: nothing
 // empty, neighbours of the same role joined, and the results of calls in front, in
 // the order of the calls.
-func (m *Model) contents(r *model.Request) []content {
+func (m *Model) contents(r *model.Request, before *past) []content {
 	var out []content
-	names := map[string]string{} // of the calls, by their ids
-	for _, message := range r.Messages {
+	names := named{before.names, map[string]string{}}
+	for i, message := range r.Messages {
 		role := roleUser
 		if message.Role == model.Assistant {
 			role = roleModel
@@ -162,13 +163,15 @@ func (m *Model) contents(r *model.Request) []content {
 		case last >= 0 && out[last].Role == role:
 			out[last].Parts = append(out[last].Parts, parts...)
 		default:
-			out = append(out, content{Role: role, Parts: parts})
+			out = append(out, content{Role: role, Parts: parts, first: i})
 		}
 	}
+	asked := before.asked
 	for i := range out {
-		if i > 0 && out[i].Role == roleUser {
-			order(out[i].Parts, out[i-1].Parts)
+		if out[i].Role == roleUser && asked != nil {
+			order(out[i].Parts, asked)
 		}
+		asked = places(out[i].Parts)
 		if out[i].Role == roleModel && wantsSignatures(r.Model) {
 			standIn(out[i].Parts)
 		}
@@ -179,7 +182,7 @@ func (m *Model) contents(r *model.Request) []content {
 // part turns a part of a message into the API's; false if it has nothing to say
 // there. Thoughts that Gemini has not signed are of no use to it, and may be
 // another model's.
-func (m *Model) part(p model.Part, names map[string]string) (part, bool) {
+func (m *Model) part(p model.Part, names named) (part, bool) {
 	out := part{}
 	if sig, ok := model.Own(m.opts.Provider, p.Opaque); ok {
 		out.Signature = sig
@@ -192,11 +195,11 @@ func (m *Model) part(p model.Part, names map[string]string) (part, bool) {
 		out.Text, out.Thought = new(p.Text), true
 		return out, out.Signature != ""
 	case event.PartToolCall:
-		names[p.ID] = p.Name
+		names.fresh[p.ID] = p.Name
 		out.Call = &call{ID: p.ID, Name: nameOf(p.Name), Args: object(p.Args)}
 		return out, true
 	case model.PartToolResult:
-		name, ok := names[p.ID]
+		name, ok := names.of(p.ID)
 		if !ok {
 			name = p.Name
 		}
@@ -239,14 +242,19 @@ func pictures(p model.Part, into *result, name string) (behind []part) {
 	return behind
 }
 
-// order puts results first, as their calls are ordered.
-func order(parts, asked []part) {
+// places are where the calls of a content stand, by their ids.
+func places(asked []part) map[string]int {
 	place := map[string]int{}
 	for i, p := range asked {
 		if p.Call != nil {
 			place[p.Call.ID] = i
 		}
 	}
+	return place
+}
+
+// order puts results first, as their calls are ordered.
+func order(parts []part, place map[string]int) {
 	at := func(p part) int {
 		if p.Result == nil {
 			return math.MaxInt

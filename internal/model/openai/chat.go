@@ -39,14 +39,14 @@ func (m *Chat) Generate(ctx context.Context, r *model.Request, emit func(model.D
 	if err != nil {
 		return nil, err
 	}
-	err = m.client.Stream(ctx, "/chat/completions", body, s.event)
+	request, err := m.client.Stream(ctx, "/chat/completions", body, s.event)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case s.err != nil:
 		return nil, s.err
 	case s.whole(m.opts.NoStreamOptions):
-		return s.answer(r)
+		return requested(request, s.id)(s.answer(r))
 	case err == nil:
 		err = m.client.Cut()
 	}

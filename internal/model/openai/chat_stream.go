@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/model/wire"
+	"lyceum/internal/plain"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -27,6 +29,7 @@ type chatStream struct {
 	// What says that the answer is whole: why it stopped, what it cost, [DONE].
 	finish     string
 	usage      event.Usage
+	id         string
 	told, done bool
 	// err is why the stream is not read on.
 	err error
@@ -59,6 +62,7 @@ type chunk struct {
 		// Kimi tells the usage here.
 		Usage *chatUsage `json:"usage"`
 	} `json:"choices"`
+	ID    jsontext.Value `json:"id"`
 	Usage *chatUsage     `json:"usage"`
 	Error jsontext.Value `json:"error"`
 }
@@ -118,6 +122,9 @@ func (s *chatStream) chunk(data []byte) error {
 	var c chunk
 	if err := json.Unmarshal(data, &c, lenient); err != nil {
 		return s.client.Garbled("%v", err)
+	}
+	if s.id == "" {
+		s.id = wire.Word(c.ID)
 	}
 	s.count(c.Usage)
 	if len(c.Error) > 0 && c.Error.Kind() != 'n' {
@@ -224,8 +231,20 @@ func textOf(raw jsontext.Value) (string, error) {
 	if len(raw) == 0 {
 		return "", nil
 	}
+	if plainly(raw) {
+		return string(raw[1 : len(raw)-1]), nil
+	}
 	err := json.Unmarshal(raw, &text, lenient)
 	return text, err
+}
+
+// plainly reports whether a value is a string that stands there as it is: ASCII without escapes.
+func plainly(raw jsontext.Value) bool {
+	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
+		return false
+	}
+	inner := raw[1 : len(raw)-1]
+	return plain.Simple(inner) && !bytes.ContainsAny(inner, "\"\\")
 }
 
 // call adds a piece of a call to the one that it continues.

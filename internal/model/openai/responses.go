@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"strings"
@@ -39,13 +40,24 @@ func (m *Responses) Generate(ctx context.Context, r *model.Request, emit func(mo
 	if err != nil {
 		return nil, err
 	}
-	if err := m.client.Stream(ctx, "/responses", body, s.event); err != nil {
+	request, err := m.client.Stream(ctx, "/responses", body, s.event)
+	if err != nil {
 		return nil, err
 	}
 	if !s.whole {
 		return nil, m.client.Cut()
 	}
-	return s.answer(r)
+	return requested(request, wire.Word(s.final.ID))(s.answer(r))
+}
+
+// requested adds to an answer what the provider calls the request by: in its header, or in what it said.
+func requested(header, said string) func(*model.Answer, error) (*model.Answer, error) {
+	return func(a *model.Answer, err error) (*model.Answer, error) {
+		if a != nil {
+			a.Request = cmp.Or(header, said)
+		}
+		return a, err
+	}
 }
 
 // reasoning models are those from GPT 5 on, and the o series; those named chat are

@@ -37,6 +37,7 @@ type responsesEvent struct {
 }
 
 type response struct {
+	ID         jsontext.Value   `json:"id"`
 	Status     string           `json:"status"`
 	Output     []jsontext.Value `json:"output"`
 	Error      problem          `json:"error"`

@@ -57,6 +57,15 @@ type attempts struct {
 	estimated bool
 }
 
+// middle is when half of the time was over in which the attempts failed, zero if none was made. A
+// provider goes slowly: in the first half some may still have been answered.
+func (a *attempts) middle(now time.Time) time.Time {
+	if a.failed.IsZero() {
+		return a.failed
+	}
+	return a.failed.Add(now.Sub(a.failed) / 2)
+}
+
 // noticeable is how long a provider must have answered nobody for that to be an outage.
 const noticeable = 10 * time.Second
 
@@ -72,7 +81,7 @@ const maxPaid = 3
 func (c *caller) Generate(ctx context.Context, r *model.Request, emit func(model.Delta)) (*model.Answer, error) {
 	own := *r
 	own.Model = c.model
-	if !c.sees {
+	if !c.sees && !r.Pictureless {
 		own.Messages = model.Unsighted(r.Messages)
 	}
 	asked := own // with its tools
@@ -216,7 +225,7 @@ func (c *caller) failed(ctx context.Context, at *attempts, err error) (*model.An
 	if e, ok := errors.AsType[*model.Error](err); ok {
 		out.After = e.After
 	}
-	if out.Kind == model.Unavailable && at.paid < at.most && c.line.nobodySince(at.failed) {
+	if out.Kind == model.Unavailable && at.paid < at.most && c.line.nobodySince(at.middle(c.clock.Now())) {
 		out.Kind = model.Away // nobody else is answered either: it is not this request's failure
 	}
 	if at.count > 1 || at.count == 1 && out.Retryable() {

@@ -496,6 +496,42 @@ func TestARequestThatFailsWhileOthersAreAnsweredIsNoOutage(t *testing.T) {
 	})
 }
 
+// TestAProviderGoesSlowly: that one who asked before is answered late, or that some still are at
+// first, makes an outage no failure of the request that met it first.
+func TestAProviderGoesSlowly(t *testing.T) {
+	t.Parallel()
+	for name, others := range map[string]func(t *testing.T, l *line){
+		"OneIsAnsweredLate": func(t *testing.T, l *line) {
+			place := l.turn("another")
+			if err := l.enter(t.Context(), place); err != nil {
+				t.Error(err)
+			}
+			time.AfterFunc(patience*9/10, func() { l.leave(place, answered, 0, "") })
+		},
+		"SomeAreAnsweredAtFirst": func(t *testing.T, l *line) {
+			for at := time.Second; at < patience/3; at += time.Second {
+				time.AfterFunc(at, func() {
+					place := l.turn("another")
+					if l.enter(t.Context(), place) == nil {
+						l.leave(place, answered, 0, "")
+					}
+				})
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := calling(&played{do: []step{fails(down)}}, 1)
+				others(t, c.line)
+				if _, err := c.Generate(t.Context(), &model.Request{}, nil); model.KindOf(err) != model.Away {
+					t.Errorf("a provider that answers nobody any more: got %v, want %s", err, model.Away)
+				}
+			})
+		})
+	}
+}
+
 // TestTheEndOfAnOutageWakesAll: who pauses between two tries does not sleep on when another
 // one has been answered.
 func TestTheEndOfAnOutageWakesAll(t *testing.T) {

@@ -7,10 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
-	"runtime/debug"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -154,32 +151,12 @@ func measured(t *testing.T, f func(context.Context) error) (peak int64, took tim
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	debug.FreeOSMemory()
-	var before runtime.MemStats
-	runtime.ReadMemStats(&before)
-	var high atomic.Int64
-	done := make(chan struct{})
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		for tick := time.NewTicker(5 * time.Millisecond); ; {
-			var now runtime.MemStats
-			runtime.ReadMemStats(&now)
-			high.Store(max(high.Load(), int64(now.HeapInuse)-int64(before.HeapInuse)))
-			select {
-			case <-tick.C:
-			case <-done:
-				tick.Stop()
-				return
-			}
-		}
-	}()
-	began := time.Now()
-	err = f(ctx)
-	took = time.Since(began)
-	close(done)
-	<-watched
-	return high.Load(), took, err
+	peak = need.Heap(t, func() {
+		began := time.Now()
+		err = f(ctx)
+		took = time.Since(began)
+	})
+	return peak, took, err
 }
 
 // TestAHostileServer: what it says of itself, its failures and its headers are bounded, too.

@@ -18,7 +18,8 @@ import (
 // asked first goes first, also when trying again. While the provider asks for a
 // pause, nobody begins.
 //
-// A line has no goroutine of its own: whoever comes or goes lets others begin.
+// A line has no goroutine of its own: whoever comes or goes lets others begin. One that many nodes have
+// together asks for a share of what the provider bears while there are calls (part).
 type line struct {
 	provider string
 	patience time.Duration
@@ -36,17 +37,23 @@ type line struct {
 	// until is when the pause ends that the provider asked for.
 	until time.Time
 	// failing is since when nobody was answered, zero if the last one was; last is
-	// why.
+	// why. Calls up to doubt began before: that one of them is answered after all says
+	// nothing of those who come now.
 	failing time.Time
 	last    string
+	doubt   uint64
 	// back is closed when somebody is answered after an outage, nil if nobody waits for it.
 	back chan struct{}
 	// waiting are the calls of each quest by age, and turns the quests that have
 	// some, the next first.
 	waiting map[string][]*turn
 	turns   []string
+	// queued is how many wait.
+	queued int
 	// alarm says that a timer runs until the end of the pause.
 	alarm bool
+	// part is this node's of a line of many, nil for a line of one process.
+	part *part
 }
 
 // turn is a call's place in the line.
@@ -55,6 +62,7 @@ type turn struct {
 	order uint64
 	since time.Time
 	begun uint64
+	cuts  int64      // how often the nodes' limit had been lowered when it began
 	ready chan error // of size 1
 }
 
@@ -94,6 +102,7 @@ func (l *line) enter(ctx context.Context, t *turn) error {
 		return err
 	}
 	l.queue(t)
+	l.need(ctx)
 	l.admit()
 	l.mu.Unlock()
 	select {
@@ -118,21 +127,19 @@ func (l *line) leave(t *turn, how outcome, after time.Duration, why string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.clock.Now()
-	busy := l.running >= int(l.limit)
+	busy := l.running >= l.room()
 	l.running--
 	switch how {
 	case answered:
-		if l.back != nil && !l.failing.IsZero() && now.Sub(l.failing) >= noticeable {
-			close(l.back)
-			l.back = nil
+		if t.begun > l.doubt {
+			l.there(now)
 		}
-		l.failing, l.last = time.Time{}, ""
-		if busy { // a limit that is not reached says nothing
+		if busy && l.part == nil { // a limit that is not reached says nothing
 			l.limit = min(l.most, l.limit+1/l.limit)
 		}
 	case failed, crowded:
 		if l.failing.IsZero() {
-			l.failing = now
+			l.failing, l.doubt = now, l.begun
 		}
 		l.last = why
 	}
@@ -147,7 +154,17 @@ func (l *line) leave(t *turn, how outcome, after time.Duration, why string) {
 	if how == failed || how == crowded {
 		l.expire(now)
 	}
+	l.gave(t, how, busy)
 	l.admit()
+}
+
+// there takes in that somebody is answered. The caller holds the lock.
+func (l *line) there(now time.Time) {
+	if l.back != nil && !l.failing.IsZero() && now.Sub(l.failing) >= noticeable {
+		close(l.back)
+		l.back = nil
+	}
+	l.failing, l.last, l.doubt = time.Time{}, "", 0
 }
 
 // admit lets begin who may. The caller holds the lock, here and below.
@@ -159,7 +176,7 @@ func (l *line) admit() {
 		}
 		return
 	}
-	for len(l.turns) > 0 && l.running < int(l.limit) {
+	for len(l.turns) > 0 && l.running < l.room() {
 		quest := l.turns[0]
 		l.turns = l.turns[1:]
 		t := l.waiting[quest][0]
@@ -169,8 +186,12 @@ func (l *line) admit() {
 			delete(l.waiting, quest)
 		}
 		l.running++
+		l.queued--
 		l.begun++
 		t.begun = l.begun
+		if l.part != nil {
+			t.cuts = l.part.has.Cuts
+		}
 		t.ready <- nil
 	}
 }
@@ -188,6 +209,7 @@ func (l *line) queue(t *turn) {
 	}
 	at, _ := l.find(t)
 	l.waiting[t.quest] = slices.Insert(l.waiting[t.quest], at, t)
+	l.queued++
 }
 
 func (l *line) find(t *turn) (int, bool) {
@@ -204,6 +226,7 @@ func (l *line) drop(t *turn) bool {
 	}
 	rest := slices.Delete(l.waiting[t.quest], at, at+1)
 	l.waiting[t.quest] = rest
+	l.queued--
 	if len(rest) == 0 {
 		delete(l.waiting, t.quest)
 		i := slices.Index(l.turns, t.quest)

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lyceum/internal/config"
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 )
@@ -449,4 +450,18 @@ func TestALongLineIsWaitedFor(t *testing.T) {
 		}
 		wait.Wait()
 	})
+}
+
+// TestConnectionsStayOpenForAllCallsThatMayBeUnderWay: closing some after each call would make the next one
+// connect anew.
+func TestConnectionsStayOpenForAllCallsThatMayBeUnderWay(t *testing.T) {
+	t.Parallel()
+	few := transport(&config.Config{Providers: map[string]config.Provider{"a": {Concurrency: 2}}})
+	many := transport(&config.Config{Providers: map[string]config.Provider{"a": {Concurrency: 2}, "b": {Concurrency: 1000}}})
+	if few.MaxIdleConnsPerHost != defaultConcurrency || many.MaxIdleConnsPerHost != 1000 {
+		t.Errorf("%d and %d connections stay open, want %d and 1000", few.MaxIdleConnsPerHost, many.MaxIdleConnsPerHost, defaultConcurrency)
+	}
+	if n := many.MaxIdleConns; n != 0 && n < 1000 {
+		t.Errorf("of all servers together only %d connections stay open", n)
+	}
 }

@@ -17,6 +17,7 @@ import (
 	"context"
 	"maps"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -27,6 +28,7 @@ import (
 
 	"lyceum/internal/config"
 	"lyceum/internal/keyring"
+	"lyceum/internal/ledger"
 	"lyceum/internal/model"
 	"lyceum/internal/model/dialect"
 	"lyceum/internal/model/wire"
@@ -47,6 +49,8 @@ type Options struct {
 	HTTP *http.Client
 	// Clock is the time; nil is the system's.
 	Clock Clock
+	// Lines are those that this process has together with others; nil if it has them for itself.
+	Lines ledger.Lines
 	// Rand returns a number from 0 up to 1, for the length of pauses; nil is random.
 	Rand func() float64
 }
@@ -61,6 +65,7 @@ type Registry struct {
 	http      *http.Client
 	providers map[string]*provider
 	own       map[row]*entry
+	shares    *shares
 
 	measured measured
 }
@@ -70,6 +75,25 @@ type row struct{ provider, model string }
 
 func (k row) compare(other row) int {
 	return cmp.Or(strings.Compare(k.provider, other.provider), strings.Compare(k.model, other.model))
+}
+
+// transport connects to providers. As many connections to one of them stay open between two calls as there
+// may be calls under way: with fewer, a thousand agents would connect anew for most of theirs.
+func transport(c *config.Config) *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, defaultConcurrency
+	for _, p := range c.Providers {
+		t.MaxIdleConnsPerHost = max(t.MaxIdleConnsPerHost, int(p.Concurrency))
+	}
+	t.DialContext = wire.Dial(&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second})
+	proxy := t.Proxy
+	t.Proxy = func(r *http.Request) (*url.URL, error) {
+		if config.Loopback(r.URL.String()) {
+			return nil, nil // what stays on this machine goes by no proxy
+		}
+		return proxy(r)
+	}
+	return t
 }
 
 // provider is a server with its key and its line.
@@ -114,7 +138,7 @@ func New(opts *Options) (*Registry, error) {
 	o.fill()
 	r := &Registry{
 		clock: o.Clock, rand: o.Rand, patience: patience, file: cmp.Or(o.File, "config.yaml"), getenv: o.Getenv, http: observed(o.HTTP),
-		providers: map[string]*provider{},
+		providers: map[string]*provider{}, shares: newShares(o.Lines),
 	}
 	if o.Config.Retry > 0 {
 		r.patience = o.Config.Retry
@@ -124,8 +148,10 @@ func New(opts *Options) (*Registry, error) {
 		return nil, err
 	}
 	for name, s := range servers {
+		l := newLine(name, s.concurrency, r.patience, r.clock)
+		l.part = newPart(r.shares)
 		r.providers[name] = &provider{
-			server: s, line: newLine(name, s.concurrency, r.patience, r.clock),
+			server: s, line: l,
 			key: keeper{server: s, getenv: o.Getenv, keyring: o.Keyring},
 		}
 	}
@@ -146,16 +172,7 @@ func (o *Options) fill() {
 		o.Keyring = keyring.Get
 	}
 	if o.HTTP == nil {
-		transport := http.DefaultTransport.(*http.Transport).Clone()
-		transport.MaxIdleConnsPerHost = defaultConcurrency
-		proxy := transport.Proxy
-		transport.Proxy = func(r *http.Request) (*url.URL, error) {
-			if config.Loopback(r.URL.String()) {
-				return nil, nil // what stays on this machine goes by no proxy
-			}
-			return proxy(r)
-		}
-		o.HTTP = &http.Client{Transport: transport}
+		o.HTTP = &http.Client{Transport: transport(o.Config)}
 	}
 	if o.Clock == nil {
 		o.Clock = system{}
@@ -165,8 +182,11 @@ func (o *Options) fill() {
 	}
 }
 
-// Close gives back connections that nobody uses.
-func (r *Registry) Close() { r.http.CloseIdleConnections() }
+// Close gives back connections that nobody uses, and asks for no shares any more.
+func (r *Registry) Close() {
+	r.shares.close()
+	r.http.CloseIdleConnections()
+}
 
 // Open returns the model of a name. What can be known to be wrong before the first
 // call is told here: a name that nobody knows, a missing key, an address that makes
@@ -295,18 +315,17 @@ func (r *Registry) keys(ctx context.Context) map[string]string {
 // Secrets returns all keys of this process that are known so far, whether or not
 // they were used, for whoever must keep them out of texts.
 func (r *Registry) Secrets() []string {
-	all := map[string]bool{}
+	var all []string
 	for _, p := range r.providers {
-		for _, s := range p.key.all() {
-			all[s] = true
-		}
+		all = append(all, p.key.all()...)
 	}
-	return slices.SortedFunc(maps.Keys(all), func(a, b string) int {
+	slices.SortFunc(all, func(a, b string) int {
 		if len(a) != len(b) {
 			return len(b) - len(a) // a key that holds another goes first
 		}
 		return strings.Compare(a, b)
 	})
+	return slices.Compact(all)
 }
 
 func (r *Registry) info(p *provider, bare string) Info {

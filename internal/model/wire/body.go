@@ -1,8 +1,9 @@
 package wire
 
 import (
-	"bytes"
+	"context"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 
@@ -81,12 +82,54 @@ func (b Body) set(req *http.Request) {
 	for _, piece := range b {
 		req.ContentLength += int64(len(piece))
 	}
-	req.GetBody = func() (io.ReadCloser, error) {
-		readers := make([]io.Reader, len(b))
-		for i, piece := range b {
-			readers[i] = bytes.NewReader(piece)
-		}
-		return io.NopCloser(io.MultiReader(readers...)), nil
-	}
+	req.GetBody = func() (io.ReadCloser, error) { return &bodyReader{net.Buffers(slices.Clone(b))}, nil }
 	req.Body, _ = req.GetBody() // it has no error
+}
+
+// bodyReader reads a body. Most of that is a conversation that was written before, so a connection
+// takes the pieces as they are (see plainConn).
+type bodyReader struct{ left net.Buffers }
+
+// Read implements io.Reader.
+func (b *bodyReader) Read(p []byte) (int, error) { return b.left.Read(p) }
+
+// WriteTo implements io.WriterTo.
+func (b *bodyReader) WriteTo(w io.Writer) (int64, error) { return b.left.WriteTo(w) }
+
+// Close implements io.Closer.
+func (b *bodyReader) Close() error { return nil }
+
+// size is how many bytes are left.
+func (b *bodyReader) size() (n int64) {
+	for _, piece := range b.left {
+		n += int64(len(piece))
+	}
+	return n
+}
+
+// plainConn is a connection that is not encrypted. net/http copies a body through a buffer that it makes
+// for each request; here the pieces go to the kernel where they stand.
+type plainConn struct{ *net.TCPConn }
+
+// ReadFrom implements io.ReaderFrom.
+func (c plainConn) ReadFrom(r io.Reader) (int64, error) {
+	if limited, ok := r.(*io.LimitedReader); ok {
+		if body, ok := limited.R.(*bodyReader); ok && body.size() <= limited.N {
+			n, err := body.left.WriteTo(c.TCPConn)
+			limited.N -= n
+			return n, err
+		}
+	}
+	return c.TCPConn.ReadFrom(r)
+}
+
+// Dial connects to servers as d does, for a transport that sends bodies.
+func Dial(d *net.Dialer) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := d.DialContext(ctx, network, address)
+		if tcp, ok := conn.(*net.TCPConn); ok && err == nil {
+			return plainConn{tcp}, nil
+		}
+		return conn, err
+	}
 }

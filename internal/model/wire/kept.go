@@ -41,7 +41,7 @@ func Settled[S any](r *model.Request, frame any) (k *Kept[S], n int) {
 		old, ok := r.Memo.Kept.(*Kept[S])
 		switch {
 		case !ok || old.frame != frame:
-		case begins(r.Messages, old.read):
+		case model.Begin(r.Messages, old.read):
 			return old, len(old.read)
 		default: // the window was cut
 			k = &Kept[S]{Before: old.Before, After: old.After}
@@ -66,24 +66,6 @@ func (k *Kept[S]) Settle(r *model.Request, n int, text []byte, state S) {
 	if kept.Add(grown) > maxKept && r.Memo != nil {
 		r.Memo.Kept = nil
 	}
-}
-
-// begins reports whether messages begin with the very ones of before: not others that are equal,
-// for messages are never changed once they were given out.
-func begins(messages, before []model.Message) bool {
-	if len(before) > len(messages) {
-		return false
-	}
-	if len(before) == 0 || &messages[0] == &before[0] {
-		return true
-	}
-	for i := range before {
-		a, b := &messages[i], &before[i]
-		if a.Role != b.Role || len(a.Parts) != len(b.Parts) || unsafe.SliceData(a.Parts) != unsafe.SliceData(b.Parts) {
-			return false
-		}
-	}
-	return true
 }
 
 // Toolset says which tools a request has, by their place: those of an agent are read once.

@@ -11,6 +11,7 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -22,6 +23,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -76,15 +78,16 @@ var shared = &http.Client{Transport: &http.Transport{
 	ForceAttemptHTTP2:   true,
 
 	MaxResponseHeaderBytes: maxHead,
-	DialContext:            (&net.Dialer{Timeout: 15 * time.Second}).DialContext,
+	DialContext:            Dial(&net.Dialer{Timeout: 15 * time.Second}),
 }}
 
 // Stream posts body, a value or a Body, and hands each server-sent event to each: its name, which may
 // be empty, and its data. It returns nil once the stream has ended or each returns
 // ErrEnough; whether it was whole, the caller must see. Another error of each is
 // returned as it is, one of the way as a *model.Error, and the context's own when
-// that has ended. A redirect is not followed: it would take the key elsewhere.
-func (c *Client) Stream(ctx context.Context, path string, body any, each func(name string, data []byte) error) error {
+// that has ended. A redirect is not followed: it would take the key elsewhere. Request is what the provider
+// calls the request by, if its header says so.
+func (c *Client) Stream(ctx context.Context, path string, body any, each func(name string, data []byte) error) (request string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	silence := c.Silence
@@ -97,14 +100,19 @@ func (c *Client) Stream(ctx context.Context, path string, body any, each func(na
 	// A server that only keeps the line open is not silent, but says nothing either.
 	idle := time.AfterFunc(idleFactor*silence, func() { quiet.Store(true); cancel() })
 	defer idle.Stop()
-	err := c.stream(ctx, path, body, func(body io.Reader) io.Reader { return &heard{body, watch, silence} }, func(name string, data []byte) error {
+	request, err = c.stream(ctx, path, body, func(body io.Reader) io.Reader { return &heard{body, watch, silence} }, func(name string, data []byte) error {
 		idle.Reset(idleFactor * silence)
 		return each(name, data)
 	})
 	if err != nil && quiet.Load() {
-		return &model.Error{Kind: model.Unavailable, Text: fmt.Sprintf("%s has said nothing for %s", c.Provider, silence)}
+		return request, &model.Error{Kind: model.Unavailable, Text: fmt.Sprintf("%s has said nothing for %s", c.Provider, silence)}
 	}
-	return err
+	return request, err
+}
+
+// RequestID is what a provider calls a request by, as the header of its response says.
+func RequestID(h http.Header) string {
+	return cmp.Or(h.Get("Request-Id"), h.Get("X-Request-Id"), h.Get("X-Amzn-Requestid"), h.Get("Apim-Request-Id"))
 }
 
 // idleFactor is how much longer a server may keep the line open without an event
@@ -125,29 +133,43 @@ func (h *heard) Read(p []byte) (int, error) {
 	return h.Reader.Read(p)
 }
 
-func (c *Client) stream(ctx context.Context, path string, body any, listen func(io.Reader) io.Reader, each func(string, []byte) error) error {
+// readers are for streams, one at a time.
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 16<<10) }}
+
+func (c *Client) stream(ctx context.Context, path string, body any, listen func(io.Reader) io.Reader, each func(string, []byte) error) (request string, err error) {
 	resp, err := c.post(ctx, path, body)
 	if err != nil {
-		return err
+		return "", err
 	}
+	request = RequestID(resp.Header)
 	defer resp.Body.Close()
-	in := bufio.NewReaderSize(io.LimitReader(listen(resp.Body), maxTotal), 16<<10)
+	in := readers.Get().(*bufio.Reader)
+	in.Reset(io.LimitReader(listen(resp.Body), maxTotal))
+	defer func() { in.Reset(nil); readers.Put(in) }()
 	if resp.StatusCode != http.StatusOK {
-		return c.failed(ctx, resp, in)
+		return request, c.failed(ctx, resp, in)
 	}
 	if err := c.sniff(ctx, in); err != nil {
-		return err
+		return request, err
 	}
 	if err := events(in, each); err != nil && !errors.Is(err, ErrEnough) {
 		if way, ok := errors.AsType[*wayError](err); ok {
-			return c.broke(ctx, way.error)
+			return request, c.broke(ctx, way.error)
 		}
 		if odd, ok := errors.AsType[*oddError](err); ok {
-			return c.Garbled("%v", odd.error)
+			return request, c.Garbled("%v", odd.error)
 		}
-		return err
+		return request, err
 	}
-	return ctx.Err()
+	return request, ctx.Err()
+}
+
+// Word is a member that ought to be a string, and empty if it is something else.
+func Word(v jsontext.Value) (s string) {
+	if json.Unmarshal(v, &s, jsontext.AllowInvalidUTF8(true)) != nil {
+		return ""
+	}
+	return s
 }
 
 // sniff refuses what begins as no stream of events does: a page of a proxy or of
@@ -236,7 +258,7 @@ func events(in *bufio.Reader, each func(string, []byte) error) error {
 					return err
 				}
 			}
-			name, data, has = "", nil, false
+			name, data, has = "", data[:0], false
 		case line[0] == ':': // a comment keeps the connection alive
 		default:
 			field, value, _ := bytes.Cut(line, []byte(":"))
@@ -257,8 +279,13 @@ func events(in *bufio.Reader, each func(string, []byte) error) error {
 	}
 }
 
+// readLine reads a line, which is good until the next one is read.
 func readLine(in *bufio.Reader) ([]byte, error) {
-	var line []byte
+	part, err := in.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return bytes.TrimRight(part, "\r\n"), err
+	}
+	line := bytes.Clone(part)
 	for {
 		part, err := in.ReadSlice('\n')
 		line = append(line, part...)

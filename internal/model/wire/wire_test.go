@@ -124,7 +124,7 @@ func TestFailuresHaveAKind(t *testing.T) {
 				w.WriteHeader(c.status)
 				write(w, c.body)
 			})
-			err := client.Stream(t.Context(), "/", 1, none)
+			_, err := client.Stream(t.Context(), "/", 1, none)
 			e, ok := errors.AsType[*model.Error](err)
 			if !ok {
 				t.Fatalf("error is %v", err)
@@ -143,7 +143,7 @@ func TestFailuresHaveAKind(t *testing.T) {
 			}
 			return ""
 		}
-		if err := client.Stream(t.Context(), "/", 1, none); model.KindOf(err) != model.Refused {
+		if _, err := client.Stream(t.Context(), "/", 1, none); model.KindOf(err) != model.Refused {
 			t.Errorf("error is %v", err)
 		}
 	})
@@ -218,7 +218,7 @@ func TestSilence(t *testing.T) {
 			t.Parallel()
 			c := serve(t, h)
 			c.Silence = 30 * time.Millisecond
-			err := c.Stream(t.Context(), "/", 1, none)
+			_, err := c.Stream(t.Context(), "/", 1, none)
 			if model.KindOf(err) != model.Unavailable || !strings.Contains(err.Error(), "Test has said nothing for 30ms") {
 				t.Errorf("error is %v", err)
 			}
@@ -234,7 +234,7 @@ func TestWhatIsNoStreamIsNamed(t *testing.T) {
 		`[{"a":1}]`:                         `not a stream, but: [{"a":1}] (check the base URL)`,
 	} {
 		c := serve(t, func(w http.ResponseWriter, _ *http.Request) { write(w, body) })
-		err := c.Stream(t.Context(), "/", 1, none)
+		_, err := c.Stream(t.Context(), "/", 1, none)
 		if model.KindOf(err) != model.Unavailable || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want %q", err, want)
 		}
@@ -250,7 +250,7 @@ func TestStream(t *testing.T) {
 			<-r.Context().Done()
 		})
 		n := 0
-		if err := c.Stream(t.Context(), "/", 1, func(string, []byte) error { n++; return ErrEnough }); err != nil || n != 1 {
+		if _, err := c.Stream(t.Context(), "/", 1, func(string, []byte) error { n++; return ErrEnough }); err != nil || n != 1 {
 			t.Errorf("%d events, error %v", n, err)
 		}
 	})
@@ -258,7 +258,7 @@ func TestStream(t *testing.T) {
 		t.Parallel()
 		c := serve(t, func(w http.ResponseWriter, _ *http.Request) { write(w, "data: 1\n\n") })
 		want := errors.New("no")
-		if err := c.Stream(t.Context(), "/", 1, func(string, []byte) error { return want }); err != want {
+		if _, err := c.Stream(t.Context(), "/", 1, func(string, []byte) error { return want }); err != want {
 			t.Errorf("error is %v", err)
 		}
 	})
@@ -269,13 +269,13 @@ func TestStream(t *testing.T) {
 			<-r.Context().Done()
 		})
 		ctx, cancel := context.WithCancel(t.Context())
-		if err := c.Stream(ctx, "/", 1, func(string, []byte) error { cancel(); return nil }); !errors.Is(err, context.Canceled) {
+		if _, err := c.Stream(ctx, "/", 1, func(string, []byte) error { cancel(); return nil }); !errors.Is(err, context.Canceled) {
 			t.Errorf("error is %v", err)
 		}
 	})
 	t.Run("RefusesWhatCannotBeWritten", func(t *testing.T) {
 		t.Parallel()
-		if err := (&Client{Base: "http://127.0.0.1:1"}).Stream(t.Context(), "/", func() {}, none); model.KindOf(err) != model.Invalid {
+		if _, err := (&Client{Base: "http://127.0.0.1:1"}).Stream(t.Context(), "/", func() {}, none); model.KindOf(err) != model.Invalid {
 			t.Errorf("error is %v", err)
 		}
 	})
@@ -287,7 +287,7 @@ func TestStream(t *testing.T) {
 			got <- fmt.Sprintf("%s %s %s %s %s %s", r.Method, r.URL.Path, r.Header.Get("X-Key"), r.Header.Get("Content-Type"), r.Header.Get("Accept"), body)
 		})
 		c.Header = http.Header{"X-Key": {"k"}}
-		if err := c.Stream(t.Context(), "/a/b", map[string]string{"b": "\xff", "a": "é"}, none); err != nil {
+		if _, err := c.Stream(t.Context(), "/a/b", map[string]string{"b": "\xff", "a": "é"}, none); err != nil {
 			t.Fatal(err)
 		}
 		if want := `POST /a/b k application/json text/event-stream {"a":"é","b":"` + "\uFFFD" + `"}`; <-got != want {
@@ -307,7 +307,7 @@ func TestCommentsAloneDoNotHoldACallForEver(t *testing.T) {
 		}
 	})
 	c.Silence = 100 * time.Millisecond
-	err := c.Stream(t.Context(), "/", 1, none)
+	_, err := c.Stream(t.Context(), "/", 1, none)
 	if e, ok := errors.AsType[*model.Error](err); !ok || e.Kind != model.Unavailable || !strings.Contains(e.Text, "has said nothing") {
 		t.Errorf("got %v", err)
 	}

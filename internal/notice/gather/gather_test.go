@@ -154,18 +154,41 @@ func TestLicencesOnTheWay(t *testing.T) {
 
 func TestAFontWithoutANoticeIsAnError(t *testing.T) {
 	t.Chdir(root)
-	if n, err := fonts(); err != nil || n.License != "OFL-1.1" {
+	all, err := notice.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := fonts(all); err != nil || n.License != "OFL-1.1" {
 		t.Errorf("the fonts of the page: got %q and %v, want OFL-1.1", n.License, err)
 	}
-	dir := t.TempDir()
-	t.Chdir(dir)
-	if err := os.MkdirAll("web/dist/assets", 0o700); err != nil {
+	for name, known := range map[string]bool{"Serif-Bold-1234": false, "interstate-latin-1234": false, "inter-latin-wght-normal-1234": true, "jetbrains-mono-latin-wght-normal-1234": true} {
+		t.Chdir(t.TempDir())
+		if err := os.MkdirAll("web/dist/assets", 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile("web/dist/assets/"+name+".woff2", nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := fonts(all)
+		if known && err != nil {
+			t.Errorf("the font %s is of a package that has a notice: got %v", name, err)
+		}
+		if !known && (err == nil || !strings.Contains(err.Error(), "no notice")) {
+			t.Errorf("the font %s, of another family: got %v, want an error that it has no notice", name, err)
+		}
+	}
+}
+
+func TestTheLettersOfThePageHaveTheirLicence(t *testing.T) {
+	t.Parallel()
+	all, err := notice.All()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile("web/dist/assets/Serif-Bold-1234.woff2", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if n, err := fonts(); err == nil || !strings.Contains(err.Error(), "no notice") {
-		t.Errorf("a font of another family: got %q and %v, want an error", n.License, err)
+	for name, by := range map[string]string{"inter": "The Inter Project Authors", "jetbrains-mono": "The JetBrains Mono Project Authors"} {
+		i := slices.IndexFunc(all, func(n notice.Notice) bool { return n.Name == faces+name })
+		if i < 0 || all[i].License != "OFL-1.1" || len(all[i].Texts) != 1 || !strings.Contains(all[i].Texts[0].Text, by) {
+			t.Errorf("%s is embedded: want its notice with OFL-1.1 and the names of its authors", name)
+		}
 	}
 }

@@ -77,7 +77,7 @@ func gather(before []notice.Notice) ([]notice.Notice, error) {
 	if err != nil {
 		return nil, err
 	}
-	fonts, err := fonts()
+	fonts, err := fonts(packages)
 	if err != nil {
 		return nil, err
 	}

@@ -123,9 +123,13 @@ func kept(before []notice.Notice, p installed) (notice.Notice, error) {
 	return notice.Notice{}, fmt.Errorf("%s %s is not installed, and has no notice yet. Run: npm ci --prefix web", p.name, p.version)
 }
 
-// fonts is the notice of the fonts in the built page. A font of another family needs one
-// of its own.
-func fonts() (notice.Notice, error) {
+// faces is the scope of the packages that are a font each. The names of a package's files begin with
+// its own.
+const faces = "@fontsource-variable/"
+
+// fonts is the notice of KaTeX's fonts in the built page. The others are those of packages, which have
+// their notices; a font that is of neither needs one of its own.
+func fonts(packages []notice.Notice) (notice.Notice, error) {
 	found, err := filepath.Glob("web/dist/assets/*.woff2")
 	if err != nil {
 		return notice.Notice{}, err
@@ -134,8 +138,13 @@ func fonts() (notice.Notice, error) {
 		return notice.Notice{}, errors.New("the built page has no fonts: take their notice out of page.go")
 	}
 	for _, f := range found {
-		family, _, _ := strings.Cut(filepath.Base(f), "-")
-		if !strings.HasPrefix(family, "KaTeX_") || !strings.Contains(fontText, family) {
+		base := filepath.Base(f)
+		family, _, _ := strings.Cut(base, "-")
+		packed := slices.ContainsFunc(packages, func(n notice.Notice) bool {
+			name, ok := strings.CutPrefix(n.Name, faces)
+			return ok && strings.HasPrefix(base, name+"-")
+		})
+		if !packed && (!strings.HasPrefix(family, "KaTeX_") || !strings.Contains(fontText, family)) {
 			return notice.Notice{}, fmt.Errorf("%s is a font that has no notice: see fonts.txt", f)
 		}
 	}

@@ -75,9 +75,6 @@ func (c *recordedCall) excuses() (out []string) {
 	if c.exit.Met != "" {
 		out = append(out, "it met the limit on "+c.exit.Met+" then")
 	}
-	if strings.Contains(c.run.Args.Text, "/tmp") {
-		out = append(out, "it uses /tmp, and what commands leave there is not recorded")
-	}
 	return out
 }
 
@@ -158,7 +155,7 @@ func (x *callReader) asked(e event.Event) {
 	if !ok || !e.Type.Call() {
 		return
 	}
-	if kind, what := shop.Recorded(e); kind != "" {
+	if kind, what := shop.Recorded(x.s, e); kind != "" {
 		x.add(e, &recordedCall{kind: kind, what: what, shop: shop, call: e})
 	}
 }

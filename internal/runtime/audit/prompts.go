@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"lyceum/internal/event"
+	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 )
 
@@ -16,7 +17,8 @@ var redacted = []byte("[key]")
 
 // prompted looks at a prompt that has ended: what was reported must stand in its frames, in that
 // order. There may be more in them, of a process whose place another took.
-func (w *witnesses) prompted(ctx context.Context, e event.Event, b *event.PromptResult) (*Difference, error) {
+func (w *witnesses) prompted(ctx context.Context, _ *quest.State, _, e event.Event) (*Difference, error) {
+	b := e.Body.(*event.PromptResult)
 	reports := w.reports[b.Call]
 	delete(w.reports, b.Call)
 	if b.Frames == nil {
@@ -51,8 +53,11 @@ func (w *witnesses) prompted(ctx context.Context, e event.Event, b *event.Prompt
 			return &Difference{Seq: r.Seq, What: fmt.Sprintf("the frames of prompt %d do not say that the executor reported this", b.Call), Recorded: string(r.Line())}, nil
 		}
 	}
-	if failed != nil || b.Stop != turn.Stop {
+	switch {
+	case failed != nil || b.Stop == "" || b.Stop == event.StopInterrupted && turn.Stop != b.Stop:
 		return nil, nil // it was ended, which frames do not say
+	case b.Stop != turn.Stop:
+		return &Difference{Seq: e.Seq, What: "the frames of the prompt say that it stopped for another reason", Recorded: b.Stop, Computed: turn.Stop}, nil
 	}
 	for _, c := range []said{{b.Text, turn.Text}, {b.Thought, turn.Thought}} {
 		if d := c.differs(e); d != nil {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"lyceum/internal/blob"
 	"lyceum/internal/event"
@@ -27,10 +28,25 @@ type Report struct {
 	Inputs  uint64 `json:"inputs"`
 	Derived uint64 `json:"derived"`
 	Blobs   int    `json:"blobs"`
+	// Head is the hash of the last event that was read: who knew it before knows all before it.
+	Head event.Hash `json:"head"`
+	// Again is what came of the calls of tools that give the same for the same arguments. All are run again
+	// whenever a quest is verified; those that are the same are only counted.
+	Again *Execution `json:"again,omitempty"`
+	// Words are whose word the rest is: what is not derived, and was not made again here.
+	Words []Word `json:"words,omitempty"`
+	// Known are the hashes that somebody knew before, and where they stand.
+	Known []Known `json:"known,omitempty"`
 	// Notes are what could not be checked here, or nobody vouches for.
 	Notes []string `json:"notes,omitempty"`
 	// Difference is the first thing that does not hold, nil if all does.
 	Difference *Difference `json:"difference,omitempty"`
+}
+
+// Known is a hash that somebody knew before, and the event that has it.
+type Known struct {
+	Hash event.Hash `json:"hash"`
+	Seq  uint64     `json:"seq"`
 }
 
 // Difference is where a ledger and what should be there part.
@@ -40,13 +56,13 @@ type Difference = runtime.Difference
 // event they lead to with the one recorded, byte for byte. It calls no model and
 // no tool. Progress, which may be nil, is told the seq now and then.
 func Replay(ctx context.Context, r *runtime.Runtime, name string, progress func(seq uint64)) (*Report, error) {
-	return examine(ctx, r, name, progress, nil, nil)
+	return examine(ctx, r, name, Options{Progress: progress}, nil, nil)
 }
 
 // Audit replays a quest, and looks besides at what the world is recorded to have said,
 // as Verify does.
 func Audit(ctx context.Context, r *runtime.Runtime, name string, progress func(seq uint64)) (*Report, error) {
-	return examine(ctx, r, name, progress, newWitnesses(r), nil)
+	return examine(ctx, r, name, Options{Progress: progress}, newWitnesses(r), nil)
 }
 
 // Verify checks everything that can be checked: the chain, the form of each event, that
@@ -54,12 +70,26 @@ func Audit(ctx context.Context, r *runtime.Runtime, name string, progress func(s
 // recorded to have said as far as it can be known again, and the files of the quest's
 // folder.
 func Verify(ctx context.Context, r *runtime.Runtime, name string, progress func(seq uint64)) (*Report, error) {
-	return examine(ctx, r, name, progress, newWitnesses(r), verifyFolder)
+	return VerifyWith(ctx, r, name, Options{Progress: progress})
+}
+
+// Options are what can be said about verifying.
+type Options struct {
+	// Progress is told the seq now and then; nil tells nobody.
+	Progress func(seq uint64)
+	// Known are hashes of events that somebody knew before. A quest that has not all of them is not the one
+	// that was known, nor does it go on from there.
+	Known []event.Hash
+}
+
+// VerifyWith does as Verify, and looks for what somebody knew before.
+func VerifyWith(ctx context.Context, r *runtime.Runtime, name string, opts Options) (*Report, error) {
+	return examine(ctx, r, name, opts, newWitnesses(r), verifyFolder)
 }
 
 // examine reads a quest's ledger from its first event on and has each looked at.
 // What is found wrong is in the report; an error means that looking failed.
-func examine(ctx context.Context, r *runtime.Runtime, name string, progress func(uint64), witness *witnesses,
+func examine(ctx context.Context, r *runtime.Runtime, name string, opts Options, witness *witnesses,
 	finally func(context.Context, *runtime.Runtime, string, *quest.State, []runtime.Summary) (*Difference, error),
 ) (*Report, error) {
 	var summaries []runtime.Summary // what the quest's folder may have said, each once
@@ -70,6 +100,11 @@ func examine(ctx context.Context, r *runtime.Runtime, name string, progress func
 	p := runtime.NewReplayer(r.Societies)
 	b := newBlobReader(ctx, r)
 	rep := &Report{Quest: name}
+	whose := newWords()
+	if witness != nil {
+		rep.Again = &witness.again.found
+		defer func() { rep.Words = whose.list() }()
+	}
 	for e, err := range r.Ledger.Read(ctx, name, 1) {
 		if damage, ok := errors.AsType[*ledger.DamageError](err); ok {
 			rep.Difference = &Difference{Seq: damage.Seq, What: damage.Err.Error()}
@@ -79,6 +114,10 @@ func examine(ctx context.Context, r *runtime.Runtime, name string, progress func
 			return nil, err
 		}
 		rep.Events++
+		rep.Head = e.Hash
+		if slices.Contains(opts.Known, e.Hash) {
+			rep.Known = append(rep.Known, Known{e.Hash, e.Seq})
+		}
 		if e.Input() {
 			rep.Inputs++
 		} else {
@@ -99,6 +138,7 @@ func examine(ctx context.Context, r *runtime.Runtime, name string, progress func
 				return nil, err
 			}
 			rep.Notes = witness.notes
+			whose.take(p.State, e, witness.made)
 		}
 		if sum := runtime.SummaryOf(p.State); sum != nil && finally != nil && !same(summaries, *sum) {
 			summaries = append(summaries, *sum)
@@ -107,12 +147,16 @@ func examine(ctx context.Context, r *runtime.Runtime, name string, progress func
 			rep.Difference = d
 			return rep, nil
 		}
-		if progress != nil && e.Seq%10_000 == 0 {
-			progress(e.Seq)
+		if opts.Progress != nil && e.Seq%100 == 0 {
+			opts.Progress(e.Seq)
 		}
 	}
 	rep.Notes = append(rep.Notes, b.notes...)
 	if d := cmp.Or(p.End(), b.end()); d != nil {
+		rep.Difference = d
+		return rep, nil
+	}
+	if d := rep.unknown(opts.Known); d != nil {
 		rep.Difference = d
 		return rep, nil
 	}
@@ -122,6 +166,16 @@ func examine(ctx context.Context, r *runtime.Runtime, name string, progress func
 		return rep, err
 	}
 	return rep, nil
+}
+
+// unknown tells of a hash that was known before and that no event has.
+func (r *Report) unknown(known []event.Hash) *Difference {
+	for _, h := range known {
+		if !slices.ContainsFunc(r.Known, func(k Known) bool { return k.Hash == h }) {
+			return &Difference{Seq: r.Events, What: fmt.Sprintf("none of its %d events has the hash %s: it is not the quest of which that was known, nor one that goes on from there", r.Events, h)}
+		}
+	}
+	return nil
 }
 
 // same reports whether the last of some summaries is this one.
@@ -143,13 +197,14 @@ type blobReader struct {
 	homes *blob.Walker
 	lost  map[event.Hash]*Difference
 	gone  map[event.Hash]bool
-	at    uint64 // the event that is looked at
+	out   map[event.Hash]bool // redacted
+	at    uint64              // the event that is looked at
 	notes []string
 }
 
 func newBlobReader(ctx context.Context, rt *runtime.Runtime) *blobReader {
-	r := &blobReader{rt: rt, ctx: ctx, seen: map[event.Hash]bool{}, expiry: runtime.NewExpiry(), lost: map[event.Hash]*Difference{}, gone: map[event.Hash]bool{}}
-	r.trees = blob.NewWalker(rt.Blobs, r.through)
+	r := &blobReader{rt: rt, ctx: ctx, seen: map[event.Hash]bool{}, expiry: runtime.NewExpiry(), lost: map[event.Hash]*Difference{}, gone: map[event.Hash]bool{}, out: map[event.Hash]bool{}}
+	r.trees = blob.NewWalker(rt.Blobs, r.perhaps) // a file of it may have been redacted
 	r.homes = blob.NewWalker(rt.Blobs, r.perhaps)
 	return r
 }
@@ -168,19 +223,47 @@ func (r *blobReader) perhaps(b event.Ref) error {
 	err := r.through(b)
 	if errors.Is(err, blob.ErrNotFound) {
 		delete(r.seen, b.Hash)
-		if r.lost[b.Hash] == nil {
-			r.lost[b.Hash] = &Difference{Seq: r.at, What: err.Error()}
-		}
+		r.miss(b.Hash, err)
 		return nil
 	}
 	return err
 }
 
+// miss notes a blob that is not there.
+func (r *blobReader) miss(h event.Hash, err error) {
+	if r.lost[h] == nil && !r.out[h] {
+		r.lost[h] = &Difference{Seq: r.at, What: err.Error()}
+	}
+}
+
+// redacted takes in that blobs were redacted. One that no event named before, or that the rules need, cannot have been.
+func (r *blobReader) redacted(e event.Event, b *event.BlobRedacted) *Difference {
+	for _, h := range b.Blobs {
+		if r.out[h] {
+			continue
+		}
+		if !r.seen[h] && r.lost[h] == nil {
+			return &Difference{Seq: e.Seq, What: fmt.Sprintf("it says that blob %s was redacted, which no event before names, or which nobody can do without", h)}
+		}
+		delete(r.lost, h)
+		r.out[h] = true
+	}
+	by := "the owner"
+	if b.By != "" {
+		by = b.By
+	}
+	r.notes = append(r.notes, fmt.Sprintf("seq %d: redacted by %s: %s: %s", e.Seq, by, count(uint64(len(b.Blobs)), "blob"), b.Why))
+	return nil
+}
+
 func (r *blobReader) read(e event.Event) *Difference {
 	wrong := func(err error) *Difference { return &Difference{Seq: e.Seq, What: err.Error()} }
 	r.at = e.Seq
-	if b, ok := e.Body.(*event.ArtifactsDropped); ok {
+	switch b := e.Body.(type) {
+	case *event.ArtifactsDropped:
 		return r.dropped(e, b)
+	case *event.BlobRedacted:
+		return r.redacted(e, b)
 	}
 	r.expiry.Add(e)
 	n := runtime.Named(e, len(r.gone) > 0)
@@ -188,7 +271,14 @@ func (r *blobReader) read(e event.Event) *Difference {
 		if r.seen[ref.Hash] {
 			continue
 		}
-		if _, err := r.rt.Blob(r.ctx, ref); err != nil {
+		_, err := r.rt.Whole(r.ctx, ref)
+		if errors.Is(err, blob.ErrNotFound) && e.Seq > 1 && slices.Contains(event.Passages(e.Body), ref) {
+			if r.miss(ref.Hash, err); !r.out[ref.Hash] { // an event may yet tell that it was redacted
+				continue
+			}
+			err = nil
+		}
+		if err != nil {
 			return wrong(err)
 		}
 		r.seen[ref.Hash] = true

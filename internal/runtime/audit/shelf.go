@@ -18,10 +18,10 @@ type shelves struct {
 	args map[uint64]event.Text
 }
 
-// look takes an event in that has been applied to s.
-func (v *shelves) look(ctx context.Context, s *quest.State, e event.Event) (*Difference, error) {
+// look takes an event in that has been applied to s. Made says that it was a result, and read again.
+func (v *shelves) look(ctx context.Context, s *quest.State, e event.Event) (d *Difference, made bool, err error) {
 	if e.Tool != quest.LoadSkill && e.Tool != quest.LoadReference || s.Knowledge == nil {
-		return nil, nil
+		return nil, false, nil
 	}
 	switch b := e.Body.(type) {
 	case *event.ToolCall:
@@ -32,10 +32,11 @@ func (v *shelves) look(ctx context.Context, s *quest.State, e event.Event) (*Dif
 		args, ok := v.args[b.Call]
 		delete(v.args, b.Call)
 		if ok {
-			return v.read(ctx, s, e, b, args)
+			d, err = v.read(ctx, s, e, b, args)
+			return d, true, err
 		}
 	}
-	return nil, nil
+	return nil, false, nil
 }
 
 // read reads what a call has read again. What the rules are told must be the same; what the agent

@@ -41,6 +41,7 @@ func (p *Architect) Make(w *World, b *event.QuestCreated) {
 		Approve: w.Chance(300), Executors: []string{"guest", "other"}[:1+w.IntN(2)], Parallel: 1 + w.Int64N(3), Repeated: []string{"swap", "narrow", "fail"}[w.IntN(3)],
 		Session: architect.Limits{Summarize: 10 + w.Int64N(40), Clarify: w.Int64N(3), Calls: 1 + w.Int64N(12), Seconds: 1 + w.Int64N(30), Memory: 64, Handovers: 1 + w.Int64N(6), Same: 1 + w.Int64N(3), Tasks: 1 + w.Int64N(6)},
 	}
+	set.Rules = w.Int64N(2)
 	if w.Chance(300) {
 		set.Acceptance = []string{"make lint"}
 	}

@@ -8,6 +8,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/model"
 	"lyceum/internal/quest"
+	"lyceum/internal/runtime"
 )
 
 // books keep account of a quest from its events alone, in their own plain way. The first
@@ -33,11 +34,14 @@ type books struct {
 
 	computers computerBooks
 	cache     cacheBooks
+	beside    besideBooks
 	// unprepared says that nobody may do anything yet.
 	stopped    map[uint64]bool // prompts that the rules stopped
 	unprepared bool
-	// shadow is the fold of the ledger, beside the owner's state.
+	// shadow is the fold of the ledger, beside the owner's state. It is the replayer's: what the
+	// rules derive from it must be what the ledger has next, to the byte.
 	shadow *quest.State
+	replay *runtime.Replayer
 }
 
 func newBooks() *books {
@@ -51,17 +55,13 @@ func newBooks() *books {
 
 // count checks that the ledger is one chain, that it folds, and what must hold of the
 // event.
-func (b *books) count(w *World, e event.Event) (err error) {
-	if err := e.Follows(b.seq, b.hash); err != nil {
+func (b *books) count(w *World, e event.Event) error {
+	if e.Seq <= uint64(w.begins) { // it was looked at where it was written
+	} else if err := e.Follows(b.seq, b.hash); err != nil {
 		return fmt.Errorf("the chain is broken: %w", err)
 	}
 	b.seq, b.hash = e.Seq, e.Hash
-	if b.shadow == nil {
-		if b.shadow, err = quest.New(e, w.societies()); err != nil {
-			return err
-		}
-	}
-	if err := b.shadow.Fold(e); err != nil {
+	if err := b.fold(w, e); err != nil {
 		return err
 	}
 	b.touched[e.Actor] = true
@@ -76,7 +76,40 @@ func (b *books) count(w *World, e event.Event) (err error) {
 	if err := b.cache.count(w, e); err != nil {
 		return err
 	}
+	if err := b.beside.count(w, e); err != nil {
+		return err
+	}
 	return b.computers.count(w, e)
+}
+
+// fold derives the ledger again, event by event. What a quest that was taken up began with is only
+// folded: it was derived again where it was written.
+func (b *books) fold(w *World, e event.Event) error {
+	if b.replay == nil {
+		b.replay = runtime.NewReplayer(w.societies())
+	}
+	d, err := b.replay.Begin(e)
+	b.shadow = b.replay.State
+	switch {
+	case err != nil:
+		return err
+	case e.Seq <= uint64(w.begins):
+		return b.shadow.Fold(e)
+	case d == nil:
+		d = b.replay.Replay(e)
+	}
+	if d != nil {
+		return fmt.Errorf("replay: %w\nrecorded %s\ncomputed %s", d, d.Recorded, d.Computed)
+	}
+	return nil
+}
+
+// whole finds what the last input led to and the ledger does not show.
+func (b *books) whole() error {
+	if d := b.replay.End(); d != nil {
+		return fmt.Errorf("replay: %w", d)
+	}
+	return nil
 }
 
 // command checks that what people post is taken once and in order. Only a message to a
@@ -95,6 +128,8 @@ func (b *books) command(w *World, e event.Event) error {
 		case *event.QuestPaused, *event.QuestStopped: // it had ended
 			continue
 		case *event.StudyOrder, *event.ConversationBound: // there was nothing that it could be about
+			continue
+		case *event.McpAdded, *event.McpRemoved: // it was there already, or was not
 			continue
 		}
 		if _, message := w.inbox[n-1].Body.(*event.UserMessage); !message || b.thinks {
@@ -392,6 +427,9 @@ func (w *World) check() error {
 		return errors.New("the quest runs, and nothing is under way, or only the timer of its limit")
 	}
 	if err := w.checkAgents(s); err != nil {
+		return err
+	}
+	if err := b.beside.check(s); err != nil {
 		return err
 	}
 	if p, ok := w.part.(Watcher); ok {

@@ -122,7 +122,9 @@ func returned(w *World, call event.Event) event.Body {
 		r.Stop = event.StopInterrupted
 		w.Saw("prompts untold")
 	case n == 0:
-		r.Error.Text = "it died"
+		if r.Error.Text = "it died"; w.Chance(300) {
+			r.Ended = "memory"
+		}
 	case n == 1:
 		r.Stop = []string{event.StopEnd, event.StopCancelled, event.StopRequests}[w.IntN(3)]
 	case n == 2:
@@ -200,13 +202,25 @@ func (g *guests) acts(w *World, a *agent.Agent, call func(agent string) (string,
 		default:
 			c := g.name(w, "run")
 			out = append(out, &event.CliRun{Args: event.Text{Text: `["ls"]`}, Command: c, Prompt: a.Asked, Reported: true},
-				&event.CliStdout{Command: c, Text: event.Text{Text: "x\n"}}, &event.CliExit{Command: c, Stdout: event.CommandOutput{Size: 2}})
+				&event.CliStdout{Command: c, Text: event.Text{Text: "x\n"}}, g.exit(w, c))
 		}
 	}
 	if a.Asked != 0 && w.Chance(100) {
 		out = append(out, &event.FileDiff{After: event.TreeRef{Hash: event.HashOf(fmt.Append(nil, w.IntN(3)))}, Before: a.Tree, Call: a.Asked, Cause: event.CausePrompt})
 	}
 	return out
+}
+
+// exit is the end of a command, now and then for want of memory.
+func (g *guests) exit(w *World, command string) *event.CliExit {
+	b := &event.CliExit{Command: command, Stdout: event.CommandOutput{Size: 2}}
+	if w.Chance(100) {
+		b.Exit, b.End = 137, "memory"
+		w.Saw("executors' commands without memory")
+	} else if w.Chance(100) {
+		b.Exit, b.Met = 1, "memory"
+	}
+	return b
 }
 
 // wants is a permission that an executor asks for, now and then with odd options.

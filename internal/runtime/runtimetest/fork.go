@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"lyceum/internal/event"
-	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 )
 
@@ -32,7 +31,7 @@ func (w *World) mark() mark {
 func (w *World) from(events int, way uint64) (*World, error) {
 	f := newWorld(w.seed, way, w.make, Options{Steps: w.opts.Steps, CrashAlways: w.opts.CrashAlways})
 	f.log.events = slices.Clone(w.log.events[:events])
-	f.inbox = w.inbox // of which the ledger has taken some
+	f.inbox, f.begins = w.inbox, events // of which the ledger has taken some
 	for _, e := range f.log.events {
 		if err := f.books.count(f, e); err != nil {
 			return nil, fmt.Errorf("take up event %d (%s): %w", e.Seq, e.Type, err)
@@ -41,16 +40,7 @@ func (w *World) from(events int, way uint64) (*World, error) {
 			return nil, fmt.Errorf("take up event %d (%s): %w", e.Seq, e.Type, err)
 		}
 	}
-	f.begins, f.report = events, w.report // what came up before is counted
-	var err error
-	if f.origin, err = quest.New(f.log.events[0], f.societies()); err != nil {
-		return nil, err
-	}
-	for _, e := range f.log.events {
-		if err := f.origin.Fold(e); err != nil {
-			return nil, err
-		}
-	}
+	f.report = w.report // what came up before is counted
 	return f, nil
 }
 
@@ -95,27 +85,4 @@ func (w *World) fork(ctx context.Context, at, way uint64) error {
 		return f.at(fmt.Errorf("forked after event %d, way %d: %w", at, way, err))
 	}
 	return nil
-}
-
-// replay derives the ledger again, what came before a fork or a crash left out, which the
-// origin has replayed, and compares the state it comes to.
-func (w *World) replay() error {
-	p := runtime.NewReplayer(w.societies())
-	p.State = w.origin
-	for _, e := range w.log.events[w.begins:] {
-		d, err := p.Begin(e)
-		if err != nil {
-			return err
-		}
-		if d == nil {
-			d = p.Replay(e)
-		}
-		if d != nil {
-			return fmt.Errorf("replay: %w\nrecorded %s\ncomputed %s", d, d.Recorded, d.Computed)
-		}
-	}
-	if d := p.End(); d != nil {
-		return fmt.Errorf("replay: %w", d)
-	}
-	return same(w.books.shadow, p.State)
 }

@@ -11,6 +11,13 @@ import (
 
 // advised checks that each is told once what concerns it, and none what does not.
 func (b *labBooks) advised(e event.Event, x *event.AdvisorySent) error {
+	if x.Kind == event.AdviseUpdated { // of no paper: a server's resource is another
+		for _, name := range x.To {
+			delete(b.parked, name)
+			b.told[name] = append(b.told[name], labAdvice{e.Seq, x.Text.Text})
+		}
+		return nil
+	}
 	p, err := b.paper(x.Ref)
 	if err != nil {
 		return err
@@ -166,7 +173,7 @@ func (b *labBooks) shown(s *quest.State) error {
 			results := false
 			for j, part := range a.Transcript.Messages[i-a.Transcript.First].Parts {
 				results = results || part.ID != ""
-				if !strings.HasPrefix(part.Text.Text, "Advisory (") {
+				if !strings.HasPrefix(part.Text.Text, "Advisory (") && !strings.HasPrefix(part.Text.Text, "The resource sim://") {
 					continue
 				}
 				if want[part.Text.Text]--; want[part.Text.Text] < 0 || results && j == 0 {

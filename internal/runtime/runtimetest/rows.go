@@ -76,14 +76,18 @@ func said(w *World, call event.Event) *event.ModelResult {
 	}
 	r.Stop, r.Parts = model.StopTools, []event.Part{{Kind: event.PartText, Text: new(w.Text())}}
 	for i := range 1 + w.IntN(3) {
-		tool, args := w.part.Call(w, call.Actor)
-		text, ok := args.(event.Text)
+		tool, text, ok := w.beside(call.Actor)
 		if !ok {
-			data, err := json.Marshal(args, json.Deterministic(true))
-			if err != nil {
-				panic(err)
+			var args any
+			tool, args = w.part.Call(w, call.Actor)
+			text, ok = args.(event.Text)
+			if !ok {
+				data, err := json.Marshal(args, json.Deterministic(true))
+				if err != nil {
+					panic(err)
+				}
+				text = event.Text{Text: string(data)}
 			}
-			text = event.Text{Text: string(data)}
 		}
 		r.Parts = append(r.Parts, event.Part{Kind: event.PartToolCall, ID: fmt.Sprint("c", call.Seq, "-", i), Name: tool, Args: &text})
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"sync"
 
 	"lyceum/internal/quest"
 )
@@ -34,13 +35,39 @@ func same(live, folded *quest.State) error {
 // not written.
 func alike(x, y *quest.State) bool {
 	a, b := reflect.ValueOf(x).Elem(), reflect.ValueOf(y).Elem()
-	for i := range a.NumField() {
-		f := a.Type().Field(i)
-		if policies := f.Name == "gate"; (f.IsExported() || policies || f.Name == "memory") && !equal(a.Field(i), b.Field(i), policies, 0) {
-			return false
+	return equal(a, b, false, 0) && equal(a.Field(memoryMember), b.Field(memoryMember), false, 0) && equal(a.Field(gateMember), b.Field(gateMember), true, 0)
+}
+
+var memoryMember, gateMember = memberOf("memory"), memberOf("gate")
+
+func memberOf(name string) int {
+	f, ok := reflect.TypeFor[quest.State]().FieldByName(name)
+	if !ok {
+		panic("a state has no " + name)
+	}
+	return f.Index[0]
+}
+
+// members are which of a struct's members are compared, by its type: to ask the type each time
+// takes longer than to compare.
+var members sync.Map // of struct{reflect.Type; bool} to []int
+
+func membersOf(t reflect.Type, all bool) []int {
+	type key struct {
+		of  reflect.Type
+		all bool
+	}
+	if known, ok := members.Load(key{t, all}); ok {
+		return known.([]int)
+	}
+	out := []int{}
+	for i := range t.NumField() {
+		if all || t.Field(i).IsExported() {
+			out = append(out, i)
 		}
 	}
-	return true
+	members.Store(key{t, all}, out)
+	return out
 }
 
 // maxDepth is how deep a state can be. What is deeper has a circle in it.
@@ -66,8 +93,8 @@ func equal(x, y reflect.Value, all bool, depth int) bool {
 		}
 		return equal(x.Elem(), y.Elem(), all, depth+1)
 	case reflect.Struct:
-		for i := range x.NumField() {
-			if (all || x.Type().Field(i).IsExported()) && !equal(x.Field(i), y.Field(i), all, depth+1) {
+		for _, i := range membersOf(x.Type(), all) {
+			if !equal(x.Field(i), y.Field(i), all, depth+1) {
 				return false
 			}
 		}
@@ -80,6 +107,9 @@ func equal(x, y reflect.Value, all bool, depth int) bool {
 	case reflect.Array:
 		if x.Len() != y.Len() {
 			return false
+		}
+		if x.Type().Elem().Kind() == reflect.Uint8 && (x.Kind() == reflect.Slice || x.CanAddr() && y.CanAddr()) {
+			return bytes.Equal(x.Bytes(), y.Bytes())
 		}
 		for i := range x.Len() {
 			if !equal(x.Index(i), y.Index(i), all, depth+1) {
@@ -97,6 +127,14 @@ func equal(x, y reflect.Value, all bool, depth int) bool {
 			}
 		}
 		return true
+	case reflect.String:
+		return x.String() == y.String()
+	case reflect.Int64, reflect.Int:
+		return x.Int() == y.Int()
+	case reflect.Uint64:
+		return x.Uint() == y.Uint()
+	case reflect.Bool:
+		return x.Bool() == y.Bool()
 	}
 	return x.Equal(y)
 }

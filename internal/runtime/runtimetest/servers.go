@@ -7,10 +7,11 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
+	"lyceum/internal/quest"
 )
 
 // MCP servers in the simulated world. Each has the same tools for everybody, and changes them
-// as it likes.
+// as it likes. People add servers and take them away while the quest is there.
 
 // serverTools are what the servers have; the second is not always there.
 var serverTools = []string{"look", "write"}
@@ -98,13 +99,38 @@ func found(w *World, call event.Event) event.Body {
 	return b
 }
 
-// changes is the news, now and then, that the tools of a server are not what an agent was
-// offered.
-func (w *World) changes() []event.Draft {
-	s := w.State()
-	if len(s.Servers) == 0 || !w.Chance(60) {
+// comesOrGoes adds a server or takes one away, now and then, where a quest has some or had; otherwise
+// it is nothing. Nobody looks whether that server is there.
+func (w *World) comesOrGoes() event.Body {
+	if s := w.books.shadow; len(s.Servers) == 0 && len(s.Removed) == 0 || !w.Chance(700) {
 		return nil
 	}
+	name := []string{"one", "two", "three"}[w.IntN(3)]
+	if w.Chance(500) {
+		return &event.McpRemoved{Server: name}
+	}
+	return &event.McpAdded{Kind: "http", Name: name, Said: name, Sampling: name == "one"}
+}
+
+// news are what comes of servers by itself, now and then: one is slow, a resource is another, or the
+// tools are.
+func (w *World) news() []event.Draft {
+	s := w.State()
+	if len(s.Servers) == 0 || !w.Chance(120) {
+		return nil
+	}
+	if w.Chance(500) {
+		return w.changes(s)
+	}
+	a, server := s.Agents[w.IntN(len(s.Agents))].Name, s.Servers[w.IntN(len(s.Servers))].Name
+	if o := s.Offer(a, server); o != nil && o.Call != 0 {
+		return []event.Draft{{Parent: o.Call, Time: w.Now, Actor: a, Body: &event.McpSlow{Call: o.Call, Server: server}}}
+	}
+	return []event.Draft{{Time: w.Now, Actor: a, Body: &event.McpUpdated{Server: server, URI: "sim://" + w.Word()}}}
+}
+
+// changes is the news that the tools of a server are not what an agent was offered.
+func (w *World) changes(s *quest.State) []event.Draft {
 	a, server := s.Agents[w.IntN(len(s.Agents))], s.Servers[w.IntN(len(s.Servers))].Name
 	b := &event.McpChanged{Server: server}
 	switch w.IntN(4) {

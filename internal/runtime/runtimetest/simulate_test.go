@@ -48,6 +48,8 @@ func TestSoloSimulation(t *testing.T) {
 	want := append([]string{
 		"late doubles", "cuts", "compactions", "told where they stand", "early timers", "waited", "warned", "commands kept", "commands abandoned", "quest.paused", "quest.stopped", "quest.finished",
 		"quest.failed", "budget.exceeded", "blocked by budget", "forks", "strict limits", "servers listed", "servers away", "servers changed", "changed tools taken", "tools found", "told how to work", "recalled", "samples",
+		"notes", "notes taken away", "servers ask", "servers heard", "blocked by sampling",
+		"servers came", "servers went", "servers slow", "resources changed",
 	}, trouble...)
 	for _, name := range []string{"repetition", "whole-answers", "max-calls", "same-error", "allowed-tools", "no-touch", "analysis-first", "look-first"} {
 		want = append(want, "blocked by "+name)

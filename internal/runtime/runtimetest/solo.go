@@ -20,7 +20,7 @@ const soloPolicies = `
 - {use: repetition, warn: 2, park: 4}
 - {use: max-calls, max: 4, tools: [unsafe]}
 - {use: same-error, max: 2}
-- {use: allowed-tools, role: agent, tools: [safe, unsafe, ask_person, search_tools, one__look, one__write]}
+- {use: allowed-tools, role: agent, tools: [safe, unsafe, ask_person, search_tools, one__look, one__write, relate, unrelate, relations]}
 - {use: no-touch, paths: [secret]}
 - {use: one-at-a-time, domains: [a, b]}
 - {use: analysis-first, analysis: [safe], execution: [unsafe]}

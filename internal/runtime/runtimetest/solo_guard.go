@@ -83,7 +83,7 @@ func (g *guard) watch(e event.Event) error {
 			}
 		}
 	case *event.ToolCall:
-		if e.Tool != asking && e.Tool != quest.SearchTools && !strings.Contains(e.Tool, "__") { // they have no path, and touch nothing
+		if !slices.Contains(pathless, e.Tool) && !strings.Contains(e.Tool, "__") { // tools of servers touch nothing
 			return g.began(e, b)
 		}
 	case *event.ToolResult:
@@ -93,6 +93,9 @@ func (g *guard) watch(e event.Event) error {
 	}
 	return nil
 }
+
+// pathless are tools that have no path, and touch nothing.
+var pathless = []string{asking, quest.SearchTools, quest.Relate, quest.Unrelate, quest.Relations}
 
 // began checks a tool call that was let pass.
 func (g *guard) began(e event.Event, b *event.ToolCall) error {

@@ -26,7 +26,6 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
-	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 )
@@ -80,14 +79,18 @@ type World struct {
 	ended  int
 	rested bool
 	// marks are what the world was before and after each batch, if they are wanted; begins is how many
-	// events a quest had that was taken up, and origin its state then.
+	// events a quest had that was taken up.
 	marked bool
 	marks  []mark
 	begins int
-	origin *quest.State
 }
 
 const never = event.Time(1) << 60
+
+// mostEvents is how long a simulated ledger can be, however many steps that took: a quest that
+// goes on for ever is named by its seed instead of taking all memory there is. The longest, of 256
+// agents with 20 turns each, have some 80,000.
+const mostEvents = 400_000
 
 // The tools of simulated agents: the first may be called again after a crash.
 const (
@@ -161,67 +164,14 @@ func (w *World) Event(seq uint64) event.Event { return w.log.events[seq-1] }
 
 func (w *World) societies() []quest.Society { return []quest.Society{w.part.Society()} }
 
-// create appends a quest.created.
-func (w *World) create() error {
-	policies, err := policy.Complete(nil)
-	if err != nil {
-		return err
-	}
-	ref := event.RefOf([]byte("pinned"))
-	b := &event.QuestCreated{
-		Agents: []event.AgentSpec{{Name: "agent-0", Model: "sim", System: ref, Tools: ref, ToolNames: []string{Safe, Unsafe}, Window: 30_000}},
-		Name:   key, Problem: event.Text{Text: "?"}, Rules: w.part.Society().Rules(), Policies: policies, Seed: w.Uint64(), Spec: ref,
-		Tools: []event.ToolTraits{{Name: Safe, Paths: []string{"path"}, Reads: true}, {Name: Unsafe, Paths: []string{"path"}}},
-	}
-	if w.Chance(500) {
-		b.Context = event.ContextCompact
-	}
-	for _, text := range quest.TextsOf(w.part.Society(), b.Context) {
-		if !quest.IsPrompt(text.Name) { // it is pinned as a blob
-			b.Texts = append(b.Texts, text)
-		}
-	}
-	w.part.Make(w, b)
-	if w.seed%5 == 2 {
-		b.Prepare = "make"
-	}
-	if w.seed%3 == 1 {
-		b.Cache = []string{event.CacheExact, event.CacheNear}[w.seed%2]
-	}
-	if w.seed%4 == 1 {
-		strict(b)
-		w.Saw("strict limits")
-	}
-	if w.seed%8 == 3 {
-		w.Serve(b, "one", "two")
-	}
-	e, err := event.Seal(key, 1, event.Hash{}, event.Draft{Actor: "person", Body: b})
-	if err != nil {
-		return err
-	}
-	w.log.events = append(w.log.events, e)
-	return w.count(0)
-}
-
-// strict makes the limits of a quest strict, by a price at which a call costs about as much
-// as any answer does here.
-func strict(b *event.QuestCreated) {
-	b.Limits.Strict = true
-	for i := range b.Agents {
-		if a := &b.Agents[i]; a.Model != "" {
-			a.Price, a.RaisedOutput = &event.Price{CacheWrites: 40_000, Cached: 3_000, Input: 33_000, Output: 1_000}, 64_000
-		}
-	}
-}
-
 // run plays until the quest is over, or the steps are.
 func (w *World) run(ctx context.Context) error {
 	for n := 0; !w.over() || w.again(); n++ {
 		if w.opts.Steps > 0 && n >= w.opts.Steps {
 			break
 		}
-		if n > w.rates.Most {
-			return errors.New("the quest does not come to an end")
+		if n > w.rates.Most || len(w.log.events) > mostEvents {
+			return fmt.Errorf("the quest does not come to an end: it has %d events after %d steps", len(w.log.events), n)
 		}
 		if err := w.turn(ctx); err != nil {
 			return err
@@ -241,7 +191,7 @@ func (w *World) run(ctx context.Context) error {
 	w.report.Runs++
 	w.report.Events += int64(len(w.log.events))
 	w.report.Head = w.log.events[len(w.log.events)-1].Hash
-	return w.replay()
+	return w.books.whole()
 }
 
 // over reports whether the quest has ended, and every call has its result but timers, which
@@ -292,7 +242,7 @@ func (w *World) turn(ctx context.Context) error {
 		w.crash() // or it is run again, which is the same to it
 		return w.open(ctx)
 	}
-	inputs := slices.Concat(w.outage(), w.changes(), w.due(), w.waiting(w.State().Inbox))
+	inputs := slices.Concat(w.outage(), w.news(), w.samples(), w.due(), w.waiting(w.State().Inbox))
 	if p, ok := w.part.(Visitor); ok {
 		inputs = append(inputs, p.Visit(w)...)
 	}
@@ -352,6 +302,9 @@ func (w *World) open(ctx context.Context) error {
 		return err
 	}
 	s := w.State()
+	if err := same(s, w.books.shadow); err != nil { // the one is folded, from the other all was derived again
+		return fmt.Errorf("taken up: %w", err)
+	}
 	again, lost := w.owner.Settle(func(_ uint64, c quest.Call) bool { return c.Tool == Safe || s.Own(c.Tool) != nil })
 	lost = append(w.takeUpCommands(), lost...)
 	for i := range lost {
@@ -541,25 +494,33 @@ func (w *World) person() {
 	if !w.Chance(w.rates.Person) {
 		return
 	}
-	var b event.Body
-	switch w.IntN(7) {
-	case 6:
-		b = &event.BudgetRaised{Limits: event.Limits{Tokens: new(w.Int64N(1 << 40))}}
-	case 0:
-		b = &event.QuestPaused{}
-	case 1:
-		b = &event.QuestStopped{Reason: "enough"}
-	case 2, 3:
-		b = &event.QuestResumed{}
-	default:
-		if p, ok := w.part.(Speaker); ok {
-			b = p.Says(w)
-		} else if b = w.mode(); b == nil {
-			b = &event.UserMessage{Text: w.Text(), To: w.addressee()}
-		}
+	b := w.comesOrGoes()
+	if b == nil {
+		b = w.order()
 	}
 	w.inbox = append(w.inbox, ledger.Command{ID: int64(len(w.inbox) + 1), Body: b})
 	w.Saw("commands")
+}
+
+// order is what people say to quests of all kinds.
+func (w *World) order() event.Body {
+	switch w.IntN(7) {
+	case 6:
+		return &event.BudgetRaised{Limits: event.Limits{Tokens: new(w.Int64N(1 << 40))}}
+	case 0:
+		return &event.QuestPaused{}
+	case 1:
+		return &event.QuestStopped{Reason: "enough"}
+	case 2, 3:
+		return &event.QuestResumed{}
+	}
+	if p, ok := w.part.(Speaker); ok {
+		return p.Says(w)
+	}
+	if b := w.mode(); b != nil {
+		return b
+	}
+	return &event.UserMessage{Text: w.Text(), To: w.addressee()}
 }
 
 // mode sets another mode now and then, where the society has some; otherwise it is nothing.

@@ -110,7 +110,7 @@ func TestAcceptanceIsRepeated(t *testing.T) {
 		other := *then
 		other.Commands = []event.TestRun{then.Commands[0], then.Commands[0]}
 		for _, report := range []*event.TestReport{then, &other} {
-			kind, what := service.Architect{}.Recorded(event.Event{Body: call})
+			kind, what := service.Architect{}.Recorded(nil, event.Event{Body: call})
 			out, err := service.Architect{}.Again(ctx, &audit.Place{Quest: q}, event.Event{Seq: 7, Body: call}, event.Event{Seq: 8, Body: report}, audit.Executed{Kind: kind, What: what})
 			if err != nil {
 				return err

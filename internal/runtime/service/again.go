@@ -7,15 +7,16 @@ import (
 	"strings"
 
 	"lyceum/internal/event"
+	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/audit"
 )
 
 // Recorded implements audit.Repeater.
-func (Lab) Recorded(call event.Event) (kind, what string) { return recordedRun(call) }
+func (Lab) Recorded(_ *quest.State, call event.Event) (kind, what string) { return recordedRun(call) }
 
 // Recorded implements audit.Repeater.
-func (Stages) Recorded(call event.Event) (kind, what string) {
+func (Stages) Recorded(_ *quest.State, call event.Event) (kind, what string) {
 	b, ok := call.Body.(*event.BundleCall)
 	if !ok {
 		return recordedRun(call)
@@ -82,7 +83,7 @@ func runAgain(ctx context.Context, x *audit.Place, call, result event.Event, out
 }
 
 // Recorded implements audit.Repeater.
-func (Contract) Recorded(call event.Event) (kind, what string) {
+func (Contract) Recorded(_ *quest.State, call event.Event) (kind, what string) {
 	if b, ok := call.Body.(*event.ComputeCall); ok {
 		return "computation", b.Program
 	}

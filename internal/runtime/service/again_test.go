@@ -101,7 +101,7 @@ func TestAWitnessEnds(t *testing.T) {
 		notes = append(notes, fmt.Sprintf(format, args...))
 	}}
 	for range 2 {
-		d, err := w.computed(t.Context(), event.Event{Seq: 8}, &event.ComputeCall{Code: &code, Engine: "builtin"}, &event.ComputeResult{Engine: compute.Engine, Printed: &printed})
+		d, err := w.computed(t.Context(), event.Event{Body: &event.ComputeCall{Code: &code, Engine: "builtin"}}, event.Event{Seq: 8, Body: &event.ComputeResult{Engine: compute.Engine, Printed: &printed}})
 		if d != nil || err != nil {
 			t.Fatalf("a program without an end: got %+v, %v, want a note", d, err)
 		}

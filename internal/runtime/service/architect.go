@@ -19,6 +19,11 @@ func (Architect) Open(_ context.Context, q *runtime.Quest) (runtime.Bench, error
 	}, nil
 }
 
+// Looks implements audit.Witness.
+func (w *planWitness) Looks() map[event.Type]audit.Look {
+	return map[event.Type]audit.Look{"inspection.call": {Find: w.inspected}, "acceptance.call": {Find: w.accepted}, "merge.call": {Find: w.merged}}
+}
+
 type architectBench map[event.Type]runtime.Service
 
 func (b architectBench) Services() map[event.Type]runtime.Service { return b }

@@ -112,7 +112,7 @@ func (g *ground) witness(call event.Body, result event.Body) *audit.Difference {
 	g.t.Helper()
 	w := Architect{}.Witness(g.rt, event.Event{}, &event.QuestCreated{Repo: g.repo}, func(event.Event, string, ...any) {})
 	defer w.Close()
-	d, err := w.Look(g.t.Context(), event.Event{Seq: 1, Body: call}, event.Event{Seq: 2, Body: result})
+	d, err := w.Looks()[call.Type()].At(g.t.Context(), event.Event{Seq: 1, Body: call}, event.Event{Seq: 2, Body: result})
 	check(g.t, "verify", err)
 	return d
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lyceum/internal/event"
+	"lyceum/internal/quest"
 	"lyceum/internal/repo"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/audit"
@@ -25,20 +26,14 @@ type planWitness struct {
 // Close implements audit.Witness.
 func (w *planWitness) Close() {}
 
-// Look implements audit.Witness.
-func (w *planWitness) Look(ctx context.Context, call, result event.Event) (*audit.Difference, error) {
-	switch asked := call.Body.(type) {
-	case *event.InspectionCall:
-		return w.inspected(ctx, result, asked, result.Body.(*event.InspectionResult))
-	case *event.MergeCall:
-		return w.merged(ctx, result, asked, result.Body.(*event.MergeReport))
-	case *event.AcceptanceCall:
-		w.note(result, "the commands are not run again: verify --execute runs them")
-	}
+// accepted only notes where more is known.
+func (w *planWitness) accepted(_ context.Context, _, result event.Event) (*audit.Difference, error) {
+	w.note(result, "the commands are not run again: verify --execute runs them")
 	return nil, nil
 }
 
-func (w *planWitness) inspected(ctx context.Context, e event.Event, call *event.InspectionCall, b *event.InspectionResult) (*audit.Difference, error) {
+func (w *planWitness) inspected(ctx context.Context, asked, e event.Event) (*audit.Difference, error) {
+	call, b := asked.Body.(*event.InspectionCall), e.Body.(*event.InspectionResult)
 	differs := func(format string, args ...any) (*audit.Difference, error) {
 		return &audit.Difference{Seq: e.Seq, What: fmt.Sprintf(format, args...)}, nil
 	}
@@ -85,7 +80,8 @@ func (w *planWitness) patched(ctx context.Context, e event.Event, d *repo.Delive
 	return nil, nil
 }
 
-func (w *planWitness) merged(ctx context.Context, e event.Event, call *event.MergeCall, b *event.MergeReport) (*audit.Difference, error) {
+func (w *planWitness) merged(ctx context.Context, asked, e event.Event) (*audit.Difference, error) {
+	call, b := asked.Body.(*event.MergeCall), e.Body.(*event.MergeReport)
 	if b.Error.Size() > 0 && b.Tree == nil {
 		w.note(e, "nothing was put together then, and is not now: %s", b.Error.Text)
 		return nil, nil
@@ -99,7 +95,7 @@ func (w *planWitness) merged(ctx context.Context, e event.Event, call *event.Mer
 }
 
 // Recorded implements audit.Repeater.
-func (Architect) Recorded(call event.Event) (kind, what string) {
+func (Architect) Recorded(_ *quest.State, call event.Event) (kind, what string) {
 	if b, ok := call.Body.(*event.AcceptanceCall); ok {
 		return "acceptance", strings.Join(b.Commands, "; ")
 	}

@@ -150,8 +150,7 @@ func printed(ctx context.Context, r *runtime.Runtime, w *netWitness, src *tender
 	switch {
 	case call.Code != nil:
 		e.Code = call.Code.Hash.String()
-		text, known := compute.Program(call.Program)
-		e.Unknown = !known || event.HashOf([]byte(text)) != call.Code.Hash
+		e.Unknown = !compute.Known(call.Program, call.Code.Hash)
 	case call.Tree != nil:
 		e.Code = call.Tree.Hash.String()
 	}
@@ -174,7 +173,7 @@ func printed(ctx context.Context, r *runtime.Runtime, w *netWitness, src *tender
 		}
 		e.Plots = append(e.Plots, string(svg))
 	}
-	d, err := w.computed(ctx, event.Event{Seq: src.Seq}, call, c)
+	d, err := w.computed(ctx, event.Event{Body: call}, event.Event{Seq: src.Seq, Body: c})
 	if d != nil {
 		e.Broken = d.What
 	}

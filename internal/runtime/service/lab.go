@@ -7,6 +7,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/audit"
 	"lyceum/internal/society/lab"
 )
 
@@ -29,8 +30,23 @@ type labBench struct {
 }
 
 func (b *labBench) Services() map[event.Type]runtime.Service { return b.services }
-func (b *labBench) Printed(e event.Event)                    { b.press.printed(e) }
-func (b *labBench) Close() error                             { return b.press.stop() }
+
+// Witness implements audit.Witnessed.
+func (Lab) Witness(*runtime.Runtime, event.Event, *event.QuestCreated, audit.Note) audit.Witness {
+	return labWitness{}
+}
+
+type labWitness struct{}
+
+func (labWitness) Close() {}
+
+// Looks implements audit.Witness.
+func (labWitness) Looks() map[event.Type]audit.Look {
+	return map[event.Type]audit.Look{"reproduction.call": {Nothing: "verify --execute runs a paper's program again"}}
+}
+
+func (b *labBench) Printed(e event.Event) { b.press.printed(e) }
+func (b *labBench) Close() error          { return b.press.stop() }
 
 // Write implements runtime.Folder.
 func (Lab) Write(ctx context.Context, q *runtime.Quest) error {

@@ -6,10 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	blobfs "lyceum/internal/blob/fs"
@@ -23,6 +26,7 @@ import (
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/audit"
+	"lyceum/internal/society/lab"
 	"lyceum/internal/society/solo"
 	"lyceum/internal/tool"
 
@@ -35,7 +39,9 @@ const serveWord = "serve-mcp"
 // serveTools is the server: it works in the folder that it stands in.
 func serveTools() {
 	s := mcp.NewServer(&mcp.Implementation{Name: "inside", Version: "1"}, nil)
+	var calls atomic.Int64
 	for name, do := range map[string]func() string{
+		"count": func() string { return fmt.Sprintf("call %d of this server", calls.Add(1)) },
 		"write": func() string { return errorWord(os.WriteFile("made.txt", []byte("by the server"), 0o600)) },
 		"where": func() string {
 			dir, err := os.Getwd()
@@ -126,7 +132,7 @@ rules:
 		case *event.ToolResult:
 			results = append(results, b.Output.Text)
 		case *event.McpListed:
-			if b.Server == "tools" && len(b.Pins) != 4 || b.Server == "broken" && !strings.Contains(b.Error.Text, "no such thing") {
+			if b.Server == "tools" && len(b.Pins) != 5 || b.Server == "broken" && !strings.Contains(b.Error.Text, "no such thing") {
 				t.Errorf("it was listed as %+v", b)
 			}
 		}
@@ -146,5 +152,65 @@ rules:
 	must(t, err)
 	if rep.Difference != nil {
 		t.Errorf("replay: %v", rep.Difference)
+	}
+}
+
+// counting is a model that calls a tool twice, in its first turn.
+type counting struct{}
+
+func (counting) Generate(_ context.Context, r *model.Request, _ func(model.Delta)) (*model.Answer, error) {
+	out := &model.Answer{Stop: model.StopEnd, Parts: []model.Part{{Kind: event.PartText, Text: "hm"}}}
+	for i := range 2 {
+		if r.Turn == 1 {
+			out.Stop = model.StopTools
+			out.Parts = append(out.Parts, model.Part{Kind: event.PartToolCall, ID: fmt.Sprint("c", i), Name: "tools__count", Args: fmt.Sprintf(`{"n":%d}`, i)})
+		}
+	}
+	return out, nil
+}
+
+// TestEachAgentHasAServerOfItsOwn: a server that is run is one for each agent, in that agent's computer, and stays the same
+// from call to call.
+func TestEachAgentHasAServerOfItsOwn(t *testing.T) {
+	d := namespaces.New(namespaces.Options{})
+	if err := d.Check(t.Context()); err != nil {
+		need.Missing(t, "%v", err)
+	}
+	home, dir := t.TempDir(), t.TempDir()
+	store, err := sqlite.Open(filepath.Join(home, "lyceum.db"), nil)
+	must(t, err)
+	blobs, err := blobfs.Open(filepath.Join(home, "blobs"), nil)
+	must(t, err)
+	t.Cleanup(func() { must(t, errors.Join(store.Close(), blobs.Close())) })
+	rt := &runtime.Runtime{
+		Ledger: store, Blobs: blobs, Tools: tool.Builtin(), Societies: []quest.Society{lab.Society{}}, Computers: []computer.Driver{d}, Clock: runtime.SystemClock, Home: home, Version: "test",
+		Models: func(string, func(string) ([]byte, error)) (model.Model, error) { return counting{}, nil },
+	}
+	t.Cleanup(func() { _ = rt.Clean(context.Background(), "q", false) })
+	source := []byte("name: q\nproblem: What does it say?\nmodel: counting\nsociety: lab\nagents: 2\ncomputer: namespaces\nlimits: {turns: 8}\nmcp:\n  tools: {run: exec ./server " + serveWord + "}\n")
+	spec, err := rt.Societies.ParseSpec("quest.yaml", source)
+	must(t, err)
+	_, err = rt.Create(t.Context(), runtime.Plan{Spec: spec, Source: source, Dir: dir})
+	must(t, err)
+	own, err := os.ReadFile("/proc/self/exe")
+	must(t, err)
+	for _, agent := range []string{"agent-0", "agent-1"} {
+		must(t, need.Write(filepath.Join(rt.Place("q", agent).Home, "server"), own))
+	}
+	_, err = rt.Run(t.Context(), "q", runtime.RunOptions{})
+	must(t, err)
+	said := map[string][]string{}
+	for e, err := range rt.Ledger.Read(t.Context(), "q", 1) {
+		must(t, err)
+		if b, ok := e.Body.(*event.ToolResult); ok {
+			_, words, _ := strings.Cut(b.Output.Text, "call ")
+			words, _, _ = strings.Cut(words, " of this server")
+			said[e.Actor] = append(said[e.Actor], words)
+		}
+	}
+	for _, agent := range []string{"agent-0", "agent-1"} {
+		if got := said[agent]; !slices.Equal(got, []string{"1", "2"}) {
+			t.Errorf("the server of %s counted its calls as %v, want 1 and 2", agent, got)
+		}
 	}
 }

@@ -8,13 +8,14 @@ package service
 
 import "lyceum/internal/runtime"
 
-// Workshops are all there are, by the names of their societies.
-func Workshops() map[string]runtime.Workshop {
+// Workshops are all there are, by the names of their societies. The browser of pages is where browser
+// says, or at the usual places if it says nothing.
+func Workshops(browser string) map[string]runtime.Workshop {
 	return map[string]runtime.Workshop{
 		"lab":       Lab{},
 		"contract":  Contract{},
 		"architect": Architect{},
 		"stages":    Stages{},
-		"world":     World{},
+		"world":     World{Browser: browser},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/quest/questtest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/audit"
 	"lyceum/internal/runtime/service"
 	"lyceum/internal/society/contract"
 )
@@ -23,7 +24,7 @@ func TestEveryCallHasAService(t *testing.T) {
 	created.Contract = &event.ContractSpec{}
 	story := questtest.Begin(t, contract.Society{}, created)
 	answered := map[event.Type]bool{}
-	for name, shop := range service.Workshops() {
+	for name, shop := range service.Workshops("") {
 		bench, err := shop.Open(t.Context(), &runtime.Quest{Runtime: &runtime.Runtime{Home: t.TempDir()}, Key: "q", State: story.State})
 		if err != nil {
 			t.Fatalf("the workshop of %s: %v", name, err)
@@ -48,6 +49,39 @@ func TestEveryCallHasAService(t *testing.T) {
 	}
 	if want := 6; len(answered) < want {
 		t.Errorf("got services for %v, want at least %d", slices.Sorted(maps.Keys(answered)), want)
+	}
+}
+
+// TestEveryCallIsLookedAt: a service whose results verify passes over says so, and why.
+func TestEveryCallIsLookedAt(t *testing.T) {
+	t.Parallel()
+	created := questtest.Created(contract.Society{}, 1)
+	created.Contract = &event.ContractSpec{}
+	story := questtest.Begin(t, contract.Society{}, created)
+	rt := &runtime.Runtime{Home: t.TempDir()}
+	for name, shop := range service.Workshops("") {
+		bench, err := shop.Open(t.Context(), &runtime.Quest{Runtime: rt, Key: "q", State: story.State})
+		if err != nil {
+			t.Fatalf("the workshop of %s: %v", name, err)
+		}
+		looks := map[event.Type]audit.Look{}
+		if shop, ok := shop.(audit.Witnessed); ok {
+			w := shop.Witness(rt, event.Event{}, created, func(event.Event, string, ...any) {})
+			looks = w.Looks()
+			w.Close()
+		}
+		for call := range bench.Services() {
+			if look := looks[call]; (look.Find == nil) == (look.Nothing == "") {
+				t.Errorf("%s of %s: got %+v, want a look at its results in the Looks of its witness, or why nobody can look", call, name, look)
+			}
+			delete(looks, call)
+		}
+		if len(looks) > 0 {
+			t.Errorf("the witness of %s looks at results of %v, which no service of it answers", name, slices.Sorted(maps.Keys(looks)))
+		}
+		if err := bench.Close(); err != nil {
+			t.Errorf("close the workshop of %s: %v", name, err)
+		}
 	}
 }
 

@@ -39,7 +39,7 @@ func TestASilentRunnerEndsItsSitting(t *testing.T) {
 		t.Errorf("a study's runner may be silent for %v, want 30 minutes", got)
 	}
 	rt := openGuest(t, t.TempDir(), "http://127.0.0.1:1", nil)
-	rt.Societies, rt.Workshops = []quest.Society{impatient{}}, service.Workshops()
+	rt.Societies, rt.Workshops = []quest.Society{impatient{}}, service.Workshops("")
 	rt.Executors = func(string) (executor.Settings, string, error) {
 		return executor.Settings{Name: "mute", Command: []string{"sh", "-c", mute}, Wire: event.WireAnthropic, MCP: executor.MCPHTTP}, "", nil
 	}

@@ -11,6 +11,7 @@ import (
 	"lyceum/internal/event"
 	"lyceum/internal/memory"
 	"lyceum/internal/runtime"
+	"lyceum/internal/runtime/audit"
 	"lyceum/internal/society/stages"
 )
 
@@ -47,6 +48,22 @@ func (s Stages) Open(ctx context.Context, q *runtime.Quest) (runtime.Bench, erro
 		b.archive = startArchive(ctx, q, m.Study)
 	}
 	return b, nil
+}
+
+// Looks implements audit.Witness.
+func (w *resultWitness) Looks() map[event.Type]audit.Look {
+	return map[event.Type]audit.Look{
+		"reproduction.call": {Find: w.run},
+		"baseline.call":     {Find: w.brought},
+		"checkpoint.call":   {Find: w.holds},
+		"bundle.call":       {Find: w.bundled},
+		"folder.call":       {Nothing: "that files came into a home, nobody sees but in what is recorded of it later"},
+		"files.call":        {Nothing: "that files came into a home, nobody sees but in what is recorded of it later"},
+		"card.call":         {Nothing: "the memory of the home is another by now"},
+		"report.call":       {Nothing: "a person's PDF is read by a program of this machine"},
+		"literature.call":   {Nothing: "libraries outside say what they know today"},
+		"delivery.call":     {Nothing: "what a connector delivered, its service alone knows"},
+	}
 }
 
 // Make implements runtime.Maker: it pins the corpus in which papers are looked for.

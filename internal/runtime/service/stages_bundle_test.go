@@ -145,7 +145,7 @@ func witnessed(t *testing.T, rt *runtime.Runtime, call *event.BundleCall, r *eve
 	t.Helper()
 	look := func(r event.BundleResult) *audit.Difference {
 		w := service.Stages{}.Witness(rt, event.Event{}, nil, func(event.Event, string, ...any) {})
-		d, err := w.Look(t.Context(), event.Event{Body: call}, event.Event{Body: &r})
+		d, err := w.Looks()[call.Type()].At(t.Context(), event.Event{Body: call}, event.Event{Body: &r})
 		must(t, err)
 		return d
 	}
@@ -299,7 +299,7 @@ func TestFiguresAreMadeAgain(t *testing.T) {
 		}
 		out, err := service.Stages{}.Again(ctx, &audit.Place{Quest: q, Missing: errors.New("none")}, call, event.Event{Body: then}, audit.Executed{})
 		outs = append(outs, out)
-		if kind, what := (service.Stages{}).Recorded(call); kind != "figures" || what != "sh ./good.sh" {
+		if kind, what := (service.Stages{}).Recorded(nil, call); kind != "figures" || what != "sh ./good.sh" {
 			t.Errorf("it is told as %q, %q", kind, what)
 		}
 		return err

@@ -17,9 +17,9 @@ import (
 // bundled looks at a paper that was made: its text and its references are those of the branch, its
 // figures are those that are told of, and what is said of numbers, references and sections follows
 // from them. Its pages may be those of an earlier version of this program.
-func (w *resultWitness) bundled(ctx context.Context, call, result event.Event, r *event.BundleResult) (*audit.Difference, error) {
-	b, ok := call.Body.(*event.BundleCall)
-	if !ok || r.Tree == nil {
+func (w *resultWitness) bundled(ctx context.Context, call, result event.Event) (*audit.Difference, error) {
+	b, r := call.Body.(*event.BundleCall), result.Body.(*event.BundleResult)
+	if r.Tree == nil {
 		return nil, nil
 	}
 	if len(r.Figures) > 0 {

@@ -41,7 +41,8 @@ func (Stages) Finish(ctx context.Context, q *runtime.Quest) error {
 
 // holds finds what is not so of a folder that was recorded: it has as many files and bytes as is
 // said, and none that could not have been taken.
-func (w *resultWitness) holds(ctx context.Context, e event.Event, b *event.CheckpointResult) (*audit.Difference, error) {
+func (w *resultWitness) holds(ctx context.Context, _, e event.Event) (*audit.Difference, error) {
+	b := e.Body.(*event.CheckpointResult)
 	if b.Tree == nil {
 		return nil, nil
 	}

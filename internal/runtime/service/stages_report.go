@@ -15,8 +15,8 @@ import (
 	"lyceum/internal/society/stages/study"
 )
 
-// reports answers report.call: it reads a review among the files that the quest was made with, and
-// compares. What an agent did to its copy does not count. A call that was interrupted is made again.
+// reports answers report.call: it reads a review among the files that the quest was made with, or
+// one that came with a message, and compares. What an agent did to its copy does not count. A call that was interrupted is made again.
 type reports struct{ q *runtime.Quest }
 
 // maxReview is how many bytes of a review are read.
@@ -27,7 +27,7 @@ func (s *reports) Start(e event.Event) (runtime.Work, error) {
 	b, data := e.Body.(*event.ReportCall), s.q.State.Begun()
 	return func(ctx context.Context) ([]event.Draft, error) {
 		r := &event.ReportResult{}
-		switch text, err := s.read(ctx, data, b.Source); {
+		switch text, err := s.find(ctx, data, b); {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case err != nil:
@@ -38,6 +38,17 @@ func (s *reports) Start(e event.Event) (runtime.Work, error) {
 		r.Call = e.Seq
 		return []event.Draft{s.q.Result(e.Seq, "core", r)}, nil
 	}, nil
+}
+
+// find is the text of the file that a call names.
+func (s *reports) find(ctx context.Context, data *event.TreeRef, b *event.ReportCall) (string, error) {
+	switch {
+	case b.Ref == nil:
+		return s.read(ctx, data, b.Source)
+	case b.Ref.Size > maxReview:
+		return "", fmt.Errorf("%.100q has more than %d bytes", b.Source, maxReview)
+	}
+	return s.text(ctx, b.Source, b.Ref.Hash)
 }
 
 // read is the text of a file below a folder, also of one that is a PDF.

@@ -60,39 +60,26 @@ type resultWitness struct {
 // Close implements audit.Witness.
 func (w *resultWitness) Close() {}
 
-// Look implements audit.Witness: it finds figures that do not stand in the recorded outputs, and baselines whose figures do
-// not stand in theirs.
-func (w *resultWitness) Look(ctx context.Context, call, result event.Event) (*audit.Difference, error) {
-	switch b := result.Body.(type) {
-	case *event.ReproductionResult:
-		asked, ok := call.Body.(*event.ReproductionCall)
-		if !ok {
-			return nil, nil
-		}
-		again, err := readFigures(ctx, w.rt, asked, b)
-		switch {
-		case err != nil:
-			return &audit.Difference{Seq: result.Seq, What: err.Error()}, nil
-		case !slices.Equal(again, b.Figures):
-			return &audit.Difference{Seq: result.Seq, What: "the recorded output has other figures", Recorded: fmt.Sprint(b.Figures), Computed: fmt.Sprint(again)}, nil
-		case b.Status != event.NotRun:
-			w.note(result, "verify --execute runs it again")
-		}
-	case *event.BaselineResult:
-		return w.brought(ctx, call, result, b)
-	case *event.CheckpointResult:
-		return w.holds(ctx, result, b)
-	case *event.BundleResult:
-		return w.bundled(ctx, call, result, b)
+// run finds figures that do not stand in the recorded outputs.
+func (w *resultWitness) run(ctx context.Context, call, result event.Event) (*audit.Difference, error) {
+	b := result.Body.(*event.ReproductionResult)
+	again, err := readFigures(ctx, w.rt, call.Body.(*event.ReproductionCall), b)
+	switch {
+	case err != nil:
+		return &audit.Difference{Seq: result.Seq, What: err.Error()}, nil
+	case !slices.Equal(again, b.Figures):
+		return &audit.Difference{Seq: result.Seq, What: "the recorded output has other figures", Recorded: fmt.Sprint(b.Figures), Computed: fmt.Sprint(again)}, nil
+	case b.Status != event.NotRun:
+		w.note(result, "verify --execute runs it again")
 	}
 	return nil, nil
 }
 
 // brought looks at a baseline that was attached: what it printed elsewhere is here, and has its
 // figures.
-func (w *resultWitness) brought(ctx context.Context, call, result event.Event, b *event.BaselineResult) (*audit.Difference, error) {
-	asked, ok := call.Body.(*event.BaselineCall)
-	if !ok || asked.Action != study.Attach || b.Error != "" || b.Entry == nil {
+func (w *resultWitness) brought(ctx context.Context, call, result event.Event) (*audit.Difference, error) {
+	asked, b := call.Body.(*event.BaselineCall), result.Body.(*event.BaselineResult)
+	if asked.Action != study.Attach || b.Error != "" || b.Entry == nil {
 		return nil, nil
 	}
 	output, err := w.rt.Blob(ctx, b.Entry.Output)

@@ -66,7 +66,7 @@ func TestFiguresOfAResult(t *testing.T) {
 		}
 		w := service.Stages{}.Witness(rt, event.Event{}, nil, func(event.Event, string, ...any) {})
 		look := func() *audit.Difference {
-			d, err := w.Look(t.Context(), event.Event{Body: calls[name]}, event.Event{Body: r})
+			d, err := w.Looks()[calls[name].Type()].At(t.Context(), event.Event{Body: calls[name]}, event.Event{Body: r})
 			must(t, err)
 			return d
 		}
@@ -118,7 +118,7 @@ func TestAResultIsRunAgain(t *testing.T) {
 	if len(outs) != 3 || outs[0].Status != audit.ExecSame || outs[1].Status != audit.ExecDifferent || !strings.Contains(outs[1].Why, "figures") || outs[2].Status != audit.ExecNotCheckable {
 		t.Errorf("run again they are %+v, want same, different, not checkable", outs)
 	}
-	if kind, what := (service.Stages{}).Recorded(event.Event{Body: &event.ReproductionCall{Entrypoint: "a.py"}}); kind != "reproduction" || what != "python3 ./a.py" {
+	if kind, what := (service.Stages{}).Recorded(nil, event.Event{Body: &event.ReproductionCall{Entrypoint: "a.py"}}); kind != "reproduction" || what != "python3 ./a.py" {
 		t.Errorf("it is told as %q, %q", kind, what)
 	}
 }

@@ -44,23 +44,12 @@ func newNetWitness(rt *runtime.Runtime, e event.Event, b *event.QuestCreated, no
 // Close implements audit.Witness.
 func (w *netWitness) Close() { _ = w.corpus.close() } // it is a cache
 
-// Look implements audit.Witness.
-func (w *netWitness) Look(ctx context.Context, call, result event.Event) (*audit.Difference, error) {
-	switch asked := call.Body.(type) {
-	case *event.SearchCall:
-		return w.searched(ctx, result, asked, result.Body.(*event.SearchResult))
-	case *event.ComputeCall:
-		return w.computed(ctx, result, asked, result.Body.(*event.ComputeResult))
-	}
-	return nil, nil
-}
-
 // programs looks at the programs that a quest brings along. One that this version does
 // not have is run again as it is, but what it computes, only its text can tell.
 func (w *netWitness) programs(e event.Event, b *event.QuestCreated) {
 	for _, p := range b.Pins {
 		name, ok := strings.CutPrefix(p.Name, programPin)
-		if text, known := compute.Program(name); ok && (!known || event.HashOf([]byte(text)) != p.Ref.Hash) {
+		if ok && !compute.Known(name, p.Ref.Hash) {
 			w.note(e, "the program %s is not this version's: read it before you trust what it computes (blob %s)", name, p.Ref.Hash)
 		}
 	}
@@ -68,7 +57,8 @@ func (w *netWitness) programs(e event.Event, b *event.QuestCreated) {
 
 // searched makes a search again. What it found must be found again, to the letter, but
 // for vectors that are not to be had here: then each paragraph is looked up.
-func (w *netWitness) searched(ctx context.Context, e event.Event, call *event.SearchCall, b *event.SearchResult) (*audit.Difference, error) {
+func (w *netWitness) searched(ctx context.Context, asked, e event.Event) (*audit.Difference, error) {
+	call, b := asked.Body.(*event.SearchCall), e.Body.(*event.SearchResult)
 	if b.Error != "" {
 		w.note(e, "the search failed then, and is not made again: %s", b.Error)
 		return nil, nil
@@ -128,7 +118,8 @@ func paragraphOf(docs []search.Document, a *event.Anchor) (string, bool) {
 
 // computed has the interpreter run a program of ours again: both engines print the same
 // bytes. What an agent wrote is run again by verify --execute.
-func (w *netWitness) computed(ctx context.Context, e event.Event, call *event.ComputeCall, b *event.ComputeResult) (*audit.Difference, error) {
+func (w *netWitness) computed(ctx context.Context, asked, e event.Event) (*audit.Difference, error) {
+	call, b := asked.Body.(*event.ComputeCall), e.Body.(*event.ComputeResult)
 	switch {
 	case call.Code == nil:
 		w.note(e, "an agent wrote the program: verify --execute runs it again")

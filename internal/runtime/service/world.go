@@ -13,22 +13,47 @@ import (
 	"lyceum/internal/browser"
 	"lyceum/internal/computer"
 	"lyceum/internal/event"
+	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/audit"
 	"lyceum/internal/society/world"
+	"lyceum/internal/society/world/trial"
 )
 
 // World is the workshop of a world: it looks at what was made by rules and by stories, tries it
 // out, and looks for what judges quote.
-type World struct{}
+type World struct {
+	// Browser is where the browser is in the computers of pages. Without it the usual places are
+	// looked at.
+	Browser string
+}
 
-// Open implements runtime.Workshop.
-func (World) Open(_ context.Context, q *runtime.Quest) (runtime.Bench, error) {
-	w := &worldBench{q: q, launch: launchBrowser}
+// Open implements runtime.Workshop. A quest of pages whose computers have no browser does not begin:
+// its maker would work for nothing.
+func (s World) Open(ctx context.Context, q *runtime.Quest) (runtime.Bench, error) {
+	w := s.bench(q)
+	if w.set.Kind != trial.Web || q.Driver == nil || q.State.Status == quest.Finished || q.State.Status == quest.Failed {
+		return w, nil
+	}
+	// Where no computer can be started, stories are unavailable, which says why.
+	_, err := q.Fresh("browser").Use(ctx, nil, func(c *computer.Computer, _ *event.ComputerStarted) error {
+		return browser.Find(ctx, c, browser.Options{Program: s.Browser})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// bench is a workshop as the quest's settings want it.
+func (s World) bench(q *runtime.Quest) *worldBench {
+	w := &worldBench{q: q, launch: func(ctx context.Context, c *computer.Computer) (visitor, error) {
+		return launchBrowser(ctx, c, s.Browser)
+	}}
 	if m := world.Of(q.State); m != nil {
 		w.set = m.Settings
 	}
-	return w, nil
+	return w
 }
 
 // worldBench answers the calls of one run. Nothing of it changes after Open.
@@ -45,8 +70,8 @@ type visitor interface {
 	Close() error
 }
 
-func launchBrowser(ctx context.Context, c *computer.Computer) (visitor, error) {
-	b, err := browser.Launch(ctx, c, browser.Options{})
+func launchBrowser(ctx context.Context, c *computer.Computer, program string) (visitor, error) {
+	b, err := browser.Launch(ctx, c, browser.Options{Program: program})
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +81,11 @@ func launchBrowser(ctx context.Context, c *computer.Computer) (visitor, error) {
 // Services implements runtime.Bench.
 func (w *worldBench) Services() map[event.Type]runtime.Service {
 	return map[event.Type]runtime.Service{"analysis.call": analyses{w}, "marks.call": marks{w}, "world.call": tries{w}}
+}
+
+// Looks implements audit.Witness.
+func (w *worldWitness) Looks() map[event.Type]audit.Look {
+	return map[event.Type]audit.Look{"analysis.call": w.analysed(), "marks.call": w.look(w.marked), "world.call": w.look(w.observed)}
 }
 
 // Printed implements runtime.Bench.

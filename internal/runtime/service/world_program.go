@@ -32,7 +32,7 @@ func (t *telling) programs(ctx context.Context, list []event.WorldStory) (why st
 			if err != nil {
 				return "", err
 			}
-			runs.Runs = append(runs.Runs, run)
+			t.computer, runs.Runs = run.in, append(runs.Runs, run)
 			if run.End == trial.Unavailable {
 				why = run.Why
 			}
@@ -55,7 +55,8 @@ func (w *worldBench) command(ctx context.Context, purpose string, tree event.Tre
 		return run, nil
 	}
 	f := w.q.Fresh(purpose)
-	fault, err := f.Use(ctx, w.q.Restored(ctx, &tree), func(c *computer.Computer, _ *event.ComputerStarted) error {
+	fault, err := f.Use(ctx, w.q.Restored(ctx, &tree), func(c *computer.Computer, started *event.ComputerStarted) error {
+		run.in = started.Fingerprint
 		left := maxStory
 		for i, s := range steps {
 			run.Step = i

@@ -31,7 +31,7 @@ func (w *worldBench) rules(ctx context.Context, seq uint64, b *event.AnalysisCal
 	if err != nil {
 		return nil, err
 	}
-	commands, err := w.commands(ctx, seq, b)
+	commands, in, err := w.commands(ctx, seq, b)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,11 @@ func (w *worldBench) rules(ctx context.Context, seq uint64, b *event.AnalysisCal
 	if err != nil {
 		return nil, err
 	}
-	return ruled(files, b.Structure, w.set.Kind, commands, ref)
+	out, err := ruled(files, b.Structure, w.set.Kind, commands, ref)
+	if out != nil {
+		out.Fingerprint = in
+	}
+	return out, err
 }
 
 // ruled is what tier 1 says: of the same files, the same, whoever looks. Findings of commands
@@ -82,9 +86,9 @@ func has(list []event.WorldFinding, kind string) bool {
 }
 
 // commands runs the author's checks, one after the other, in a fresh computer without network.
-func (w *worldBench) commands(ctx context.Context, seq uint64, b *event.AnalysisCall) ([]event.WorldFinding, error) {
+func (w *worldBench) commands(ctx context.Context, seq uint64, b *event.AnalysisCall) (out []event.WorldFinding, in event.Hash, err error) {
 	if len(w.set.Checks) == 0 {
-		return nil, nil
+		return nil, in, nil
 	}
 	all := func(why string) (out []event.WorldFinding) {
 		for _, c := range w.set.Checks {
@@ -93,11 +97,11 @@ func (w *worldBench) commands(ctx context.Context, seq uint64, b *event.Analysis
 		return out
 	}
 	if w.q.Driver == nil {
-		return all("this quest has no computers to run it in"), nil
+		return all("this quest has no computers to run it in"), in, nil
 	}
-	var out []event.WorldFinding
 	f := w.q.Fresh(fmt.Sprintf("checks-%d", seq))
-	fault, err := f.Use(ctx, w.q.Restored(ctx, &b.Tree), func(c *computer.Computer, _ *event.ComputerStarted) error {
+	fault, err := f.Use(ctx, w.q.Restored(ctx, &b.Tree), func(c *computer.Computer, started *event.ComputerStarted) error {
+		in = started.Fingerprint
 		for i, check := range w.set.Checks {
 			run, err := acceptOne(ctx, w.q, c, i, check.Run, &event.AcceptanceCall{Seconds: maxCheck, Commands: []string{check.Run}})
 			if err != nil {
@@ -116,9 +120,9 @@ func (w *worldBench) commands(ctx context.Context, seq uint64, b *event.Analysis
 		return nil
 	})
 	if fault != "" {
-		return all(fault), nil
+		return all(fault), in, nil
 	}
-	return out, err
+	return out, in, err
 }
 
 // finding is what a command of the author has to say.

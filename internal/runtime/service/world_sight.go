@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"lyceum/internal/browser"
@@ -10,6 +11,8 @@ import (
 	"lyceum/internal/plain"
 	"lyceum/internal/runtime"
 	"lyceum/internal/society/world/trial"
+
+	json "github.com/go-json-experiment/json"
 )
 
 // Bounds of what is kept of a page or a program: of all of it, and in an event.
@@ -21,6 +24,8 @@ const (
 	maxSightTree  = 1500
 	maxSightText  = 700
 	maxSightLines = 8
+	// maxHeldLines is how many lines of each kind conditions are judged by.
+	maxHeldLines  = 200
 	maxSightLine  = 120
 	maxSightFiles = 10
 )
@@ -35,7 +40,10 @@ func (w *worldBench) seenPage(s browser.Sight) trial.Sight {
 			Checked: n.Checked == "true" || n.Pressed == "true", Disabled: n.Disabled, Focused: n.Focused,
 		})
 	}
-	for _, r := range s.Requests[:min(len(s.Requests), maxSightLines)] {
+	for _, list := range []int{len(s.Console), len(s.Dialogs), len(s.Requests)} {
+		out.Left += int64(max(list-maxHeldLines, 0))
+	}
+	for _, r := range s.Requests[:min(len(s.Requests), maxHeldLines)] {
 		out.Requests = append(out.Requests, event.WorldRequest{Given: r.Given, Method: wordOf(r.Method), URL: runtime.AtMost(w.q.Redact(r.URL), maxSightLine)})
 	}
 	return out
@@ -56,15 +64,43 @@ func wordOf(s string) string {
 }
 
 func (w *worldBench) lines(list []string) (out []string) {
-	for _, l := range list[:min(len(list), maxSightLines)] {
+	for _, l := range list[:min(len(list), maxHeldLines)] {
 		out = append(out, runtime.AtMost(w.q.Redact(l), maxSightLine))
 	}
 	return out
 }
 
+// heldLines are the lines of a sight, where an event has not room for all.
+type heldLines struct {
+	Console  []string             `json:"console,omitempty"`
+	Dialogs  []string             `json:"dialogs,omitempty"`
+	Requests []event.WorldRequest `json:"requests,omitempty"`
+	Left     int64                `json:"left,omitzero"`
+}
+
+// shown are the first of a list that an event has, and how many are left out by now.
+func shown[T any](list []T, left int64) ([]T, int64) {
+	n := min(len(list), maxSightLines)
+	return list[:n:n], left + int64(len(list)-n)
+}
+
 // kept stores a sight, and is what a ledger has of it.
 func (w *worldBench) kept(ctx context.Context, s trial.Sight, picture []byte) (out event.WorldSight, err error) {
-	out = event.WorldSight{Console: s.Console, Dialogs: s.Dialogs, Exit: s.Exit, Requests: s.Requests, Title: s.Title}
+	out = event.WorldSight{Exit: s.Exit, Left: s.Left, Title: s.Title}
+	out.Console, out.Left = shown(s.Console, out.Left)
+	out.Dialogs, out.Left = shown(s.Dialogs, out.Left)
+	out.Requests, out.Left = shown(s.Requests, out.Left)
+	if out.Left > 0 {
+		data, err := json.Marshal(heldLines{s.Console, s.Dialogs, s.Requests, s.Left})
+		if err != nil {
+			return out, err
+		}
+		ref, err := w.q.Blobs.Put(ctx, data)
+		if err != nil {
+			return out, err
+		}
+		out.Lines = &ref
+	}
 	for _, t := range []struct {
 		to   *event.Text
 		text string
@@ -98,6 +134,13 @@ func (w *worldBench) kept(ctx context.Context, s trial.Sight, picture []byte) (o
 // recalled is a sight as its record has it: by this one conditions are judged, then and later.
 func recalled(ctx context.Context, rt *runtime.Runtime, s event.WorldSight) (trial.Sight, error) {
 	out := trial.Sight{Console: s.Console, Dialogs: s.Dialogs, Exit: s.Exit, Requests: s.Requests, Title: s.Title}
+	if s.Lines != nil {
+		held, err := linesOf(ctx, rt, s)
+		if err != nil {
+			return out, err
+		}
+		out.Console, out.Dialogs, out.Requests, out.Left = held.Console, held.Dialogs, held.Requests, held.Left
+	}
 	var nodes string
 	for _, t := range []struct {
 		from event.Text
@@ -125,6 +168,28 @@ func recalled(ctx context.Context, rt *runtime.Runtime, s event.WorldSight) (tri
 	out.Nodes, err = trial.ReadLines(nodes)
 	return out, err
 }
+
+// linesOf are the lines of a sight whose event shows only the first of them.
+func linesOf(ctx context.Context, rt *runtime.Runtime, s event.WorldSight) (held heldLines, err error) {
+	data, err := rt.Blob(ctx, *s.Lines)
+	if err != nil {
+		return held, err
+	}
+	if err := json.Unmarshal(data, &held); err != nil {
+		return held, fmt.Errorf("read the lines of a sight: %w", err)
+	}
+	left := held.Left
+	console, left := shown(held.Console, left)
+	dialogs, left := shown(held.Dialogs, left)
+	requests, left := shown(held.Requests, left)
+	if left != s.Left || !slices.Equal(console, s.Console) || !slices.Equal(dialogs, s.Dialogs) || !slices.Equal(requests, s.Requests) {
+		return held, errLines
+	}
+	return held, nil
+}
+
+// errLines says that the lines in an event are not the first of those it stands for.
+var errLines = fmt.Errorf("lines of the record are not the first of the blob that it names")
 
 // errCut says that a text in an event is not the beginning of what it stands for.
 var errCut = fmt.Errorf("a text of the record is not the beginning of the blob that it names")

@@ -25,6 +25,7 @@ type storyRun struct {
 	// Sight is what was seen at the end.
 	Sight   trial.Sight `json:"sight,omitzero"`
 	picture []byte
+	in      event.Hash // the computer
 }
 
 // storyRuns are all runs of a story: two, and one without scripts where there is something to
@@ -40,14 +41,10 @@ type storyRuns struct {
 func (w *worldBench) stories(ctx context.Context, seq uint64, b *event.AnalysisCall) (*event.AnalysisResult, error) {
 	list := w.told3(b)
 	t := &telling{w: w, seq: seq, tree: b.Tree}
-	run := t.pages
-	if w.set.Kind == trial.Program {
-		run = t.programs
-	}
 	why := "this quest has no computers to run it in"
 	if w.q.Driver != nil {
 		var err error
-		if why, err = run(ctx, list); err != nil {
+		if why, err = t.run(ctx, list); err != nil {
 			return nil, err
 		}
 	}
@@ -69,12 +66,21 @@ type telling struct {
 	tree     event.TreeRef
 	runs     []storyRuns
 	analyser string
+	computer event.Hash
+}
+
+// run runs stories. why says why some of them could not be.
+func (t *telling) run(ctx context.Context, list []event.WorldStory) (why string, err error) {
+	if t.w.set.Kind == trial.Program {
+		return t.programs(ctx, list)
+	}
+	return t.pages(ctx, list)
 }
 
 // pages has a browser run stories. why says that there is none.
 func (t *telling) pages(ctx context.Context, list []event.WorldStory) (why string, err error) {
-	fault, err := t.w.browse(ctx, fmt.Sprintf("stories-%d", t.seq), func(v visitor) error {
-		t.analyser = v.Version()
+	fault, err := t.w.browse(ctx, fmt.Sprintf("stories-%d", t.seq), func(v visitor, in event.Hash) error {
+		t.analyser, t.computer = v.Version(), in
 		for _, s := range list {
 			runs := storyRuns{Name: s.Name}
 			for range 2 {
@@ -99,10 +105,10 @@ func (t *telling) pages(ctx context.Context, list []event.WorldStory) (why strin
 }
 
 // browse starts a browser in a fresh computer. fault says, in words for agents, why there is none.
-func (w *worldBench) browse(ctx context.Context, purpose string, with func(visitor) error) (fault string, err error) {
+func (w *worldBench) browse(ctx context.Context, purpose string, with func(v visitor, in event.Hash) error) (fault string, err error) {
 	var none string
 	f := w.q.Fresh(purpose)
-	fault, err = f.Use(ctx, nil, func(c *computer.Computer, _ *event.ComputerStarted) error {
+	fault, err = f.Use(ctx, nil, func(c *computer.Computer, started *event.ComputerStarted) error {
 		v, err := w.launch(ctx, c)
 		if err != nil {
 			if ctx.Err() != nil {
@@ -116,7 +122,7 @@ func (w *worldBench) browse(ctx context.Context, purpose string, with func(visit
 			return nil
 		}
 		defer v.Close()
-		return with(v)
+		return with(v, started.Fingerprint)
 	})
 	if none != "" {
 		fault = none
@@ -165,7 +171,7 @@ func (t *telling) result(ctx context.Context, list []event.WorldStory, why strin
 	if err != nil {
 		return nil, err
 	}
-	out := &event.AnalysisResult{Analyser: t.analyser, Runs: &ref, Error: t.w.told(why)}
+	out := &event.AnalysisResult{Analyser: t.analyser, Fingerprint: t.computer, Runs: &ref, Error: t.w.told(why)}
 	if out.Analyser == "" {
 		out.Analyser = "none"
 	}
@@ -196,7 +202,7 @@ func (t *telling) fit(out *event.AnalysisResult) error {
 		steps = append(steps, func() bool {
 			for i := range out.Stories {
 				if s := out.Stories[i].After; s != nil && (out.Stories[i].Verdict == trial.Passed) == passed && (s.Title != "" || s.Accessibility.Text != "" || s.Text.Text != "" || s.Output.Text != "" || s.Errors.Text != "" || len(s.Console)+len(s.Dialogs)+len(s.Requests)+len(s.Files) > 0) {
-					*s = event.WorldSight{Exit: s.Exit, Picture: s.Picture}
+					*s = event.WorldSight{Exit: s.Exit, Left: s.Left, Picture: s.Picture}
 					return true
 				}
 			}

@@ -45,13 +45,14 @@ func (w *worldBench) observe(ctx context.Context, seq uint64, b *event.WorldCall
 		if err != nil {
 			return nil, err
 		}
-		out.End, out.Error.Text = run.End, run.Why
+		out.End, out.Error.Text, out.Fingerprint = run.End, run.Why, run.in
 		if out.After, err = w.kept(ctx, run.Sight, nil); err != nil {
 			return nil, err
 		}
 		return out, compared(ctx, w.q.Runtime, w.set.Kind, b.Expect, out)
 	}
-	why, err := w.browse(ctx, purpose, func(v visitor) error {
+	why, err := w.browse(ctx, purpose, func(v visitor, in event.Hash) error {
+		out.Fingerprint = in
 		seen, err := v.Visit(ctx, browser.Visit{Files: served(ctx, w.q.Blobs, b.Tree), Entry: analysis.Entry, Steps: b.Steps, Limit: maxStory, Picture: true})
 		switch {
 		case ctx.Err() != nil:

@@ -20,8 +20,8 @@ import (
 )
 
 // worldWitness looks at what a world is recorded to have said: tier 1 is done again by the same
-// rules, recorded sights must give the recorded verdicts, and quotations must be found again. The
-// author's commands and the browser itself are not run again.
+// rules, recorded sights must give the recorded verdicts, and quotations must be found again. What was
+// run, stories, tries and the author's commands, is run again by verify --execute.
 type worldWitness struct {
 	rt   *runtime.Runtime
 	set  world.Settings
@@ -38,36 +38,40 @@ func newWorldWitness(rt *runtime.Runtime, b *event.QuestCreated, note audit.Note
 // Close implements audit.Witness.
 func (w *worldWitness) Close() {}
 
-// Look implements audit.Witness.
-func (w *worldWitness) Look(ctx context.Context, call, result event.Event) (*audit.Difference, error) {
-	if w.bad != nil {
-		return &audit.Difference{Seq: result.Seq, What: w.bad.Error()}, nil
-	}
-	var what string
-	var err error
-	switch asked := call.Body.(type) {
-	case *event.AnalysisCall:
-		b := result.Body.(*event.AnalysisResult)
+// look is one in which what does not hold is said in words.
+func (w *worldWitness) look(find func(ctx context.Context, call, result event.Event) (what string, err error)) audit.Look {
+	return audit.Look{Find: func(ctx context.Context, call, result event.Event) (*audit.Difference, error) {
+		if w.bad != nil {
+			return &audit.Difference{Seq: result.Seq, What: w.bad.Error()}, nil
+		}
+		what, err := find(ctx, call, result)
+		if err != nil {
+			what = err.Error() // a blob that is gone or changed
+		}
+		if what == "" {
+			return nil, nil
+		}
+		return &audit.Difference{Seq: result.Seq, What: what}, nil
+	}}
+}
+
+// analysed looks at what was seen of an attempt.
+func (w *worldWitness) analysed() audit.Look {
+	told := w.look(func(ctx context.Context, call, result event.Event) (string, error) {
+		return w.told(ctx, call.Body.(*event.AnalysisCall), result.Body.(*event.AnalysisResult))
+	})
+	return audit.Look{Find: func(ctx context.Context, call, result event.Event) (*audit.Difference, error) {
+		asked, b := call.Body.(*event.AnalysisCall), result.Body.(*event.AnalysisResult)
 		switch {
+		case w.bad != nil: // which told says
 		case b.Runs == nil && b.Text == nil && b.Verdict == analysis.Unavailable:
 			w.note(result, "nothing was kept of what was seen, so nobody can look again: %s", b.Error.Text)
+			return nil, nil
 		case asked.Tier == 1:
 			return w.ruled(ctx, result, asked, b)
-		default:
-			what, err = w.told(ctx, asked, b)
 		}
-	case *event.MarksCall:
-		what, err = w.marked(ctx, asked, result.Body.(*event.MarksResult))
-	case *event.WorldCall:
-		what, err = w.observed(ctx, asked, result.Body.(*event.WorldObserved))
-	}
-	if err != nil {
-		what, err = err.Error(), nil // a blob that is gone or changed
-	}
-	if what == "" {
-		return nil, err
-	}
-	return &audit.Difference{Seq: result.Seq, What: what}, nil
+		return told.At(ctx, call, result)
+	}}
 }
 
 // ruled does tier 1 again. What commands of the author said is taken as it is recorded.
@@ -87,7 +91,7 @@ func (w *worldWitness) ruled(ctx context.Context, e event.Event, call *event.Ana
 		}
 	}
 	if len(w.set.Checks) > 0 {
-		w.note(e, "the author's checks are not run again")
+		w.note(e, "the author's checks are not run again: verify --execute runs them")
 	}
 	text := event.RefOf([]byte(analysis.Text(files, w.set.Kind)))
 	if b.Text != nil && *b.Text != text {
@@ -101,7 +105,7 @@ func (w *worldWitness) ruled(ctx context.Context, e event.Event, call *event.Ana
 	if err != nil {
 		return nil, err
 	}
-	again.Call, again.Duration, again.Stored, again.Full, again.Error = b.Call, b.Duration, b.Stored, b.Full, b.Error
+	again.Call, again.Duration, again.Stored, again.Full, again.Error, again.Fingerprint = b.Call, b.Duration, b.Stored, b.Full, b.Error, b.Fingerprint
 	return audit.CompareBodies(e, again, "the rules say something else of the recorded tree")
 }
 
@@ -178,7 +182,8 @@ func blobThere(ctx context.Context, rt *runtime.Runtime, ref event.Ref) error {
 	return err
 }
 
-func (w *worldWitness) marked(ctx context.Context, call *event.MarksCall, b *event.MarksResult) (string, error) {
+func (w *worldWitness) marked(ctx context.Context, asked, result event.Event) (string, error) {
+	call, b := asked.Body.(*event.MarksCall), result.Body.(*event.MarksResult)
 	missing, err := unquoted(ctx, w.rt, call)
 	if err != nil || slices.Equal(missing, b.Missing) {
 		return "", err
@@ -187,7 +192,8 @@ func (w *worldWitness) marked(ctx context.Context, call *event.MarksCall, b *eve
 }
 
 // observed compares what held and what changed with what recorded sights say.
-func (w *worldWitness) observed(ctx context.Context, call *event.WorldCall, b *event.WorldObserved) (string, error) {
+func (w *worldWitness) observed(ctx context.Context, asked, result event.Event) (string, error) {
+	call, b := asked.Body.(*event.WorldCall), result.Body.(*event.WorldObserved)
 	again := *b
 	if err := compared(ctx, w.rt, w.set.Kind, call.Expect, &again); err != nil {
 		return "", err

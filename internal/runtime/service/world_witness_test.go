@@ -110,7 +110,7 @@ func TestForgeriesInAWorld(t *testing.T) {
 			w := service.World{}.Witness(q.Runtime, event.Event{}, created, func(_ event.Event, format string, args ...any) {
 				noted = append(noted, ":"+fmt.Sprintf(format, args...))
 			})
-			d, err := w.Look(ctx, event.Event{Body: c.call}, event.Event{Seq: 7, Body: body})
+			d, err := w.Looks()[c.call.Type()].At(ctx, event.Event{Body: c.call}, event.Event{Seq: 7, Body: body})
 			w.Close()
 			if err != nil {
 				return fmt.Errorf("%s: %w", c.name, err)
@@ -142,19 +142,26 @@ func TestARealBrowserInAWorld(t *testing.T) {
 				return err
 			}
 			w := service.WorldOf(q, world.Settings{Kind: trial.Web}, nil)
-			body, err := w.Answer(ctx, uint64(10+2*i), &event.AnalysisCall{Tier: 3, Tree: tree, Stories: story})
-			if err != nil {
-				return err
+			var b *event.AnalysisResult
+			for try := 0; try < 10 && (b == nil || slices.Contains([]string{trial.Timeout, trial.Flaky}, b.Stories[0].Verdict)); try++ { // on a busy machine a run may meet its limit
+				body, err := w.Answer(ctx, uint64(10+2*i), &event.AnalysisCall{Tier: 3, Tree: tree, Stories: story})
+				if err != nil {
+					return err
+				}
+				b = body.(*event.AnalysisResult)
 			}
-			b := body.(*event.AnalysisResult)
 			if b.Stories[0].Verdict != c.want || b.Stories[0].After.Picture == nil || !strings.Contains(b.Analyser, "Chrome") {
 				t.Errorf("got %+v, %+v by %s; want %s and a picture", b.Stories[0], b.Error, b.Analyser, c.want)
 			}
-			body, err = w.Answer(ctx, uint64(11+2*i), &event.WorldCall{Tree: tree, Steps: story[0].Steps, Expect: story[0].Expect})
-			if err != nil {
-				return err
+			var o *event.WorldObserved
+			for try := 0; try < 10 && (o == nil || o.End == trial.Timeout); try++ {
+				body, err := w.Answer(ctx, uint64(11+2*i), &event.WorldCall{Tree: tree, Steps: story[0].Steps, Expect: story[0].Expect})
+				if err != nil {
+					return err
+				}
+				o = body.(*event.WorldObserved)
 			}
-			if o := body.(*event.WorldObserved); !slices.Equal(o.Held, []bool{c.want == trial.Passed}) || o.Before.Picture == nil {
+			if !slices.Equal(o.Held, []bool{c.want == trial.Passed}) || o.Before.Picture == nil {
 				t.Errorf("tried: got %+v, want that the condition held: %v", o, c.want == trial.Passed)
 			}
 		}

@@ -327,6 +327,7 @@ func (m *Memory) returned(e event.Event, b *event.PromptResult) {
 	h.Returned, h.Stop, h.Logs = true, b.Stop, b.Frames
 	if b.Failed() {
 		h.Failed = said(b.Error, "it failed")
+		h.Memory = h.Memory || b.Ended == endMemory
 	}
 }
 
@@ -389,7 +390,7 @@ func (m *Memory) watch(e event.Event) {
 			t.started(b.Command)
 		}
 	case *event.CliExit:
-		if b.End == endMemory && h.Prompt != 0 {
+		if h.Prompt != 0 && (b.End == endMemory || b.Met == endMemory && m.Settings.Rules > 0) {
 			h.Memory = true
 		}
 	}
@@ -416,8 +417,8 @@ func (m *Memory) decided(t *Task, w Wanted, b *event.PermissionDecided) {
 // maxDenied is how many refusals an executor is told again.
 const maxDenied = 5
 
-// kindExecute is the kind of what an executor does that is a command, endMemory how a command
-// ends that had no memory left.
+// kindExecute is the kind of what an executor does that is a command, endMemory how a process
+// ends that had no memory left, and what a command has met one of whose children had none.
 const (
 	kindExecute = "execute"
 	endMemory   = "memory"

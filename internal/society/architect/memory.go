@@ -199,7 +199,7 @@ type Handover struct {
 	// the first that were refused for whatever reason, with it.
 	Over   bool     `json:",omitzero"`
 	Denied []string `json:",omitempty"`
-	// Memory says that a command had no memory left.
+	// Memory says that a command had no memory left, or the executor itself.
 	Memory bool `json:",omitzero"`
 	// Stopping is the prompt that was told to stop, and Stopped the category for which.
 	Stopping uint64 `json:",omitzero"`

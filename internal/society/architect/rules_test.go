@@ -321,6 +321,11 @@ var faulty = map[string]struct {
 			return &event.PromptResult{Error: event.Text{Text: "it died"}}
 		}
 	}, true, "it died"},
+	event.ErrorMemory: {func(w *world) {
+		w.work = func(*world, string, uint64) *event.PromptResult {
+			return &event.PromptResult{Ended: "memory", Error: event.Text{Text: "the agent has ended"}}
+		}
+	}, false, ""},
 	event.ErrorSize: {func(w *world) {
 		w.inspect = func(*event.InspectionCall) *event.InspectionResult {
 			return &event.InspectionResult{Files: 30, Oversized: true, Error: event.Text{Text: "the files have 30 MiB"}}
@@ -596,6 +601,64 @@ func TestCommandsAreCountedAndTheOneTooManyDoesNotCount(t *testing.T) {
 	w.sound()
 }
 
+// TestWantOfMemoryEndsARun: of a command, of a child without which it goes on, or of the executor
+// itself. A quest of before derives what it did.
+func TestWantOfMemoryEndsARun(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		exit  event.CliExit
+		ended string
+		rules int64
+		want  string
+	}{
+		"ACommand":         {event.CliExit{Exit: 137, End: "memory"}, "", 1, "A command had no memory left: a computer has 4096 MB. The executor was stopped."},
+		"AChild":           {event.CliExit{Exit: 1, Met: "memory"}, "", 1, "A command had no memory left: a computer has 4096 MB. The executor was stopped."},
+		"AnExecutor":       {event.CliExit{}, "memory", 1, "The executor had no memory left: a computer has 4096 MB."},
+		"AChildOfBefore":   {event.CliExit{Exit: 1, Met: "memory"}, "", 0, ""},
+		"ACommandOfBefore": {event.CliExit{Exit: 137, End: "memory"}, "", 0, "A command had no memory left: a computer has 4096 MB. The executor was stopped."},
+		"OtherLimits":      {event.CliExit{Exit: 1, Met: "processes"}, "", 1, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			set := usual()
+			set.Rules = c.rules
+			w := planned(t, set, unit("t1", "cmd/"))
+			first := true
+			w.work = func(w *world, worker string, call uint64) *event.PromptResult {
+				if !first {
+					return w.well(worker, call)
+				}
+				first = false
+				w.Take(worker, &event.CliRun{Command: "c1", Prompt: call, Args: event.Text{Text: `["go","build"]`}})
+				exit := c.exit
+				exit.Command = "c1"
+				w.Take(worker, &exit)
+				if stopped := w.stopping(call); stopped != (c.want != "" && c.ended == "") {
+					t.Errorf("after %+v: the executor is stopped %v, want %v", c.exit, stopped, !stopped)
+				}
+				if c.ended != "" {
+					return &event.PromptResult{Ended: c.ended, Error: event.Text{Text: "the agent has ended"}}
+				}
+				return w.well(worker, call)
+			}
+			w.does("dispatch", named("t1"))
+			errs := all[*event.TaskError](w)
+			switch {
+			case c.want == "" && len(errs) > 0:
+				t.Errorf("the first error is %s: %s, want none", errs[0].Category, errs[0].Text.Text)
+			case c.want != "" && (len(errs) == 0 || errs[0].Category != event.ErrorMemory || errs[0].Text.Text != c.want):
+				t.Errorf("the errors are %+v, want first one of memory: %s", errs, c.want)
+			}
+			for _, b := range all[*event.HandoverBegun](w) {
+				if b.Repair {
+					t.Error("the same executor repairs what it had no memory for, want another one or none")
+				}
+			}
+			w.sound()
+		})
+	}
+}
+
 // TestALimitIsNoSuccess has an executor ask for a ninth command, which it is refused, and then hand
 // in what passes every check: that is an error all the same, and goes back once, with the reason
 // that the protocol has no place for. Without a command it can then be accepted.
@@ -801,6 +864,37 @@ func TestTasksApartRunTogetherAndAreMerged(t *testing.T) {
 		t.Errorf("it produced %v, want what was merged", p)
 	}
 	w.sound()
+}
+
+// A task that had an error leaves its place. If it is handed over again while another task is
+// there, it gets another place: an executor works on one task at a time.
+func TestATaskThatIsNarrowedGetsAPlaceOfItsOwn(t *testing.T) {
+	t.Parallel()
+	const narrow = `{"task":"t1","verdict":"narrow","include":["a/x.go"]}`
+	for parallel, want := range map[int64]string{1: "one one", 2: "one-1 one-1 one-2"} {
+		set := usual()
+		set.Parallel = parallel
+		w := planned(t, set, unit("t1", "a/"), unit("t2", "b/"))
+		good := w.home
+		w.home = func(string) *event.HomeRenewed { return &event.HomeRenewed{Error: event.Text{Text: "no room"}} }
+		has(t, w.does("dispatch", named("t1")), "no room")
+		w.home = good
+		has(t, w.does("dispatch", named("t2")), "is checked")
+		said := w.does("judge", narrow)
+		var begun []string
+		for _, b := range all[*event.HandoverBegun](w) {
+			begun = append(begun, b.Worker)
+		}
+		if got := strings.Join(begun, " "); got != want {
+			t.Errorf("with %d at a time: runs by %s, want %s: %s", parallel, got, want, said)
+		}
+		if parallel == 1 {
+			has(t, said, "which is all there can be at a time")
+			w.does("judge", accepts("t2"))
+			has(t, w.does("judge", narrow), "is checked")
+		}
+		w.sound()
+	}
 }
 
 func TestAConflictLeavesTheBaseAsItWas(t *testing.T) {

@@ -174,6 +174,9 @@ func check(s *quest.State, t *Task, e event.Event) []event.Draft {
 	case event.ErrorTimeout:
 		return wrong(t, e, category, 0, "", fmt.Sprintf("It took longer than %d seconds, and was stopped.", l.Seconds))
 	case event.ErrorMemory:
+		if h.Stopped == "" && h.Failed != "" {
+			return wrong(t, e, category, 0, "", fmt.Sprintf("The executor had no memory left: a computer has %d MB.", l.Memory))
+		}
 		return wrong(t, e, category, 0, "", fmt.Sprintf("A command had no memory left: a computer has %d MB. The executor was stopped.", l.Memory))
 	case event.ErrorCalls:
 		return wrong(t, e, category, 0, "", fmt.Sprintf("It ran more than %d commands, and was stopped.", l.Calls))

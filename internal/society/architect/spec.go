@@ -25,8 +25,14 @@ type Settings struct {
 	// Repeated is what is tried first when the same error comes again.
 	Repeated string `json:"on_repeated_error"`
 	Parallel int64  `json:"parallel"`
-	Session  Limits `json:"session"`
+	// Rules are 1 where a command that lost a child for want of memory, and went on, has met the
+	// limit on it. Quests of before have 0.
+	Rules   int64  `json:"rules,omitzero"`
+	Session Limits `json:"session"`
 }
+
+// rules are those that a quest is made with now.
+const rules = 1
 
 // Limits bound each task.
 type Limits struct {
@@ -240,6 +246,7 @@ func (s Settings) scope() task.Scope {
 // more, if the owner says so.
 func (Society) Settle(s *quest.Spec, b *event.QuestCreated) error {
 	set := settingsOf(s)
+	set.Rules = rules
 	if err := quest.Record(b, set); err != nil {
 		return fmt.Errorf("architect: %w", err)
 	}

@@ -167,7 +167,7 @@ func follow(s *quest.State, t *Task, e event.Event) []event.Draft {
 		return nil
 	case t.Same >= l.Same:
 		return turn(s, t, e)
-	case (mendable(h.Error.Category) || h.Error.Category == event.ErrorCalls && h.Over) && !slices.Contains(t.Repaired, h.Error.Category):
+	case (mendable(h.Error.Category) || h.Error.Category == event.ErrorCalls && h.Over) && !slices.Contains(t.Repaired, h.Error.Category) && !m.taken(t):
 		return begin(s, t, e, true, repairText(s, t), nil)
 	}
 	return nil
@@ -221,14 +221,18 @@ func again(s *quest.State, t *Task, e event.Event) []event.Draft {
 // architect's call stands, if there is one.
 func begin(s *quest.State, t *Task, e event.Event, repair bool, text string, at *using) []event.Draft {
 	m := Of(s)
+	slot := t.Slot
+	if at != nil || m.taken(t) {
+		if slot = m.free(); slot < 0 {
+			return nil // it is handed over when another has left its place
+		}
+	}
 	if t.Snapshot == 0 {
 		return one(e, "core", m.snapshot(t))
 	}
 	b := &event.HandoverBegun{Executor: t.Executor, Repair: repair, Run: t.Runs + 1, Snapshot: t.Snapshot, Task: t.Plan.ID}
-	slot := t.Slot
 	if at != nil {
 		b.Answer, b.Part = at.place.Answer, at.place.Part
-		slot = m.free()
 	}
 	if b.Executor == "" || !slices.Contains(ready(s), b.Executor) && !repair {
 		if all := ready(s); len(all) > 0 {
@@ -254,6 +258,13 @@ func (m *Memory) free() int64 {
 		}
 	}
 	return -1
+}
+
+// taken reports whether another task has got the place of one that had left it, after an error.
+// Its executor works on the other then: it can be handed over at another place, and what it was
+// doing cannot be repaired.
+func (m *Memory) taken(t *Task) bool {
+	return slices.ContainsFunc(m.Tasks, func(o *Task) bool { return o != t && o.holds() && o.Slot == t.Slot })
 }
 
 // obey does what a person says of a task that is not under way: of one that is, run does.

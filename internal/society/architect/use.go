@@ -383,9 +383,13 @@ func (c *using) blocked(t *Task) (why string, waits bool) {
 		}
 	}
 	if c.m.free() < 0 {
-		return fmt.Sprintf("%d tasks are under way or wait to be judged, which is all there can be at a time.", c.m.Settings.Parallel), false
+		return c.m.full(), false
 	}
 	return "", false
+}
+
+func (m *Memory) full() string {
+	return fmt.Sprintf("%d tasks are under way or wait to be judged, which is all there can be at a time.", m.Settings.Parallel)
 }
 
 // judge takes a verdict, and waits for what follows from it.
@@ -439,6 +443,9 @@ func (c *using) judge() []event.Draft {
 		}
 		if err != nil || weight(event.TaskPlan{Goal: t.Plan.Goal, Scope: scope.Recorded()}) > maxUnit {
 			return c.wrong("The scope must be strictly smaller than before: %v", err)
+		}
+		if c.m.taken(t) && c.m.free() < 0 {
+			return c.wrong("%s", c.m.full())
 		}
 		b.Scope = new(scope.Recorded())
 	default:

@@ -48,7 +48,7 @@ type setting = architect.Settings
 
 // usual is a quest with two executors and one task at a time.
 func usual() setting {
-	return setting{Executors: []string{"one", "two"}, Parallel: 1, Repeated: "swap",
+	return setting{Executors: []string{"one", "two"}, Parallel: 1, Repeated: "swap", Rules: 1,
 		Session: architect.Limits{Summarize: 200, Clarify: 3, Calls: 8, Seconds: 900, Memory: 4096, Handovers: 6, Same: 2, Tasks: 20}}
 }
 

@@ -346,6 +346,37 @@ func TestAWaitingStepParksTheQuestUntilItsTime(t *testing.T) {
 	has(t, w.answer().Answer.Text, "35.0942")
 }
 
+// TestTheClockRunsWhileANetWaits: what a net waits for by itself is time that it takes, other than a question to a
+// person; so a limit on its duration holds then, too.
+func TestTheClockRunsWhileANetWaits(t *testing.T) {
+	t.Parallel()
+	set := usual(task)
+	set.until = 5_000_000
+	w := open(t, set)
+	w.Start()
+	before := w.State.Elapsed(w.Now)
+	if w.State.Waiting() {
+		t.Error("the net waits until its time as for a person, want a quest that runs")
+	}
+	if got := w.State.Elapsed(w.Now+3_000_000) - before; got != 3_000_000 {
+		t.Errorf("three seconds of waiting count as %d µs of running, want all of them", got)
+	}
+	begun := w.Now
+	for w.Now = 6_000_000; w.kinds()["search.call"] == 0; {
+		for seq, c := range w.State.Calls {
+			if c.Timer == "" {
+				t.Fatalf("call %d is under way while the net waits: %+v, want its timer alone", seq, c)
+			}
+			w.Take("core", &event.TimerFired{Call: seq})
+		}
+	}
+	if got, least := w.State.Elapsed(w.Now)-before, int64(6_000_000-begun); got < least {
+		t.Errorf("after the wait it has run for %d µs, want at least %d: those that it waited count", got, least)
+	}
+	w.run()
+	has(t, w.answer().Answer.Text, "35.0942")
+}
+
 func TestTheStrictestLevelHasEverythingComputedTwice(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -20,6 +20,8 @@ func (Society) Blank() quest.Memory { return &tender.Net{} }
 
 // Net is what the contract net of a quest knows, nil if the quest is none.
 func Net(s *quest.State) *tender.Net {
-	n, _ := s.Memory().(*tender.Net)
-	return n
+	if m, ok := s.Memory().(interface{ Itself() *tender.Net }); ok {
+		return m.Itself()
+	}
+	return nil
 }

@@ -522,3 +522,33 @@ func TestAClaimThatSaysTheOppositeOfItsSourceIsChallenged(t *testing.T) {
 		}
 	}
 }
+
+// TestAFinishedNetWithAModelIsTakenUpByAMessage: the planner answers again, by what was found
+// before.
+func TestAFinishedNetWithAModelIsTakenUpByAMessage(t *testing.T) {
+	t.Parallel()
+	for name, to := range map[string]string{"ToAll": "", "ToThePlanner": contract.Planner} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := open(t, thinking(task))
+			w.Start()
+			w.does(contract.Planner, "delegate", both)
+			w.does(contract.Planner, "submit_answer", claims("The activation energy is 35.09 kJ/mol.", "[4]", "It follows from the slope.", "[1]"))
+			if w.State.Status != quest.Finished {
+				t.Fatalf("the quest is %v, want it finished", w.State.Status)
+			}
+			w.Take("person", &event.UserMessage{Text: event.Text{Text: "Is that with absolute temperatures?"}, To: to})
+			w.Take("person", &event.QuestResumed{})
+			if got := w.Open("model.call", contract.Planner); w.State.Status != quest.Running || len(got) != 1 {
+				t.Fatalf("after a message: the quest is %v with %d questions to the planner's model, want it running with one", w.State.Status, len(got))
+			}
+			has(t, w.does(contract.Planner, "submit_answer", claims("It follows from the slope, with absolute temperatures.", "[1,2]", "The activation energy is 35.09 kJ/mol.", "[4]")), "accepted")
+			text := w.answer().Answer.Text
+			has(t, text, "It follows from the slope, with absolute temperatures. [1][2]", "35.09 kJ/mol. [4]")
+			if w.State.Status != quest.Finished {
+				t.Errorf("after the second answer the quest is %v, want it finished", w.State.Status)
+			}
+			w.Sound()
+		})
+	}
+}

@@ -22,8 +22,10 @@ type Memory struct {
 	// Orders are those of people that nothing was done about yet.
 	Orders []Order `json:",omitempty"`
 	// Failed says that the last sitting did, for Reason, and that it is waited for the next;
-	// Retry is the timer of that, 0 until there is one.
+	// Retry is the timer of that, 0 until there is one. After is how long the model's provider
+	// asked to be left alone, in microseconds, 0 if it said nothing.
 	Failed bool   `json:",omitzero"`
+	After  int64  `json:",omitzero"`
 	Reason string `json:",omitzero"`
 	Retry  uint64 `json:",omitzero"`
 	// Exited says that a command in the background has ended, or a review, and nobody was told.
@@ -52,7 +54,7 @@ func (Society) Begin(s *quest.State, b *event.QuestCreated) quest.Memory {
 		panic(err)
 	}
 	m.Study = study.New(m.Settings.Mode, m.Settings.Anchor, len(m.Settings.Materials) > 0)
-	m.Study.Compares = m.Settings.Reports
+	m.Study.Compares, m.Study.Drops = m.Settings.Reports || m.Settings.Dropped, m.Settings.Dropped
 	m.Study.Paperless = m.Settings.Paper == noPaper
 	r := s.Agent(Reviewer)
 	m.Study.Reviewer = r != nil && r.Mind() == agent.ByModel
@@ -97,6 +99,13 @@ func (m *Memory) Apply(e event.Event) {
 	case *event.SittingEnded:
 		m.Failed, m.Retry, m.Reason = b.Outcome == event.SittingFailed || b.Outcome == event.SittingInterrupted, 0, b.Reason
 		m.done(isNow)
+	case *event.ModelResult:
+		if e.Actor == Researcher {
+			m.After = 0
+			if b.Error != nil {
+				m.After = b.Error.After
+			}
+		}
 	case *event.TimerSet:
 		if b.Purpose == retryTimer {
 			m.Retry = e.Seq

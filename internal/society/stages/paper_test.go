@@ -323,6 +323,34 @@ func TestAReviewOfTheMaterialsIsReadAgainstItsFile(t *testing.T) {
 	})
 }
 
+// A review that came with a message is read against what was sent, and no other file is.
+func TestAReviewOfAMessageIsTheFileThatWasSent(t *testing.T) {
+	t.Parallel()
+	const args = `{"summary":"s","source":"files/7/r.md","points":[{"severity":"major","text":"the data leak","quotes":["the months leak"]}]}`
+	k := writes(t, `{"anchor":"scout","dropped":true,"mode":"copilot","runner":"native"}`)
+	refused(t, k.does("submit_review", args), "nor a file that came with a message")
+	sent := event.RefOf([]byte("1. the months leak"))
+	k.study().Apply(event.Event{Seq: 7, Type: "files.call", Body: &event.FilesCall{Folder: "files/7", Message: 7, Files: []event.FileCopy{{Name: "r.md", Ref: sent}}}})
+	call := all[*event.ReportCall](k.does("submit_review", args))
+	if len(call) != 1 || call[0].Ref == nil || *call[0].Ref != sent {
+		t.Fatalf("the file that was sent is read as %+v", call)
+	}
+	for name, forged := range map[string]*event.ReportCall{
+		"another file":         {Answer: 900, Source: "files/7/r.md", Ref: new(event.RefOf([]byte("else")))},
+		"one of the beginning": {Answer: 900, Source: "files/7/r.md"},
+		"one that nobody sent": {Answer: 900, Source: "files/8/r.md", Ref: &sent},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s is taken for the one that was sent", name)
+				}
+			}()
+			k.study().Apply(event.Event{Seq: 901, Type: "report.call", Body: forged})
+		}()
+	}
+}
+
 // Reviews of before come from the materials: a round of their own. A quest of before did not
 // compare them with their files, and does not when it is replayed.
 func TestReviewsFromMaterials(t *testing.T) {

@@ -319,6 +319,26 @@ func TestAFailedModelIsTriedAgain(t *testing.T) {
 	k.Sound()
 }
 
+// A provider that says when it can be asked again is asked then, and within a day whatever it says; the next failure
+// without a word waits as long as any.
+func TestAFailedModelIsTriedAgainWhenItsProviderSays(t *testing.T) {
+	k := begin(t, "")
+	k.Start()
+	for i, c := range []struct{ says, want int64 }{{2, 2}, {600, 600}, {366 * 24 * 3600, 24 * 3600}, {0, 1800}} {
+		r := questtest.Fails(model.Unavailable)
+		r.Error.After = c.says * 1_000_000
+		got := k.Answer(stages.Researcher, r)
+		if b := all[*event.TimerSet](got); len(b) != 1 || int64(b[0].At-k.Now) != c.want*1_000_000 {
+			t.Fatalf("failure %d, of a provider that says %d s, leads to %q, %+v; want a timer of %d s", i+1, c.says, kinds(got), b, c.want)
+		}
+		k.Sound()
+		k.fires("sitting/retry")
+	}
+	if got := kinds(k.fails()); got != "sitting.ended quest.rested" {
+		t.Errorf("the fifth failure leads to %q: a provider's word is no reason to try for ever", got)
+	}
+}
+
 // A message ends the wait for a model, and mail of a sitting that came to nothing leads the next.
 func TestAMessageEndsTheWaitForAModel(t *testing.T) {
 	k := begin(t, "")

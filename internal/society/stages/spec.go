@@ -16,9 +16,12 @@ import (
 type Settings struct {
 	Anchor string `json:"anchor"`
 	// Ask are the questions that the rules put to people.
-	Ask        []string `json:"ask,omitempty"`
-	Literature string   `json:"literature,omitzero"`
-	Locale     string   `json:"locale,omitzero"`
+	Ask []string `json:"ask,omitempty"`
+	// Dropped says that a review may also be a file that came with a message; a quest of before
+	// says nothing.
+	Dropped    bool   `json:"dropped,omitzero"`
+	Literature string `json:"literature,omitzero"`
+	Locale     string `json:"locale,omitzero"`
 	// Materials are what was there before, by path.
 	Materials []string `json:"materials,omitempty"`
 	Mode      string   `json:"mode"`
@@ -147,7 +150,7 @@ func settingsOf(s *quest.Spec) Settings {
 	text(&set.Paper, keyPaper)
 	text(&set.Routing, keyRouting)
 	set.Ask, set.Materials, set.Skills = list(keyAsk), list(keyMaterials), list(keySkills)
-	set.Reports = len(set.Materials) > 0
+	set.Reports, set.Dropped = len(set.Materials) > 0, true
 	return set
 }
 

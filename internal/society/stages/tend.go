@@ -109,8 +109,12 @@ func queryOf(s *quest.State, mail int) string {
 	return event.Shorten(strings.Join(words, "\n"), maxQuery)
 }
 
-// again waits until a model that failed is tried again. When it has been tried often enough,
-// the quest rests.
+// maxAfter is how long a provider is left alone at most because it asks for that: one that names
+// a year means something else.
+const maxAfter = event.Time(24 * 3600 * 1_000_000)
+
+// again waits until a model that failed is tried again: when its provider says, or after a time
+// that grows. When it has been tried often enough, the quest rests.
 func again(m *Memory, e event.Event) []event.Draft {
 	if m.Retry != 0 {
 		return nil
@@ -118,6 +122,9 @@ func again(m *Memory, e event.Event) []event.Draft {
 	wait, ok := m.Study.Delay()
 	if !ok {
 		return one(e, "core", &event.QuestRested{Kind: event.RestModel, Reason: event.Shorten(fmt.Sprintf("The model failed %d times in a row, the last time with: %s", m.Study.Failures, m.Reason), 2000)})
+	}
+	if wait > 0 && m.After > 0 {
+		wait = min(event.Time(m.After), maxAfter)
 	}
 	return one(e, "core", &event.TimerSet{At: e.Time + wait, Purpose: retryTimer})
 }

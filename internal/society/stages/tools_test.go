@@ -214,6 +214,23 @@ func TestComplete(t *testing.T) {
 		}
 		k.Sound()
 	})
+	t.Run("AMessageTakesItUpAgain", func(t *testing.T) {
+		t.Parallel()
+		k := begin(t, final, own()...)
+		k.Start()
+		k.does("complete", `{"answer":"42"}`)
+		if got := k.message("And in binary?"); len(got) != 0 || !k.State.Wakes() || len(k.State.Mail) != 1 {
+			t.Fatalf("a message to a finished study leads to %q, and it wakes: %v", kinds(got), k.State.Wakes())
+		}
+		got := k.Take("person", &event.QuestResumed{})
+		if b := all[*event.SittingBegun](got); len(b) != 1 || len(b[0].Mail) != 1 || k.State.Status != quest.Running {
+			t.Fatalf("it goes on with %q as %s", kinds(got), k.State.Status)
+		}
+		if k.does("complete", `{"answer":"101010"}`); k.State.Status != quest.Finished || k.State.Answer.Text != "101010" {
+			t.Errorf("the second answer leaves it %s with %+v", k.State.Status, k.State.Answer)
+		}
+		k.Sound()
+	})
 	t.Run("APersonIsAskedFirst", func(t *testing.T) {
 		t.Parallel()
 		k := begin(t, `{"anchor":"finalize","mode":"copilot","runner":"native","ask":["finish"]}`, own()...)

@@ -300,10 +300,12 @@ func (c *using) review() []event.Draft {
 			return c.wrong("There is no paper before you.")
 		}
 		b.Paper, b.Round, b.Source = r.Paper, r.Round, study.SourceReviewer
-	} else if !c.isMaterial(x.Source) {
+	} else if sent := c.study.Sent(x.Source); sent == nil && c.study.Drops && !c.isMaterial(x.Source) {
+		return c.wrong("%s is none of the quest's materials, nor a file that came with a message: source is the file that the review stands in, as it is called in your home, such as files/12/report.pdf.", paper.Quote(event.Shorten(x.Source, 100)))
+	} else if sent == nil && !c.isMaterial(x.Source) {
 		return c.wrong("%s is none of the quest's materials: source is the file there that the review stands in.", paper.Quote(event.Shorten(x.Source, 100)))
 	}
-	call := &event.ReportCall{Answer: c.place.Answer, Part: c.place.Part, Points: int64(len(x.Points)), Source: x.Source}
+	call := &event.ReportCall{Answer: c.place.Answer, Part: c.place.Part, Points: int64(len(x.Points)), Ref: c.study.Sent(x.Source), Source: x.Source}
 	for i, p := range x.Points {
 		b.Points = append(b.Points, event.ReviewPoint{Number: int64(len(c.study.Points) + i + 1), Severity: p.Severity, Text: strings.TrimSpace(p.Text)})
 		for _, q := range p.Quotes {

@@ -120,6 +120,9 @@ func (Society) About() string {
 	return "a maker of pages or programs, which run only when they have passed; judges; predictions before what is seen; see docs/world.md"
 }
 
+// Profile implements quest.Profiled: each kind of world has one, of its name.
+func (Society) Profile(s *quest.Spec) string { return settingsOf(s).Kind }
+
 // Keys implements quest.Keyed.
 func (Society) Keys() []quest.Key { return keys }
 

@@ -1,6 +1,7 @@
 package world_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -66,6 +67,29 @@ func TestWhatAnAuthorSays(t *testing.T) {
 		if _, err := specOf(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
+	}
+}
+
+// TestConstraintsThatAreNotProved: threads of which nobody could look at every state are refused, and
+// it says that nothing was found wrong, and nothing proved. A trap that lies deep is found.
+func TestConstraintsThatAreNotProved(t *testing.T) {
+	t.Parallel()
+	thread := func(name, wait string, n int, last string) string {
+		return "  - name: " + name + "\n    steps:\n" + strings.Repeat("      - wait: "+wait+"\n", n) + last
+	}
+	trap := thread("deep", "{type: lever}", 40, "      - block: {type: structure, reason: never again}\n")
+	if _, err := specOf("constraints:\n" + trap); err == nil || !strings.Contains(err.Error(), "no structure can pass from some point on") {
+		t.Errorf("a trap behind forty levers: got %v, want that it is found", err)
+	}
+	var many strings.Builder
+	for i, kind := range []string{"{type: object}", "{type: channel}", "{type: lever}", "{type: loop}", "{type: block}"} {
+		many.WriteString(thread(fmt.Sprint("t", i), kind, 8, "      - wait: {type: structure}\n"))
+	}
+	if _, err := specOf("constraints:\n" + many.String()); err == nil || !strings.Contains(err.Error(), "it is not proved that a structure can always pass") {
+		t.Errorf("threads with %d states: got %v, want that nothing is proved", 8*8*8*8*8, err)
+	}
+	if _, err := specOf(readable); err != nil {
+		t.Errorf("a thread that can be looked through: got %v, want it accepted", err)
 	}
 }
 

@@ -30,6 +30,8 @@ var (
 	_ quest.Cast      = Society{}
 	_ quest.Sampler   = Society{}
 	_ quest.Keyed     = Society{}
+	_ quest.Proposer  = Society{}
+	_ quest.Profiled  = Society{}
 	_ quest.Listener  = Society{}
 	_ quest.Landlord  = Society{}
 	_ quest.Producer  = Society{}
@@ -46,6 +48,9 @@ func (Society) Traits() quest.Traits { return quest.Traits{Couples: true, Comput
 
 // Policies implements quest.Society.
 func (Society) Policies() []behavior.Thread { return policies() }
+
+// Proposals implements quest.Proposer: what is looked at, and what is tried.
+func (Society) Proposals() []event.Type { return []event.Type{"analysis.call", "world.call"} }
 
 // Texts implements quest.Society.
 func (Society) Texts() []event.NamedText { return texts }

@@ -66,7 +66,7 @@ export async function getBytes(path: string, signal?: AbortSignal): Promise<Arra
   return (await ask(path, { signal, headers: { Accept: '*/*' } })).arrayBuffer()
 }
 
-async function send<T>(method: string, path: string, body?: unknown): Promise<T> {
+export async function send<T>(method: string, path: string, body?: unknown): Promise<T> {
   const response = await ask(path, {
     method,
     headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
@@ -90,6 +90,14 @@ export const orderTask = (quest: string, task: string, order: t.TaskOrder) =>
   send<t.Posted>('POST', questPath(quest, `/tasks/${encodeURIComponent(task)}/orders`), order)
 export const saveDocument = (quest: string, document: string, saved: t.SavedDocument) =>
   send<t.Posted>('POST', questPath(quest, `/documents/${encodeURIComponent(document)}`), saved)
+
+export const validateStudy = (study: t.NewStudy) => send<t.StudyValidation>('POST', '/validate-study', study)
+export const makeStudy = (study: t.NewStudy) => send<t.StudyView>('POST', '/studies', study)
+export const controlStudy = (study: string, action: t.StudyOrder['action']) =>
+  send<t.StudyView>('POST', studyPath(study, '/control'), { action })
+export const studyPath = (study: string, rest = '') => `/studies/${encodeURIComponent(study)}${rest}`
+/** studyCSV is where a browser fetches the table of a study by itself. */
+export const studyCSV = (study: string) => `/api${studyPath(study, '/csv')}${query({ key: key() })}`
 
 /** query makes ?a=b of what is set. */
 export function query(values: Record<string, string | number | boolean | undefined>): string {

@@ -131,6 +131,8 @@ export type Summary = {
   }
   activity: Spark
   verdict?: Verdict
+  /** the first line of what is asked, absent if it is too long to be kept at hand */
+  question?: string
 }
 
 /** What an agent is doing now. */
@@ -505,6 +507,17 @@ export type Detail = {
   team: Array<Agent>
   /** those that wait for a person's answer, the oldest first */
   questions: Array<Question>
+  /** the ways in which the society can work; none, if it has one alone */
+  modes: Array<{
+    /** what control is told */
+    id: string
+    name: string
+    about?: string
+  }>
+  /** the one in which it does */
+  mode?: string
+  /** how many things agents have noted with what they are part of; absent if there are none */
+  related?: number
   warnings: Array<string>
   policies: Array<{
     name: string
@@ -528,6 +541,9 @@ export type Detail = {
   /** there if the quest was imported */
   imported?: ImportedQuest
   verdict?: Verdict
+  conclusion?: Conclusion
+  /** the first line of what is asked, absent if it is too long to be kept at hand */
+  question?: string
 }
 
 /** A line of the ledger, to the byte. The bodies are described in docs/events.md. */
@@ -625,6 +641,8 @@ export type Timeline = {
   seqs?: Array<Seq>
   /** there are more than seqs lists */
   truncated?: boolean
+  /** with joined: for each seq, how much later the event stands that ends this call; 0 for none */
+  ends?: Array<number>
 }
 
 /** How often something occurs in the whole quest. */
@@ -656,6 +674,8 @@ export type Paper = {
   best: boolean
   /** the claims that its output does not hold */
   missing?: Array<string>
+  /** what it claims, in a line; absent if its author named no claims */
+  value?: string
 }
 
 export type Papers = {
@@ -818,11 +838,14 @@ export type Node = {
   agent?: string
   /** event it came with */
   seq: number
+  time: Time
   /** event that last changed it */
   last: number
   /** its status now */
   status?: string
   ref?: PaperRef
+  /** the answer that it gives, the same text for all that give the same */
+  says?: string
   /** a sentence or two */
   detail?: string
   changes: Array<{
@@ -978,6 +1001,18 @@ export type Options = {
   programs: Array<string>
   /** a model that needs no key */
   demo_model: string
+  /** models to choose from, those whose keys are there first; only for those who may make quests */
+  models: Array<{
+    name: string
+    /** its key is there, or it needs none */
+    ready: boolean
+    /** the variable that holds its key */
+    key?: string
+    /** dollars for a million tokens that it reads */
+    input_usd?: string
+    /** the same for those that it writes */
+    output_usd?: string
+  }>
 }
 
 export type EventTypes = {
@@ -1019,6 +1054,12 @@ export type Validation = {
   society?: string
   /** the spec as a quest.yaml */
   yaml?: string
+  /** what it will cost by what such quests took in this home; not there if it costs nothing */
+  estimate?: {
+    known: boolean
+    /** how much, and what that rests on */
+    words: string
+  }
 }
 
 /** An order. */
@@ -1432,13 +1473,25 @@ export type ImportedQuest = {
 }
 
 export type Checked = {
-  /** unchanged (verify) or identical (replay), if all holds */
-  verdict: 'unchanged' | 'identical' | 'differs'
+  /** consistent (verify) or identical (replay), if all holds */
+  verdict: 'consistent' | 'identical' | 'differs'
   quest: string
   events: number
   inputs: number
   derived: number
   blobs: number
+  /** the hash of the last event */
+  head: string
+  /** of verify: the calls of tools that give the same on every machine, which are always run again */
+  again?: {
+    same: number
+    different: number
+    not_checkable: number
+    /** those that are not the same */
+    calls: Array<Executed>
+  }
+  /** of verify: whose word the rest is, which is neither derived nor was made again */
+  words?: Array<Word>
   /** what could not be checked here, or nobody vouches for */
   notes?: Array<string>
   /** the first thing that does not hold */
@@ -1450,6 +1503,160 @@ export type Checked = {
     recorded?: string
     computed?: string
   }
+  /** of verify: what checkpoints say */
+  proof?: Proof
+}
+
+export type NewJob = {
+  kind: 'verify' | 'replay' | 'export'
+}
+
+export type Job = {
+  id: string
+  kind: 'verify' | 'replay' | 'export' | 'import'
+  /** of an import: when it is done */
+  quest?: Name
+  /** the study that is exported */
+  study?: Name
+  /** receiving: of an import, its crate comes in; ended: somebody ended it, or the server */
+  state: 'receiving' | 'waiting' | 'running' | 'done' | 'failed' | 'ended'
+  /** how far it is */
+  done: number
+  /** of how many; 0 as long as nobody knows */
+  of: number
+  unit: 'events' | 'bytes'
+  started: Time
+  over?: Time
+  checked?: Checked
+  /** of an export that is done: GET /api/jobs/{job}/crate */
+  crate?: {
+    /** a name for the file */
+    name: string
+    bytes: number
+    /** of the file */
+    sha256: string
+  }
+  /** why it failed */
+  error?: {
+    /** one of those of errors, or failed */
+    code: string
+    /** what was wrong, and what can be done */
+    message: string
+  }
+}
+
+export type Jobs = {
+  jobs: Array<Job>
+}
+
+/** one word for a checkpoint */
+export type Mark = {
+  /** the name of the key, or of the authority */
+  by: string
+  /** the short number of the key */
+  key?: string
+  time?: Time
+  state: 'known' | 'unknown' | 'wrong' | 'revoked'
+  why?: string
+}
+
+export type JudgedCheckpoint = {
+  origin: string
+  /** of how many events */
+  size: number
+  root: string
+  holds: boolean
+  /** what does not hold */
+  why?: string
+  signed?: Array<Mark>
+  witnessed?: Array<Mark>
+  stamped?: Array<Mark>
+}
+
+/** what checkpoints say of a quest, by the keys and witnesses that this home believes */
+export type Proof = {
+  /** in one line */
+  words: string
+  events: number
+  /** of the tree over the events */
+  root: string
+  /** the last 100; all were judged */
+  checkpoints: Array<JudgedCheckpoint>
+  /** the last that holds and a known key signed */
+  last?: JudgedCheckpoint
+  /** the last that holds and somebody other than the owner had seen */
+  bound?: JudgedCheckpoint
+  /** the first that does not hold */
+  broken?: JudgedCheckpoint
+  unreadable?: Array<string>
+  /** what should hold and does not */
+  missing?: Array<string>
+}
+
+export type QuestRecord = {
+  quest: Name
+  events: number
+  /** the hash of the last event */
+  head: string
+  /** what the checkpoints are worth, in one line */
+  words: string
+  /** who signed the last checkpoint that holds */
+  signed?: {
+    by: Array<string>
+    /** of how many events, from the first on */
+    events: number
+  }
+  /** who besides the owner saw the last checkpoint that holds and that somebody saw */
+  seen?: {
+    by: Array<string>
+    /** of how many events, from the first on */
+    events: number
+    /** when they had seen it, by their word */
+    time?: Time
+  }
+  /** how many witnesses are among them */
+  witnesses: number
+  /** checkpoints that do not hold */
+  missing?: Array<string>
+  /** the last check by a job of a server of this home, absent if there was none */
+  checked?: {
+    verdict: 'consistent' | 'identical' | 'differs'
+    events: number
+    head: string
+    time: Time
+    /** every derived event was derived again, identical */
+    replayed: boolean
+    /** calls of tools that came out otherwise */
+    different: number
+    /** calls of tools that cannot be run again */
+    not_checkable: number
+    /** the first thing that does not hold */
+    wrong?: string
+  }
+  /** the command by which whoever gets the quest checks that it has this head */
+  cite: string
+}
+
+/** A call that was run again, or could not be. */
+export type Executed = {
+  seq: number
+  actor: string
+  kind: string
+  what: string
+  status: 'same' | 'different' | 'not checkable'
+  why?: string
+}
+
+/** What rests on the word of one party. */
+export type Word = {
+  kind: 'model' | 'person' | 'server' | 'agent' | 'machine'
+  /** the model, the person, the MCP server or the outside agent; the machine that ran the quest has no name */
+  who?: string
+  events: number
+  /** what the provider calls the requests by; the first thousand */
+  requests?: Array<string>
+  /** how many of the events have such an id */
+  named?: number
 }
 
 /** A text: in the answer if it is short, else in a blob. */
@@ -2482,4 +2689,302 @@ export type Sight = {
   /** console, dialogs and requests */
   lines: Array<string>
   files: Array<string>
+}
+
+export type Relations = {
+  /** each below what it is part of */
+  nodes: Array<{
+    id: string
+    type: string
+    description: string
+    status: 'pending' | 'in_progress' | 'done' | 'failed'
+    parents?: Array<string>
+    /** how deep it stands */
+    depth: number
+  }>
+}
+
+/** What stands behind a quest's answer: who says so and who says otherwise, what programs printed, how it came about. The value is the verdict's. */
+export type Conclusion = {
+  /** who agrees, in words */
+  said: string
+  /** what programs say to it, in words */
+  printed?: string
+  /** what same and of count in the history */
+  counts?: 'papers' | 'claims'
+  others: Array<{
+    value: string
+    papers: number
+    ref: PaperRef
+  }>
+  /** papers that say so, the best first */
+  carriers: Array<Paper>
+  /** how many of them are left out */
+  more_carriers?: number
+  claims: Array<{
+    claim: number
+    text: string
+    by: string
+    status: 'made' | 'stands' | 'undecided' | 'defeated' | 'retracted'
+    sources: number
+    doubts: number
+    open_doubts: number
+  }>
+  /** of an agent that works alone, the latest first */
+  checks: Array<{
+    seq: Seq
+    tool: string
+    /** its first line */
+    output: string
+    holds?: 'yes' | 'no' | 'failed'
+  }>
+  history: Array<{
+    seq: Seq
+    time: Time
+    value: string
+    /** how many say so */
+    same: number
+    /** of how many */
+    of: number
+    votes: number
+    published: number
+    submitted: number
+    rejected: number
+  }>
+}
+
+/** Who did what when, in a stretch of a quest's time. Times are in microseconds after the first event. */
+export type Lanes = {
+  head: number
+  start: Time
+  /** how long the quest has taken so far */
+  long_us: number
+  from_us: number
+  to_us: number
+  /** the first event of the stretch */
+  first: number
+  /** its last event */
+  last: number
+  lanes: Array<{
+    actor: string
+    bars: Array<{
+      kind: 'thinking' | 'reviewing' | 'tools'
+      from_us: number
+      to_us: number
+      seq: Seq
+      /** how many were put together, of which seq is the first */
+      count: number
+    }>
+    marks: Array<{
+      kind: 'paper' | 'published' | 'rejected' | 'review' | 'vote' | 'refused' | 'claim' | 'challenge' | 'asked' | 'message' | 'answer' | 'failed'
+      at_us: number
+      seq: Seq
+      count: number
+    }>
+  }>
+}
+
+/** The events of a quest that somebody who comes back wants to see first. */
+export type Feed = {
+  head: number
+  /** how many there are in the whole ledger */
+  all: number
+  items: Array<{
+    seq: Seq
+    time: Time
+    actor: string
+    /** why it is of interest */
+    what: 'published' | 'accepted' | 'rejected' | 'voted' | 'judged' | 'refused' | 'failed' | 'asked' | 'answered' | 'limit' | 'rested' | 'parked' | 'moved'
+    /** the thing that it is about, as the society names it: a paper, a task */
+    of?: string
+    /** what it says to people, in one line that is safe to show */
+    line: string
+  }>
+}
+
+/** A study at a glance. */
+export type StudyOutline = {
+  study: Name
+  question: string
+  /** running while somebody conducts it, finished once all its quests are over, else open */
+  state: 'open' | 'running' | 'finished'
+  models: Array<string>
+  seeds: Array<string>
+  /** their labels */
+  societies: Array<string>
+  /** how many quests are under way at once */
+  parallel: number
+  /** no call under way can pass a quest's share either */
+  strict: boolean
+  /** how many quests it has */
+  cells: number
+  /** of how many it is known what came of them */
+  observed: number
+  /** how many of those have an answer */
+  answered: number
+  budget_usd: USD
+  /** what quests got of it so far */
+  allotted_usd: USD
+  /** what those have cost that are over, at least if unpriced_calls is not 0 */
+  cost_usd: USD
+  unpriced_calls: number
+  created: Time
+  updated: Time
+  events: number
+  hash: Hash
+  /** the most frequent first */
+  answers: Array<{
+    answer: string
+    /** the cells that give it */
+    cells: Array<number>
+  }>
+  /** what all its quests have cost so far, those under way included */
+  spent_usd: USD
+  /** what each of them may cost */
+  share_usd: USD
+  /** this server conducts it */
+  held_here: boolean
+  /** why it last did not go on here */
+  trouble?: string
+}
+
+/** A cell: one combination of model, seed and society, and the quest that it becomes. */
+export type StudyRow = {
+  /** from 1 on */
+  cell: number
+  /** its label */
+  society: string
+  model: string
+  seed: string
+  quest: Name
+  /** waiting without money, open with it, then what came of the quest: finished, no-agreement, budget, stopped, failed, refused */
+  state: string
+  /** in a line */
+  answer: string
+  /** the answer is one that nobody decided on */
+  candidate?: boolean
+  /** the number of its answer among those of the study, 0 for none */
+  group: number
+  /** how many cells give that answer */
+  same: number
+  /** who agrees within the quest */
+  agree: string
+  /** how sure that makes it */
+  sure: string
+  allotted_usd: USD
+  /** so far, if the quest is under way; at least that, if unpriced_calls is not 0 */
+  cost_usd: USD
+  unpriced_calls: number
+  seconds: number
+  tokens: number
+  turns: number
+  events: number
+  /** why it came to rest */
+  reason: string
+  /** how the quest stands, as its status says; not there while there is none */
+  standing?: string
+  /** how many of an open cell's quest wait for an answer */
+  open_questions?: number
+}
+
+/** A study with its table. */
+export type StudyView = {
+  study: Name
+  question: string
+  /** running while somebody conducts it, finished once all its quests are over, else open */
+  state: 'open' | 'running' | 'finished'
+  models: Array<string>
+  seeds: Array<string>
+  /** their labels */
+  societies: Array<string>
+  /** how many quests are under way at once */
+  parallel: number
+  /** no call under way can pass a quest's share either */
+  strict: boolean
+  /** how many quests it has */
+  cells: number
+  /** of how many it is known what came of them */
+  observed: number
+  /** how many of those have an answer */
+  answered: number
+  budget_usd: USD
+  /** what quests got of it so far */
+  allotted_usd: USD
+  /** what those have cost that are over, at least if unpriced_calls is not 0 */
+  cost_usd: USD
+  unpriced_calls: number
+  created: Time
+  updated: Time
+  events: number
+  hash: Hash
+  /** the most frequent first */
+  answers: Array<{
+    answer: string
+    /** the cells that give it */
+    cells: Array<number>
+  }>
+  /** what all its quests have cost so far, those under way included */
+  spent_usd: USD
+  /** what each of them may cost */
+  share_usd: USD
+  /** this server conducts it */
+  held_here: boolean
+  /** why it last did not go on here */
+  trouble?: string
+  rows: Array<StudyRow>
+}
+
+export type Studies = {
+  studies: Array<StudyOutline>
+}
+
+export type NewArm = {
+  society: string
+  /** what the table calls it; its society if it is missing */
+  label?: string
+  /** how many it has */
+  agents?: number
+  /** what the quest.yaml of such quests says besides */
+  quest?: Record<string, unknown>
+}
+
+/** What a study is made of (docs/studies.md): each model with each seed and each society becomes a quest, 500 at most. */
+export type NewStudy = {
+  /** 1 to 56 of a-z, 0-9 and -, beginning with a letter or a digit */
+  name?: string
+  question?: string
+  models?: Array<string>
+  /** numbers, or ranges such as 1..3; 1 if it is missing */
+  seeds?: Array<string>
+  /** solo if it is missing */
+  societies?: Array<NewArm>
+  /** US dollars, for all quests together */
+  budget_usd?: string | number
+  /** how many quests are under way at once, from 1 to 16 */
+  parallel?: number
+  /** what every quest.yaml says besides */
+  quest?: Record<string, unknown>
+  /** run it at once */
+  start?: boolean
+}
+
+export type StudyOrder = {
+  action: 'start' | 'stop'
+}
+
+export type StudyValidation = {
+  valid: boolean
+  errors: Array<FieldError>
+  /** how many quests it would have */
+  cells: number
+  /** what each may cost */
+  share_usd: USD
+  /** no call under way could pass that either */
+  strict: boolean
+  /** what it will cost by what such quests took in this home; not there if it costs nothing */
+  estimate?: {
+    known: boolean
+    /** how much, and what that rests on */
+    words: string
+  }
 }

@@ -9,6 +9,7 @@ const Tasks = lazy(() => import('../pages/tasks/page'))
 export const architect: Society = {
   tabs: [{ path: 'tasks', label: 'Tasks', page: ({ name, query }) => <Tasks name={name} query={query} /> }],
   word: paperWords,
+  thing: (quest, task) => questLink(quest, 'tasks', { task }),
   beside: (quest) => <a className="small" href={questLink(quest.name, 'tasks')}>its tasks</a>,
   fields: [],
   question: 'problem',

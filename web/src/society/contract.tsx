@@ -18,5 +18,6 @@ export const contract: Society = {
   fact: ({ contract: net }) => net && ['audit', net.round > 1 ? `${net.audit}, round ${net.round}` : net.audit],
   fields: [{ name: 'audit', label: 'Audit', values: (options) => options.audits }],
   question: 'task',
-  small: ['bid', 'award'],
+  small: ['award'],
+  marks: { bid: 'bids' },
 }

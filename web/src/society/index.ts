@@ -24,3 +24,6 @@ export const fieldNames: string[] = [...new Set(all.flatMap((s) => [s.question, 
 
 /** smallKinds are the kinds of nodes that need little room on a canvas. */
 export const smallKinds: ReadonlySet<string> = new Set(['agent', 'person', ...all.flatMap((s) => s.small)])
+
+/** markKinds are the kinds of nodes that are marks on others, with the kind of the edge that leads there. */
+export const markKinds: ReadonlyMap<string, string> = new Map(all.flatMap((s) => Object.entries(s.marks ?? {})))

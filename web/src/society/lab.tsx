@@ -1,5 +1,6 @@
 import { lazy } from 'react'
 import { paperWords } from '../pages/quest/links'
+import { questLink } from '../route'
 import type { Society } from './society'
 import { solo } from './solo'
 
@@ -15,6 +16,7 @@ export const lab: Society = {
     page: ({ name, id, query }) => (id ? <Paper key={id} name={name} id={id} /> : <Papers name={name} query={query} />),
   }],
   word: paperWords,
+  thing: (quest, ref) => questLink(quest, `papers/${ref}`),
   fact: (quest) => quest.lab && ['review', `${quest.lab.reviewers} reviewers, ${quest.lab.decision}`],
   fields: [
     { name: 'agents', label: 'Agents' },
@@ -23,5 +25,6 @@ export const lab: Society = {
     ...solo.fields,
   ],
   question: 'problem',
-  small: ['review'],
+  small: [],
+  marks: { review: 'reviews' },
 }

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { Detail, Options } from '../api/types'
+import type { Detail, Edge, Options } from '../api/types'
 import type { Context } from '../text/markdown'
 
 /** What a page of a quest is asked to show: the rest of its address. */
@@ -32,6 +32,8 @@ export type Society = {
   canvas?: (asked: Asked) => ReactNode
   /** word makes what an answer refers to into links. */
   word: (quest: string) => Context['word']
+  /** thing is where one reads more of what an event is about, as the server names it. */
+  thing?: (quest: string, of: string) => string
   /** beside stands beside the heading of an answer. */
   beside?: (quest: Detail) => ReactNode
   /** fact is how the society works: what it is called, and what it is. */
@@ -41,4 +43,8 @@ export type Society = {
   question: string
   /** small are the kinds of nodes that need little room on the canvas. */
   small: string[]
+  /** marks are the kinds of nodes that are drawn as marks on another, by the edge that leads there. */
+  marks?: Record<string, Edge['kind']>
+  /** bare says that nothing is joined with anything: there is no canvas. */
+  bare?: boolean
 }

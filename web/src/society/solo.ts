@@ -8,4 +8,5 @@ export const solo: Society = {
   fields: [{ name: 'profile', label: 'Profile', hint: 'what the agents are good at', values: (options) => options.profiles.map((p) => p.name) }],
   question: 'problem',
   small: [],
+  bare: true,
 }

@@ -9,6 +9,7 @@ const Attempts = lazy(() => import('../pages/attempts/page'))
 export const world: Society = {
   tabs: [{ path: 'attempts', label: 'Attempts', page: ({ name, query }) => <Attempts name={name} query={query} /> }],
   word: paperWords,
+  thing: (quest, attempt) => questLink(quest, 'attempts', { attempt: attempt.replace(/\D/g, '') }),
   beside: (quest) => <a className="small" href={questLink(quest.name, 'attempts')}>its attempts</a>,
   fields: [],
   question: 'problem',

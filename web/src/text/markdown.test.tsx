@@ -37,6 +37,24 @@ describe('Markdown', () => {
     expect(flat('\u001b[31mred\u001b[0m\u0007\r\n\tnext\rover\u009b2J\u007f')).toBe('⟦ESC⟧[31mred⟦ESC⟧[0m⟦BEL⟧\r\n\tnext⟦CR⟧over⟦C1⟧2J⟦DEL⟧')
     expect(html('a\u001b[2Jb')).toContain('>ESC<')
   })
+  it('makes what cannot be seen visible', () => {
+    expect(flat('a\u200bb\ufeffc\u2060d')).toBe('a⟦ZWSP⟧b⟦BOM⟧c⟦WJ⟧d')
+    expect(flat('pay\u{e0061}pal \ue000')).toBe('pay⟦U+E0061⟧pal ⟦U+E000⟧')
+    expect(flat('\ud800')).toBe('⟦U+D800⟧')
+    expect(html('pass\u200bword')).toContain('title="a character that cannot be seen"')
+  })
+  it('leaves what shapes writing, and shows it where it only makes two names look the same', () => {
+    for (const text of ['می\u200cخواهم', 'क्\u200dष', '❤\ufe0f\u200d🔥', '👩\u200d👩\u200d👧', 'plain', 'naïve', 'Ἀθῆναι']) expect(flat(text)).toBe(text)
+    expect(flat('ad\u200cmin \u200dx б\u200dв')).toBe('ad⟦ZWNJ⟧min ⟦ZWJ⟧x б⟦ZWJ⟧в')
+    expect(flat('❤\u200d\u200d\u200d')).toBe('❤\u200d\u200d⟦ZWJ⟧')
+  })
+  it('is quick with whatever is written to make it slow', () => {
+    for (const text of ['\u0301'.repeat(100_000) + '\u200d', '\u200d'.repeat(100_000), '❤' + '\u0301\u200d'.repeat(50_000)]) {
+      const begun = performance.now()
+      flat(text)
+      expect(performance.now() - begun).toBeLessThan(5000)
+    }
+  })
   it('does not make an element of each of very many marks', () => {
     expect(renderToStaticMarkup(<>{visible('\u202e'.repeat(60_000))}</>)).not.toContain('<span')
     expect(renderToStaticMarkup(<>{visible('a\u202e'.repeat(1000))}</>).match(/<span/g)).toHaveLength(1000)

@@ -26,7 +26,7 @@ const deepest = 40
 export const Markdown = memo(function Markdown({ text, context }: { text: string; context?: Context }) {
   const root = useTree(text)
   if (root === null) return <pre className="pre">{visible(text)}</pre>
-  if (!root) return <p className="prose unparsed">{visible(text)}</p>
+  if (!root) return <p className="prose unparsed bulk">{visible(text)}</p>
   return (
     <AsText text={text} key={text}>
       <Tree root={root} context={context} />
@@ -105,7 +105,7 @@ function show(node: Nodes, s: Setting, depth: number, key: string): ReactNode {
     case 'emphasis': return <em key={key}>{inner()}</em>
     case 'strong': return <strong key={key}>{inner()}</strong>
     case 'delete': return <del key={key}>{inner()}</del>
-    case 'inlineCode': return <code key={key}>{words(node.value, s, key)}</code>
+    case 'inlineCode': return <code key={key} className={node.value.length > 5000 ? 'bulk' : undefined}>{words(node.value, s, key)}</code>
     case 'code': return <Code key={key} text={node.value} language={node.lang ?? ''} />
     case 'blockquote': return <blockquote key={key}>{inner()}</blockquote>
     case 'break': return <br key={key} />

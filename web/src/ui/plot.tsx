@@ -1,7 +1,9 @@
-import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from 'react'
+import { useId, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from 'react'
 import { flat, visible } from '../text/plain'
+import './chart.css'
 import './plot.css'
 import { digits, figure, linear, nearest } from './scale'
+import { useWidth } from './width'
 
 /** A Shape says how sure a point is: none of them needs a colour. */
 export type Shape = 'full' | 'hollow' | 'cross' | 'square'
@@ -99,20 +101,6 @@ export function Plot({ label, unit, better, points, level, high = 220, means }: 
   )
 }
 
-function useWidth(box: React.RefObject<HTMLDivElement | null>): number {
-  const [wide, setWide] = useState(0)
-  useLayoutEffect(() => {
-    const element = box.current
-    if (!element) return
-    const measure = () => setWide(element.clientWidth)
-    measure()
-    const watch = new ResizeObserver(measure)
-    watch.observe(element)
-    return () => watch.disconnect()
-  }, [box])
-  return wide
-}
-
 // The level is a broken line, what is within its tolerance is hatched.
 type Held = { base: { value: number; room: number }; name: string; y: (v: number) => number; wide: number; hatch: string; taken: [number, number][] }
 
@@ -124,12 +112,14 @@ function Against({ base, name, y, wide, hatch, taken }: Held) {
   const free = ([x, baseline]: [number, number]) => !taken.some(([px, py]) => px > x - 14 && px < x + long + 14 && py > baseline - 26 && py < baseline + 14)
   const spots: [number, number][] = [over - 5, under + 14].flatMap((at) => [wide - right - long, left + 4].map((x): [number, number] => [x, at]))
   const [x, at] = spots.find(free) ?? [wide - right - long, over - 5]
+  // How long the name is was reckoned. At the end of the line it ends with it, however long it is.
+  const ends = x > left + 4
   return (
     <>
       {base.room > 0 && <rect className="band" x={left} width={Math.max(0, wide - left - right)} y={over} height={Math.max(1, under - over)}
         fill={`url(#${hatch})`} />}
       <line className="level" x1={left} x2={wide - right} y1={y(base.value)} y2={y(base.value)} />
-      <text className="level-name" x={x} y={at}>{flat(name)}</text>
+      <text className="level-name" x={ends ? wide - right : x} y={at} textAnchor={ends ? 'end' : 'start'}>{flat(name)}</text>
     </>
   )
 }

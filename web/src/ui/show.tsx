@@ -73,6 +73,11 @@ export const Held = ({ quest }: { quest: Pick<Summary, 'held' | 'running'> }) =>
   quest.held && !quest.running ? <span className="badge">held by a process</span> : null
 )
 
+/** Away says that agents of a quest wait for a provider: nothing else gives a quest that runs a reason. */
+export const Away = ({ quest }: { quest: Pick<Summary, 'status' | 'reason'> }) => (
+  quest.status === 'running' && quest.reason ? <span className="badge warn" title={quest.reason}>waits for a provider</span> : null
+)
+
 /** Asked says how many questions are open, nothing if none is. */
 export const Asked = ({ open }: { open: number }) => (open > 0 ? <span className="badge asks">{questions(open)}</span> : null)
 

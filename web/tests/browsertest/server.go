@@ -32,11 +32,18 @@ func Build(root, dir string) (string, error) {
 }
 
 // Home is a folder with quests, and the program that works on it.
-type Home struct{ Bin, Dir string }
+type Home struct {
+	Bin, Dir string
+	// Passphrase is of its key, if it has one.
+	Passphrase string
+}
 
 func (h Home) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(h.Bin, args...)
 	cmd.Env = append(os.Environ(), "LYCEUM_HOME="+h.Dir)
+	if h.Passphrase != "" {
+		cmd.Env = append(cmd.Env, "LYCEUM_KEY_PASSPHRASE="+h.Passphrase)
+	}
 	return cmd
 }
 

@@ -23,7 +23,7 @@ import (
 )
 
 // Patience is how long a test waits for what must happen.
-const Patience = 90 * time.Second
+const Patience = 4 * time.Minute
 
 // before runs in front of all of the page's own: it keeps what a page cannot be asked
 // for later, the numbers that its streams brought above all. ask gets something of the API as
@@ -47,9 +47,10 @@ type Tab struct {
 
 	mu    sync.Mutex
 	wrong []string
-	// Received are the bytes that answers had on the wire, headers left out.
-	received int64
-	policy   string
+	// received are the bytes that answers had on the wire, headers left out; those of fonts apart.
+	received, letters int64
+	fonts             map[network.RequestID]bool
+	policy            string
 }
 
 // Tab opens a server's page in a tab of its own, which the test's end closes.
@@ -61,7 +62,7 @@ func (b *Browser) Tab(t testing.TB, s *Server) *Tab {
 	}
 	ctx, stop := context.WithTimeout(ctx, 6*Patience)
 	t.Cleanup(func() { stop(); cancel() })
-	tab := &Tab{Ctx: ctx, t: t, base: s.Base}
+	tab := &Tab{Ctx: ctx, t: t, base: s.Base, fonts: map[network.RequestID]bool{}}
 	chromedp.ListenTarget(ctx, tab.hear)
 	// The first run attaches the tab for as long as its context lives: not for one step.
 	if err := chromedp.Run(ctx); err != nil {
@@ -85,7 +86,7 @@ func (tab *Tab) Beside(place, script string) *Tab {
 	}
 	ctx, cancel := chromedp.NewContext(tab.Ctx, chromedp.WithExistingBrowserContext(info.BrowserContextID))
 	tab.t.Cleanup(cancel)
-	other := &Tab{Ctx: ctx, t: tab.t, base: tab.base}
+	other := &Tab{Ctx: ctx, t: tab.t, base: tab.base, fonts: map[network.RequestID]bool{}}
 	chromedp.ListenTarget(ctx, other.hear)
 	if err := chromedp.Run(ctx); err != nil {
 		tab.t.Fatal(err)
@@ -147,11 +148,17 @@ func (tab *Tab) hear(e any) {
 	case *network.EventWebSocketCreated:
 		complain("web socket to %s", e.URL)
 	case *network.EventResponseReceived:
+		// By its name: what is fetched ahead has another type.
+		tab.fonts[e.RequestID] = strings.HasSuffix(e.Response.URL, ".woff2")
 		if e.Type == network.ResourceTypeDocument {
 			tab.policy, _ = header(e.Response.Headers, "Content-Security-Policy")
 		}
 	case *network.EventLoadingFinished:
-		tab.received += int64(e.EncodedDataLength)
+		if tab.fonts[e.RequestID] {
+			tab.letters += int64(e.EncodedDataLength)
+		} else {
+			tab.received += int64(e.EncodedDataLength)
+		}
 	case *page.EventJavascriptDialogOpening:
 		complain("a dialog opened: %s", e.Message)
 		// Not from here: nothing else is heard before this returns.
@@ -289,13 +296,14 @@ func (tab *Tab) Wrong() []string {
 	return out
 }
 
-// Received is how many bytes came over the wire since the last call.
-func (tab *Tab) Received() int64 {
+// Received is how many bytes came over the wire since the last call, and how many were of fonts, which
+// the first do not count.
+func (tab *Tab) Received() (bytes, fonts int64) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
-	n := tab.received
-	tab.received = 0
-	return n
+	bytes, fonts = tab.received, tab.letters
+	tab.received, tab.letters = 0, 0
+	return bytes, fonts
 }
 
 // Policy is the Content-Security-Policy of the page.

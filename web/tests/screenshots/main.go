@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"lyceum/web/tests/browsertest"
@@ -36,6 +37,14 @@ var shots = []struct {
 	{"evidence", "#/q/thermal/evidence?claim=1", true},
 	{"compare", "#/compare?a=thermal&b=thermal-strict", false},
 	{"new", "#/new", false},
+	{"settings", "#/settings", false},
+	{"study", "#/q/copilot", false},
+	{"solo", "#/q/demo-number", false},
+	{"many-quest", "#/q/lab-many", false},
+	{"many-canvas", "#/q/lab-many/canvas", false},
+	{"many-timeline", "#/q/lab-many/timeline", false},
+	{"many-papers", "#/q/lab-many/papers", false},
+	{"many-agents", "#/q/lab-many/agents", false},
 }
 
 // sizes are the windows.
@@ -43,7 +52,7 @@ var sizes = []struct {
 	name string
 	w, h int64
 	dark bool
-}{{"", 1280, 800, false}, {"-dark", 1280, 800, true}, {"-phone", 390, 844, false}}
+}{{"", 1440, 900, false}, {"-dark", 1440, 900, true}, {"-phone", 390, 844, false}, {"-phone-dark", 390, 844, true}}
 
 func main() {
 	to := flag.String("to", root+"/docs/pictures", "the folder to put the pictures into")
@@ -66,15 +75,26 @@ func run(to string, all bool) (err error) {
 		return err
 	}
 	home := browsertest.Home{Bin: bin, Dir: filepath.Join(dir, "home")}
-	for _, step := range [][]string{
+	steps := [][]string{
 		{"run", root + "/examples/thermal/quest.yaml"},
 		{"run", root + "/examples/lab-number/quest.yaml"},
 		{"run", root + "/examples/demo-number/quest.yaml"},
 		{"create", root + "/examples/thermal/quest.yaml", "--name", "thermal-strict", "--audit", "strict"},
 		{"run", "thermal-strict"},
-	} {
+	}
+	if all { // with three agents, and with many
+		steps = append(steps, []string{"run", root + "/examples/copilot/quest.yaml"},
+			[]string{"create", root + "/examples/lab-number/quest.yaml", "--name", "lab-many", "--agents", "24", "--max-turns", "700"})
+	}
+	for _, step := range steps {
 		if _, err := home.Lyceum(step...); err != nil {
 			return err
+		}
+	}
+	if all {
+		// It says that it was stopped by its limit, and has pages to show.
+		if out, err := home.Lyceum("run", "lab-many"); err != nil && !strings.Contains(err.Error(), "limit on turns") {
+			return fmt.Errorf("%w\n%s", err, out)
 		}
 	}
 	server, err := home.Serve("127.0.0.1:0")

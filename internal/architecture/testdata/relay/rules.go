@@ -39,6 +39,9 @@ func (Society) Roles(*quest.Spec, bool, bool) []quest.Role {
 	return out
 }
 
+// Proposals implements quest.Proposer.
+func (Society) Proposals() []event.Type { return []event.Type{"token.passed"} }
+
 func (Society) Answered(*quest.State, *agent.Agent, event.Event) []event.Draft { return nil }
 func (Society) Failed(*quest.State, *agent.Agent, event.Event) []event.Draft   { return nil }
 func (Society) Parked(*quest.State, *agent.Agent, event.Event) []event.Draft   { return nil }

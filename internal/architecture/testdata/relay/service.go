@@ -43,11 +43,13 @@ type relayWitness struct{}
 
 func (relayWitness) Close() {}
 
-// Look implements audit.Witness.
-func (relayWitness) Look(_ context.Context, call, result event.Event) (*audit.Difference, error) {
-	so, ok := call.Body.(*event.TokenCount)
-	got, is := result.Body.(*event.TokenCounted)
-	if ok && is && got.Count != so.So+1 {
+// Looks implements audit.Witness.
+func (w relayWitness) Looks() map[event.Type]audit.Look {
+	return map[event.Type]audit.Look{"token.count": {Find: w.counted}}
+}
+
+func (relayWitness) counted(_ context.Context, call, result event.Event) (*audit.Difference, error) {
+	if result.Body.(*event.TokenCounted).Count != call.Body.(*event.TokenCount).So+1 {
 		return &audit.Difference{Seq: result.Seq, Recorded: "another number than the next"}, nil
 	}
 	return nil, nil

@@ -67,8 +67,10 @@ func (p *Package) Encode() []byte { return encode(*p) }
 // DecodePackage reads a package.
 func DecodePackage(data []byte) (*Package, error) {
 	p := new(Package)
-	if err := strictyaml.Decode("package", data, p); err != nil {
-		return nil, err
+	if !readOwn(data, p) {
+		if err := strictyaml.Decode("package", data, p); err != nil {
+			return nil, err
+		}
 	}
 	for _, l := range []*[]string{&p.Instruction.Scope.Include, &p.Instruction.Scope.Exclude, &p.Instruction.Acceptance, &p.Instruction.Constraints.NoTouch} {
 		if len(*l) == 0 {

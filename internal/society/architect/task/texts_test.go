@@ -47,6 +47,30 @@ func TestPackageIsReadBackToTheSameBytes(t *testing.T) {
 	}
 }
 
+// TestOwnPackagesAreReadWithoutYAML: what was written here is read as YAML would, and nothing else is.
+func TestOwnPackagesAreReadWithoutYAML(t *testing.T) {
+	t.Parallel()
+	p := example()
+	p.Instruction.Goal = "Add a command.\nIt greets."
+	data := p.Encode()
+	var got Package
+	if !ReadOwn(data, &got) || !cmp.Equal(*p, got) {
+		t.Errorf("a package that was written here is not read back without YAML:\n%s\n%s", cmp.Diff(*p, got), data)
+	}
+	for _, change := range [][2]string{
+		{"task_id: greet", "task_id:  greet"}, {"task_id: greet", "task_id: 'greet'"}, {"task_id: greet", "task_id: greet # c"}, {"task_id: greet", "task_id: true"}, {"- go.mod", "- [go.mod]"},
+		{"runtime:", "runtime: "}, {"  cwd:", "   cwd:"}, {"max_cli_calls: 8", "max_cli_calls: 08"}, {"\"true\"", "true"}, {"greets.", "greets." + "\n"}, {"greet\n", "greet\u00e9\n"}, {"session_id", "session"},
+	} {
+		other := strings.Replace(string(data), change[0], change[1], 1)
+		if other == string(data) {
+			t.Fatalf("%q is not in\n%s", change[0], data)
+		}
+		if got = (Package{}); ReadOwn([]byte(other), &got) || !cmp.Equal(Package{}, got) {
+			t.Errorf("%q for %q is not what is written here, and is read without YAML: %+v", change[1], change[0], got)
+		}
+	}
+}
+
 func TestPackageRefuses(t *testing.T) {
 	t.Parallel()
 	good := string(example().Encode())
@@ -92,6 +116,9 @@ func FuzzPackage(f *testing.F) {
 			if d := cmp.Diff(c.want, c.got, Empty); d != "" {
 				t.Fatalf("read back (-want +got):\n%s\n%s", d, data)
 			}
+		}
+		if own := new(Package); ReadOwn(data, own) && !cmp.Equal(p, own, Empty) {
+			t.Fatalf("read without YAML (-want +got):\n%s\n%s", cmp.Diff(p, own, Empty), data)
 		}
 		if again := ReadRaw(t, data, new(Package)).(*Package).Encode(); !bytes.Equal(again, data) {
 			t.Fatalf("encoded again:\n%s\nwant:\n%s", again, data)

@@ -52,6 +52,9 @@ func (n *Net) Apply(e event.Event) {
 	}
 }
 
+// Itself is the net. A memory of rules that are nearly these embeds one, and is known by it.
+func (n *Net) Itself() *Net { return n }
+
 func (n *Net) task(name string) *Task {
 	t := n.Task(name)
 	must(t != nil && !t.Done, "there is no part %s of the plan to be done", name)

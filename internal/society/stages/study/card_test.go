@@ -69,6 +69,17 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+func TestACardIsListedWithAtMost260Characters(t *testing.T) {
+	t.Parallel()
+	s := begin(t, Copilot)
+	for n, want := range map[int]int{260: 260, 261: 259, 5000: 259} {
+		c := s.Card(s.card(Ideas, "i", strings.Repeat("ö", n)))
+		if got := strings.Count(c.Line(), "ö"); got < want-1 || got > want {
+			t.Errorf("of a card of %d characters %d are listed, want %d", n, got, want)
+		}
+	}
+}
+
 func TestACardHasRevisions(t *testing.T) {
 	t.Parallel()
 	s := begin(t, Copilot)

@@ -11,9 +11,26 @@ import (
 	"lyceum/internal/event"
 )
 
-// A review that came with the materials is a file of somebody else's. The researcher takes points
-// from it; each quotes the file, and each point that the file lists is quoted. The file is the one
-// that the quest was made with: what became of it in a home does not count.
+// A review that came with the materials, or with a message, is a file of somebody else's. The
+// researcher takes points from it; each quotes the file, and each point that the file lists is
+// quoted. The file is the one that the quest was made with, or that was sent: what became of it in a
+// home does not count.
+
+// SentFile is one that came with a message, as it is called in the home.
+type SentFile struct {
+	Path string
+	Ref  event.Ref
+}
+
+// Sent is the file of a path that came with a message, nil if there is none, or none any more.
+func (s *Study) Sent(path string) *event.Ref {
+	for i := range s.SentFiles {
+		if s.SentFiles[i].Path == path {
+			return &s.SentFiles[i].Ref
+		}
+	}
+	return nil
+}
 
 // Report is a file that is read against points, for a tool call; Result is nil until it was.
 type Report struct {
@@ -36,6 +53,8 @@ const (
 	maxBegin  = 120
 	maxItems  = 500
 	maxReport = 8
+	// maxSent is how many files of messages can be reviews, the newest.
+	maxSent = 64
 )
 
 // Report is what became of the comparison for a tool call, nil if there is none.
@@ -168,8 +187,19 @@ func listed(text string, begins *regexp.Regexp) (out []string) {
 // applyReport takes in what is about reviews of the materials.
 func (s *Study) applyReport(e event.Event) {
 	switch b := e.Body.(type) {
+	case *event.FilesCall:
+		if !s.Drops {
+			return
+		}
+		for _, f := range b.Files {
+			s.SentFiles = append(s.SentFiles, SentFile{Path: b.Folder + "/" + f.Name, Ref: f.Ref})
+		}
+		s.SentFiles = slices.Delete(s.SentFiles, 0, max(len(s.SentFiles)-maxSent, 0))
 	case *event.ReportCall:
 		at := agent.Place{Answer: b.Answer, Part: b.Part}
+		if sent := s.Sent(b.Source); (sent == nil) != (b.Ref == nil) || sent != nil && *sent != *b.Ref {
+			panic(fmt.Sprintf("report.call: %.100q is not the file that was sent", b.Source))
+		}
 		if err := MayCompare(b); err != nil || s.Report(at) != nil {
 			panic(fmt.Sprintf("report.call at %d of event %d: asked already, or wrong: %v", at.Part, at.Answer, err))
 		}

@@ -41,8 +41,12 @@ type Study struct {
 	Materials bool `json:",omitzero"`
 	// Compares says that reviews of the materials are read against their files, and Reports are
 	// the last that were.
-	Compares bool      `json:",omitzero"`
-	Reports  []*Report `json:",omitempty"`
+	Compares bool `json:",omitzero"`
+	// Drops says that a review may be a file that came with a message; SentFiles are the last of
+	// those.
+	Drops     bool       `json:",omitzero"`
+	SentFiles []SentFile `json:",omitempty"`
+	Reports   []*Report  `json:",omitempty"`
 	// Concluded is the interact.said that is the quest's answer, 0 while there is none, and
 	// Conclusion its text.
 	Concluded  uint64 `json:",omitzero"`

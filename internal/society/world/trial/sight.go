@@ -17,6 +17,8 @@ type Sight struct {
 	Console  []string
 	Dialogs  []string
 	Requests []event.WorldRequest
+	// Left counts lines of these three that were too many to be kept.
+	Left int64
 
 	Exit           int64
 	Output, Errors string

@@ -7,13 +7,11 @@ export function Spending({ points }: { points: CostPoint[] }) {
   const at = (p: CostPoint) => Date.parse(p.time)
   return (
     <div className="columns">
-      <figure className="card stack tight"><figcaption><h3>Cost</h3></figcaption>
-        <Line label="Cost in dollars over time" series={[points.map((p) => [at(p), Number(p.total_usd)])]} show={(v) => money(String(v))} /></figure>
-      <figure className="card stack tight"><figcaption><h3>Tokens</h3></figcaption>
-        <Line label="Tokens over time" series={[points.map((p) => [at(p), p.total_tokens])]} show={short} /></figure>
-      <figure className="card stack tight"><figcaption><h3>Tokens of each answer</h3></figcaption>
-        <Line label="Tokens read by each answer" series={[points.map((p, i) => [i, p.input]), points.map((p, i) => [i, p.cached])]}
-        names={['read', 'of it from the cache']} show={short} plain /></figure>
+      <Line title="Cost" series={[{ name: 'cost', points: points.map((p) => [at(p), Number(p.total_usd)]) }]} show={(v) => money(String(v))} />
+      <Line title="Tokens" series={[{ name: 'tokens', points: points.map((p) => [at(p), p.total_tokens]) }]} show={short} />
+      <Line title="Tokens of each answer" counted="answer" show={short}
+        series={[{ name: 'read', points: points.map((p, i) => [i, p.input]) },
+          { name: 'of it from the cache', points: points.map((p, i) => [i, p.cached]) }]} />
     </div>
   )
 }

@@ -1,11 +1,13 @@
+import { useMemo } from 'react'
 import type { Edge, Node } from '../../api/types'
 import { questLink } from '../../route'
 import { visible } from '../../text/plain'
 import { Badge } from '../../ui/show'
 import { statusAt, type Graph } from './graph'
+import { closure, type Grouped } from './group'
 import { toneOf } from './node'
 
-type Props = { quest: string; graph: Graph; node: Node; at: number; onGo: (id: string) => void; onClose: () => void }
+type Props = { quest: string; graph: Graph; grouped: Grouped; node: Node; at: number; onGo: (id: string) => void; onClose: () => void }
 
 const outward: Record<Edge['kind'], string> = {
   cites: 'cites', reviews: 'reviews', revises: 'revises', votes: 'votes for', awards: 'awards', bids: 'bids for', supports: 'supports',
@@ -27,8 +29,9 @@ function taskLink(quest: string, id: string): string {
 }
 
 /** Panel tells of one node, and its edges lead on to others. */
-export function Panel({ quest, graph, node, at, onGo, onClose }: Props) {
+export function Panel({ quest, graph, grouped, node, at, onGo, onClose }: Props) {
   const status = statusAt(node, at)
+  const { up, down } = useMemo(() => closure(graph, grouped, node.id), [graph, grouped, node.id])
   const edges = [...graph.edges.values()].filter((e) => (e.from === node.id || e.to === node.id) && e.seq <= at)
   return (
     <aside className="canvas-panel" aria-label={`About this ${node.kind}`}>
@@ -37,6 +40,8 @@ export function Panel({ quest, graph, node, at, onGo, onClose }: Props) {
       <h2>{visible(node.label)}</h2>
       <div className="row">{status && <Badge tone={toneOf(status) === 'open' ? 'warn' : toneOf(status)}>{status.toLowerCase()}</Badge>}
         {node.agent && <a className="small" href={questLink(quest, `agents/${node.agent}`)}>{node.agent}</a>}</div>
+      {node.kind !== 'agent' && <p className="small muted rests">Rests on {up.size}, near and far; {down.size} {down.size === 1 ? 'rests' : 'rest'} on it.</p>}
+      {node.says && <p className="small"><span className="muted">says</span> {visible(node.says)}</p>}
       {node.detail && <p className="small">{visible(node.detail)}</p>}
       <div className="row">
         {node.ref && <a className="button small" href={questLink(quest, `papers/${node.ref}`)}>Read the paper</a>}

@@ -3,7 +3,7 @@ import { useResource } from '../../api/resource'
 import type { Cost, Detail } from '../../api/types'
 import { questLink } from '../../route'
 import { Markdown } from '../../text/markdown'
-import { Line, Pairs } from '../../ui/chart'
+import { Bars, Line } from '../../ui/chart'
 import { Unified } from '../../ui/diff'
 import { Badge, count, duration, money, price, short } from '../../ui/show'
 import { Steps } from './steps'
@@ -70,22 +70,19 @@ function Charts({ diff }: { diff: Diff }) {
     return (cost?.points ?? []).map((p): [number, number] => [Date.parse(p.time) - start, value(p)])
   }
   const names = [diff.a.name, diff.b.name]
+  const both = (value: (p: Cost['points'][number]) => number) => [{ name: names[0] ?? '', points: series(a.data, value) },
+    { name: names[1] ?? '', points: series(b.data, value) }]
   const told = (a.data?.points.length ?? 0) + (b.data?.points.length ?? 0) > 0
-  const latency = (diff.latency ?? []).map((l) => ({ name: l.kind, a: l.a.sum / 1e6, b: l.b.sum / 1e6 }))
+  const latency = (diff.latency ?? []).map((l) => ({ name: l.kind, values: [l.a.sum / 1e6, l.b.sum / 1e6] }))
   return (
     <section className="stack tight"><h2>Cost and time</h2>
       {a.data && b.data && !told && <p className="muted small">Neither asked a model: there are no tokens and no cost.</p>}
       <div className="columns">
-        {told && <figure className="card stack tight"><figcaption><h3>Tokens over time</h3></figcaption>
-          <Line label="Tokens over time" names={names} series={[series(a.data, (p) => p.total_tokens), series(b.data, (p) => p.total_tokens)]}
-          show={short} /></figure>}
-        {told && <figure className="card stack tight"><figcaption><h3>Cost over time</h3></figcaption>
-          <Line label="Cost over time" names={names}
-          series={[series(a.data, (p) => Number(p.total_usd)), series(b.data, (p) => Number(p.total_usd))]} show={(v) => money(String(v))} /></figure>}
-        {latency.length > 0 && <figure className="card stack tight"><figcaption><h3>Where the time went</h3></figcaption>
-          <Pairs label="Time" rows={latency} show={duration} /></figure>}
-        {(diff.tools?.length ?? 0) > 0 && <figure className="card stack tight"><figcaption><h3>Tool calls</h3></figcaption>
-          <Pairs label="Tool calls" rows={(diff.tools ?? []).slice(0, 12).map((t) => ({ name: t.tool, a: t.a, b: t.b }))} show={count} /></figure>}
+        {told && <Line title="Tokens over time" series={both((p) => p.total_tokens)} show={short} />}
+        {told && <Line title="Cost over time" series={both((p) => Number(p.total_usd))} show={(v) => money(String(v))} />}
+        {latency.length > 0 && <Bars title="Where the time went" rows={latency} kinds={names.map((name) => ({ name, show: duration }))} />}
+        {(diff.tools?.length ?? 0) > 0 && <Bars title="Tool calls" kinds={names.map((name) => ({ name, show: count }))}
+          rows={(diff.tools ?? []).slice(0, 12).map((t) => ({ name: t.tool, values: [t.a, t.b] }))} />}
       </div>
     </section>
   )

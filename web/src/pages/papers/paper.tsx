@@ -81,7 +81,7 @@ function Side({ quest, paper }: { quest: string; paper: PaperDetail }) {
         <dl className="facts">
           <dt>cited</dt><dd>{paper.cited}</dd>
           <dt>votes</dt><dd>{paper.votes}{paper.voters.length > 0 && <span className="muted"> {paper.voters.join(', ')}</span>}</dd>
-          <dt>reviews</dt><dd>{paper.accepts} accept, {paper.rejects} reject</dd>
+          <dt>reviews</dt><dd>{paper.reviews.length === 0 ? 'none' : `${paper.accepts} accept, ${paper.rejects} reject`}</dd>
           {paper.claims.length > 0 && <><dt>{paper.named ? 'claims' : 'numbers'}</dt><dd>{visible(paper.claims.join(', '))}</dd></>}
         </dl>
       </section>

@@ -75,6 +75,7 @@ function One({ quest, paper }: { quest: string; paper: Paper }) {
     <div className="card paper-row">
       <div className="stack tight">
         <a className="title" href={questLink(quest, `papers/${paper.ref}`)}>{visible(paper.title)}</a>
+        {paper.value && <div className="value clip">{visible(paper.value)}</div>}
         <div className="row small muted">
           <span>{paper.author}</span><span>·</span><When time={paper.time} /><span>·</span><span className="mono">{paper.ref.slice(0, 8)}</span>
           {paper.revises && <span>· a revision</span>}
@@ -87,10 +88,10 @@ function One({ quest, paper }: { quest: string; paper: Paper }) {
         {paper.reproduction && <Reproduced status={paper.reproduction} missing={paper.missing} />}
       </div>
       <dl className="figures paper-figures">
-        <div><dt>cited</dt><dd className="num">{paper.cited}</dd></div>
-        <div><dt>votes</dt><dd className="num">{paper.votes}</dd></div>
-        <div><dt>reviews</dt><dd className="num">
-          {paper.reviews === 0 ? '0' : <><span className="tone-good">{paper.accepts}</span> / <span className="tone-bad">{paper.rejects}</span></>}</dd></div>
+        {paper.cited > 0 && <div className="cited"><dt>cited</dt><dd className="num">{paper.cited}</dd></div>}
+        {paper.votes > 0 && <div className="votes"><dt>votes</dt><dd className="num">{paper.votes}</dd></div>}
+        {paper.reviews > 0 && <div className="reviews"><dt>reviews</dt><dd className="num">
+          <span className="tone-good">{paper.accepts}</span> / <span className="tone-bad">{paper.rejects}</span></dd></div>}
       </dl>
     </div>
   )

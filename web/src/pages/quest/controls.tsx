@@ -7,6 +7,7 @@ import { Dialog } from '../../ui/dialog'
 import { Fork } from './fork'
 import { Raise } from './limits'
 import { Message } from './message'
+import { Notify } from './notify'
 
 type Action = 'start' | 'pause' | 'resume' | 'stop'
 
@@ -22,6 +23,9 @@ function offered(quest: Detail): Action[] {
   }
 }
 
+// A society has nothing more to do in any mode then.
+const ended = (quest: Detail) => ['finished', 'completed_with_warnings', 'damaged', 'other_rules'].includes(quest.status)
+
 const labels: Record<Action, string> = { start: 'Start', pause: 'Pause', resume: 'Resume', stop: 'Stop' }
 
 /** Controls are the orders that a person can give a quest. */
@@ -30,12 +34,12 @@ export function Controls({ quest }: { quest: Detail }) {
   const [open, setOpen] = useState<'fork' | 'limits' | 'message' | 'remove' | ''>('')
   const [busy, setBusy] = useState('')
   const [said, setSaid] = useState('')
-  const order = async (action: Action) => {
-    if (quest.status === 'exceeded' && action === 'start') return setOpen('limits')
-    setBusy(action)
+  const order = async (wanted: { action: Action } | { action: 'mode'; mode: string }) => {
+    if (quest.status === 'exceeded' && wanted.action === 'start') return setOpen('limits')
+    setBusy(wanted.action)
     setSaid('')
     try {
-      const { told } = await control(quest.name, { action } satisfies Control)
+      const { told } = await control(quest.name, wanted satisfies Control)
       if (told) setSaid('The process that runs it was told.')
       resource.again()
       now()
@@ -49,12 +53,20 @@ export function Controls({ quest }: { quest: Detail }) {
     <>
       <div className="controls">
         {offered(quest).map((action, i) => (
-          <button key={action} className={i === 0 ? 'button first' : 'button'} disabled={busy !== ''} onClick={() => void order(action)}>
+          <button key={action} className={i === 0 ? 'button first' : 'button'} disabled={busy !== ''} onClick={() => void order({ action })}>
             {labels[action]}</button>
         ))}
         <button className="button" onClick={() => setOpen('message')}>Message</button>
         <button className="button" onClick={() => setOpen('fork')}>Fork</button>
         {quest.status === 'running' && <button className="button" onClick={() => setOpen('limits')}>Limits</button>}
+        <Notify quest={quest} />
+        {quest.modes.length > 1 && !ended(quest) && (
+          <label className="mode" title={quest.modes.find((mode) => mode.id === quest.mode)?.about}>Mode
+            <select value={quest.mode} disabled={busy !== ''} onChange={(e) => void order({ action: 'mode', mode: e.target.value })}>
+              {quest.modes.map((mode) => <option key={mode.id} value={mode.id} title={mode.about}>{mode.name}</option>)}
+            </select>
+          </label>
+        )}
         {!quest.held && <button className="button danger" onClick={() => setOpen('remove')}>Remove</button>}
       </div>
       {said && <p className="note warn said" role="status">{said} <button className="link" onClick={() => setSaid('')}>Close</button></p>}

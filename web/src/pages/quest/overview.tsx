@@ -1,4 +1,4 @@
-import { useMemo } from 'react'
+import { lazy, Suspense, useMemo } from 'react'
 import { useLive } from '../../live/context'
 import { questPath } from '../../api/client'
 import { useResource } from '../../api/resource'
@@ -11,9 +11,15 @@ import { Ready } from '../../ui/states'
 import { Badge, count, duration, money, price, several, short, When } from '../../ui/show'
 import { Meter } from '../../ui/meter'
 import { Spark } from '../../ui/spark'
+import { Feed } from './feed'
+import { Hero } from './hero'
 import { Imported } from './imported'
+import { Proof } from './proof'
 import { Questions } from './questions'
-import { Team } from './team'
+import { Relations } from './relations'
+import { few, Team } from './team'
+
+const Plots = lazy(() => import('./plots'))
 
 /** Overview is a quest at work: the question, who does what, the best answer so far. */
 export default function Overview({ name }: { name: string }) {
@@ -23,9 +29,14 @@ export default function Overview({ name }: { name: string }) {
   return (
     <div className="page">
       <Questions quest={q} />
+      <Hero quest={q} />
       <Notices quest={q} />
-      <Verdict quest={q} />
       {societyOf(q.society).front?.(q)}
+      <div className={q.team.length > few ? 'split now many' : 'split now'}>
+        <Feed quest={q} />
+        <Team name={name} team={q.team} running={q.running} questions={q.questions} />
+      </div>
+      <Suspense><Plots quest={q} /></Suspense>
       <div className="split">
         <div className="stack loose">
           <section className="card" aria-labelledby="problem"><h2 id="problem">Question</h2><Markdown text={q.problem} /></section>
@@ -34,23 +45,12 @@ export default function Overview({ name }: { name: string }) {
         <aside className="stack" aria-label="State of the quest">
           <section className="card stack" aria-label="Budget"><Budget quest={q} /></section>
           <Imported quest={q} onDone={() => { quest.again(); now() }} />
-          <Team name={name} team={q.team} running={q.running} questions={q.questions} />
+          <Relations quest={q} />
+          <Proof quest={q} />
           <Facts quest={q} />
         </aside>
       </div>
     </div>
-  )
-}
-
-// The answer in a line, before all else: the value, who agrees, how sure.
-function Verdict({ quest }: { quest: Detail }) {
-  const v = quest.verdict
-  if (!v) return null
-  return (
-    <section className="card verdict" aria-label="The answer in a line">
-      <p><strong>{visible(v.value)}</strong>{v.candidate && <> <Badge tone="warn">candidate</Badge></>}</p>
-      <p className="small muted">{[v.agree, `sure: ${v.sure}${v.why && ` (${v.why})`}`, v.source].filter(Boolean).join(' · ')}</p>
-    </section>
   )
 }
 
@@ -111,6 +111,7 @@ function Budget({ quest }: { quest: Detail }) {
       <Meter label="Tokens" used={quest.tokens} limit={limits.tokens} show={short} />
       <Meter label="Time" used={quest.seconds} limit={limits.seconds} show={duration} />
       {quest.unpriced_calls > 0 && <p className="small muted">The cost of {several(quest.unpriced_calls, 'call')} is not known.</p>}
+      {quest.recalled_calls ? <p className="small muted">{several(quest.recalled_calls, 'call')} answered from earlier answers, at no cost.</p> : null}
       {quest.estimated_calls ? (
         <p className="small muted">The cost is an upper bound: of {several(quest.estimated_calls, 'call')} the provider did not tell what they used.</p>
       ) : null}

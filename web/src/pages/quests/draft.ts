@@ -1,4 +1,4 @@
-import type { Options } from '../../api/types'
+import type { NewFile, Options } from '../../api/types'
 import { favourite, societyOf } from '../../society'
 import type { Asking } from '../../society/society'
 
@@ -23,12 +23,19 @@ export function blank(options: Options): Draft {
   }
 }
 
+/** dataFolder is where files stand that were dropped on the form. */
+export const dataFolder = 'data'
+
+/** nameFor makes a name of a question: its first words. */
+export const nameFor = (question: string): string =>
+  (question.toLowerCase().match(/[a-z0-9]+/g) ?? []).join('-').slice(0, 40).replace(/-[^-]*$/, (end) => (question.length > 40 ? '' : end)).replace(/^[^a-z]+|-+$/g, '')
+
 // A figure that is none goes to the server as it was typed: what is wrong with it is
 // said there, in the same words as everywhere.
 const figure = (text: string): number | string => (/^\d+$/.test(text.trim()) ? Number(text.trim()) : text.trim())
 
 /** specOf is the quest.yaml that a draft means; what was left empty is left out. */
-export function specOf(draft: Draft): Record<string, unknown> {
+export function specOf(draft: Draft, files: readonly NewFile[] = []): Record<string, unknown> {
   const { question, fields } = societyOf(draft.society)
   const limits: Record<string, unknown> = {}
   if (draft.cost.trim()) limits.cost = draft.cost.trim()
@@ -41,6 +48,7 @@ export function specOf(draft: Draft): Record<string, unknown> {
     model: draft.model.trim() || undefined,
     ...Object.fromEntries(fields.map(({ name, values }) => [name, draft[name].trim() ? (values ? draft[name] : figure(draft[name])) : undefined])),
     computer: draft.computer || undefined,
+    data: files.length > 0 ? dataFolder : undefined,
     seed: draft.seed.trim() ? figure(draft.seed) : undefined,
     limits: Object.keys(limits).length > 0 ? limits : undefined,
   }

@@ -1,43 +1,37 @@
-import { useEffect, useState, type FormEvent } from 'react'
-import { create, Failure, validate } from '../../api/client'
-import type { FieldError, Options, Validation } from '../../api/types'
+import { useEffect, useId, useMemo, useRef, useState, type FormEvent } from 'react'
+import { create, validate } from '../../api/client'
+import type { FieldError, NewFile, NewQuest, Options, Validation } from '../../api/types'
 import { go, questLink } from '../../route'
 import { fieldNames, societyOf } from '../../society'
 import { Field } from '../../ui/field'
-import { blank, specOf, type Draft } from './draft'
+import { asErrors, useChecked } from './checked'
+import { DataDrop } from './data'
+import { blank, nameFor, specOf, type Draft } from './draft'
+import { about, told } from './models'
 
-const shown = ['name', 'society', 'model', ...fieldNames, 'computer', 'seed', 'limits.cost', 'limits.turns', 'limits.duration']
+const shown = ['name', 'society', 'model', ...fieldNames, 'computer', 'seed', 'data', 'limits.cost', 'limits.turns', 'limits.duration']
 
-/** useValidation asks the server what it thinks of a draft, a moment after the last key. */
-function useValidation(draft: Draft, touched: boolean): Validation | undefined {
-  const [result, setResult] = useState<Validation>()
-  useEffect(() => {
-    if (!touched) return
-    let late = false
-    const timer = window.setTimeout(() => {
-      validate({ spec: specOf(draft) }).then((r) => !late && setResult(r), (error: unknown) => {
-        if (late) return
-        const errors = error instanceof Failure && error.fields.length > 0 ? error.fields
-          : [{ field: '', message: error instanceof Error ? error.message : String(error) }]
-        setResult({ valid: false, errors })
-      })
-    }, 350)
-    return () => { late = true; window.clearTimeout(timer) }
-  }, [draft, touched])
-  return result
-}
-
-export function QuestForm({ options }: { options: Options }) {
-  const [draft, setDraft] = useState(() => blank(options))
+/** QuestForm asks for the question first; all else has a value that works. */
+export function QuestForm({ options, question = '' }: { options: Options; question?: string }) {
+  const form = useRef<HTMLFormElement>(null)
+  const list = useId()
+  const [draft, setDraft] = useState(() => ({ ...blank(options), problem: question, name: nameFor(question) }))
+  const [files, setFiles] = useState<NewFile[]>([])
   const [visited, setVisited] = useState<ReadonlySet<string>>(new Set())
   const [sent, setSent] = useState(false)
   const [busy, setBusy] = useState(false)
   const [refused, setRefused] = useState<FieldError[]>([])
-  const checked = useValidation(draft, sent || visited.size > 0)
+  const body = useMemo((): NewQuest => ({ spec: specOf(draft, files), files }), [draft, files])
+  const checked: Validation | undefined = useChecked(body, validate, sent || visited.size > 0 || question !== '')
   const errors = refused.length > 0 ? refused : (checked?.errors ?? [])
   const set = (name: keyof Draft) => ({
     value: draft[name],
-    onChange: (e: { target: { value: string } }) => { setDraft({ ...draft, [name]: e.target.value }); setRefused([]) },
+    onChange: (e: { target: { value: string } }) => {
+      // Until somebody names it, a quest is called by its question.
+      const named = name === 'problem' && draft.name === nameFor(draft.problem) ? { name: nameFor(e.target.value) } : {}
+      setDraft({ ...draft, ...named, [name]: e.target.value })
+      setRefused([])
+    },
     onBlur: () => setVisited(new Set([...visited, name])),
   })
   // Nobody is told of a mistake in a field that he has not come to yet.
@@ -49,27 +43,39 @@ export function QuestForm({ options }: { options: Options }) {
     setSent(true)
     setBusy(true)
     try {
-      const quest = await create({ spec: specOf(draft), start: true })
+      // The check finds all that is wrong at once; making stops at the first thing that another quest has.
+      const { valid, errors: all } = await validate(body)
+      if (!valid) return refuse(all)
+      const quest = await create({ ...body, start: true })
       go(questLink(quest.name))
     } catch (error) {
-      setRefused(error instanceof Failure && error.fields.length > 0 ? error.fields
-        : [{ field: '', message: error instanceof Error ? error.message : String(error) }])
-      setBusy(false)
+      refuse(asErrors(error))
     }
   }
+  const refuse = (all: FieldError[]) => {
+    setRefused(all)
+    setBusy(false)
+  }
+  // Whoever was refused goes on at the first fault; it is drawn by then.
+  useEffect(() => {
+    if (refused.length > 0) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+  }, [refused])
   return (
-    <form className="stack" onSubmit={(e) => void submit(e)} noValidate>
+    <form ref={form} className="stack" onSubmit={(e) => void submit(e)} noValidate>
+      <Field label="Question" hint="Markdown; say what an answer must have" wrong={wrong('problem', 'problem', 'task')}>
+        <textarea {...set('problem')} rows={6} /></Field>
       <div className="form-grid">
         <Field label="Name" hint="a-z, 0-9 and -; the quest's folder is called so" wrong={wrong('name', 'name')}>
           <input {...set('name')} autoComplete="off" spellCheck={false} /></Field>
         <Field label="Society" hint="the rules that agents work by" wrong={wrong('society', 'society')}>
           <select {...set('society')}>{options.societies.map((s) => <option key={s}>{s}</option>)}</select>
         </Field>
-        <Field label="Model" hint={`needs no key: ${options.demo_model}`} wrong={wrong('model', 'model')}>
-          <input {...set('model')} autoComplete="off" spellCheck={false} /></Field>
+        <Field label="Model" hint={told(options, draft.model)} wrong={wrong('model', 'model')}>
+          <input {...set('model')} list={list} autoComplete="off" spellCheck={false} /></Field>
+        <datalist id={list}>{options.models.map((m) => <option key={m.name} value={m.name} label={`${m.name} · ${about(m)}`} />)}</datalist>
       </div>
-      <Field label="Question" hint="Markdown; say what an answer must have" wrong={wrong('problem', 'problem', 'task')}>
-        <textarea {...set('problem')} rows={6} /></Field>
+      <DataDrop files={files} onFiles={setFiles}
+        wrong={sent ? errors.filter((e) => e.field === 'data' || e.field.startsWith('files')).map((e) => e.message) : []} />
       <div className="form-grid">
         {societyOf(draft.society).fields.map(({ name, label, hint, values }) => (
           <Field key={name} label={label} hint={hint} wrong={wrong(name, name)}>
@@ -93,7 +99,7 @@ export function QuestForm({ options }: { options: Options }) {
         {e.message}</p>)}
       <div className="row">
         <button className="button first" disabled={busy}>{busy ? 'Making it…' : 'Start the quest'}</button>
-        {checked?.valid && <span className="small muted">The spec is valid.</span>}
+        {checked?.valid && <span className="small muted estimate">{checked.estimate?.words ?? 'It costs nothing: no model of it is paid for.'}</span>}
       </div>
       {checked?.yaml && <details><summary>The same as quest.yaml</summary><pre className="pre" tabIndex={0}>{checked.yaml}</pre></details>}
     </form>

@@ -1,19 +1,21 @@
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { useResource } from '../../api/resource'
 import type { Example, Options } from '../../api/types'
+import { useRoute } from '../../route'
 import { Ready } from '../../ui/states'
 import { Examples } from './examples'
 import { QuestForm } from './form'
 import { Upload } from './upload'
 import './quests.css'
 
-const ways = [['example', 'From an example'], ['form', 'By form'], ['upload', 'By upload']] as const
+const ways = [['form', 'By form'], ['example', 'From an example'], ['upload', 'By upload']] as const
 type Way = (typeof ways)[number][0]
 
 /** NewQuest offers three ways to a quest. */
 export default function NewQuest() {
-  const [way, setWay] = useState<Way>('example')
+  const [way, setWay] = useState<Way>('form')
   const list = useRef<HTMLDivElement>(null)
+  const { query } = useRoute()
   const options = useResource<Options>('/options')
   const examples = useResource<{ examples: Example[] }>('/examples')
   useEffect(() => { document.title = 'New quest · Lyceum' }, [])
@@ -35,7 +37,7 @@ export default function NewQuest() {
       </div>
       <div id="way" role="tabpanel" aria-labelledby={`tab-${way}`} className={way === 'example' ? '' : 'card'}>
         {way === 'example' && <Ready of={examples} what="the examples">{({ examples: all }) => <Examples examples={all} />}</Ready>}
-        {way === 'form' && <Ready of={options} what="what a quest can have">{(o) => <QuestForm options={o} />}</Ready>}
+        {way === 'form' && <Ready of={options} what="what a quest can have">{(o) => <QuestForm options={o} question={query.get('question') ?? ''} />}</Ready>}
         {way === 'upload' && <Upload />}
       </div>
     </div>

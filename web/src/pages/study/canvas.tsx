@@ -1,14 +1,15 @@
-import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { query as ask, questPath } from '../../api/client'
 import type { BranchNode, Branches, EventNode, NodeTraces, StageNode } from '../../api/types'
 import { useQuestResource } from '../../live/context'
 import { go, questLink } from '../../route'
+import { Find, matches } from '../../ui/find'
 import { useMedia } from '../../ui/media'
 import { Empty, Ready } from '../../ui/states'
 import '../canvas/canvas.css'
 import { BranchCells, branchWide, BranchTop, measures } from './branchcells'
 import { EventCells, eventHigh, eventWide } from './eventcells'
-import { chips, lanes, lineage, matches } from './lanes'
+import { chips, lanes, lineage } from './lanes'
 import { Panel } from './panel'
 import { Sheet, type Shower } from './sheet'
 import { StageCells, stageHigh, StageTop, stageWide } from './stagecells'
@@ -55,7 +56,6 @@ function Drawn({ name, kind, branches, traces, chosen }: Props) {
   const [wanted, setWanted] = useState('')
   const [focus, setFocus] = useState('')
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
-  const [turn, setTurn] = useState(0)
   const only = useMemo(() => (focus ? lineage(branches.nodes, focus) : undefined), [branches, focus])
   const found = useMemo(() => matches(branches.nodes, wanted, wordsOfBranch, (b) => b.ref), [branches, wanted])
   const foundEvents = useMemo(() => matches(traces?.events ?? [], wanted, wordsOfEvent, (e) => e.selection_ref), [traces, wanted])
@@ -88,14 +88,8 @@ function Drawn({ name, kind, branches, traces, chosen }: Props) {
   const branchOf = (id: string) => (branches.nodes.some((b) => b.ref === id) ? id
     : traces?.events.find((e) => e.selection_ref === id)?.branch ?? traces?.stages.find((s) => s.selection_ref === id)?.branch ?? '')
   const fold = (ref: string) => setFolded((now) => { const next = new Set(now); if (!next.delete(ref)) next.add(ref); return next })
-  const hits = kind === 'events' ? placed.chips.filter((c) => foundEvents?.has(c.id)) : rows.filter((l) => found?.has(l.ref))
-  const next = (by: number) => {
-    const at = ((turn + by) % hits.length + hits.length) % hits.length
-    const hit = hits[at]
-    setTurn(at)
-    if (hit) select('column' in hit ? hit.id : hit.ref)
-  }
-  const key = (event: KeyboardEvent) => { if (event.key === 'Enter' && hits.length > 0) { event.preventDefault(); next(event.shiftKey ? -1 : 1) } }
+  const hits = kind === 'events' ? placed.chips.map((c) => c.id).filter((id) => foundEvents?.has(id))
+    : rows.map((l) => l.ref).filter((ref) => found?.has(ref))
   const faint = (ref: string) => found !== undefined && kind === 'branches' && !found.has(ref)
   return (
     <>
@@ -104,9 +98,7 @@ function Drawn({ name, kind, branches, traces, chosen }: Props) {
           {views.map((v) => <button key={v} className="button small" aria-pressed={v === kind} onClick={() => go(questLink(name, 'canvas', { view: v }), true)}>
             {labels[v]}</button>)}
         </div>
-        <input className="find" type="search" aria-label="Search" placeholder="Search" value={wanted} onKeyDown={key}
-          onChange={(e) => { setWanted(e.target.value); setTurn(-1) }} />
-        {wanted && <span className="small muted" role="status">{hits.length === 0 ? 'none' : `${hits.length} found, Enter goes on`}</span>}
+        <Find wanted={wanted} hits={hits} onWanted={setWanted} onHit={select} />
         <div className="row">
           <button className="button small" onClick={() => setFolded(new Set(branches.nodes.map((b) => b.ref).filter((r) => r !== 'main')))}>Fold</button>
           <button className="button small" onClick={() => setFolded(new Set())}>Unfold</button>

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { BranchNode, EventNode, StudyEdge } from '../../api/types'
-import { chips, lanes, lineage, matches } from './lanes'
+import { matches } from '../../ui/find'
+import { chips, lanes, lineage } from './lanes'
 
 const branch = (ref: string, parent: string | undefined, seq: number) => ({ ref, parent_ref: parent, seq, label: ref }) as unknown as BranchNode
 const event = (id: string, on: string, seq: number) => ({ selection_ref: id, branch: on, seq, title: id }) as unknown as EventNode

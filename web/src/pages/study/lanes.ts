@@ -113,10 +113,3 @@ export function chips(events: readonly EventNode[], edges: readonly StudyEdge[],
   })
   return { chips: out, columns }
 }
-
-/** matches are the things whose words hold all that was asked for; undefined if nothing was. */
-export function matches<T>(things: readonly T[], asked: string, words: (t: T) => string, id: (t: T) => string): Set<string> | undefined {
-  const parts = asked.toLowerCase().split(/\s+/).filter(Boolean)
-  if (parts.length === 0) return undefined
-  return new Set(things.filter((t) => { const all = words(t).toLowerCase(); return parts.every((p) => all.includes(p)) }).map(id))
-}

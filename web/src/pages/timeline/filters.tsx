@@ -10,10 +10,13 @@ type Props = {
   onChange: (filter: Filter) => void
   onJump: (seq: number) => void
   onEnd: () => void
+  /** each says that every event is a row of its own; onEach is there if that can be picked. */
+  each: boolean
+  onEach?: (each: boolean) => void
 }
 
 /** Filters narrow the ledger down and lead to a place in it. */
-export function Filters({ index, filter, head, onChange, onJump, onEnd }: Props) {
+export function Filters({ index, filter, head, onChange, onJump, onEnd, each, onEach }: Props) {
   const [text, setText] = useState(filter.text)
   const [seq, setSeq] = useState('')
   useEffect(() => setText(filter.text), [filter.text])
@@ -23,20 +26,24 @@ export function Filters({ index, filter, head, onChange, onJump, onEnd }: Props)
     const n = Math.min(head, Math.max(1, Number(seq)))
     if (Number.isInteger(n)) onJump(n)
   }
+  const [open, setOpen] = useState(false)
+  const held = Object.values(filter).filter(Boolean).length
   const any = filter.type || filter.actor || filter.tool || filter.text
   return (
-    <div className="filters">
+    <div className={open ? 'filters open' : 'filters'}>
       <div className="row" role="search">
+        <button className="button small fold" aria-expanded={open} onClick={() => setOpen(!open)}>{held > 0 ? `Filter (${held})` : 'Filter'}</button>
         <Pick label="Type" all="all types" value={filter.type} from={withFamilies(index?.types ?? [])} onPick={(type) => onChange({ ...filter, type })} />
         <Pick label="Actor" all="all actors" value={filter.actor} from={index?.actors ?? []} onPick={(actor) => onChange({ ...filter, actor })} />
         {(index?.tools.length ?? 0) > 0 && <Pick label="Tool" all="all tools" value={filter.tool} from={index?.tools ?? []}
           onPick={(tool) => onChange({ ...filter, tool })} />}
         <form onSubmit={search}><input type="search" aria-label="Text in the event" placeholder="Text, then Enter" value={text}
           onChange={(e) => setText(e.target.value)} /></form>
-        {any && <button className="button small quiet" onClick={() => onChange({ type: '', actor: '', tool: '', text: '' })}>Clear</button>}
+        {any && <button className="button small quiet stays" onClick={() => onChange({ type: '', actor: '', tool: '', text: '' })}>Clear</button>}
+        {onEach && <label className="choice"><input type="checkbox" checked={each} onChange={(e) => onEach(e.target.checked)} />Every event</label>}
         <form onSubmit={jump} className="jump"><input inputMode="numeric" aria-label="Go to event" placeholder={`Go to 1–${head}`} value={seq}
           onChange={(e) => setSeq(e.target.value)} /></form>
-        <button className="button small" onClick={onEnd}>To the end</button>
+        <button className="button small stays" onClick={onEnd}>To the end</button>
       </div>
       {index && any && <Histogram index={index} onJump={onJump} />}
     </div>

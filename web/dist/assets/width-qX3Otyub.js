@@ -1,0 +1,1 @@
+import{a as e,n as t}from"./jsx-runtime-Wy9s6hX0.js";var n=e(t(),1);function r(e){let[t,r]=(0,n.useState)(0);return(0,n.useLayoutEffect)(()=>{let t=e.current;if(!t)return;let n=()=>r(t.clientWidth);n();let i=new ResizeObserver(n);return i.observe(t),()=>i.disconnect()},[e]),t}export{r as t};
