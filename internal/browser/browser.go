@@ -58,7 +58,8 @@ type Visit struct {
 	Steps []event.WorldStep
 	// NoScripts has no script of the page run.
 	NoScripts bool
-	// Limit is how long all of it may take, DefaultLimit if zero.
+	// Limit is how long all of it may take, DefaultLimit if zero. Time in which the machine had no
+	// processor for it does not count (see share).
 	Limit time.Duration
 	// Picture asks for pictures.
 	Picture bool
@@ -135,6 +136,10 @@ type Browser struct {
 	o    Options
 	turn chan struct{} // holds a token while nobody visits
 
+	// What visits are given more time by; others are for tests.
+	waited func() time.Duration
+	most   int64
+
 	mu      sync.Mutex
 	conn    *conn // nil if the browser is not up
 	version string
@@ -149,7 +154,7 @@ func Launch(ctx context.Context, c *computer.Computer, o Options) (*Browser, err
 	if o.Start <= 0 {
 		o.Start = 30 * time.Second
 	}
-	b := &Browser{c: c, o: o, turn: make(chan struct{}, 1)}
+	b := &Browser{c: c, o: o, turn: make(chan struct{}, 1), waited: pressed, most: most}
 	b.turn <- struct{}{}
 	if _, err := b.up(ctx); err != nil {
 		return nil, err
@@ -239,7 +244,9 @@ func (b *Browser) Visit(ctx context.Context, v Visit) (*Seen, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := visit(ctx, k, v)
+	bounded, done := b.bounded(ctx, k, v.Limit)
+	s := visit(bounded, k, v)
+	done()
 	if s.End == Done || s.End == Missing {
 		return s, nil
 	}

@@ -53,7 +53,9 @@ func against(t testing.TB, says []byte, results [][]byte) *Seen {
 	k.begin(in)
 	done := make(chan *Seen, 1)
 	go func() {
-		done <- visit(t.Context(), k, Visit{Files: func(string) ([]byte, string, error) { return nil, "", os.ErrNotExist }, Entry: "index.html", Limit: 100 * time.Millisecond, Steps: []event.WorldStep{{Do: "wait"}}})
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, &ending{Timeout, "it took too long"})
+		defer cancel()
+		done <- visit(ctx, k, Visit{Files: func(string) ([]byte, string, error) { return nil, "", os.ErrNotExist }, Entry: "index.html", Steps: []event.WorldStep{{Do: "wait"}}})
 	}()
 	_, _ = out.Write(says)
 	if len(results) == 0 {

@@ -30,10 +30,8 @@ type ending struct{ end, why string }
 
 func (e *ending) Error() string { return e.end + ": " + e.why }
 
-// visit goes through a visit with a browser that is up.
+// visit goes through a visit with a browser that is up. When ctx ends, so does the visit, as its cause says.
 func visit(ctx context.Context, k *conn, v Visit) *Seen {
-	ctx, cancel := context.WithTimeoutCause(ctx, v.Limit, &ending{Timeout, fmt.Sprintf("it took more than %s", v.Limit)})
-	defer cancel()
 	p := newPage(k, v)
 	k.heard(p.hear)
 	defer k.heard(nil)
