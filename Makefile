@@ -6,6 +6,7 @@
 # make sim     500 simulated quests of each society, with a crash at every event; hours.
 #              SEEDS=50 for less, SOCIETY=Contract (Lab, Solo, Architect, World) for one; 2,000 studies, by a
 #              model and by a runner, STUDIES=50 for less
+# make proofs  the tests that make test leaves out because each takes minutes, a sixth society for one
 # make faults  what make test repeats a few times, as often as it was promised: kills at random
 #              moments, signals while a computer boots, simulated worlds; an hour
 # make fuzz    every fuzz test for a minute each; FUZZTIME=10s for less
@@ -18,7 +19,7 @@
 # make fixtures  quests of this build, which later builds must replay; when rules changed
 # make generate, build, clean
 
-.PHONY: test check image interop paper bench build web pictures generate sim faults fuzz release reproducible fixtures clean
+.PHONY: test check image interop paper bench build web pictures generate sim proofs faults fuzz release reproducible fixtures clean
 
 test:
 	@scripts/setup
@@ -71,6 +72,9 @@ SOCIETY ?= (Solo|Lab|Contract|Architect|World)
 sim:
 	CGO_ENABLED=0 LYCEUM_FAULTS=1 go test ./internal/runtime/runtimetest -run '^Test$(SOCIETY)Simulation(WithACrashAtEveryEvent)?$$' -v -timeout 24h -sim.seeds $(SEEDS)
 	CGO_ENABLED=0 LYCEUM_FAULTS=1 go test ./internal/runtime/runtimetest -run '^Test(Stages|Runner)Simulation(WithACrashAtEveryEvent)?$$' -v -timeout 24h -sim.seeds $(STUDIES)
+
+proofs:
+	@scripts/proofs
 
 faults:
 	@scripts/faults

@@ -29,6 +29,8 @@ const (
 	LeftOut = "LYCEUM_LEFT_OUT"
 	// Faults names the variable that asks for every repetition: make faults sets it.
 	Faults = "LYCEUM_FAULTS"
+	// Proofs names the variable that asks for what takes minutes: make proofs sets it.
+	Proofs = "LYCEUM_PROOFS"
 )
 
 // packages are those of Debian, by the program that a test asks for. scripts/setup
@@ -129,6 +131,16 @@ func Times(few, all int) int {
 		return all
 	}
 	return few
+}
+
+// Proof leaves a test that takes minutes to make proofs, whatever is there; with LYCEUM_ALL or without, make test tells
+// at its end that the test was left out. What of it can be known in seconds has a test that does not ask.
+// scripts/packages finds the tests that ask, so they call it themselves.
+func Proof(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv(Proofs) == "" {
+		leaveOut(t, "left to make proofs: "+what)
+	}
 }
 
 // AtATime is for the TestMain of a package whose tests mostly wait, for processes and flushes: so

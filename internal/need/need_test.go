@@ -171,3 +171,25 @@ func TestAtATime(t *testing.T) {
 		}
 	}
 }
+
+// Not parallel: the environment is the process's.
+func TestAProofIsLeftOutAndTold(t *testing.T) {
+	list := filepath.Join(t.TempDir(), "left-out")
+	if err := os.WriteFile(list, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(LeftOut, list)
+	t.Setenv(All, "1")
+	t.Setenv(Proofs, "")
+	proof := func(t testing.TB) { Proof(t, "it builds the program anew") }
+	if o := of(proof); o.failed != "" || o.skipped != "left to make proofs: it builds the program anew" {
+		t.Errorf("in make test: got failure %q, skip %q, want it left to make proofs", o.failed, o.skipped)
+	}
+	if told, err := os.ReadFile(list); err != nil || string(told) != "TestOfAnother: left to make proofs: it builds the program anew\n" {
+		t.Errorf("what was left out says %q, %v; want the proof", told, err)
+	}
+	t.Setenv(Proofs, "1")
+	if o := of(proof); o.failed != "" || o.skipped != "" {
+		t.Errorf("in make proofs: got failure %q, skip %q, want it run", o.failed, o.skipped)
+	}
+}
