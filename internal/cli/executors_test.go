@@ -59,7 +59,7 @@ func (h *home) reports(quest string) (out []reportEvent) {
 // prompt, each permission was asked for and decided once, each command was run once.
 func (h *home) askedOnce(quest string) {
 	h.t.Helper()
-	seen, left := map[string]int{}, "ran\nused\n"
+	seen, left, or := map[string]int{}, "ran\nused\n", ""
 	for _, e := range h.reports(quest) {
 		switch e.Type {
 		case "session.opened", "executor.ready", "prompt.call":
@@ -75,6 +75,10 @@ func (h *home) askedOnce(quest string) {
 			if strings.Contains(e.Body.Output.Text, "outcome unknown") {
 				left = "ran\n"
 			}
+			// The command was killed with lyceum, before or after its first words.
+			if strings.Contains(e.Body.Output.Text, "because Lyceum went away") {
+				or = "ran\n"
+			}
 		}
 	}
 	if len(seen) < 4 {
@@ -87,7 +91,7 @@ func (h *home) askedOnce(quest string) {
 	}
 	log, err := os.ReadFile(filepath.Join(h.dir, "quests", quest, "agents", "agent-0", "log"))
 	must(h.t, err)
-	if string(log) != left {
+	if string(log) != left && string(log) != or {
 		h.t.Errorf("its commands left %q, want %q, each run once\n%s", log, left, h.ok("trace", quest))
 	}
 	h.sound(quest)

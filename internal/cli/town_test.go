@@ -13,6 +13,14 @@ func TestTown(t *testing.T) {
 	t.Parallel()
 	h := architects(t, "town")
 	h.run("run", "q/quest.yaml").want(t, 0, "4.2 metres deep at low tide")
+	// An agent begins without a server that is slow, as this one is on a busy machine; the next has a quicker one.
+	for range 10 {
+		if len(h.told("town", "mcp.slow")) == 0 {
+			break
+		}
+		h.ok("clean", "town", "--data", "--yes")
+		h.run("run", "q/quest.yaml").want(t, 0, "4.2 metres deep at low tide")
+	}
 	listed := h.told("town", "mcp.listed")
 	if len(listed) != 1 || !strings.Contains(listed[0].line, `"count":200`) {
 		t.Errorf("the server listed %v, want 200 tools", listed)
