@@ -344,7 +344,9 @@ func TestForgetKeepsWhatRuns(t *testing.T) {
 	if err := h.forget("kept"); err == nil || errors.Is(err, errUnknown) {
 		t.Errorf("a running command is forgotten (%v)", err)
 	}
+	c.mu.Lock()
 	c.exit = &link.Exit{}
+	c.mu.Unlock()
 	if err := h.forget("kept"); err != nil || len(h.commands) != 0 {
 		t.Errorf("one that has ended is not (%v)", err)
 	}
@@ -357,7 +359,9 @@ func TestKeptCommandsKeepTheComputerUp(t *testing.T) {
 		t.Error("nothing keeps it up")
 	}
 	c, _, _ := kept(t, h)
+	c.mu.Lock()
 	c.gone, c.exit = true, &link.Exit{}
+	c.mu.Unlock()
 	if !h.keeps() || len(h.running()) != 0 {
 		t.Error("a kept command that has ended and was not asked for does not count")
 	}
