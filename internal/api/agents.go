@@ -141,7 +141,7 @@ func (s *Server) agent(w http.ResponseWriter, r *http.Request) error {
 		Tools  []string         `json:"tools"`
 		Mind   view.Mind        `json:"mind"`
 		Cost   []view.CostPoint `json:"cost"`
-	}{Agent: s.agentOf(r.Context(), b, a), At: at, Tools: append([]string{}, a.ToolNames...), Mind: b.Desks.Agent(a.Name).MindAt(at), Cost: b.Cost.Points(a.Name, maxPoints)}
+	}{Agent: s.agentOf(r.Context(), b, a), At: at, Tools: append([]string{}, a.ToolNames...), Mind: view.Of(b.state).Mind(b.Desks.Agent(a.Name), at), Cost: b.Cost.Points(a.Name, maxPoints)}
 	if a.System.Size > 0 {
 		if out.System, err = s.read(r.Context(), event.Text{Ref: &a.System}); err != nil {
 			return err

@@ -5,10 +5,12 @@ import (
 	"go/ast"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -79,87 +81,105 @@ var ofTheCore = map[string]string{
 	"ReviewBegun":       "between sittings, an agent may read",
 }
 
-// notApart are files that speak of events of a society and are no part of one yet, and why.
-var notApart = map[string]string{
-	"api/deliveries.go":   "deliveries to conversations are shown for every quest",
-	"api/documents.go":    "baselines of the home are shown beside no quest",
-	"crate/account.go":    "what computed goes into a crate's account as programs do",
-	"tui/chat_history.go": "the conversation is that of a society with mail",
-	"view/agents.go":      "what an agent believes and wants is a column for those that have any",
-	"view/lanes.go":       "lanes have marks for papers and reproductions, for those that have any",
-	"view/talk.go":        "the conversation is that of a society with mail",
-}
-
-// TestTheCoreKnowsNoEventOfASociety: what it asks of such an event is an interface of the catalogue (roles.go).
+// TestTheCoreKnowsNoEventOfASociety: what it asks of such an event is an interface of the catalogue (roles.go), or
+// stands beside the event's words in view; neither the Go type nor the name in the ledger is spoken of.
 func TestTheCoreKnowsNoEventOfASociety(t *testing.T) {
 	t.Parallel()
-	names, types := societyNames(t), map[string]bool{}
+	names, types := societyNames(t), map[string]string{}
 	for _, name := range names {
-		for _, x := range declared(t, name+".go") {
-			types[x] = true
-		}
+		maps.Copy(types, declared(t, name+".go"))
 	}
 	for _, file := range eventsOfStages {
-		for _, x := range declared(t, file) {
-			types[x] = true
+		maps.Copy(types, declared(t, file))
+	}
+	inLedger := map[string]string{}
+	for name, in := range types {
+		if in != "" {
+			inLedger[strconv.Quote(in)] = name
 		}
 	}
-	if len(types) < 80 {
-		t.Fatalf("only %d types of event are seen in the files of societies, want those of all", len(types))
+	if len(types) < 80 || len(inLedger) < 60 {
+		t.Fatalf("only %d types and %d names of events are seen in the files of societies, want those of all", len(types), len(inLedger))
 	}
-	known, files := map[string]bool{}, map[string]bool{}
+	known := map[string]bool{}
 	each(t, func(path string, f *ast.File) {
 		if !slices.Contains(nameless, filepath.Dir(path)) || slices.Contains(registers, path) || ofSociety(path, names) {
 			return
 		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			sel, ok := n.(*ast.SelectorExpr)
-			if !ok {
-				return true
+		for _, name := range eventsIn(f, types, inLedger) {
+			if ofTheCore[name] != "" {
+				known[name] = true
+				continue
 			}
-			if x, ok := sel.X.(*ast.Ident); !ok || x.Name != "event" || !types[sel.Sel.Name] {
-				return true
-			}
-			switch {
-			case ofTheCore[sel.Sel.Name] != "":
-				known[sel.Sel.Name] = true
-			case notApart[path] != "":
-				files[path] = true
-			default:
-				t.Errorf("%s speaks of event.%s, which is a society's: want an interface in roles.go of package event, or a file of the society's", path, sel.Sel.Name)
-			}
-			return true
-		})
+			t.Errorf("%s speaks of event.%s, which is a society's: want an interface in roles.go of package event, an entry beside its words in view, or a file of the society's", path, name)
+		}
 	})
 	for name := range ofTheCore {
 		if !known[name] {
 			t.Errorf("the core no longer speaks of event.%s: want it off the list", name)
 		}
 	}
-	for path := range notApart {
-		if !files[path] {
-			t.Errorf("%s no longer speaks of events of a society: want it off the list", path)
+}
+
+// eventsIn are the events that a file speaks of, by their types or their names in the ledger.
+func eventsIn(f *ast.File, types, inLedger map[string]string) (out []string) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			x, ok := n.X.(*ast.Ident)
+			if _, is := types[n.Sel.Name]; ok && is && x.Name == "event" {
+				out = append(out, n.Sel.Name)
+			}
+		case *ast.BasicLit:
+			if name := inLedger[n.Value]; name != "" {
+				out = append(out, name)
+			}
+		}
+		return true
+	})
+	return out
+}
+
+func TestAnEventOfASocietyIsSeen(t *testing.T) {
+	t.Parallel()
+	types, inLedger := map[string]string{"VoteCast": "vote.cast", "Figure": ""}, map[string]string{`"vote.cast"`: "VoteCast"}
+	for text, want := range map[string]string{
+		`func f(b event.Body) bool { _, ok := b.(*event.VoteCast); return ok }`: "VoteCast",
+		`var x = map[event.Type]string{"vote.cast": "vote"}`:                    "VoteCast",
+		`var x []event.Figure`:                          "Figure",
+		`var x = "vote.castle"; type VoteCast struct{}`: "",
+	} {
+		if got := eventsIn(parse(t, "x.go", "package x\n"+text), types, inLedger); strings.Join(got, " ") != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 	}
 }
 
-// declared are the types that a file of package event declares, nothing if there is none.
-func declared(t *testing.T, file string) (names []string) {
+// typeInLedger is the method by which an event says its name in the ledger.
+var typeInLedger = regexp.MustCompile(`(?m)^func \(\*(\w+)\) Type\(\) Type +\{ return "([a-z._]+)" \}`)
+
+// declared are the types that a file of package event declares, each with its name in the ledger, empty for a part
+// of an event; nothing if there is no such file.
+func declared(t *testing.T, file string) map[string]string {
 	t.Helper()
+	out := map[string]string{}
 	data, err := os.ReadFile(filepath.Join(root, "internal", "event", file))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return out
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	ast.Inspect(parse(t, file, string(data)), func(n ast.Node) bool {
 		if x, ok := n.(*ast.TypeSpec); ok {
-			names = append(names, x.Name.Name)
+			out[x.Name.Name] = ""
 		}
 		return true
 	})
-	return names
+	for _, m := range typeInLedger.FindAllStringSubmatch(string(data), -1) {
+		out[m[1]] = m[2]
+	}
+	return out
 }
 
 func TestANameOfASocietyIsSeen(t *testing.T) {

@@ -110,8 +110,8 @@ func (a *account) add(ctx context.Context, e event.Event) error {
 		}
 	case *event.MessageSent:
 		a.tell(b.To, e)
-	case *event.ComputeResult:
-		for _, ref := range b.Plots {
+	case event.Drawer:
+		for _, ref := range b.Drawn() {
 			if !slices.Contains(a.plots, ref) && len(a.plots) < maxPlots && ref.Size <= maxPlot {
 				a.plots = append(a.plots, ref)
 			}

@@ -75,6 +75,16 @@ func (b *PublicationSubmitted) Attached() (string, *TreeRef, []string) {
 	return b.Ref, b.Tree, b.Attachments
 }
 
+// Drawer is a result with pictures that one of the binary's own programs drew.
+type Drawer interface {
+	Result
+	// Drawn are the pictures, as SVG.
+	Drawn() []Ref
+}
+
+// Drawn implements Drawer.
+func (b *ComputeResult) Drawn() []Ref { return b.Plots }
+
 // Handover is an event by which a run of a task comes to a worker, or is taken away again.
 type Handover interface {
 	Body

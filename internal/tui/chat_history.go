@@ -112,18 +112,6 @@ func (h *history) take(e event.Event, s *quest.State) {
 		h.told(e, s, u)
 	case *event.ModelResult:
 		h.answered(e, b, u)
-	case *event.InteractSaid:
-		u.label, u.text = b.Kind, h.text(b.Text)
-		for _, f := range b.Files {
-			u.text += "\n\n(file: " + line(f) + ")"
-		}
-		h.add(u)
-	case *event.ReviewGiven:
-		if u.label, u.text = "review", view.ReviewWords(b); u.text == "" {
-			h.told(e, s, u)
-			break
-		}
-		h.add(u)
 	case *event.InteractionOpened:
 		if u.label, u.text = "asks", h.text(b.Question); !h.lately(u.text) {
 			h.add(u)
@@ -135,7 +123,16 @@ func (h *history) take(e event.Event, s *quest.State) {
 		}
 		h.add(u)
 	default:
-		h.told(e, s, u)
+		said, ok := view.SpeechOf(e)
+		if !ok {
+			h.told(e, s, u)
+			break
+		}
+		u.label, u.text = said.Kind, h.text(said.Text)
+		for _, f := range said.Files {
+			u.text += "\n\n(file: " + line(f) + ")"
+		}
+		h.add(u)
 	}
 }
 

@@ -2,7 +2,6 @@ package view
 
 import (
 	"slices"
-	"sort"
 
 	"lyceum/internal/event"
 	"lyceum/internal/quest"
@@ -227,23 +226,4 @@ type Intention struct {
 	Reason    string   `json:"reason"`
 	Dropped   bool     `json:"dropped"`
 	Words     []string `json:"words"`
-}
-
-// MindAt is what an agent believed, wanted and intended after an event. A belief takes
-// the place of an earlier one about the same.
-func (d *Desk) MindAt(seq uint64) Mind {
-	m := Mind{Beliefs: []Belief{}, Desires: []Desire{}, Intentions: []Intention{}}
-	end := sort.Search(len(d.Mind), func(i int) bool { return d.Mind[i].Seq > seq })
-	for _, t := range d.Mind[:end] {
-		switch b := t.Body.(type) {
-		case *event.BeliefUpdated:
-			m.Beliefs = slices.DeleteFunc(m.Beliefs, func(o Belief) bool { return o.Belief == b.Belief })
-			m.Beliefs = append(m.Beliefs, Belief{t.Seq, b.Belief, b.Value, b.Reason})
-		case *event.DesireSet:
-			m.Desires = append(m.Desires, Desire{t.Seq, b.Desire, b.Reason})
-		case *event.IntentionFormed:
-			m.Intentions = append(m.Intentions, Intention{t.Seq, b.Intention, b.Reason, b.Dropped, append([]string{}, b.Words...)})
-		}
-	}
-	return m
 }

@@ -58,13 +58,6 @@ const (
 // call is one of a tool.
 var begins = map[string]string{"model.call": Thinking, "prompt.call": Thinking, "gateway.call": Thinking, "timer.call": ""}
 
-// marked are the types of events that are marks.
-var marked = map[string]string{
-	"publication.submitted": "paper", "publication.decided": "published", "review.submitted": "review", "vote.cast": "vote",
-	"policy.blocked": "refused", "claim.made": "claim", "challenge.raised": "challenge", "interaction.opened": "asked",
-	"user.message": "message", "quest.finished": "answer", "quest.failed": "failed", "task.failed": "failed", "budget.exceeded": "refused",
-}
-
 // endsCall reports whether events of this type end a call.
 func endsCall(kind string) bool {
 	return strings.HasSuffix(kind, ".result") || kind == "tool.answered"
@@ -144,7 +137,7 @@ func (t *Timeline) Lanes(from, to int64, parts int) *Lanes {
 	}
 	out.From, out.To = min(max(from, 0), to), to
 	d := &drawing{t: t, out: out, near: max(1, (out.To-out.From)/int64(max(1, parts))), lanes: make([]*Lane, len(t.actors.list)), owners: t.owners()}
-	d.reviews = t.tools.number["submit_review"]
+	d.reviews = t.tools.number[reviewTool]
 	d.reviewed = t.reviewed(d.reviews)
 	for i := range t.rows {
 		d.take(i)
@@ -248,7 +241,7 @@ func (d *drawing) take(i int) {
 
 // markOf is the kind of mark that the event at a place is, empty for none.
 func (t *Timeline) markOf(i int) string {
-	what := marked[t.types.list[t.rows[i].kind]]
+	what := vocabulary[event.Type(t.types.list[t.rows[i].kind])].mark
 	switch failed := t.rows[i].failed; {
 	case failed && what == "published":
 		return "rejected"
@@ -315,17 +308,9 @@ func compareActors(a, b string) int {
 
 // failed reports whether an event says that something went wrong, or was turned down.
 func failed(e event.Event) bool {
-	switch b := e.Body.(type) {
-	case *event.ToolResult:
-		return b.Error
-	case *event.ToolAnswered:
-		return b.Error
-	case *event.ModelResult:
-		return b.Error != nil
-	case *event.PublicationDecided:
-		return b.Status == event.Rejected
-	case *event.ReproductionResult:
-		return b.Status != event.SameOutput
+	if e.Body == nil {
+		return false
 	}
-	return false
+	wrong := vocabulary[e.Body.Type()].wrong
+	return wrong != nil && wrong(e)
 }

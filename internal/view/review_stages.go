@@ -32,6 +32,12 @@ func ReviewWords(b *event.ReviewGiven) string {
 	return strings.Join(lines, "\n")
 }
 
+// reviewSpeech is a review as part of a conversation.
+func reviewSpeech(b *event.ReviewGiven) (Speech, bool) {
+	words := ReviewWords(b)
+	return Speech{Kind: "review", Text: event.Text{Text: words}}, words != ""
+}
+
 // ReviewStanding is a review as it stands: what it is of, where it comes from, and what was done about its points.
 type ReviewStanding struct {
 	Paper    string `json:"paper,omitempty"`

@@ -26,6 +26,8 @@ type Society interface {
 	Role(s *quest.State, agent string) Role
 	// conclude is what stands behind the quest's answer, nil while nobody has proposed one.
 	conclude(v *Views, s *quest.State) *Conclusion
+	// Mind is what the agent of a desk believed, wanted and intended after an event.
+	Mind(d *Desk, seq uint64) Mind
 	// Facts are how the society works, and the best that has come of it.
 	Facts(s *quest.State) Facts
 }
@@ -101,6 +103,9 @@ func (agents) Title(*quest.State, string) string       { return "" }
 func (agents) Tally(*quest.State) Tally                { return Tally{} }
 func (agents) Facts(*quest.State) Facts                { return Facts{} }
 func (agents) Role(*quest.State, string) Role          { return Role{Papers: []string{}, Open: []string{}} }
+func (agents) Mind(*Desk, uint64) Mind {
+	return Mind{Beliefs: []Belief{}, Desires: []Desire{}, Intentions: []Intention{}}
+}
 
 // take draws who wrote the answer: the first agent.
 func (agents) take(v *Views, e event.Event, s *quest.State) {

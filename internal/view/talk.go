@@ -52,7 +52,7 @@ type Saying struct {
 	Text event.Text
 }
 
-// Take adds the next event of the ledger.
+// Take adds the next event of the ledger. What an event of one society changes stands beside its words.
 func (t *Talk) Take(e event.Event) {
 	switch b := e.Body.(type) {
 	case *event.UserMessage:
@@ -75,11 +75,6 @@ func (t *Talk) Take(e event.Event) {
 		t.Sitting, t.Sits, t.Skill, t.Anchor = b.Number, true, b.Skill, b.Anchor
 	case *event.SittingEnded:
 		t.Sits = false
-	case *event.AnchorMoved:
-		t.Anchor = b.To
-		t.Moves = append(t.Moves, Move{Seq: e.Seq, By: e.Actor, From: b.From, To: b.To, Reason: b.Reason, Because: b.Because, Person: b.By == "person"})
-	case *event.InteractSaid:
-		t.Last = &Saying{e.Seq, e.Actor, b.Kind, b.Text}
 	case *event.ModelResult:
 		for _, p := range b.Parts {
 			if (t.sitter == "" || t.sitter == e.Actor) && p.Kind == event.PartText && p.Text != nil {
@@ -88,6 +83,11 @@ func (t *Talk) Take(e event.Event) {
 		}
 	case *event.QuestFinished:
 		t.Last = &Saying{e.Seq, e.Actor, "answer", b.Answer}
+	case nil:
+	default:
+		if talk := vocabulary[b.Type()].talk; talk != nil {
+			talk(t, e)
+		}
 	}
 }
 
@@ -100,6 +100,3 @@ func (t *Talk) gone(messages ...uint64) {
 func (t *Talk) Queued(message uint64) bool {
 	return slices.ContainsFunc(t.Mail, func(l Letter) bool { return l.Seq == message })
 }
-
-// Anchors are the stages of a study, in order.
-var Anchors = []string{"scout", "baseline", "idea", "experiment", "analysis-campaign", "write", "finalize"}

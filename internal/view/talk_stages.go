@@ -16,6 +16,20 @@ type Conversation struct {
 	Asks uint64 `json:"asks,omitzero"`
 }
 
+// Anchors are the stages of a study, in order.
+var Anchors = []string{"scout", "baseline", "idea", "experiment", "analysis-campaign", "write", "finalize"}
+
+// move takes a study to another stage.
+func (t *Talk) move(e event.Event, b *event.AnchorMoved) {
+	t.Anchor = b.To
+	t.Moves = append(t.Moves, Move{Seq: e.Seq, By: e.Actor, From: b.From, To: b.To, Reason: b.Reason, Because: b.Because, Person: b.By == "person"})
+}
+
+// said is what a researcher says to people by a tool.
+func (t *Talk) said(e event.Event, b *event.InteractSaid) {
+	t.Last = &Saying{e.Seq, e.Actor, b.Kind, b.Text}
+}
+
 // conversing adds it to the views of a study.
 type conversing struct {
 	agents

@@ -80,6 +80,31 @@ type wording struct {
 	tell func(*Teller, event.Event) Words
 	// interest is why an event of this type is of interest, nil for a type that never is.
 	interest func(event.Event) Interest
+	// wrong reports whether an event says that something went wrong, or was turned down; nil for a type
+	// that never does.
+	wrong func(event.Event) bool
+	// mark is what an event of this type is on the lane of who did it, empty for none.
+	mark string
+	// talk is what an event of this type changes in the conversation with a quest, nil for nothing.
+	talk func(*Talk, event.Event)
+	// speech is what an event of this type says at length, nil for a type whose line says all.
+	speech func(event.Event) (Speech, bool)
+}
+
+// onLanes has all events of a type stand on the lane of who did it.
+func (w wording) onLanes(mark string) wording {
+	w.mark = mark
+	return w
+}
+
+// mayFail adds to the words for a type of event which of them say that something went wrong, or was
+// turned down.
+func mayFail[B any, P interface {
+	*B
+	event.Body
+}](w wording, wrong func(P) bool) wording {
+	w.wrong = func(e event.Event) bool { return wrong(e.Body.(P)) }
+	return w
 }
 
 // word makes the wording for the type of body that tell takes.
@@ -88,6 +113,42 @@ func word[B any, P interface {
 	event.Body
 }](kind string, tell func(*Teller, event.Event, P) Words) wording {
 	return wording{of: P(new(B)).Type(), kind: kind, tell: func(t *Teller, e event.Event) Words { return tell(t, e, e.Body.(P)) }}
+}
+
+// inTalk adds to the words for a type of event what it changes in the conversation with a quest.
+func inTalk[B any, P interface {
+	*B
+	event.Body
+}](w wording, talk func(*Talk, event.Event, P)) wording {
+	w.talk = func(t *Talk, e event.Event) { talk(t, e, e.Body.(P)) }
+	return w
+}
+
+// Speech is what somebody says to people in a conversation, all of it.
+type Speech struct {
+	// Kind is what it is called: a milestone, a review.
+	Kind string
+	Text event.Text
+	// Files are the paths of those that came with it.
+	Files []string
+}
+
+// SpeechOf is what an event of a society's own says to people; there is none where its line, as Tell
+// makes it, is all that there is to say.
+func SpeechOf(e event.Event) (Speech, bool) {
+	if speech := vocabulary[e.Body.Type()].speech; speech != nil {
+		return speech(e)
+	}
+	return Speech{}, false
+}
+
+// inFull adds to the words for a type of event what one of them says at length.
+func inFull[B any, P interface {
+	*B
+	event.Body
+}](w wording, speech func(P) (Speech, bool)) wording {
+	w.speech = func(e event.Event) (Speech, bool) { return speech(e.Body.(P)) }
+	return w
 }
 
 // join makes one table of several dictionaries.

@@ -46,10 +46,10 @@ var coreWords = dictionary{
 	})),
 	always(Failed, word(KindFailure, func(t *Teller, _ event.Event, b *event.QuestFailed) Words {
 		return Words{Text: because("failed", t.cut(b.Reason)), Weight: News}
-	})),
+	})).onLanes("failed"),
 	always(Answered, word(KindAnswer, func(t *Teller, _ event.Event, b *event.QuestFinished) Words {
 		return Words{Text: because("finished", t.prose(b.Answer)), Weight: News}
-	})),
+	})).onLanes("answer"),
 	word("", func(t *Teller, _ event.Event, b *event.QuestForked) Words {
 		return Words{Text: fmt.Sprintf("forked from %s after event %d", t.cut(b.From), b.At)}
 	}),
@@ -58,7 +58,7 @@ var coreWords = dictionary{
 			return Words{By: e.Actor, Text: "writes " + t.cut(b.Document.Name) + ": " + t.text(b.Text), Weight: News}
 		}
 		return Words{By: e.Actor, Text: says(b.To, t.with(b.Text, b.Attachments)), Weight: News}
-	}),
+	}).onLanes("message"),
 	word(KindMessage, func(t *Teller, e event.Event, b *event.MessageSent) Words {
 		w := Words{By: e.Actor, Text: says(b.To, t.text(b.Text)), Weight: Detail, concerns: b.To}
 		if b.Quiet {
@@ -84,7 +84,7 @@ var coreWords = dictionary{
 		}
 		return Words{By: e.Actor, Text: fmt.Sprintf("asks %s: turn %d, messages %d to %d", t.cut(b.Model), b.Turn, b.First, b.Last)}
 	}),
-	matters(word("", answered), func(b *event.ModelResult) Interest {
+	matters(mayFail(word("", answered), func(b *event.ModelResult) bool { return b.Error != nil }), func(b *event.ModelResult) Interest {
 		if b.Error != nil {
 			return Interest{What: Failed}
 		}
@@ -97,16 +97,16 @@ var coreWords = dictionary{
 		}
 		return Words{By: e.Actor, Text: fmt.Sprintf("uses %s: part %d of answer %d", tool, b.Part, b.Answer)}
 	}),
-	word("", func(t *Teller, e event.Event, b *event.ToolResult) Words {
+	mayFail(word("", func(t *Teller, e event.Event, b *event.ToolResult) Words {
 		return Words{Text: gave(e, b.Error, t.with(b.Output, b.Attachments)), Notes: outcome(b.Error, b.Duration), Weight: Detail}
-	}),
-	word("", func(t *Teller, e event.Event, b *event.ToolAnswered) Words {
+	}), func(b *event.ToolResult) bool { return b.Error }),
+	mayFail(word("", func(t *Teller, e event.Event, b *event.ToolAnswered) Words {
 		w := Words{Text: gave(e, b.Error, t.with(b.Output, b.Attachments)), Weight: Detail}
 		if b.Error {
 			w.Notes = []string{"failed"}
 		}
 		return w
-	}),
+	}), func(b *event.ToolAnswered) bool { return b.Error }),
 	word("", func(t *Teller, _ event.Event, b *event.ToolPrepared) Words {
 		if b.Error != "" {
 			return Words{Text: fmt.Sprintf("call %d is refused: %s", b.Call, t.cut(b.Error))}
@@ -119,7 +119,7 @@ var coreWords = dictionary{
 			by = append(by, "by "+t.cut(x.Policy)+": "+t.cut(x.Reason))
 		}
 		return Words{By: e.Actor, Text: "is refused " + t.cut(string(b.Proposal)) + " " + strings.Join(by, "; ")}
-	})),
+	})).onLanes("refused"),
 	word(KindBlocked, func(t *Teller, e event.Event, b *event.ToolSkipped) Words {
 		if b.Reason == event.SkippedPrompt {
 			return Words{By: e.Actor, Text: "a call is not run: its prompt is over"}
@@ -132,7 +132,7 @@ var coreWords = dictionary{
 	always(Limited, word("limit", func(t *Teller, _ event.Event, b *event.BudgetExceeded) Words {
 		o := policy.Over{Limit: b.Limit, Max: b.Max, Used: b.Used, Next: b.Next}
 		return Words{Text: fmt.Sprintf("the limit on %s is reached (%s)", t.cut(b.Limit), t.cut(o.Figures())), Weight: News}
-	})),
+	})).onLanes("refused"),
 	always(Parked, word("parked", func(t *Teller, e event.Event, b *event.AgentParked) Words {
 		return Words{By: e.Actor, Text: "is parked: " + strings.TrimPrefix(t.cut(b.Reason), e.Actor+" "), Weight: News}
 	})),
@@ -248,7 +248,7 @@ var coreWords = dictionary{
 			w.Notes = append(w.Notes, "until "+b.Expires.String())
 		}
 		return w
-	})),
+	})).onLanes("asked"),
 	always(Asked, word(KindQuestion, func(t *Teller, e event.Event, b *event.InteractionAnswered) Words {
 		return Words{By: e.Actor, Text: fmt.Sprintf("answers question %d: %s", b.Interaction, t.cut(b.Said())), Weight: News}
 	})),

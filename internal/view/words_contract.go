@@ -46,7 +46,7 @@ func (contractNet) words() dictionary {
 		}),
 		matters(word("task failed", func(t *Teller, e event.Event, b *event.TaskFailed) Words {
 			return Words{By: e.Actor, Text: "could not do " + t.cut(b.Task) + ": " + t.cut(b.Reason), Weight: News, about: b.Task}
-		}), func(b *event.TaskFailed) Interest { return Interest{Failed, b.Task} }),
+		}), func(b *event.TaskFailed) Interest { return Interest{Failed, b.Task} }).onLanes("failed"),
 		word(KindSearch, func(t *Teller, e event.Event, b *event.SearchCall) Words {
 			return Words{By: e.Actor, Text: "searches (" + t.cut(b.Method) + "): " + t.cut(b.Query)}
 		}),
@@ -67,7 +67,7 @@ func (contractNet) words() dictionary {
 				fmt.Fprintf(&cited, "[%d]", n)
 			}
 			return Words{By: e.Actor, Text: fmt.Sprintf("makes claim %d: %s %s", b.Claim, t.cut(b.Text), cited.String()), Weight: News}
-		}),
+		}).onLanes("claim"),
 		word("attack", func(t *Teller, _ event.Event, b *event.ClaimAttacked) Words {
 			return Words{Text: fmt.Sprintf("claim %d is attacked by claim %d: %s", b.To, b.From, t.cut(b.Reason)), Weight: News}
 		}),
@@ -77,7 +77,7 @@ func (contractNet) words() dictionary {
 				of = fmt.Sprintf("claim %d", b.Claim)
 			}
 			return Words{By: e.Actor, Text: fmt.Sprintf("raises challenge %d of %s, %s: %s", b.Challenge, of, t.cut(b.Rule), t.cut(b.Reason)), Weight: News}
-		}),
+		}).onLanes("challenge"),
 		word("justification", func(t *Teller, e event.Event, b *event.JustificationGiven) Words {
 			return Words{By: e.Actor, Text: fmt.Sprintf("answers challenge %d: %s", b.Challenge, t.cut(b.Reason)), Weight: News}
 		}),

@@ -8,22 +8,25 @@ import (
 	"lyceum/internal/event"
 )
 
+// reviewTool is the tool by which an agent hands in a review: a lane says that it reviews meanwhile.
+const reviewTool = "submit_review"
+
 // words implements Society: they are for what happens among the papers of a lab.
 func (laboratory) words() dictionary {
 	return dictionary{
 		matters(word("publication", func(t *Teller, e event.Event, b *event.PublicationSubmitted) Words {
 			return Words{By: e.Actor, Text: "hands in " + t.titled(flat(b.Ref, 64), b.Title), Weight: News}
-		}), func(b *event.PublicationSubmitted) Interest { return Interest{Of: b.Ref} }),
+		}), func(b *event.PublicationSubmitted) Interest { return Interest{Of: b.Ref} }).onLanes("paper"),
 		word(KindReproduction, func(t *Teller, _ event.Event, b *event.ReproductionCall) Words {
 			return Words{Text: "runs " + t.cut(b.Entrypoint) + " of " + t.thing(b.Ref) + " twice", Weight: News, concerns: b.Ref}
 		}),
-		word("", func(t *Teller, _ event.Event, b *event.ReproductionResult) Words {
+		mayFail(word("", func(t *Teller, _ event.Event, b *event.ReproductionResult) Words {
 			text := because("the program: "+t.cut(b.Status), t.cut(b.Reason))
 			if len(b.Missing) > 0 {
 				text += "; claims that are not in its output: " + t.cut(strings.Join(b.Missing, ", "))
 			}
 			return Words{Text: text, Notes: append(outcome(b.Status == event.NotRun, b.Duration), printed(b.Output)...), Weight: News}
-		}),
+		}), func(b *event.ReproductionResult) bool { return b.Status != event.SameOutput }),
 		word("review request", func(t *Teller, _ event.Event, b *event.ReviewRequested) Words {
 			return Words{Text: b.Reviewer + " is asked to review " + t.thing(b.Ref), Notes: []string{fmt.Sprintf("until its turn %d", b.Deadline)}, Weight: News, about: b.Ref, concerns: b.Reviewer}
 		}),
@@ -40,10 +43,10 @@ func (laboratory) words() dictionary {
 				verb = "accepts "
 			}
 			return Words{By: e.Actor, Text: because(verb+t.thing(b.Ref), t.text(b.Content)), Weight: News, about: b.Ref}
-		}),
-		matters(word("decision", func(t *Teller, _ event.Event, b *event.PublicationDecided) Words {
+		}).onLanes("review"),
+		matters(mayFail(word("decision", func(t *Teller, _ event.Event, b *event.PublicationDecided) Words {
 			return Words{Text: fmt.Sprintf("%s is %s (%d for, %d against)", t.thing(b.Ref), t.cut(b.Status), b.Accepts, b.Rejects), Weight: News, about: b.Ref, concerns: b.Ref}
-		}), func(b *event.PublicationDecided) Interest { return Interest{decided(b), b.Ref} }),
+		}), func(b *event.PublicationDecided) bool { return b.Status == event.Rejected }), func(b *event.PublicationDecided) Interest { return Interest{decided(b), b.Ref} }).onLanes("published"),
 		word("citation", func(t *Teller, _ event.Event, b *event.CitationMade) Words {
 			return Words{Text: t.thing(b.Ref) + " cites " + t.things(slices.Concat(b.To, b.Self)...), about: b.Ref, concerns: b.Ref}
 		}),
@@ -53,7 +56,7 @@ func (laboratory) words() dictionary {
 				w.Text = "votes for " + t.thing(b.Ref)
 			}
 			return w
-		}), func(b *event.VoteCast) Interest { return Interest{Voted, b.Ref} }),
+		}), func(b *event.VoteCast) Interest { return Interest{Voted, b.Ref} }).onLanes("vote"),
 		word("", func(t *Teller, _ event.Event, b *event.AdvisorySent) Words {
 			who := "the lab tells "
 			if b.Kind == event.AdviseUpdated { // in any society, by the core

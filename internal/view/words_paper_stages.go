@@ -40,12 +40,12 @@ func studyPaper() dictionary {
 		word("review", func(t *Teller, e event.Event, b *event.ReviewBegun) Words {
 			return Words{By: e.Actor, Text: fmt.Sprintf("is given %s, revision %d, to review, round %d", t.cut(b.Paper), b.Revision, b.Round), Weight: News}
 		}),
-		word("review", func(t *Teller, e event.Event, b *event.ReviewGiven) Words {
+		inFull(word("review", func(t *Teller, e event.Event, b *event.ReviewGiven) Words {
 			if b.Error != "" {
 				return Words{By: e.Actor, Text: "comes to no review: " + t.cut(b.Error), Notes: []string{"failed"}, Weight: News}
 			}
 			return Words{By: e.Actor, Text: fmt.Sprintf("gives %s in round %d: %s", Several(int64(len(b.Points)), "point"), b.Round, t.cut(b.Summary)), Notes: []string{"of " + t.cut(b.Source)}, Weight: News}
-		}),
+		}), reviewSpeech),
 		word("review", func(t *Teller, e event.Event, b *event.ReportCall) Words {
 			return Words{By: e.Actor, Text: fmt.Sprintf("has %s compared with %s", Several(b.Points, "point"), t.cut(b.Source)), Weight: Detail}
 		}),

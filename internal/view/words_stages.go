@@ -77,11 +77,11 @@ func studyTalk() dictionary {
 			}
 			return Interest{}
 		}),
-		always(Moved, word(KindMove, func(t *Teller, e event.Event, b *event.AnchorMoved) Words {
+		always(Moved, inTalk(word(KindMove, func(t *Teller, e event.Event, b *event.AnchorMoved) Words {
 			w := Words{By: e.Actor, Text: because(fmt.Sprintf("goes from %s to %s", t.cut(b.From), t.cut(b.To)), t.cut(b.Reason)), Weight: News}
 			return w.resting(t, b.Because)
-		})),
-		word(KindMessage, func(t *Teller, e event.Event, b *event.InteractSaid) Words {
+		}), (*Talk).move)),
+		inTalk(inFull(word(KindMessage, func(t *Teller, e event.Event, b *event.InteractSaid) Words {
 			w := Words{By: e.Actor, Text: "says (" + t.cut(b.Kind) + "): " + t.text(b.Text), Weight: News}
 			if len(b.Options) > 0 {
 				w.Notes = append(w.Notes, "options: "+t.cut(strings.Join(b.Options, ", ")))
@@ -90,7 +90,7 @@ func studyTalk() dictionary {
 				w.Notes = append(w.Notes, Several(int64(len(b.Files)), "file"))
 			}
 			return w
-		}),
+		}), func(b *event.InteractSaid) (Speech, bool) { return Speech{b.Kind, b.Text, b.Files}, true }), (*Talk).said),
 		word(KindMessage, func(t *Teller, e event.Event, b *event.FilesCall) Words {
 			return Words{Text: fmt.Sprintf("%s of message %d are copied to %s in the home of %s", Several(int64(len(b.Files)), "file"), b.Message, t.cut(b.Folder), t.cut(e.Actor))}
 		}),
