@@ -1,4 +1,5 @@
 # make test    everything that must hold, set-up included
+# make race    the tests of what shares memory, once more, with the race detector
 # make check   what of it can be known in a minute
 # make bench   the figures of docs/performance.md, as ratios in one run
 # make interop   programs of other people against us, offline; PART=gateway for one
@@ -19,11 +20,14 @@
 # make fixtures  quests of this build, which later builds must replay; when rules changed
 # make generate, build, clean
 
-.PHONY: test check image interop paper bench build web pictures generate sim proofs faults fuzz release reproducible fixtures clean
+.PHONY: test race check image interop paper bench build web pictures generate sim proofs faults fuzz release reproducible fixtures clean
 
 test:
 	@scripts/setup
 	@scripts/test
+
+race:
+	@scripts/race
 
 check:
 	@scripts/test check

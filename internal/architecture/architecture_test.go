@@ -133,7 +133,7 @@ func TestOnlyOnePlaceLooksAtTheClock(t *testing.T) {
 				// What waits for a provider, a program or a connection has its own clock: of
 				// what it says, only how long something took gets into a ledger.
 				switch path {
-				case "runtime/clock.go", "model/provider/clock.go", "computer/clock.go", "computer/helper/clock.go", "computer/proxy/clock.go", "executor/clock.go", "executor/builtin/clock.go", "mcp/clock.go", "mcp/login/clock.go", "memory/clock.go", "connector/webhook/clock.go", "blob/s3/clock.go", "ledger/postgres/clock.go":
+				case "runtime/clock.go", "model/provider/clock.go", "computer/clock.go", "computer/helper/clock.go", "computer/proxy/clock.go", "executor/clock.go", "executor/builtin/clock.go", "mcp/clock.go", "mcp/login/clock.go", "memory/clock.go", "connector/webhook/clock.go", "blob/s3/clock.go", "ledger/postgres/clock.go", "browser/clock.go":
 					found++
 				default:
 					if !strings.HasPrefix(path, "computer/computertest/") && !strings.HasPrefix(path, "executor/executortest/") {
@@ -144,8 +144,8 @@ func TestOnlyOnePlaceLooksAtTheClock(t *testing.T) {
 			return true
 		})
 	})
-	if found != 12 {
-		t.Errorf("%d looks at the clock, want 12", found)
+	if found != 13 {
+		t.Errorf("%d looks at the clock, want 13", found)
 	}
 }
 

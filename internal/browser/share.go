@@ -35,7 +35,7 @@ func (s share) used(limit time.Duration, most int64) bool {
 // bounded returns a context that ends when a visit has had its limit.
 func (b *Browser) bounded(ctx context.Context, k *conn, limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, end := context.WithCancelCause(ctx)
-	began, waited, worked := time.Now(), b.waited(), k.worked(ctx)
+	began, waited, worked := now(), b.waited(), k.worked(ctx)
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
@@ -47,7 +47,7 @@ func (b *Browser) bounded(ctx context.Context, k *conn, limit time.Duration) (co
 			case <-ctx.Done():
 				return
 			}
-			s := share{wall: time.Since(began), waited: b.waited() - waited}
+			s := share{wall: now().Sub(began), waited: b.waited() - waited}
 			if !s.used(limit, b.most) {
 				s.worked = k.worked(ctx) - worked
 			}

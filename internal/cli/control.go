@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
@@ -108,13 +109,40 @@ func (a *app) resumeCommand() *cobra.Command {
 			if !running {
 				return a.run(cmd.Context(), args[0], false, false, event.Limits{}, false)
 			}
-			if _, err := a.rt.Post(cmd.Context(), args[0], ledger.Command{Key: rand.Text(), Body: &event.QuestResumed{}}); err != nil {
+			id, err := a.rt.Post(cmd.Context(), args[0], ledger.Command{Key: rand.Text(), Body: &event.QuestResumed{}})
+			if err != nil {
 				return err
+			}
+			if alone, err := a.leftAlone(cmd.Context(), args[0], id); err != nil {
+				return err
+			} else if alone {
+				return a.run(cmd.Context(), args[0], false, false, event.Limits{}, false)
 			}
 			fmt.Fprintf(a.out, "Told the process that holds %s to go on.\n", args[0])
 			return nil
 		},
 	})
+}
+
+// leftAlone waits until a word to a quest is taken, and reports whether instead whoever held the quest is
+// gone: that may have been the last of a process that was killed, such as a child of it that has not become
+// another program yet. One that holds it and is slow takes the word later.
+func (a *app) leftAlone(ctx context.Context, name string, id int64) (bool, error) {
+	for range 100 {
+		s, err := a.rt.Load(ctx, name)
+		if err != nil || s.Inbox >= id {
+			return false, err
+		}
+		if running, err := a.rt.Ledger.Claimed(name); err != nil || !running {
+			return err == nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return false, nil
 }
 
 func (a *app) limitCommand() *cobra.Command {

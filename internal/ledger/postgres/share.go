@@ -144,7 +144,8 @@ func (l *lined) give(all []sharer, id int64, a ledger.Asked) (mine sharer, may i
 	l.bears = min(l.bears, float64(most))
 	switch {
 	case a.Crowded && a.Began == l.cuts:
-		l.bears, l.cuts = max(1, min(l.bears, float64(others+mine.held))/2), l.cuts+1
+		// Until now what was sent away had its place: nobody else could begin anything there.
+		l.bears, l.cuts = max(1, min(l.bears, float64(others+had))/2), l.cuts+1
 	case a.Answered > 0 && a.Known == l.cuts:
 		l.bears = min(float64(most), l.bears+float64(a.Answered)/l.bears)
 	}
