@@ -212,15 +212,10 @@ func TestAStudyIsStoppedAndStarted(t *testing.T) {
 		return v.Here && v.Rows[0].Standing == "running" && v.Rows[1].Standing == "running"
 	})
 	s.order("s", "start").want(t, 409)
-	done := make(chan struct{})
-	go func() { // what is under way comes in first
-		defer close(done)
-		s.order("s", "stop").want(t, 200)
-	}()
+	s.order("s", "stop").want(t, 200) // it says so though what is under way is still to come in
 	h.gate.let(2)
-	<-done
 	v := s.surveyUntil("s", "at rest", func(v *api.StudyView) bool { return v.State == "open" })
-	if n := len(s.questNames()); n > 3 {
+	if n := len(s.questNames()); n != 2 {
 		t.Errorf("%d quests were made, want those that were under way", n)
 	}
 	if v.Observed == 4 || v.Trouble != "" {

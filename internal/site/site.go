@@ -283,5 +283,5 @@ function look() {
   history.replaceState(null, '', '#q=' + encodeURIComponent(box.value));
 }
 box.addEventListener('input', look);
-if (location.hash.startsWith('#q=')) { box.value = decodeURIComponent(location.hash.slice(3)); look(); }
+if (location.hash.startsWith('#q=')) { try { box.value = decodeURIComponent(location.hash.slice(3)); look(); } catch { /* no text is written so */ } }
 `
