@@ -1,6 +1,6 @@
-# make test    everything that must hold, set-up included
+# make check   the form of the source, vet, staticcheck, quick tests: in a minute
+# make test    the program, the examples and every test, set-up included
 # make race    the tests of what shares memory, once more, with the race detector
-# make check   what of it can be known in a minute
 # make bench   the figures of docs/performance.md, as ratios in one run
 # make interop   programs of other people against us, offline; PART=gateway for one
 # make web     the page: its built files in web/dist, which are committed
@@ -30,7 +30,7 @@ race:
 	@scripts/race
 
 check:
-	@scripts/test check
+	@scripts/check
 
 bench:
 	go -C bench run .

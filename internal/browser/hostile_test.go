@@ -31,7 +31,7 @@ type hostile struct {
 }
 
 // short is a limit that a page meets which hangs.
-const short = 4 * time.Second
+const short = 1500 * time.Millisecond
 
 const button = `<!doctype html><html lang=en><title>Page</title><button id=go>Go</button>`
 
