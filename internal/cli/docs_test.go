@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -38,6 +39,37 @@ func TestHelpBeginsAsTheReadmeDoes(t *testing.T) {
 	}
 	if a, b := first["README.md"], first["lyceum --help"]; !reflect.DeepEqual(a[1:], b[1:]) {
 		t.Errorf("README.md begins with %q, lyceum --help with %q: want one example", a[1:], b[1:])
+	}
+}
+
+// TestTheFirstScreenOfTheReadme says in one sentence what Lyceum is, what it needs, as go.mod has
+// it, and shows a picture.
+func TestTheFirstScreenOfTheReadme(t *testing.T) {
+	t.Parallel()
+	read := func(path string) string {
+		t.Helper()
+		data, err := os.ReadFile(filepath.Join("..", "..", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	lines := strings.SplitAfter(read("README.md"), "\n")
+	screen := strings.Join(lines[:24], "")
+	first := strings.ReplaceAll(strings.Split(screen, "\n\n")[1], "\n", " ")
+	if !strings.HasPrefix(first, "Lyceum is ") || strings.Index(first, ".") != len(first)-1 {
+		t.Errorf("README.md begins with %q, want one sentence that says what Lyceum is", first)
+	}
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(read("go.mod"))[1]
+	if want := "It needs **Linux**, and **Go " + version + "** to build."; !strings.Contains(screen, want) {
+		t.Errorf("the first screen of README.md does not say %q:\n%s", want, screen)
+	}
+	picture := regexp.MustCompile(`!\[[^\]]+\]\(([^)]+)\)`).FindStringSubmatch(screen)
+	if picture == nil {
+		t.Fatalf("the first screen of README.md has no picture:\n%s", screen)
+	}
+	if !strings.HasPrefix(read(picture[1]), "\x89PNG") {
+		t.Errorf("%s is no picture", picture[1])
 	}
 }
 

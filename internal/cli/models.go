@@ -111,6 +111,8 @@ type modelJSON struct {
 	// Context is how many tokens it can see, 0 if nobody knows; ContextFrom is who says so.
 	Context     int64  `json:"context"`
 	ContextFrom string `json:"context_from,omitempty"`
+	// ContextDoubt is why its server does not say for certain, if it says anything.
+	ContextDoubt string `json:"context_doubt,omitempty"`
 	// MaxOutput is how many tokens it can answer with, 0 if nobody knows.
 	MaxOutput int64 `json:"max_output,omitempty"`
 	// Dialect is how it is told of tools, if that is as text.
@@ -170,6 +172,7 @@ script:<file>, which plays fixed lines.`,
 				return a.printJSON(list)
 			}
 			a.printModels(list)
+			a.printDoubts(list)
 			for _, s := range servers {
 				if s.Err != nil && (len(args) == 0 || strings.Contains(s.Provider+"/", args[0])) {
 					fmt.Fprintf(a.out, "%s did not tell its models: %s\n", s.Provider, printable(s.Err.Error()))
@@ -204,7 +207,7 @@ func allModels(known []provider.Info, servers []provider.Listing) []modelJSON {
 }
 
 func modelOf(i provider.Info) modelJSON {
-	m := modelJSON{Name: i.Name, Provider: i.Provider, Context: i.Context, ContextFrom: i.Said, MaxOutput: i.MaxOutput, Dialect: i.Dialect, Key: i.KeyVariable, Ready: i.HasKey}
+	m := modelJSON{Name: i.Name, Provider: i.Provider, Context: i.Context, ContextFrom: i.Said, ContextDoubt: i.Doubt, MaxOutput: i.MaxOutput, Dialect: i.Dialect, Key: i.KeyVariable, Ready: i.HasKey}
 	if p := i.Price; p != nil {
 		usd := func(n int64) string { return quest.USD(n).String() }
 		m.Price = &priceJSON{Input: usd(p.Input), Cached: usd(p.Cached), CacheWrites: usd(p.CacheWrite), Output: usd(p.Output), Date: p.Date, Source: p.Source}
@@ -215,6 +218,18 @@ func modelOf(i provider.Info) modelJSON {
 func (a *app) printModels(list []modelJSON) {
 	a.modelTable(list)
 	fmt.Fprintln(a.out, "\nPrices are in US dollars for a million tokens. The demo is offline and not a language\nmodel. Besides these there are script:<file> and any other model of a provider: provider/model. A model whose\ncontext is ? is asked for it when a quest is made; see docs/models.md.")
+}
+
+// printDoubts says why the context of a model is not known although its server speaks of it, once
+// for each server.
+func (a *app) printDoubts(list []modelJSON) {
+	told := map[string]bool{}
+	for _, m := range list {
+		if m.ContextDoubt != "" && !told[m.Provider] {
+			told[m.Provider] = true
+			fmt.Fprintf(a.out, "%s: %s\n", printable(m.Name), printable(m.ContextDoubt))
+		}
+	}
 }
 
 func (a *app) modelTable(list []modelJSON) {

@@ -58,7 +58,7 @@ func TestAnAgentIsToldWhatItHasAndWhatIsLeft(t *testing.T) {
 	}
 	for _, want := range []string{
 		"- You are agent-0.\n", "- Turns: 1 of 100, 99 left.\n", "- Time: the work has taken 0s of 2h0m0s, 1h59m59s left.\n", "- Money: $0.0001 of $5.00, $5.00 left.\n",
-		"- Your commands that run in the background: c7-server.\n", "They have 321 bytes now", "- Your computer: Debian; 1.5 CPUs, 2 GB memory for all programs, 10 GB disk; a command may take 1h0m0s at most",
+		"- Your commands that run in the background: c7-server.\n", "- Keep notes in notes.md of what you found", "They have 321 bytes now", "- Your computer: Debian; 1.5 CPUs, 2 GB memory for all programs, 10 GB disk; a command may take 1h0m0s at most",
 		"the network reaches these hosts alone, by HTTP and HTTPS: example.org.", "- Programs in it: python3 3.11, gcc.\n", "- Python packages in it: numpy 2.0, and 3 more.",
 	} {
 		if !strings.Contains(text, want) {

@@ -166,6 +166,29 @@ func TestPatienceIsLimited(t *testing.T) {
 	})
 }
 
+// TestPatienceIsSixHoursIfNobodySays: the ledger says so when the provider is lost, and the quest
+// waits so long before it is paused.
+func TestPatienceIsSixHoursIfNobodySays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, far := away(t, t.TempDir(), diligent(1))
+		name := l.found(3, "")
+		far.gone.Store(true)
+		begun := time.Now()
+		s := l.run(name)
+		if took := time.Since(begun); took < 6*time.Hour || took > 6*time.Hour+10*time.Minute {
+			t.Errorf("it waited %s, want six hours", took)
+		}
+		if s.Status != quest.Paused || s.Rested != event.RestOutage || !strings.Contains(s.Reason, "far has answered nobody for 6h") {
+			t.Errorf("it is %s by %q: %s; want it paused, with the six hours for the reason", s.Status, s.Rested, s.Reason)
+		}
+		for _, e := range l.events(name) {
+			if b, ok := e.Body.(*event.ProviderLost); ok && b.Patience != (6*time.Hour).Microseconds() {
+				t.Errorf("the ledger says that it waits for %d µs, want six hours", b.Patience)
+			}
+		}
+	})
+}
+
 // TestAnOutageOutlivesItsProcess: who is killed in an outage takes nothing with them, and
 // the next one finds out for itself.
 func TestAnOutageOutlivesItsProcess(t *testing.T) {

@@ -370,3 +370,26 @@ func FuzzSchemas(f *testing.F) {
 		}
 	})
 }
+
+// TestToolsSayThatOrderCounts: what may run beside others is the model's own word, so a tool that
+// takes that word says what it means, and that calls otherwise see what those before them did.
+func TestToolsSayThatOrderCounts(t *testing.T) {
+	t.Parallel()
+	words := map[string][]string{
+		"exec":       {"one after another, in your order", "sees what those before it did", "with parallel this one runs at the same time"},
+		"write_file": {"The calls after it in the same answer see it."},
+	}
+	for _, x := range builtin() {
+		if has := strings.Contains(x.Schema, `"parallel":{`); has != x.Parallel {
+			t.Errorf("%s has an argument parallel: %v, and the rules take its word: %v; want both or none", x.Name, has, x.Parallel)
+		}
+		if x.Parallel && words[x.Name] == nil {
+			t.Errorf("%s can run beside others by the model's word: want its description tested here", x.Name)
+		}
+		for _, want := range words[x.Name] {
+			if !strings.Contains(x.Description, want) {
+				t.Errorf("%s does not say %q: %s", x.Name, want, x.Description)
+			}
+		}
+	}
+}

@@ -3,9 +3,7 @@ package provider
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -245,58 +243,4 @@ func askLoaded(ctx context.Context, c *wire.Client, bare string) int64 {
 		}
 	}
 	return 0
-}
-
-// Listing is what a server says of its models, or why it says nothing.
-type Listing struct {
-	Provider, URL string
-	Models        []Info
-	Err           error
-}
-
-// Listings asks the servers that no table can know: those of config.yaml, and Ollama. All
-// are asked at once, for a few seconds.
-func (r *Registry) Listings(ctx context.Context) []Listing {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(r.providers)) {
-		if p := r.providers[name]; p.own || name == ollama {
-			names = append(names, name)
-		}
-	}
-	out := make([]Listing, len(names))
-	var wait sync.WaitGroup
-	for i, name := range names {
-		wait.Go(func() { out[i] = r.listing(ctx, r.providers[name]) })
-	}
-	wait.Wait()
-	return out
-}
-
-func (r *Registry) listing(ctx context.Context, p *provider) Listing {
-	ctx, cancel := context.WithTimeout(ctx, asking)
-	defer cancel()
-	l := Listing{Provider: p.name}
-	var c *wire.Client
-	if c, l.Err = r.client(ctx, p); l.Err != nil {
-		return l
-	}
-	l.URL = c.Base
-	list, err := askModels(ctx, c, p.api)
-	if err != nil {
-		l.Err = errors.New(textOf(err))
-		if errors.Is(err, context.DeadlineExceeded) {
-			l.Err = fmt.Errorf("%s has said nothing for %s", p.name, asking)
-		}
-		return l
-	}
-	slices.SortFunc(list, func(a, b listed) int { return strings.Compare(a.ID, b.ID) })
-	for _, m := range list {
-		info := r.info(p, m.ID)
-		info.HasKey = true
-		if info.Context == 0 && m.size() > 0 {
-			info.Context, info.Said = m.size(), "its server"
-		}
-		l.Models = append(l.Models, info)
-	}
-	return l
 }

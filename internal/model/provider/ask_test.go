@@ -93,6 +93,40 @@ func TestOwnServersAndOllamaListTheirModels(t *testing.T) {
 	}
 }
 
+// TestAListSaysHowMuchModelsSee although the lists of llama.cpp and Ollama do not: those are
+// asked in ways of their own. What Ollama could give and perhaps does not is a doubt.
+func TestAListSaysHowMuchModelsSee(t *testing.T) {
+	t.Parallel()
+	const list = `{"data":[{"id":"qwen3"}]}`
+	loaded := `{"models":[{"name":"qwen3:latest","context_length":4096}]}`
+	show := `{"model_info":{"general.architecture":"qwen3","qwen3.context_length":40960}}`
+	for name, c := range map[string]struct {
+		answers map[string]string
+		ollama  bool
+		want    int64
+		doubt   string
+	}{
+		"LlamaCpp":               {map[string]string{"/v1/models": list, "/props": `{"default_generation_settings":{"n_ctx":12288}}`}, false, 12288, ""},
+		"Ollama":                 {map[string]string{"/v1/models": list, "/api/show": show, "/api/ps": loaded}, true, 4096, ""},
+		"OllamaUnderAnotherName": {map[string]string{"/v1/models": list, "/api/show": show, "/api/ps": loaded}, false, 4096, ""},
+		"OllamaThatMayCutIt":     {map[string]string{"/v1/models": list, "/api/show": show}, true, 0, "qwen3 could see 40960 tokens, but Ollama gives"},
+		"OfAnotherKind":          {map[string]string{"/v1/models": list}, false, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := speaks(t, c.answers)
+			yaml, env := "providers: {mine: {api: openai, url: '"+server.URL+"'}}", map[string]string{"OLLAMA_BASE_URL": "http://127.0.0.1:1"}
+			if c.ollama {
+				yaml, env = "{}", map[string]string{"OLLAMA_BASE_URL": server.URL}
+			}
+			m := registry(t, yaml, env).Listings(t.Context())[0].Models
+			if len(m) != 1 || m[0].Context != c.want || (c.want > 0) != (m[0].Said == "its server") || (c.doubt == "") != (m[0].Doubt == "") || !strings.HasPrefix(m[0].Doubt, c.doubt) {
+				t.Errorf("got %+v, want a context of %d and the doubt %q", m, c.want, c.doubt)
+			}
+		})
+	}
+}
+
 func TestTheSilenceOfAServerCanBeSet(t *testing.T) {
 	t.Parallel()
 	conf, err := config.Parse("c", []byte("providers: {ollama: {silence: 45m}}"))
