@@ -14,6 +14,7 @@ import (
 	"lyceum/internal/computer"
 	"lyceum/internal/computer/cgroup"
 	"lyceum/internal/computer/namespaces"
+	"lyceum/internal/computer/quota"
 	"lyceum/internal/config"
 	"lyceum/internal/quest"
 	"lyceum/internal/scratch"
@@ -169,7 +170,28 @@ func (d *doctor) lookAtLimits() {
 			d.say(warning, l.name, tree.Why[l.controller]+"; instead: "+l.instead, fix)
 		}
 	}
-	d.say(fine, "disk", "held by a watchdog in the computer, and a limit on each file (RLIMIT_FSIZE)", "")
+	d.lookAtQuota()
+}
+
+// lookAtQuota says who holds the limit on homes, which are below the home of quests.
+func (d *doctor) lookAtQuota() {
+	const watchdog = "a watchdog in the computer, and a limit on each file (RLIMIT_FSIZE)"
+	dir := d.Home
+	for dir != "" && dir != filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		dir = filepath.Dir(dir) // whose file system the home will be on
+	}
+	why, fix := quota.Lacking(dir)
+	switch {
+	case why == "":
+		d.say(fine, "disk", "held by the kernel, by a project quota of each home; "+watchdog+" say which command met it", "")
+	case fix != "":
+		d.say(fine, "disk", "held by "+watchdog+", which can be outrun for a moment. The kernel could hold it, but "+why+": "+fix, "")
+	default:
+		d.say(fine, "disk", "held by "+watchdog+", which can be outrun for a moment. The kernel cannot hold it: "+why, "")
+	}
 }
 
 // programs are those that agents want most, and what installs them.

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"lyceum/internal/computer/quota"
 	"lyceum/internal/need"
 )
 
@@ -126,12 +127,21 @@ func TestDoctorOnAWorkingMachine(t *testing.T) {
 	e.want(t, "computers auto ok", "takes namespaces, the first choice")
 	e.want(t, "computers user namespaces ok")
 	e.want(t, "computers user ok")
+	e.want(t, "computers disk ok", "watchdog", quotaHere(home))
 	e.want(t, "computers seccomp ok", "in force")
 	e.want(t, "tools sh ok", "/sh")
 	e.want(t, "time clock ok")
 	if _, err := os.Stat(home); err == nil {
 		t.Error("it made a home")
 	}
+}
+
+// quotaHere is what doctor must say of project quotas for a home that is not there yet.
+func quotaHere(home string) string {
+	if why, _ := quota.Lacking(filepath.Dir(home)); why != "" {
+		return why
+	}
+	return "by a project quota of each home"
 }
 
 func TestDoctorAsAnOrdinaryUserInAHomeThatIsNotTheirs(t *testing.T) {

@@ -257,6 +257,9 @@ func (c *Computer) boot(ctx context.Context, s Spec, print Fingerprint) error {
 	if b.Masks, err = s.masks(c.place.Home); err != nil {
 		return err
 	}
+	if b.Config.Quota, err = holdDisk(c.place.Home, s.Limits.Disk); err != nil {
+		return err
+	}
 	c.saved = saved{Driver: c.driver.Name(), Fingerprint: print, Masks: b.Masks, Epoch: c.opts.Epoch}
 	if len(s.Ports) > 0 {
 		c.saved.Key = make([]byte, sha256.Size)

@@ -37,6 +37,9 @@ func (c *Computer) Confinement() []string {
 	return out
 }
 
+// Quota reports whether the kernel holds the limit on the home, by a project quota, and no watchdog alone.
+func (c *Computer) Quota() bool { return c.report.Quota }
+
 // Run runs a command to its end. When ctx ends, the command and all it started are
 // killed, and the error is ctx's.
 func (c *Computer) Run(ctx context.Context, cmd Command) (*Result, error) {
@@ -436,7 +439,7 @@ func (c *Computer) Stop(ctx context.Context) error {
 	if now, err := readSaved(c.place); err == nil && now.fenced(c.opts.Epoch) {
 		return c.Close()
 	}
-	err = c.driver.Kill(ctx, c.saved.Handle)
+	err = end(ctx, c.driver, c.saved.Handle, c.place.Home)
 	c.mu.Lock()
 	all := slices.Collect(maps.Values(c.captures))
 	c.mu.Unlock()
@@ -474,7 +477,7 @@ func StopOf(ctx context.Context, epoch int64, p Place, drivers ...Driver) error 
 	}
 	for _, d := range drivers {
 		if d.Name() == s.Driver {
-			return d.Kill(ctx, s.Handle)
+			return end(ctx, d, s.Handle, p.Home)
 		}
 	}
 	return fmt.Errorf("the computer in %s is one of %s, which is not there", p.Dir, plain.Quoted(s.Driver, 20))

@@ -1,6 +1,7 @@
 package computer
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"syscall"
 
+	"lyceum/internal/computer/quota"
 	"lyceum/internal/computer/tree"
 
 	"golang.org/x/sys/unix"
@@ -47,6 +49,31 @@ func HomeUser(home string) (int, error) {
 		return 0, fmt.Errorf("give the home of a computer to its user: %w", err)
 	}
 	return user, nil
+}
+
+// spare is by how much more than its limit the kernel lets a home take. The helper's watchdog looks whether the limit itself
+// is passed, and says of whom; this is for what is faster than that.
+func spare(disk int64) int64 { return 256<<10 + disk/64 }
+
+// maxFiles is how many files the kernel lets a home have: more than the helper lets it.
+const maxFiles = 2_100_000
+
+// holdDisk has the kernel hold the limit on a home by a project quota, where one can be had, and reports whether it does. Nothing
+// may run in the home meanwhile. The home's user, who has no other, is the number of its project too.
+func holdDisk(home string, disk int64) (bool, error) {
+	if why, _ := quota.Lacking(home); why != "" {
+		return false, nil
+	}
+	user, err := HomeUser(home)
+	if err != nil || user == 0 {
+		return false, err
+	}
+	return true, quota.Hold(home, uint32(user), disk+spare(disk), maxFiles)
+}
+
+// end ends a sandbox, and what the kernel held for it.
+func end(ctx context.Context, d Driver, handle, home string) error {
+	return errors.Join(d.Kill(ctx, handle), quota.Release(home))
 }
 
 // hand gives everything in a home to a user, the folder itself last: until then it

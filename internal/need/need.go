@@ -49,6 +49,7 @@ var packages = map[string]string{
 	"gnome-keyring-daemon": "gnome-keyring",
 	"go":                   "",
 	"ip":                   "iproute2",
+	"mke2fs":               "",
 	"mount":                "",
 	"node":                 "npm",
 	"npm":                  "npm",

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Both dialects as they are used, with a tenth of the steps and a sixteenth of the
@@ -65,6 +67,46 @@ func TestFullDialectSurvives(t *testing.T) {
 	for name, code := range bombs {
 		t.Run(name, func(t *testing.T) { survives(t, full, code, 100) })
 	}
+}
+
+// TestStepsCostWhatTheyTake: what a program does is paid for by how long it takes, so whatever it does, its steps take no
+// more than some tens of times as long as those of a plain loop. What the thread took of a processor is compared, not the clock.
+func TestStepsCostWhatTheyTake(t *testing.T) {
+	const most = 80
+	took := func(code string) time.Duration {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		before := ofThread(t)
+		_, _ = full.Run(t.Context(), code)
+		return ofThread(t) - before
+	}
+	const loop = "while True:\n    x = 1"
+	plain := min(took(loop), took(loop), took(loop))
+	for name, code := range bombs {
+		var best time.Duration
+		for range 3 { // a busy machine makes some of them longer
+			if now := took(code); best == 0 || now < best {
+				best = now
+			}
+			if best < most*plain {
+				break
+			}
+		}
+		t.Logf("%s: %.1f times", name, float64(best)/float64(plain))
+		if best > most*plain {
+			t.Errorf("%s: its %d steps took %s, and those of a loop %s: more than %d times as long", name, full.Steps, best, plain, most)
+		}
+	}
+}
+
+// ofThread is how long this thread had a processor.
+func ofThread(t *testing.T) time.Duration {
+	t.Helper()
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_THREAD, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // survives looks at the memory of the process, so it runs alone. What is allocated

@@ -37,6 +37,8 @@ func TestBubblewrapConversations(t *testing.T) { suite.Conversations(t, need.Tim
 
 func TestManyBubblewraps(t *testing.T) { suite.Many(t, need.Times(100, 200)) }
 
+func TestBubblewrapQuota(t *testing.T) { suite.Quota(t) }
+
 func TestEscape(t *testing.T) { suite.Escape(t) }
 
 func TestEscapeAsUser(t *testing.T) { suite.EscapeAsUser(t) }

@@ -58,6 +58,9 @@ func (l Local) Conversations(t *testing.T, n int) { Conversations(t, l.open, l.o
 // Many is the test of that name.
 func (l Local) Many(t *testing.T, n int) { Many(t, l.open, l.options(), n) }
 
+// Quota is the test of that name.
+func (l Local) Quota(t *testing.T) { Quota(t, l.open, l.options()) }
+
 // hostFiles are the ways that are open because the toolchain is the host's.
 var hostFiles = map[string]string{
 	"LocksAHostFile":   "a file of the toolchain can be locked, since it is the host's; two computers could tell each other things by it",

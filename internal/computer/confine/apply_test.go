@@ -54,7 +54,7 @@ func TestCommandsAreRefused(t *testing.T) {
 	s := newSandbox(t)
 	for _, name := range []string{"add_key", "keyctl", "request_key", "userfaultfd", "io_uring_setup", "name_to_handle_at", "open_tree",
 		"unshare user", "setns", "clone user", "personality", "socket vsock", "socket alg", "socket packet", "socket raw",
-		"socket netfilter", "socketpair vsock", "ioctl sti", "ioctl sti high bits", "ioctl linux", "ioctl setd"} {
+		"socket netfilter", "socketpair vsock", "ioctl sti", "ioctl sti high bits", "ioctl linux", "ioctl setd", "ioctl flags", "ioctl project"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if got, want := s.run(t, "helper", name), unix.EPERM.Error(); got != want {

@@ -37,6 +37,10 @@ var replaced = []string{
 // others read (TIOCSTI, TIOCLINUX), or loads a line discipline into the kernel.
 var terminal = []uint32{unix.TIOCSTI, unix.TIOCLINUX, unix.TIOCSETD}
 
+// projects are those by which the owner of a file takes it out of the project that it counts for (FS_IOC_SETFLAGS,
+// FS_IOC_FSSETXATTR). In a user namespace the kernel refuses that itself; containers have none.
+var projects = []uint32{unix.FS_IOC_SETFLAGS, 0x401c5820}
+
 // allowlist is Docker's list as it is for a process without capabilities, and ours.
 // Rules for one call are alternatives; the conditions of a rule must all hold.
 func allowlist() *seccomp.Seccomp {
@@ -68,7 +72,7 @@ func allowlist() *seccomp.Seccomp {
 		deny("fallocate", unix.EOPNOTSUPP),
 		// Its mode stands in memory, where a filter cannot look; programs then use openat.
 		deny("openat2", unix.ENOSYS))
-	for _, c := range except(terminal) {
+	for _, c := range except(slices.Concat(terminal, projects)) {
 		p.Syscalls = append(p.Syscalls, allow("ioctl", masked(1, c.mask, c.value)))
 	}
 	return p

@@ -53,6 +53,8 @@ var probes = map[string]func(args []string) error{
 	"ioctl sti high bits": sys(unix.SYS_IOCTL, nowhere, unix.TIOCSTI|1<<32),
 	"ioctl linux":         sys(unix.SYS_IOCTL, nowhere, unix.TIOCLINUX),
 	"ioctl setd":          sys(unix.SYS_IOCTL, nowhere, unix.TIOCSETD),
+	"ioctl flags":         sys(unix.SYS_IOCTL, nowhere, unix.FS_IOC_SETFLAGS),
+	"ioctl project":       sys(unix.SYS_IOCTL, nowhere, 0x401c5820),
 	"ioctl winsz":         sys(unix.SYS_IOCTL, nowhere, unix.TIOCGWINSZ),
 
 	"read":  func(args []string) error { _, err := os.ReadFile(args[0]); return plain(err) },

@@ -15,6 +15,8 @@ import (
 	"time"
 	"unsafe"
 
+	"lyceum/internal/computer/link"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -128,12 +130,37 @@ func (h *helper) hurry(mark uint64) (done func()) {
 // files says that there are none.
 type room struct{ bytes, files, allBytes, allFiles int64 }
 
-func roomOf(dir string) room {
+// room is what the disk has left under the home. A folder with a quota tells of that instead; a file in it tells
+// of the disk.
+func (h *helper) room() room {
 	var s unix.Statfs_t
-	if unix.Statfs(dir, &s) != nil {
+	var err error
+	if h.config.Quota {
+		err = unix.Fstatfs(h.aside, &s)
+	} else {
+		err = unix.Statfs(h.config.Home, &s)
+	}
+	if err != nil {
 		return room{bytes: math.MaxInt64, files: math.MaxInt64}
 	}
 	return room{int64(s.Bavail) * s.Bsize, int64(s.Ffree), int64(s.Blocks) * s.Bsize, int64(s.Files)}
+}
+
+// lookAside makes a file without a name in the home, if that has a quota; -1 if it has none, or nothing in it can be
+// written to, so that nothing in it takes room.
+func lookAside(c link.Config) int {
+	if !c.Quota {
+		return -1
+	}
+	for _, dir := range c.Write {
+		if dir != c.Home && !strings.HasPrefix(dir, c.Home+"/") {
+			continue
+		}
+		if fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600); err == nil {
+			return fd
+		}
+	}
+	return -1
 }
 
 // tight reports whether that is less than the host needs.

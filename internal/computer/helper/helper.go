@@ -99,7 +99,7 @@ func run(args []string) error {
 		return err
 	}
 	// It is left to the end of the process: whoever finds it gone looks for what was said.
-	h := &helper{config: c, report: report, changed: make(chan struct{}), ports: map[string]*port{}}
+	h := &helper{config: c, report: report, aside: lookAside(c), changed: make(chan struct{}), ports: map[string]*port{}}
 	if err := h.openPorts(); err != nil {
 		return err
 	}
@@ -165,6 +165,7 @@ type helper struct {
 	config link.Config
 	report confine.Report
 	ports  map[string]*port // they do not change once it serves
+	aside  int              // a file by which the disk is seen past the home's own quota, or -1
 	walk   atomic.Int64     // how long it took to look through the home, in nanoseconds
 
 	mu       sync.Mutex
@@ -283,7 +284,7 @@ func (h *helper) handle(c net.Conn, turn uint64) {
 		}
 		p.lend(c)
 	case link.OpPing:
-		answer(link.Answer{Seccomp: h.report.Seccomp, Landlock: h.report.Landlock, Version: link.Version, Ports: h.config.Ports}, nil)
+		answer(link.Answer{Seccomp: h.report.Seccomp, Landlock: h.report.Landlock, Quota: h.config.Quota, Version: link.Version, Ports: h.config.Ports}, nil)
 	case link.OpStop:
 		answer(link.Answer{}, nil)
 		os.Exit(0)

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"lyceum/internal/computer/quota"
 	"lyceum/internal/computer/tree"
 
 	"golang.org/x/sys/unix"
@@ -120,7 +121,7 @@ const (
 
 // watch holds the limits that nothing else holds, while commands run.
 func (h *helper) watch() {
-	w := &watcher{helper: h, diskDue: now(), before: -1, last: roomOf(h.config.Home)}
+	w := &watcher{helper: h, diskDue: now(), before: -1, last: h.room()}
 	for {
 		h.mu.Lock()
 		running, changed, marks := h.running(), h.changed, h.marks
@@ -162,7 +163,7 @@ type watcher struct {
 
 // look is one of the watchdog's.
 func (w *watcher) look(running []*command, marks uint64) {
-	room := roomOf(w.config.Home)
+	room := w.room()
 	// What the host needs is looked at each time, and whoever it was that took it.
 	if room.tight() && (room.bytes < w.last.bytes || room.files < w.last.files) {
 		for _, c := range running {
@@ -242,8 +243,8 @@ func (w *watcher) sum(s *survey) int64 {
 
 // lookAtDisk looks through the home.
 func (w *watcher) lookAtDisk(s *survey, running []*command, marks uint64) {
-	began, room := now(), roomOf(w.config.Home)
-	used, err := w.used()
+	began, room := now(), w.room()
+	used, err := w.taken(s, room)
 	if err != nil {
 		// Somebody may have moved what was looked at. Whoever does so all the time has
 		// something to hide.
@@ -255,8 +256,6 @@ func (w *watcher) lookAtDisk(s *survey, running []*command, marks uint64) {
 		return
 	}
 	w.failed = 0
-	used += s.onDisk(w.config.Home)
-	used += w.disk.add(-room.bytes-used, s.diskDark())
 	w.diskDue = now().Add(max(diskEvery, diskShare*now().Sub(began)))
 	// What shrinks may go on: that is how one gets below the limit again.
 	if used > w.config.Disk && w.before >= 0 && used > w.before {
@@ -272,6 +271,23 @@ func (w *watcher) lookAtDisk(s *survey, running []*command, marks uint64) {
 		}
 	}
 	w.before, w.roomThen, w.then, w.begun = used, room.bytes, running, marks
+}
+
+// taken is how much disk the home takes, by all that can be found out.
+func (w *watcher) taken(s *survey, room room) (int64, error) {
+	used, err := w.used()
+	if w.config.Quota {
+		// The kernel has counted all that is on the disk, wherever it lies and whether it has a name. What
+		// is found by looking only adds what holes take where they are copied to.
+		if counted, failed := quota.Taken(w.config.Home); failed == nil {
+			return max(used, counted), nil
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	used += s.onDisk(w.config.Home)
+	return used + w.disk.add(-room.bytes-used, s.diskDark()), nil
 }
 
 // fills reports whether that many tasks are all there can be. A few may just have
@@ -311,6 +327,11 @@ func (h *helper) used() (int64, error) {
 // programs end by themselves when they may not write any more. It does not look
 // where that takes long.
 func (h *helper) ranFull() bool {
+	if h.config.Quota {
+		if counted, err := quota.Taken(h.config.Home); err == nil && counted >= h.config.Disk {
+			return true
+		}
+	}
 	if h.config.Disk == 0 || time.Duration(h.walk.Load()) >= watchEvery {
 		return false
 	}

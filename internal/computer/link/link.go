@@ -136,7 +136,9 @@ type Answer struct {
 	// before the bytes of a feed is missing.
 	Taken int64 `json:"taken,omitempty"`
 	Gap   bool  `json:"gap,omitempty"`
-	// Seccomp and Landlock tell how the helper is confined, Version what it can do.
+	// Seccomp and Landlock tell how the helper is confined, Version what it can do. Quota says who holds
+	// the limit on the home.
+	Quota    bool `json:"quota,omitempty"`
 	Seccomp  bool `json:"seccomp,omitempty"`
 	Landlock int  `json:"landlock,omitempty"`
 	Version  int  `json:"version,omitempty"`
@@ -192,6 +194,8 @@ type Config struct {
 	Disk      int64 `json:"disk,omitempty"`
 	Memory    int64 `json:"memory,omitempty"`
 	Processes int64 `json:"processes,omitempty"`
+	// Quota says that the kernel holds the home to a little more than Disk: see package quota.
+	Quota bool `json:"quota,omitempty"`
 	// Weak lets the helper hold a limit on memory also where the kernel does not show all
 	// that it has to count. Otherwise it does not start.
 	Weak bool `json:"weak,omitempty"`

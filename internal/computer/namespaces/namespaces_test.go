@@ -31,6 +31,8 @@ func TestNamespacesConversations(t *testing.T) { suite.Conversations(t, need.Tim
 
 func TestManyNamespaces(t *testing.T) { suite.Many(t, need.Times(100, 200)) }
 
+func TestNamespacesQuota(t *testing.T) { suite.Quota(t) }
+
 func TestEscape(t *testing.T) { suite.Escape(t) }
 
 func TestEscapeAsUser(t *testing.T) { suite.EscapeAsUser(t) }
