@@ -50,6 +50,34 @@ func TestLimitsEndATurn(t *testing.T) {
 	}
 }
 
+// TestAnAnswerThatIsCutEndsATurnAsSuch: when the last answer reached the limit of its length, its
+// end is none that the model chose. A later prompt that has a whole answer ends as usual, and an answer
+// that was cut, and then brought to an end, does too.
+func TestAnAnswerThatIsCutEndsATurnAsSuch(t *testing.T) {
+	t.Parallel()
+	talksOf(t, `rules:
+  - on: {last: "whole"}
+    say: "All of it."
+  - on: {last: "twice"}
+    say: "The first half,"
+    stop: length
+  - on: {seen: "twice", last: "cut off because it was too long"}
+    say: "and the other."
+  - say: "It goes on and"
+    stop: length
+`, func(t *testing.T, h *home) {
+		e := h.talk()
+		id := e.begin(h.work)
+		e.says(id, "Say it in twice the length.", acp.StopReasonEndTurn)
+		id = e.begin(h.work)
+		e.says(id, "Say it without an end.", acp.StopReasonMaxTokens)
+		if got := e.notices(); !strings.Contains(got, "cut off at the limit of their length") || !strings.Contains(got, "max_output") {
+			t.Errorf("of an answer that is cut each time it says %q, want the reason, and what sets the limit", got)
+		}
+		e.says(id, "Say the whole.", acp.StopReasonEndTurn)
+	})
+}
+
 // soon is how long a cancelled prompt may take on a machine that has more to do than this: promised
 // are two seconds, and each test logs what it took.
 const soon = 20 * time.Second

@@ -196,6 +196,19 @@ func isNotice(n acp.SessionNotification) bool {
 	return of["notice"] == true
 }
 
+// notices are what Lyceum itself has said to the editor.
+func (e *editor) notices() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var b strings.Builder
+	for _, n := range e.updates {
+		if c := n.Update.AgentMessageChunk; c != nil && isNotice(n) {
+			b.WriteString(c.Content.Text.Text)
+		}
+	}
+	return b.String()
+}
+
 func code(err error) int {
 	if e, ok := errors.AsType[*acp.RequestError](err); ok {
 		return e.Code

@@ -19,6 +19,12 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// TestScripted: what the suite says of every agent holds for the one that it is written with. Package
+// builtin holds Lyceum's own agent to the same.
+func TestScripted(t *testing.T) {
+	executortest.Promises(t, func() computer.Driver { return namespaces.New(namespaces.Options{}) }, executortest.Scripted())
+}
+
 func TestExecutor(t *testing.T) {
 	executortest.Exercise(t, func() computer.Driver { return namespaces.New(namespaces.Options{}) }, need.Times(12, 100))
 }

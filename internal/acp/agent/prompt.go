@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,8 +41,9 @@ type turn struct {
 	// moved has a value when a waiting quest may go on though nobody has answered.
 	moved chan struct{}
 	works sync.WaitGroup
-	// refused says that the last answer of a model was that it will not answer.
-	refused bool
+	// last is why the last answer ended, if whoever gave it did not end it of its own accord: it
+	// refused, or the answer reached the limit of its length. Otherwise it is empty.
+	last sdk.StopReason
 }
 
 // prompt begins a turn: from here on a second one is refused, and a cancel finds it.
@@ -453,7 +455,9 @@ func (t *turn) hear(h heard) error {
 	}
 	switch b := e.Body.(type) {
 	case *event.ModelResult:
-		t.refused = b.Stop == "refusal"
+		t.last = unasked[b.Stop]
+	case *event.PromptResult:
+		t.last = unasked[b.Stop]
 	case *event.InteractionOpened:
 		t.ask(e.Seq, b)
 	case *event.InteractionAnswered:
@@ -468,6 +472,13 @@ func (t *turn) hear(h heard) error {
 		return a.follows(s, b.To)
 	}
 	return nil
+}
+
+// unasked are the protocol's words for ends of answers that nobody chose, by what models and
+// executors say of them.
+var unasked = map[string]sdk.StopReason{
+	"length": sdk.StopReasonMaxTokens, event.StopTokens: sdk.StopReasonMaxTokens,
+	event.StopRefusal: sdk.StopReasonRefusal, // models have the same word
 }
 
 // ended is why a turn ended with its quest at rest.
@@ -492,8 +503,11 @@ func (t *turn) ended(st *quest.State) (sdk.StopReason, error) {
 	case quest.Exceeded:
 		return t.exceeded(st)
 	case quest.Failed:
-		if t.refused {
-			return sdk.StopReasonRefusal, nil
+		switch t.last {
+		case sdk.StopReasonMaxTokens:
+			return t.last, t.notice("\n\n" + plainOr(st.Reason, "The last answer was cut off at the limit of its length."))
+		case sdk.StopReasonRefusal:
+			return t.last, nil
 		}
 		return "", errors.New(plainOr(st.Reason, "the quest has failed"))
 	case quest.Paused:
@@ -501,10 +515,10 @@ func (t *turn) ended(st *quest.State) (sdk.StopReason, error) {
 			return "", errors.New(plainOr(st.Reason, "the quest was paused by its rules"))
 		}
 	}
-	if t.refused && st.Status == quest.Finished {
-		return sdk.StopReasonRefusal, nil
+	if len(st.Open()) > 0 {
+		return sdk.StopReasonEndTurn, nil // a question is no end of an answer
 	}
-	return sdk.StopReasonEndTurn, nil
+	return cmp.Or(t.last, sdk.StopReasonEndTurn), nil
 }
 
 // exceeded says which limit is reached. The protocol has words for two of them; money is

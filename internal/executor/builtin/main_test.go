@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			panic(err)
 		}
+		opts.Version = "1"
 		a := New(context.Background(), opts)
 		_ = a.Serve(acp.NewConn(context.Background(), a, os.Stdin, os.Stdout, acp.Options{}))
 		os.Exit(0)

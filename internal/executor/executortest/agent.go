@@ -37,6 +37,8 @@ const Heard = "heard"
 //	see                 says what pictures came with the prompt
 //	read P, write P T   files through the client, and says what came
 //	run COMMAND         a terminal, to its end; hold COMMAND: one that it does not wait for
+//	edit P T, do C      a file written, a command run, as agents do it: a call that is asked for, and
+//	                    done if that is allowed
 //	wait FILE           until there is that file in the home
 //	touch FILE          makes it
 //	flood N             N updates; long N: a line of N bytes; endless: updates for ever
@@ -88,6 +90,7 @@ type scripted struct {
 	cancelled chan struct{}
 	prompting bool
 	seen      string // what pictures came with the prompt
+	calls     int    // how often it has acted
 	deaf      bool
 	holds     bool   // what is written is kept
 	held      []byte // that
@@ -289,6 +292,39 @@ func (a *scripted) came(m wire.Message) string {
 
 var errStopped = errors.New("stopped")
 
+// act is a whole call, from its beginning to its end.
+func (a *scripted) act(word, rest string) error {
+	a.mu.Lock()
+	a.calls++
+	call := fmt.Sprintf("c%d-%d", os.Getpid(), a.calls)
+	a.mu.Unlock()
+	a.update(map[string]any{"sessionUpdate": "tool_call", "toolCallId": call, "title": rest})
+	got := a.call("session/request_permission", map[string]any{
+		"toolCall": map[string]any{"toolCallId": call, "title": rest, "kind": map[string]string{"edit": "edit", "do": "execute"}[word]},
+		"options":  []any{map[string]string{"optionId": "yes", "name": "Yes", "kind": "allow_once"}, map[string]string{"optionId": "no", "name": "No", "kind": "reject_once"}},
+	})
+	status, came := "failed", "it was not allowed"
+	if strings.Contains(string(got.Result), `"yes"`) {
+		path, text, _ := strings.Cut(rest, " ")
+		switch word {
+		case "edit":
+			got = a.call("fs/write_text_file", map[string]any{"path": path, "content": text})
+		case "do":
+			if got = a.call("terminal/create", map[string]any{"command": rest}); got.Err == nil {
+				got = a.await(got.Result)
+			}
+		}
+		if came = a.came(got); got.Err == nil {
+			status = "completed"
+		}
+	}
+	if a.isCancelled() {
+		return errStopped
+	}
+	a.update(map[string]any{"sessionUpdate": "tool_call_update", "toolCallId": call, "status": status, "content": []any{map[string]any{"type": "content", "content": map[string]string{"type": "text", "text": came}}}})
+	return nil
+}
+
 // prompt does what a prompt says.
 func (a *scripted) prompt(m wire.Message) {
 	var p struct {
@@ -347,11 +383,36 @@ func (a *scripted) prompt(m wire.Message) {
 	}
 }
 
-func (a *scripted) isCancelled() bool {
+// await waits for a command's end, which a cancel brings about.
+func (a *scripted) await(created []byte) wire.Message {
+	var t struct{ TerminalID string }
+	_ = json.Unmarshal(created, &t)
+	of := func(what string) wire.Message {
+		return a.call("terminal/"+what, map[string]any{"terminalId": t.TerminalID})
+	}
+	ended := make(chan wire.Message, 1)
+	go func() { ended <- of("wait_for_exit") }()
+	var end wire.Message
+	select {
+	case end = <-ended:
+	case <-a.cancels():
+		of("kill")
+		end = <-ended
+	}
+	of("release")
+	return end
+}
+
+// cancels is closed when the prompt of now is cancelled.
+func (a *scripted) cancels() chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	return a.cancelled
+}
+
+func (a *scripted) isCancelled() bool {
 	select {
-	case <-a.cancelled:
+	case <-a.cancels():
 		return true
 	default:
 		return false
@@ -422,6 +483,8 @@ func (a *scripted) step(word, rest string) error {
 		gone := a.call("terminal/output", map[string]any{"terminalId": t.TerminalID})
 		last, _, _ := strings.Cut(a.came(gone), " exec-") // its name is another each time
 		a.say(a.came(exit) + a.came(out) + last)
+	case "edit", "do":
+		return a.act(word, rest)
 	case "wait":
 		for !a.isCancelled() {
 			if _, err := os.Stat(rest); err == nil {

@@ -31,6 +31,7 @@ func Exercise(t *testing.T, open func() computer.Driver, kills int) {
 type lab struct {
 	driver computer.Driver
 	kills  int
+	actor  *Actor // nil is the scripted agent, in whatever way a test needs it
 }
 
 // seat is a Lyceum that has an agent.
@@ -50,6 +51,7 @@ type seat struct {
 func (l *lab) seat(t *testing.T, how ...string) *seat {
 	t.Helper()
 	s := &seat{t: t, room: newRoom(t, l.driver), led: new(Ledger), how: how}
+	s.room.actor = l.actor
 	s.sit()
 	return s
 }
@@ -70,7 +72,10 @@ func (s *seat) open() {
 	s.c = c
 	s.host.Start = c.Start
 	ctx, leave := context.WithCancel(s.t.Context())
-	a := s.room.agent(c, s.host, s.how...)
+	a, err := s.room.agent(c, s.host, s.how...)
+	if err != nil {
+		s.t.Fatalf("prepare the agent: %v", err)
+	}
 	if s.set != nil {
 		s.set(&a)
 	}

@@ -347,7 +347,11 @@ func (todo *chore) do(ctx context.Context) error {
 	}
 	host := NewKeeper(led)
 	host.Start = c.Start
-	e, err := executor.New(ctx, todo.Room.agent(c, host))
+	a, err := todo.Room.agent(c, host)
+	if err != nil {
+		return err
+	}
+	e, err := executor.New(ctx, a)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -46,6 +48,7 @@ type Room struct {
 	Journal string
 	driver  computer.Driver
 	bounds  workspace.Bounds
+	actor   *Actor // nil is the scripted agent
 }
 
 // newRoom makes the folders of one.
@@ -84,16 +87,25 @@ func newRoom(t *testing.T, d computer.Driver) *Room {
 
 // enter opens the computer.
 func (r *Room) enter(ctx context.Context) (*computer.Computer, error) {
-	return computer.Open(ctx, r.driver, r.Place, computer.Spec{Folders: []computer.Folder{{Name: "agent", Path: r.Folder}}, Bounds: r.bounds}, computer.Options{Linger: 10 * time.Minute})
+	spec, opts := computer.Spec{Folders: []computer.Folder{{Name: "agent", Path: r.Folder}}, Bounds: r.bounds}, computer.Options{Linger: 10 * time.Minute}
+	if r.actor != nil && r.actor.Ports != nil {
+		opts.Ports = r.actor.Ports(r.Place.Home)
+		spec.Program, spec.Ports = true, slices.Sorted(maps.Keys(opts.Ports))
+	}
+	return computer.Open(ctx, r.driver, r.Place, spec, opts)
 }
 
-// agent is the scripted one, started in some way.
-func (r *Room) agent(c *computer.Computer, h executor.Host, how ...string) executor.Agent {
-	return executor.Agent{
+// agent is the one of the room: the scripted one, started in some way, if it has no other.
+func (r *Room) agent(c *computer.Computer, h executor.Host, how ...string) (a executor.Agent, err error) {
+	a = executor.Agent{
 		Computer: c, ID: "exec-a", Journal: r.Journal, Host: h, Asks: true, Version: "test",
 		Settings: executor.Settings{Name: "scripted", Command: append([]string{program, AgentRole}, how...), Mode: "asks"},
 		Times:    executor.Times{Ready: patience, Grace: patience, Silence: patience},
 	}
+	if r.actor != nil {
+		a.Settings, err = r.actor.Settings(c)
+	}
+	return a, err
 }
 
 // heard are the lines that the agent's processes were told: one list for each.

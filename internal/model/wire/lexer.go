@@ -62,6 +62,9 @@ const (
 	maxOpen = 64
 )
 
+// field begins a line of data.
+const field = "data:"
+
 // take takes the next byte in.
 func (l *lexer) take(c byte) {
 	at := l.place
@@ -78,7 +81,6 @@ func (l *lexer) take(c byte) {
 		return
 	}
 	l.blank = l.blank && c == '\r'
-	const field = "data:"
 	if l.events && l.lead >= 0 && l.lead < len(field) {
 		if c == field[l.lead] {
 			l.lead++ // it stands in the middle of JSON, if that has several lines
@@ -87,6 +89,35 @@ func (l *lexer) take(c byte) {
 		l.lead = -1
 	}
 	l.structure(c)
+}
+
+// What is not looked at byte by byte: see Sieve.skip. textual are the bytes of a string, structural
+// those around strings, that mean something.
+var (
+	textual    = [256]bool{'"': true, '\\': true, '\n': true}
+	structural = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true, ',': true, ':': true, '\n': true}
+)
+
+// reads reports whether the lexer is in a string, and in no escape: bytes that are not textual are
+// characters then.
+func (l *lexer) reads() bool { return l.inside && l.run == 0 && !l.four }
+
+// idles reports whether the lexer is outside of strings, behind the beginning of a line, and reads no
+// index: bytes that are not structural are nothing then.
+func (l *lexer) idles() bool {
+	return !l.inside && !l.counts && !l.blank && (!l.events || l.lead < 0 || l.lead == len(field))
+}
+
+// pass takes bytes in of which reads, or idles, says that they mean nothing more. Nobody is told of them.
+func (l *lexer) pass(p []byte) {
+	l.place += int64(len(p))
+	if !l.inside {
+		return
+	}
+	l.odd = false
+	if l.isName {
+		l.name = append(l.name, p[:min(len(p), maxName-len(l.name))]...)
+	}
 }
 
 // line says that a line ends.

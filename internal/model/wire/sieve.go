@@ -26,6 +26,9 @@ const taken = "[key]"
 type Secrets struct {
 	list  []pattern
 	first [256]bool
+	// inside are the bytes of a text at which a sieve must look, around those outside of texts: what
+	// they mean to the lexer, and where a secret may begin.
+	inside, around [256]bool
 }
 
 // pattern is a secret in one form. back says for each place how much of the beginning is
@@ -37,7 +40,7 @@ type pattern struct {
 
 // NewSecrets prepares secrets, in the forms that they have in texts and addresses.
 func NewSecrets(list ...string) *Secrets {
-	s := &Secrets{}
+	s := &Secrets{inside: textual, around: structural}
 	var known []string
 	for _, secret := range list {
 		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), unescaped(secret)} {
@@ -46,7 +49,7 @@ func NewSecrets(list ...string) *Secrets {
 			}
 			known = append(known, form)
 			s.list = append(s.list, newPattern(form))
-			s.first[form[0]] = true
+			s.first[form[0]], s.inside[form[0]], s.around[form[0]] = true, true, true
 		}
 	}
 	return s
@@ -158,7 +161,11 @@ func (v *Sieve) Pass(p []byte) []byte {
 		v.held = append(v.held, p...)
 		all = v.held
 	}
-	for _, c := range p {
+	for i := 0; i < len(p); i++ {
+		if i += v.skip(p[i:]); i == len(p) {
+			break
+		}
+		c := p[i]
 		if v.raw.depth > 0 || v.first[c] {
 			v.feed(v.raw, c, v.lex.place, v.lex.place+1)
 		} else {
@@ -170,6 +177,34 @@ func (v *Sieve) Pass(p []byte) []byte {
 		v.expire(-1)
 	}
 	return v.release(all, v.free())
+}
+
+// skip passes over the bytes at the beginning of p that mean nothing, one by one, to the lexer or to a
+// secret, and returns how many those are. Almost all of an answer is such.
+func (v *Sieve) skip(p []byte) (n int) {
+	if v.raw.depth > 0 || v.text != nil && v.text.depth > 0 {
+		return 0
+	}
+	var stops *[256]bool
+	switch {
+	case v.lex.reads():
+		stops = &v.inside
+	case v.lex.idles():
+		stops = &v.around
+	default:
+		return 0
+	}
+	for n < len(p) && !stops[p[n]] {
+		n++
+	}
+	if n > 0 {
+		v.lex.pass(p[:n])
+		v.raw.cut = false
+		if v.text != nil {
+			v.text.cut = false
+		}
+	}
+	return n
 }
 
 // End returns what is left.

@@ -780,6 +780,37 @@ func (w *world) fire(t *testing.T) {
 	}
 }
 
+// TestExecutorsCannotDispatch: what the architect plans and judges by, an executor has no tool for, whatever
+// it proposes.
+func TestExecutorsCannotDispatch(t *testing.T) {
+	t.Parallel()
+	w := planned(t, usual(), unit("t1", "cmd/"))
+	w.work = func(w *world, worker string, call uint64) *event.PromptResult {
+		for tool, args := range map[string]string{
+			"dispatch": named("t1"), "judge": `{"task":"t1","verdict":"accept"}`, "plan_tasks": `{"tasks":[]}`, "clarify": `{"task":"t1","answer":"yes"}`, "finish": `{"answer":"all of it"}`,
+		} {
+			if got := w.uses(worker, tool, args); !strings.Contains(got, `There is no tool "`+tool+`"`) {
+				t.Errorf("an executor that proposes %s is told %q, want that there is no such tool", tool, got)
+			}
+		}
+		return w.well(worker, call)
+	}
+	has(t, w.does("dispatch", named("t1")), "is checked")
+	begun := 0
+	for _, e := range w.Events {
+		switch e.Body.(type) {
+		case *event.HandoverBegun:
+			begun++
+		case *event.QuestFinished:
+			t.Error("an executor has finished the quest")
+		}
+	}
+	if begun != 1 {
+		t.Errorf("%d handovers were begun, want the architect's one", begun)
+	}
+	w.sound()
+}
+
 func TestAnExecutorsQuestionIsAnsweredByTheArchitect(t *testing.T) {
 	t.Parallel()
 	set := usual()
