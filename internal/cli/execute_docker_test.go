@@ -113,7 +113,18 @@ func TestVerifyBuildsNothingUnasked(t *testing.T) {
 	ours.env = theirs.env
 	ours.emptyTemp()
 	ours.ok("import", crate)
-	ours.ok("run", "boxed") // it is finished; an import that is run once could have built, too
+	t.Run("ToRunItIsNoReasonEither", func(t *testing.T) {
+		h := ours.in(t)
+		h.ok("import", stranger(t, "fresh", "{driver: docker, dockerfile: Dockerfile}", map[string]string{"Dockerfile": string(info.Small) + limitsInside + "\n"}, "cat /built"))
+		l := h.run("run", "fresh")
+		if b := o.built(t); l.code == 0 || len(b) > 0 || !strings.Contains(l.out+l.errOut, "--build") {
+			t.Fatalf("a run without --build: exit code %d, builds %v, want none, and what to say\n%s%s", l.code, b, l.out, l.errOut)
+		}
+		h.ok("run", "fresh", "--build")
+		if b := o.built(t); len(b) != 1 || b[0].Get("networkmode") != "none" {
+			t.Errorf("a run with --build built %v, want one image, without a network", b)
+		}
+	})
 	for name, subject := range map[string]string{"AFile": crate, "AnImportedQuest": "boxed"} {
 		t.Run(name, func(t *testing.T) {
 			h := ours.in(t)

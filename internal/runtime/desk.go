@@ -247,6 +247,13 @@ func (d *desk) look(ctx context.Context, by func() doer, tell func(sight) error)
 }
 
 func (d *desk) compare(ctx context.Context, by doer) (*event.FileDiff, []blob.Skipped, error) {
+	// Whoever has taken away their own right to their home runs nothing in it any more, not even what gives it
+	// back. Who is not root finds out by not getting in, and takes it back then.
+	if info, err := d.home.Stat("."); err == nil && info.Mode()&0o500 != 0o500 {
+		if err := d.home.Chmod(".", info.Mode()|0o700); err != nil {
+			return nil, nil, fmt.Errorf("give an agent its home back: %w", err)
+		}
+	}
 	if d.tree == nil && !d.looked {
 		// Most homes begin empty, and stay so until the first tool.
 		if list, err := fs.ReadDir(d.home.FS(), "."); err == nil && len(list) == 0 {
