@@ -53,9 +53,12 @@ func Join(ctx context.Context, p Place, drivers ...Driver) (*Computer, error) {
 // absent tells a computer that is not there from one that does not answer: the
 // second may be somebody's.
 func absent(ctx context.Context, err error) error {
+	end, ends := ctx.Deadline()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case ends && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)) && !now().Before(end):
+		return context.DeadlineExceeded // a connection may know it before ctx does
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF):
 		return ErrStopped
 	}

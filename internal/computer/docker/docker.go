@@ -123,7 +123,7 @@ func (d *Driver) Kill(ctx context.Context, handle string) error {
 
 // How long an engine that fails to remove a container is asked again, and how often.
 const (
-	removeFor   = 20 * time.Second
+	removeFor   = 45 * time.Second
 	removeAgain = 50 * time.Millisecond
 )
 
