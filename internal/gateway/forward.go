@@ -190,7 +190,8 @@ func (a *answering) stream(ctx context.Context) {
 	defer pieces.Put(buf)
 	a.head(http.StatusOK)
 	out := &paced{w: a.w, control: http.NewResponseController(a.w), watch: a.watch, patience: a.patience()}
-	err := out.control.Flush()
+	out.begin()
+	var err error
 	var rest []byte
 	var late *time.Timer
 	for err == nil {

@@ -126,6 +126,7 @@ type Sieve struct {
 	text   *thread
 	others map[uint64]*thread
 	idle   []*thread
+	last   template
 }
 
 // cut is a piece that does not pass. Where it goes on from one before it in its text, nothing
@@ -170,11 +171,23 @@ func (v *Sieve) Pass(p []byte) []byte {
 	if len(v.list) == 0 {
 		return p
 	}
-	for i := 0; i < len(p); i++ {
+	from := 0
+	for i := 0; i < len(p); {
+		if v.lex.fresh() && dataLine(p[i:]) {
+			v.recorded(p[from:])
+			if n := v.jump(p[i:]); n > 0 {
+				i += n
+				continue
+			}
+			v.record()
+			from = i
+		}
 		if i += v.skip(p[i:]); i < len(p) {
 			v.look(p[i])
+			i++
 		}
 	}
+	v.recorded(p[from:])
 	return v.decided(p)
 }
 
@@ -322,6 +335,9 @@ func (v *Sieve) thread(id uint64) *thread {
 
 // begin says that a string begins, which goes on from others with the same id.
 func (v *Sieve) begin(id uint64) {
+	if v.last.on && id != 0 {
+		v.noted(id)
+	}
 	if v.text = v.others[id]; v.text == nil {
 		v.text = v.thread(id)
 		return

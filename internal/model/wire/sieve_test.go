@@ -253,6 +253,11 @@ func TestWhatIsPassedOverMeansNothing(t *testing.T) {
 	t.Parallel()
 	pieces := []string{"data: ", "data:{", "dat", "event: delta", "\n", "\r\n", "\n\n", `{"text":"`, `"index":`, `"output_index":12`, "7", `"}`, `",`, "}]", `"words of it `, `\"`, `\\`, `\u0073`, `\u00`,
 		"sk-canary-Zq7Xw2", "sk-can", "ary-Zq7Xw2Vt9", "aabaab", "aabaa", `p/q+r `, "plain", ": a comment", "{", "[", ":"}
+	for _, shape := range shapes { // whole events, one like the other
+		for _, text := range []string{`"words"`, `"sk-can"`, `"ary-Zq7Xw2Vt9"`, `"a \\n\\u0073k-canary-Zq7Xw2"`} {
+			pieces = append(pieces, fmt.Sprintf(shape, text)+"\n\n")
+		}
+	}
 	for lines, list := range map[bool][]string{false: hidden, true: {hidden[0], hidden[1], hidden[3]}} {
 		fast := NewSecrets(list...)
 		if fast.lines != lines {
