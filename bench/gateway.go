@@ -308,6 +308,32 @@ func (b *bench) gateway() error {
 	return nil
 }
 
+// gatewayRequests has one agent ask N times, through the gateway or directly: what gateway compares, alone,
+// for a profile.
+func gatewayRequests(c cell) (r reading, err error) {
+	url, stop, err := listen(teller(300))
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	if c.Loop == "gateway-through" {
+		urls, end, err := openLodge(c.Dir, url, 1)
+		if err != nil {
+			return r, err
+		}
+		defer func() { err = errors.Join(err, end()) }()
+		url = urls[0]
+	}
+	client, body := &http.Client{}, asking()
+	begun, cpu := time.Now(), cpuSeconds()
+	for range c.N {
+		if _, err := hear(client, url, body); err != nil {
+			return r, err
+		}
+	}
+	return reading{Turns: c.N, Wall: time.Since(begun).Seconds(), CPU: cpuSeconds() - cpu, PeakMB: peakMB()}, nil
+}
+
 // gatewayStreams has N agents' requests pass at the same time.
 func gatewayStreams(c cell) (r reading, err error) {
 	urls, stop, err := openLodge(c.Dir, c.Server, (c.N+31)/32)

@@ -78,8 +78,11 @@ func measureCell(c cell) (r reading, err error) {
 	if c.Loop == "streams" {
 		return streams(c)
 	}
-	if c.Loop == "gateway-streams" {
+	switch c.Loop {
+	case "gateway-streams":
 		return gatewayStreams(c)
+	case "gateway-direct", "gateway-through":
+		return gatewayRequests(c)
 	}
 	m, err := c.model()
 	if err != nil {

@@ -11,12 +11,11 @@ var (
 )
 
 func (l *looker) anthropic() error {
+	message := members{"role": nil, "content": l.anthropicContent}
 	return l.object("the request", members{
 		"model": l.name, "max_tokens": l.number, "stream": l.flag,
 		"messages": func() error {
-			return l.list("messages", func() error {
-				return l.object("a message", members{"role": nil, "content": l.anthropicContent})
-			})
+			return l.list("messages", func() error { return l.object("a message", message) })
 		},
 		"system": l.anthropicContent,
 		"tools":  func() error { return l.list("tools", l.anthropicTool) },

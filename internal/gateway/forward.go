@@ -24,7 +24,7 @@ var passed = []string{"Content-Type", "Request-Id", "X-Request-Id", "Retry-After
 const linger = 2 * time.Second
 
 // pieces are where answers are read into, on their way.
-var pieces = sync.Pool{New: func() any { return new([8 << 10]byte) }}
+var pieces = sync.Pool{New: func() any { return new([16 << 10]byte) }}
 
 // forward sends a request to its provider, and passes the answer back.
 func (x *exchange) forward(body []byte) {
@@ -186,11 +186,12 @@ func (a *answering) stream(ctx context.Context) {
 	c := a.model.Upstream.Counter(a.route.wire)
 	split := &wire.Splitter{Each: c.Event, Soon: true}
 	sieve := a.secrets().Sieve(true)
-	buf := pieces.Get().(*[8 << 10]byte)
+	buf := pieces.Get().(*[16 << 10]byte)
 	defer pieces.Put(buf)
 	a.head(http.StatusOK)
 	out := &paced{w: a.w, control: http.NewResponseController(a.w), watch: a.watch, patience: a.patience()}
-	err := out.control.Flush()
+	out.begin()
+	var err error
 	var rest []byte
 	var late *time.Timer
 	for err == nil {

@@ -49,7 +49,7 @@ type Upstream interface {
 	Redact(text string) string
 	// Send makes one request. An error that is a *wire.UnsentError says that nothing went
 	// out.
-	Send(ctx context.Context, quest, format, verb string, header http.Header, body []byte) (*http.Response, error)
+	Send(ctx context.Context, quest, format, verb string, header http.Header, body wire.Body) (*http.Response, error)
 }
 
 // Model is how a model is asked: at its provider, or here.

@@ -25,7 +25,17 @@ type paced struct {
 	timer         *time.Timer
 	running, over bool
 	waits         bool
-	err           error
+	// head says that all that waits is the head of the answer: the first piece takes it along at once.
+	head bool
+	err  error
+}
+
+// begin gives the agent the head of the answer, with the first piece or soon.
+func (p *paced) begin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rest()
+	p.waits, p.head = true, true
 }
 
 // write gives the agent a piece, at once or soon.
@@ -40,7 +50,7 @@ func (p *paced) write(b []byte) error {
 	if _, p.err = p.w.Write(b); p.err != nil {
 		return p.err
 	}
-	if p.running {
+	if p.running && !p.head {
 		p.waits = true
 		return nil
 	}
@@ -52,7 +62,7 @@ func (p *paced) write(b []byte) error {
 
 // rest has the next pieces wait for a moment. The lock is held.
 func (p *paced) rest() {
-	p.running, p.waits = true, false
+	p.running, p.waits, p.head = true, false, false
 	if p.timer == nil {
 		p.timer = time.AfterFunc(pace, p.tick)
 		return

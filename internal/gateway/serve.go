@@ -148,14 +148,12 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request, rt route) (body [
 }
 
 // renamed is the body with the provider's name of the model.
-func (x *exchange) renamed(body []byte) []byte {
+func (x *exchange) renamed(body []byte) wire.Body {
 	name := x.model.Upstream.Name()
 	if x.wish.to == 0 || name == x.wish.model {
-		return body
+		return wire.Body{body}
 	}
-	quoted := respond.Write(name)
-	out := make([]byte, 0, len(body)+len(quoted))
-	return append(append(append(out, body[:x.wish.from]...), quoted...), body[x.wish.to:]...)
+	return wire.Body{body[:x.wish.from], respond.Write(name), body[x.wish.to:]}
 }
 
 // betas are the beginnings of what Anthropic's clients may switch on: how an answer is made,

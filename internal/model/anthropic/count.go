@@ -30,9 +30,15 @@ type counted struct {
 	Usage usage `json:"usage"`
 }
 
+// aDelta begins almost every event: the next words of an answer, in which nothing is counted.
+var aDelta = []byte(`{"type":"content_block_delta",`)
+
 // Event implements wire.Counter. In a text the words that are looked for have a backslash
 // before the quotation mark.
 func (c *counter) Event(data []byte) {
+	if bytes.HasPrefix(data, aDelta) {
+		return
+	}
 	if !bytes.Contains(data, []byte(`"usage"`)) && !bytes.Contains(data, []byte(`"message_stop"`)) {
 		return
 	}

@@ -119,7 +119,7 @@ func (f *Forward) path(format, verb string) string {
 // Send posts a request, once it is its turn in the line. verb is what is wanted in the
 // format's words: messages, messages/count_tokens, chat/completions, responses,
 // generateContent and the like. The line is left when the body is closed.
-func (f *Forward) Send(ctx context.Context, quest, format, verb string, h http.Header, body []byte) (*http.Response, error) {
+func (f *Forward) Send(ctx context.Context, quest, format, verb string, h http.Header, body wire.Body) (*http.Response, error) {
 	place := f.p.line.turn(quest)
 	if err := f.p.line.enter(ctx, place); err != nil {
 		return nil, &wire.UnsentError{Err: err}

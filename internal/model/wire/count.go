@@ -33,6 +33,9 @@ type Splitter struct {
 	line, data []byte
 	has, skip  bool
 	lines      int
+	// first is an event's first line of data, while nobody knows whether it has more: most have not,
+	// and it need not be kept. It is a part of what is being written, or of line.
+	first []byte
 }
 
 // Write implements io.Writer. It never fails.
@@ -53,6 +56,7 @@ func (s *Splitter) Write(p []byte) (int, error) {
 			if s.keep(p[:i]); !s.skip {
 				s.take(s.line)
 			}
+			s.hold()
 			s.skip = false
 		}
 		s.line = s.line[:0]
@@ -61,7 +65,15 @@ func (s *Splitter) Write(p []byte) (int, error) {
 		}
 		p = p[i+1:]
 	}
+	s.hold()
 	return n, nil
+}
+
+// hold keeps an event's first line of data, which would be gone otherwise.
+func (s *Splitter) hold() {
+	if s.first != nil {
+		s.data, s.first = append(s.data, s.first...), nil
+	}
 }
 
 // keep holds the beginning of a line.
@@ -77,10 +89,13 @@ func (s *Splitter) keep(p []byte) {
 func (s *Splitter) take(line []byte) {
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	if len(line) == 0 {
+		if !s.Soon || s.lines > 1 {
+			s.hold()
+		}
 		if s.has && len(s.data) <= maxLine && (!s.Soon || s.lines > 1) {
 			s.Each(s.data)
 		}
-		s.has, s.lines, s.data = false, 0, s.data[:0]
+		s.has, s.lines, s.data, s.first = false, 0, s.data[:0], nil
 		if cap(s.data) > 64<<10 {
 			s.data = nil
 		}
@@ -90,14 +105,17 @@ func (s *Splitter) take(line []byte) {
 	if !ok {
 		return
 	}
-	if s.has {
-		s.data = append(s.data, '\n')
-	}
+	value = bytes.TrimPrefix(value, []byte(" "))
 	s.has = true
-	if s.lines++; s.Soon && s.lines == 1 {
-		s.Each(bytes.TrimPrefix(value, []byte(" ")))
+	if s.lines++; s.lines == 1 {
+		if s.first = value; s.Soon {
+			s.Each(value)
+		}
+		return
 	}
+	s.hold()
+	s.data = append(s.data, '\n')
 	if len(s.data) <= maxLine {
-		s.data = append(s.data, bytes.TrimPrefix(value, []byte(" "))...)
+		s.data = append(s.data, value...)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // client's own. Its body ends with an error when the server falls silent or sends more than
 // any answer has; closing it gives the connection up. A redirect is not followed, and an
 // answer that is compressed is refused: nobody here asked for that.
-func (c *Client) Forward(ctx context.Context, path string, header http.Header, body []byte) (*http.Response, error) {
+func (c *Client) Forward(ctx context.Context, path string, header http.Header, body Body) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	silence := c.Silence
 	if silence == 0 {
@@ -48,7 +48,7 @@ func (c *Client) Forward(ctx context.Context, path string, header http.Header, b
 	if accept == "" {
 		accept = "application/json"
 	}
-	resp, err := own.send(ctx, http.MethodPost, path, accept, Body{body})
+	resp, err := own.send(ctx, http.MethodPost, path, accept, body)
 	if err != nil {
 		return fail(err)
 	}

@@ -108,6 +108,16 @@ func (l *lexer) idles() bool {
 	return !l.inside && !l.counts && !l.blank && (!l.events || l.lead < 0 || l.lead == len(field))
 }
 
+// begins takes the beginning of a line of data in, if p begins with it.
+func (l *lexer) begins(p []byte) bool {
+	if !l.events || l.inside || l.lead != 0 || len(p) < len(field) || string(p[:len(field)]) != field {
+		return false
+	}
+	l.place += int64(len(field))
+	l.lead, l.blank = len(field), false
+	return true
+}
+
 // pass takes bytes in of which reads, or idles, says that they mean nothing more. Nobody is told of them.
 func (l *lexer) pass(p []byte) {
 	l.place += int64(len(p))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/url"
 	"slices"
+	"strings"
 )
 
 // The bounds of what a sieve holds back.
@@ -29,6 +30,8 @@ type Secrets struct {
 	// inside are the bytes of a text at which a sieve must look, around those outside of texts: what
 	// they mean to the lexer, and where a secret may begin.
 	inside, around [256]bool
+	// lines says that no secret begins with a letter of what begins a line of data.
+	lines bool
 }
 
 // pattern is a secret in one form. back says for each place how much of the beginning is
@@ -40,7 +43,7 @@ type pattern struct {
 
 // NewSecrets prepares secrets, in the forms that they have in texts and addresses.
 func NewSecrets(list ...string) *Secrets {
-	s := &Secrets{inside: textual, around: structural}
+	s := &Secrets{inside: textual, around: structural, lines: true}
 	var known []string
 	for _, secret := range list {
 		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), unescaped(secret)} {
@@ -50,6 +53,7 @@ func NewSecrets(list ...string) *Secrets {
 			known = append(known, form)
 			s.list = append(s.list, newPattern(form))
 			s.first[form[0]], s.inside[form[0]], s.around[form[0]] = true, true, true
+			s.lines = s.lines && strings.IndexByte(field, form[0]) < 0
 		}
 	}
 	return s
@@ -67,6 +71,16 @@ func newPattern(text string) pattern {
 		p.back[i] = n
 	}
 	return p
+}
+
+// opens reports whether a secret begins with two bytes.
+func (s *Secrets) opens(a, b byte) bool {
+	for i := range s.list {
+		if t := s.list[i].text; t[0] == a && t[1] == b {
+			return true
+		}
+	}
+	return false
 }
 
 // next is how much of the secret stands before a byte and with it.
@@ -112,6 +126,7 @@ type Sieve struct {
 	text   *thread
 	others map[uint64]*thread
 	idle   []*thread
+	last   template
 }
 
 // cut is a piece that does not pass. Where it goes on from one before it in its text, nothing
@@ -156,27 +171,46 @@ func (v *Sieve) Pass(p []byte) []byte {
 	if len(v.list) == 0 {
 		return p
 	}
-	all := p
+	from := 0
+	for i := 0; i < len(p); {
+		if v.lex.fresh() && dataLine(p[i:]) {
+			v.recorded(p[from:])
+			if n := v.jump(p[i:]); n > 0 {
+				i += n
+				continue
+			}
+			v.record()
+			from = i
+		}
+		if i += v.skip(p[i:]); i < len(p) {
+			v.look(p[i])
+			i++
+		}
+	}
+	v.recorded(p[from:])
+	return v.decided(p)
+}
+
+// look takes a byte in.
+func (v *Sieve) look(c byte) {
+	if v.raw.depth > 0 || v.first[c] {
+		v.feed(v.raw, c, v.lex.place, v.lex.place+1)
+	} else {
+		v.raw.cut = false
+	}
+	v.lex.take(c)
+}
+
+// decided returns what may go on once p was taken in.
+func (v *Sieve) decided(p []byte) []byte {
 	if len(v.held) > 0 {
 		v.held = append(v.held, p...)
-		all = v.held
-	}
-	for i := 0; i < len(p); i++ {
-		if i += v.skip(p[i:]); i == len(p) {
-			break
-		}
-		c := p[i]
-		if v.raw.depth > 0 || v.first[c] {
-			v.feed(v.raw, c, v.lex.place, v.lex.place+1)
-		} else {
-			v.raw.cut = false
-		}
-		v.lex.take(c)
+		p = v.held
 	}
 	if v.lex.place-v.free() > maxHold {
 		v.expire(-1)
 	}
-	return v.release(all, v.free())
+	return v.release(p, v.free())
 }
 
 // skip passes over the bytes at the beginning of p that mean nothing, one by one, to the lexer or to a
@@ -185,20 +219,28 @@ func (v *Sieve) skip(p []byte) (n int) {
 	if v.raw.depth > 0 || v.text != nil && v.text.depth > 0 {
 		return 0
 	}
-	var stops *[256]bool
+	if v.lines && v.lex.begins(p) {
+		n = len(field)
+		v.raw.cut = false
+	}
+	var stops, means *[256]bool
 	switch {
 	case v.lex.reads():
-		stops = &v.inside
+		stops, means = &v.inside, &textual
 	case v.lex.idles():
-		stops = &v.around
+		stops, means = &v.around, &structural
 	default:
-		return 0
+		return n
 	}
-	for n < len(p) && !stops[p[n]] {
+	from := n
+	for n < len(p) {
+		if c := p[n]; stops[c] && (means[c] || n+1 == len(p) || means[p[n+1]] || v.opens(c, p[n+1])) {
+			break
+		}
 		n++
 	}
-	if n > 0 {
-		v.lex.pass(p[:n])
+	if n > from {
+		v.lex.pass(p[from:n])
 		v.raw.cut = false
 		if v.text != nil {
 			v.text.cut = false
@@ -293,6 +335,9 @@ func (v *Sieve) thread(id uint64) *thread {
 
 // begin says that a string begins, which goes on from others with the same id.
 func (v *Sieve) begin(id uint64) {
+	if v.last.on && id != 0 {
+		v.noted(id)
+	}
 	if v.text = v.others[id]; v.text == nil {
 		v.text = v.thread(id)
 		return

@@ -247,26 +247,39 @@ func TestSieve(t *testing.T) {
 	}
 }
 
-// TestWhatIsPassedOverMeansNothing: a sieve that looks at every byte says the same, of any stream.
+// TestWhatIsPassedOverMeansNothing: a sieve that looks at every byte says the same, of any stream. One of
+// the lists has a secret that begins as a line of data does.
 func TestWhatIsPassedOverMeansNothing(t *testing.T) {
 	t.Parallel()
-	fast := NewSecrets(hidden...)
-	slow := NewSecrets(hidden...)
-	for i := range 256 {
-		slow.inside[i], slow.around[i] = true, true
-	}
-	pieces := []string{"data: ", "data:{", "event: delta", "\n", "\r\n", "\n\n", `{"text":"`, `"index":`, `"output_index":12`, "7", `"}`, `",`, "}]", `"words of it `, `\"`, `\\`, `\u0073`, `\u00`,
+	pieces := []string{"data: ", "data:{", "dat", "event: delta", "\n", "\r\n", "\n\n", `{"text":"`, `"index":`, `"output_index":12`, "7", `"}`, `",`, "}]", `"words of it `, `\"`, `\\`, `\u0073`, `\u00`,
 		"sk-canary-Zq7Xw2", "sk-can", "ary-Zq7Xw2Vt9", "aabaab", "aabaa", `p/q+r `, "plain", ": a comment", "{", "[", ":"}
-	for seed := range uint64(5000) {
-		r := rand.New(rand.NewPCG(seed, 5))
-		var b strings.Builder
-		for range 1 + r.IntN(30) {
-			b.WriteString(pieces[r.IntN(len(pieces))])
+	for _, shape := range shapes { // whole events, one like the other
+		for _, text := range []string{`"words"`, `"sk-can"`, `"ary-Zq7Xw2Vt9"`, `"a \\n\\u0073k-canary-Zq7Xw2"`} {
+			pieces = append(pieces, fmt.Sprintf(shape, text)+"\n\n")
 		}
-		events := r.IntN(3) > 0
-		want := chopped(t, slow.Sieve(events), b.String(), rand.New(rand.NewPCG(seed, 6)))
-		if got := chopped(t, fast.Sieve(events), b.String(), rand.New(rand.NewPCG(seed, 6))); got != want {
-			t.Fatalf("of %q (events %t) remains %q, and %q if every byte is looked at", b.String(), events, got, want)
+	}
+	for lines, list := range map[bool][]string{false: hidden, true: {hidden[0], hidden[1], hidden[3]}} {
+		fast := NewSecrets(list...)
+		if fast.lines != lines {
+			t.Errorf("of the secrets %q none begins with a letter of a line of data: got %t, want %t", list, fast.lines, lines)
+		}
+		for seed := range uint64(3000) {
+			r := rand.New(rand.NewPCG(seed, 5))
+			var b strings.Builder
+			for range 1 + r.IntN(30) {
+				b.WriteString(pieces[r.IntN(len(pieces))])
+			}
+			events := r.IntN(3) > 0
+			slow := fast.Sieve(events)
+			var want strings.Builder
+			for i := range b.Len() {
+				slow.look(b.String()[i])
+				want.Write(slow.decided([]byte{b.String()[i]}))
+			}
+			want.Write(slow.End())
+			if got := chopped(t, fast.Sieve(events), b.String(), rand.New(rand.NewPCG(seed, 6))); got != want.String() {
+				t.Fatalf("of %q (events %t) remains %q, and %q if every byte is looked at", b.String(), events, got, want.String())
+			}
 		}
 	}
 }

@@ -78,6 +78,7 @@ var shared = &http.Client{Transport: &http.Transport{
 	ForceAttemptHTTP2:   true,
 
 	MaxResponseHeaderBytes: maxHead,
+	ReadBufferSize:         16 << 10, // a stream comes in events of a few hundred bytes, many at once
 	DialContext:            Dial(&net.Dialer{Timeout: 15 * time.Second}),
 }}
 
