@@ -16,6 +16,7 @@ import (
 	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/view"
 )
 
 // Control is an order to a quest.
@@ -269,7 +270,7 @@ func (s *Server) start(ctx context.Context, name string, st *standingOf, c *Cont
 	}
 	if st.status == quest.Exceeded {
 		if o := st.over(limits); o != nil {
-			return false, conflict("quest %s has reached its limit on %s (%s of %s): give it a higher one", name, o.Limit, policy.Amount(o.Limit, o.Used), policy.Amount(o.Limit, o.Max))
+			return false, conflict("quest %s has reached its limit on %s (%s): give it a higher one", name, o.Limit, view.Reached(o))
 		}
 	}
 	err = s.keeper.Start(ctx, name, limits, c.NoThinking)

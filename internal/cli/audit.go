@@ -18,6 +18,7 @@ import (
 	"lyceum/internal/runtime/audit"
 	"lyceum/internal/scratch"
 	"lyceum/internal/trajectory"
+	"lyceum/internal/view"
 	"lyceum/internal/vouch"
 
 	"github.com/spf13/cobra"
@@ -158,7 +159,7 @@ func (a *app) execute(ctx context.Context, rt *runtime.Runtime, name string, opt
 	}
 	x, err := audit.Execute(ctx, rt, name, opts)
 	if err == nil && !quiet {
-		fmt.Fprintf(a.out, "%s: of %d computer calls %d are the same, %d different, %d not checkable\n", name, len(x.Calls), x.Same, x.Different, x.NotCheckable)
+		fmt.Fprintf(a.out, "%s: %s: %d the same, %d different, %d not checkable\n", name, view.Several(int64(len(x.Calls)), "computer call"), x.Same, x.Different, x.NotCheckable)
 	}
 	return x, err
 }
@@ -190,7 +191,7 @@ func (a *app) replayCommand() *cobra.Command {
 					return err
 				}
 			} else if !a.printDifference(rep) {
-				fmt.Fprintf(a.out, "%s: %s (%d events: %d inputs, %d derived; %d blobs)\n", rep.Quest, identical, rep.Events, rep.Inputs, rep.Derived, rep.Blobs)
+				fmt.Fprintf(a.out, "%s: %s (%s: %s, %d derived; %s)\n", rep.Quest, identical, view.Several(int64(rep.Events), "event"), view.Several(int64(rep.Inputs), "input"), rep.Derived, view.Several(int64(rep.Blobs), "blob"))
 			}
 			return out.exit()
 		},
@@ -510,7 +511,7 @@ func (a *app) printImported(ctx context.Context, name string, s *quest.State, as
 	if asJSON {
 		return a.printJSON(q)
 	}
-	fmt.Fprintf(a.out, "Imported quest %s: %d events, %s. It asks for:\n", name, s.Seq, s.Status)
+	fmt.Fprintf(a.out, "Imported quest %s: %s, %s. It asks for:\n", name, view.Several(int64(s.Seq), "event"), s.Status)
 	a.printAsks(q)
 	for _, note := range q.Notes {
 		fmt.Fprintf(a.out, "note: %s\n", printable(note))

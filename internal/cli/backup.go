@@ -5,6 +5,7 @@ import (
 
 	"lyceum/internal/backup"
 	"lyceum/internal/runtime"
+	"lyceum/internal/view"
 
 	"github.com/spf13/cobra"
 )
@@ -83,7 +84,7 @@ func (a *app) progress(command string) backup.Progress {
 }
 
 func (a *app) printBackup(r *backup.Report) {
-	fmt.Fprintf(a.out, "Backed up %d quests (%d events, %d blobs, %d KiB) to %s.\n", r.Quests, r.Events, r.Blobs, (r.Bytes+1023)>>10, printable(r.Backup))
+	fmt.Fprintf(a.out, "Backed up %s (%s, %s, %d KiB) to %s.\n", view.Several(int64(r.Quests), "quest"), view.Several(int64(r.Events), "event"), view.Several(int64(r.Blobs), "blob"), (r.Bytes+1023)>>10, printable(r.Backup))
 	for _, w := range r.Workspaces {
 		fmt.Fprintf(a.out, "The workspace of %s is not as recorded: it was copied as it is.\n", printable(w))
 	}

@@ -256,7 +256,7 @@ func TestWhoSaysWhereTheLedgerIs(t *testing.T) {
 		if n := strings.Count(l.out, "by-") + strings.Count(l.out, "in-the-home"); n != 1 {
 			t.Errorf("list %q: got\n%swant %s alone", c.args, l.out, c.want)
 		}
-		if said := strings.Count(l.errOut, "There are 1 quests in"); (said == 1) == (c.want == "in-the-home") {
+		if said := strings.Count(l.errOut, "1 quest is in"); (said == 1) == (c.want == "in-the-home") {
 			t.Errorf("list of %s says %d times that the home has a quest, too:\n%s", c.want, said, l.errOut)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"lyceum/internal/connector"
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/view"
 
 	"github.com/spf13/cobra"
 )
@@ -134,7 +135,7 @@ func (a *app) printConnector(c connectorJSON) {
 	for _, b := range c.Bound {
 		fmt.Fprintf(a.out, "  %s is bound to quest %s\n", printable(b.Conversation), printable(b.Quest))
 	}
-	fmt.Fprintf(a.out, "  %d deliveries wait, %d are dead; %d messages were refused\n", c.Waiting, c.Dead, c.Refused)
+	fmt.Fprintf(a.out, "  %s, %d dead; %s refused\n", view.Several(int64(c.Waiting), "delivery waits", "deliveries wait"), c.Dead, view.Several(int64(c.Refused), "message was", "messages were"))
 }
 
 // known refuses a connector that config.yaml does not have.
@@ -320,7 +321,7 @@ func (a *app) connectorDeadCommand() *cobra.Command {
 				return a.printJSON(dead)
 			}
 			for _, d := range dead {
-				fmt.Fprintf(a.out, "%s  %s %s, quest %s, %d tries: %s\n", d.Key, d.Connector, printable(d.Conversation), cmp.Or(d.Quest, "-"), d.Tries, printable(d.Error))
+				fmt.Fprintf(a.out, "%s  %s %s, quest %s, %s: %s\n", d.Key, d.Connector, printable(d.Conversation), cmp.Or(d.Quest, "-"), view.Several(int64(d.Tries), "try", "tries"), printable(d.Error))
 			}
 			if len(dead) == 0 {
 				fmt.Fprintln(a.err, "Nothing is dead.")
@@ -354,7 +355,7 @@ func (a *app) connectorRetryCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.err, "%d deliveries wait to be sent again: lyceum serve sends them, or lyceum connector send\n", n)
+			fmt.Fprintf(a.err, "%s to be sent again by lyceum serve, or by lyceum connector send\n", view.Several(int64(n), "delivery waits", "deliveries wait"))
 			return nil
 		},
 	}

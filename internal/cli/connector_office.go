@@ -21,6 +21,7 @@ import (
 	"lyceum/internal/keyring"
 	"lyceum/internal/ledger"
 	"lyceum/internal/runtime"
+	"lyceum/internal/view"
 )
 
 // connectors makes the connectors of config.yaml ready. What is wrong with one is its Fault, and
@@ -176,7 +177,7 @@ func (a *app) flush(ctx context.Context, o *connector.Office) {
 		}
 	}
 	if left > 0 {
-		fmt.Fprintf(a.err, "%d deliveries wait to be sent: lyceum serve sends them, or lyceum connector send\n", left)
+		fmt.Fprintf(a.err, "%s to be sent by lyceum serve, or by lyceum connector send\n", view.Several(int64(left), "delivery waits", "deliveries wait"))
 	}
 }
 

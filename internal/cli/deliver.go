@@ -15,6 +15,7 @@ import (
 	"lyceum/internal/quest"
 	"lyceum/internal/repo"
 	"lyceum/internal/runtime"
+	"lyceum/internal/view"
 
 	"github.com/spf13/cobra"
 )
@@ -158,7 +159,7 @@ func (a *app) itemize(out *deliveryJSON, s *quest.State, d *repo.Delivery, who s
 	const most = 20
 	for i, l := range d.LeftOut {
 		if i == most {
-			fmt.Fprintf(a.err, "%d others are left out: --json lists them.\n", len(d.LeftOut)-most)
+			fmt.Fprintf(a.err, "%s left out: --json lists them.\n", view.Several(int64(len(d.LeftOut)-most), "other is", "others are"))
 			break
 		}
 		fmt.Fprintf(a.err, "Left out: %s (%s)\n", printable(l.Path), printable(l.Reason))
@@ -234,7 +235,7 @@ func (a *app) deliverFiles(ctx context.Context, rt *runtime.Runtime, name string
 	}
 	a.itemize(out, s, d, who, f.asJSON)
 	if out.Applied = len(patch) > 0; !f.asJSON && out.Applied {
-		fmt.Fprintf(a.out, "Wrote the changes of %s into %s: %d files.\n", who, printable(dir), len(d.Changes))
+		fmt.Fprintf(a.out, "Wrote the changes of %s into %s: %s.\n", who, printable(dir), view.Several(int64(len(d.Changes)), "file"))
 	}
 	return nil
 }

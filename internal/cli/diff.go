@@ -76,7 +76,7 @@ func (a *app) printDiff(d *view.Diff) error {
 	s := d.Similarity
 	fmt.Fprintf(a.out, "%s and %s\nsimilarity %s (0.4 answer %s, 0.4 steps %s, 0.2 tools %s)\n", left, right, s.Total, s.Answer, s.Steps, s.Tools)
 	if d.Shared > 0 {
-		fmt.Fprintf(a.out, "The first %d events are the same.\n", d.Shared)
+		fmt.Fprintf(a.out, "The first %s the same.\n", view.Several(int64(d.Shared), "event is", "events are"))
 	}
 	fmt.Fprintln(a.out)
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
@@ -116,7 +116,7 @@ func (a *app) printSides(w io.Writer, d *view.Diff) {
 	for _, ws := range o.Workspaces {
 		fmt.Fprintf(w, "files of %s\t%s\t%s\t%s\n", oneLine(ws.Agent, 40), orDash(ws.A), orDash(ws.B), map[bool]string{true: "the same", false: "differ"}[ws.Same])
 	}
-	fmt.Fprintf(w, "evidence\t%d\t%d\t%d anchors the same\n", e.Anchors.Same+e.Anchors.OnlyA, e.Anchors.Same+e.Anchors.OnlyB, e.Anchors.Same)
+	fmt.Fprintf(w, "evidence\t%d\t%d\t%s the same\n", e.Anchors.Same+e.Anchors.OnlyA, e.Anchors.Same+e.Anchors.OnlyB, view.Several(int64(e.Anchors.Same), "anchor"))
 	fmt.Fprintf(w, "documents\t%d\t%d\t%d the same\n", e.Documents.Same+e.Documents.OnlyA, e.Documents.Same+e.Documents.OnlyB, e.Documents.Same)
 }
 
@@ -179,7 +179,7 @@ func (a *app) printSteps(d *view.Diff, left, right string) {
 		}
 		skip()
 		if printed++; printed > maxDiffSteps {
-			fmt.Fprintf(a.out, "    … %d more steps are in --json and --html\n", len(s.Pairs)-i)
+			fmt.Fprintf(a.out, "    … %s in --json and --html\n", view.Several(int64(len(s.Pairs)-i), "more step is", "more steps are"))
 			return
 		}
 		switch p.Mark {

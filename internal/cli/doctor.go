@@ -18,6 +18,7 @@ import (
 	"lyceum/internal/ledger/sqlite"
 	"lyceum/internal/model/provider"
 	"lyceum/internal/runtime"
+	"lyceum/internal/view"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -276,7 +277,7 @@ func (d *doctor) lookAtDatabase(ctx context.Context, home string) {
 		d.say(problem, "database", err.Error(), hint(err))
 		return
 	}
-	d.say(fine, "database", fmt.Sprintf("opens; it has %d quests", len(heads)), "")
+	d.say(fine, "database", "opens; it has "+view.Several(int64(len(heads)), "quest"), "")
 }
 
 func (d *doctor) lookAtModels(ctx context.Context) {

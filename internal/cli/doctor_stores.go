@@ -138,7 +138,7 @@ func (d *doctor) sayRooms(h *postgres.Health) {
 		}
 	}
 	if more := len(taking) - shownNodes; more > 0 {
-		d.say(fine, "nodes", fmt.Sprintf("%d more take quests", more), "")
+		d.say(fine, "nodes", view.Several(int64(more), "more takes", "more take")+" quests", "")
 	}
 }
 
@@ -148,7 +148,7 @@ func (d *doctor) sayWaiting(h *postgres.Health) {
 		d.say(warning, "stranded", fmt.Sprintf("no node can run quest %s: %s", s.Quest, strings.Join(s.Why, "; ")), "give one of the nodes what it lacks; each tries again within a minute")
 	}
 	if more := len(h.Stranded) - shownNodes; more > 0 {
-		d.say(warning, "stranded", fmt.Sprintf("no node can run %d quests more", more), "the log of lyceum serve names them")
+		d.say(warning, "stranded", "no node can run "+view.Several(int64(more), "quest")+" more", "the log of lyceum serve names them")
 	}
 	switch rest := h.Waiting - len(h.Stranded); {
 	case rest > 0:

@@ -48,9 +48,9 @@ func (a *app) writeEvidence(name string, ev *service.Evidence) {
 		}
 		fmt.Fprintln(a.out)
 	}
-	holds := fmt.Sprintf("%d sources, all hold: their hashes are those of the recorded corpus, programs and outputs.", len(ev.Sources))
+	holds := view.Several(int64(len(ev.Sources)), "source holds", "sources, all hold") + ": the hashes are those of the recorded corpus, programs and outputs."
 	if ev.Broken > 0 {
-		holds = fmt.Sprintf("%d of %d sources do not hold.", ev.Broken, len(ev.Sources))
+		holds = fmt.Sprintf("%d of %s not hold.", ev.Broken, view.Several(int64(len(ev.Sources)), "source does", "sources do"))
 	}
 	fmt.Fprintln(a.out, holds)
 }

@@ -142,7 +142,7 @@ func TestCommandsAreRunAgain(t *testing.T) {
 		check(t, h.executed(1, "boxed.zip"))
 	})
 	t.Run("InWords", func(t *testing.T) {
-		h.in(t).run("verify", "--execute", "boxed").want(t, 1, "boxed: consistent", " 1/12  same", "different      seq", "of 12 computer calls 5 are the same, 1 different, 6 not checkable")
+		h.in(t).run("verify", "--execute", "boxed").want(t, 1, "boxed: consistent", " 1/12  same", "different      seq", "12 computer calls: 5 the same, 1 different, 6 not checkable")
 	})
 	t.Run("ButNotWhereThereIsNoSandbox", func(t *testing.T) {
 		h := h.in(t)

@@ -47,7 +47,7 @@ func foretold(s *quest.State, limits event.Limits, price func(model string) *eve
 		if others < 1 {
 			continue
 		}
-		text := fmt.Sprintf("The limit on %s can be passed by up to %d calls: those under way when it is reached still come in.", l.name, others)
+		text := fmt.Sprintf("The limit on %s can be passed by up to %s: what is under way when it is reached still comes in.", l.name, view.Several(int64(others), "call"))
 		over := func(n int64) string {
 			percent := float64(n) / float64(*l.most) * 100
 			return fmt.Sprintf("%s, %s %% over", l.in(n), view.Number(int64(percent+0.999)))

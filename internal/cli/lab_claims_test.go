@@ -68,7 +68,7 @@ func TestAnOutputIsHeldAgainstWhatThePaperClaims(t *testing.T) {
 		{"show", h.ok("show", "claims"), "answer     42\n           1 of 1 vote; 0 other papers say the same, 0 papers say otherwise\n           sure: high (its program prints what it claims)\n"},
 		{"the summary", summary(t, h, "claims"), "> 42 · 1 of 1 vote; 0 other papers say the same, 0 papers say otherwise · sure: high (its program prints what it claims) · publication " + right.Ref + " by agent-0\n\nIt is so\n"},
 		{"list", h.ok("list"), "42, sure: high"},
-		{"the list of papers", h.ok("publication", "list", "claims"), "same output twice, 1 of 1 claims not in it"},
+		{"the list of papers", h.ok("publication", "list", "claims"), "same output twice, 1 of 1 claim not in it"},
 		{"the paper", h.ok("publication", "view", wrong.Ref), "NOT printed   43"},
 		{"the trace", h.ok("trace", "claims"), "claims that are not in its output: 43"},
 		{"the trace", h.ok("trace", "claims"), "the lab tells agent-0: Advisory (claims not shown)"},

@@ -15,6 +15,7 @@ import (
 	"lyceum/internal/mcp/setting"
 	"lyceum/internal/model/provider"
 	"lyceum/internal/runtime"
+	"lyceum/internal/view"
 
 	"github.com/spf13/cobra"
 )
@@ -132,7 +133,7 @@ func (a *app) mcpLogin(ctx context.Context, name string, s login.Server, store l
 	if err := store.Save(ctx, l); err != nil {
 		return fmt.Errorf("log in to %s: %w", name, err)
 	}
-	fmt.Fprintf(a.err, "Logged in to %s, by %s. It has %d tools. The login is in the keyring; end it with: lyceum mcp logout %s\n", printable(name), oneLine(l.Issuer, 200), tools, logoutOf(name, s.URL))
+	fmt.Fprintf(a.err, "Logged in to %s, by %s. It has %s. The login is in the keyring; end it with: lyceum mcp logout %s\n", printable(name), oneLine(l.Issuer, 200), view.Several(int64(tools), "tool"), logoutOf(name, s.URL))
 	return nil
 }
 

@@ -67,7 +67,7 @@ func TestALoginToAServer(t *testing.T) {
 		agreed <- err
 	}()
 	said := h.run("mcp", "login", "behind")
-	said.want(t, 0, "Logged in to behind, by "+p.Auth.URL, "It has 1 tools", strings.TrimPrefix(p.Auth.URL, "http://"))
+	said.want(t, 0, "Logged in to behind, by "+p.Auth.URL, "It has 1 tool.", strings.TrimPrefix(p.Auth.URL, "http://"))
 	must(t, <-agreed)
 	h.run("mcp", "list").want(t, 0, "behind", "logged in")
 	h.run("mcp", "list", "--json").want(t, 0, `"login": "logged in"`, p.Auth.URL)

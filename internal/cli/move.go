@@ -9,6 +9,7 @@ import (
 	"lyceum/internal/ledger"
 	"lyceum/internal/runtime"
 	"lyceum/internal/runtime/audit"
+	"lyceum/internal/view"
 
 	"github.com/spf13/cobra"
 )
@@ -170,7 +171,7 @@ func (a *app) tellMoved(to *target, m Moved) {
 	case m.Already:
 		fmt.Fprintf(a.out, "%s has moved before.\n", m.Quest)
 	default:
-		fmt.Fprintf(a.out, "%s: %d events brought to %s, verified there.\n", m.Quest, m.Events, printable(to.where))
+		fmt.Fprintf(a.out, "%s: %s brought to %s, verified there.\n", m.Quest, view.Several(int64(m.Events), "event"), printable(to.where))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/tool"
+	"lyceum/internal/view"
 
 	"github.com/spf13/cobra"
 )
@@ -138,7 +139,7 @@ func (a *app) checkPolicies(file string, all []event.PolicySpec, who policy.Play
 }
 
 func (a *app) printCheck(v checkJSON, n int) {
-	fmt.Fprintf(a.out, "%s: %s (%d policies, %d states, %d steps deep)\n", printable(v.File), v.Result, n, v.States, v.Depth)
+	fmt.Fprintf(a.out, "%s: %s (%s, %s, %s deep)\n", printable(v.File), v.Result, view.Several(int64(n), "policy", "policies"), view.Several(int64(v.States), "state"), view.Several(int64(v.Depth), "step"))
 	if v.Result != behavior.Fails {
 		if v.Reason != "" {
 			fmt.Fprintf(a.out, "Nothing is wrong as far as was looked: %s.\n", printable(v.Reason))

@@ -17,6 +17,7 @@ import (
 	"lyceum/internal/society/lab"
 	"lyceum/internal/society/lab/paper"
 	"lyceum/internal/tui"
+	"lyceum/internal/view"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -174,7 +175,7 @@ func reviewsOf(p *paper.Paper) string {
 func programOf(p *paper.Paper) string {
 	switch {
 	case p.Reproduction != nil && len(p.Reproduction.Missing) > 0:
-		return fmt.Sprintf("%s, %d of %d claims not in it", oneLine(p.Reproduction.Status, 20), len(p.Reproduction.Missing), len(p.Claims))
+		return fmt.Sprintf("%s, %d of %s not in it", oneLine(p.Reproduction.Status, 20), len(p.Reproduction.Missing), view.Several(int64(len(p.Claims)), "claim"))
 	case p.Reproduction != nil:
 		return oneLine(p.Reproduction.Status, 20)
 	case p.Trial != 0:

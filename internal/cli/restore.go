@@ -8,6 +8,7 @@ import (
 	"lyceum/internal/backup"
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime/audit"
+	"lyceum/internal/view"
 
 	"github.com/spf13/cobra"
 )
@@ -71,7 +72,7 @@ func (a *app) holds(ctx context.Context, name string) (judged bool, err error) {
 }
 
 func (a *app) printRestored(r *backup.Restored) {
-	fmt.Fprintf(a.out, "Restored %d quests (%d events brought) from %s.\n", r.Quests, r.Events, printable(r.From))
+	fmt.Fprintf(a.out, "Restored %s (%s brought) from %s.\n", view.Several(int64(r.Quests), "quest"), view.Several(int64(r.Events), "event"), printable(r.From))
 	for _, q := range r.Unproved {
 		fmt.Fprintf(a.out, "%s is there as it was; this Lyceum does not have its rules and cannot replay it.\n", q)
 	}

@@ -75,7 +75,7 @@ func TestWhatRestoreRefuses(t *testing.T) {
 	h.ok("create", "quest.yaml")
 	to := filepath.Join(h.work, "monday")
 	h.ok("backup", to)
-	h.run("restore", to).want(t, 1, "has 1 quests", "--ledger", "--home")
+	h.run("restore", to).want(t, 1, "this ledger has 1 quest,", "--ledger", "--home")
 	h.run("take-over").want(t, 1, "no copy")
 	other := newHome(t, map[string]string{"half.tar": "no tar at all"})
 	other.run("restore", filepath.Join(h.work, "tuesday")).want(t, 1, "no backup of a home")
@@ -83,7 +83,7 @@ func TestWhatRestoreRefuses(t *testing.T) {
 	if rest, err := filepath.Glob(filepath.Join(other.dir, ".restore-*")); err != nil || len(rest) > 0 {
 		t.Errorf("a restore that was refused has left %v, %v; want nothing", rest, err)
 	}
-	other.run("restore", to).want(t, 0, "Restored 1 quests") // what was refused has marked nothing
+	other.run("restore", to).want(t, 0, "Restored 1 quest (") // what was refused has marked nothing
 }
 
 // TestBackupsOfPostgresInUse backs up while quests run, end, and are removed. Every backup is whole.

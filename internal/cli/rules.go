@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lyceum/internal/runtime"
+	"lyceum/internal/view"
 
 	"github.com/spf13/cobra"
 )
@@ -31,9 +32,9 @@ func (a *app) printRules(f *runtime.Foreseen) {
 		fmt.Fprintln(a.out, "Its agents have no rules: discover: true in quest.yaml gives them some.")
 		return
 	}
-	fmt.Fprintf(a.out, "%d rules\n", len(f.Rules))
+	fmt.Fprintf(a.out, "%s\n", view.Several(int64(len(f.Rules)), "rule"))
 	for _, r := range f.Rules {
-		fmt.Fprintf(a.out, "  %-30s about %d tokens, %s\n", printable(r.Path), r.Tokens, printable(r.When))
+		fmt.Fprintf(a.out, "  %-30s about %s, %s\n", printable(r.Path), view.Several(int64(r.Tokens), "token"), printable(r.When))
 	}
 	a.printLeftOut(f)
 	for _, g := range f.Agents {
@@ -47,7 +48,7 @@ func (a *app) printFoundSkills(f *runtime.Foreseen) {
 		fmt.Fprintln(a.out, "Its agents find no skills: discover: true in quest.yaml has them do so.")
 		return
 	}
-	fmt.Fprintf(a.out, "%d skills\n", len(f.Skills))
+	fmt.Fprintf(a.out, "%s\n", view.Several(int64(len(f.Skills)), "skill"))
 	for _, s := range f.Skills {
 		fmt.Fprintf(a.out, "  %-24s %-6s %s\n", s.Name, s.From, printable(s.Description))
 		if len(s.Programs) > 0 {

@@ -19,6 +19,7 @@ import (
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
 	"lyceum/internal/strictyaml"
+	"lyceum/internal/view"
 
 	"github.com/spf13/cobra"
 )
@@ -494,7 +495,7 @@ func (a *app) run(ctx context.Context, name string, fresh, noThinking bool, limi
 		return err
 	}
 	if o := s.OverWith(limits); o != nil && s.Status == quest.Exceeded {
-		fmt.Fprintf(a.err, "Quest %s has reached its limit on %s (%s). Go on with a higher one: lyceum run %s --max-%s …\n", name, o.Limit, o.Figures(), name, o.Limit)
+		fmt.Fprintf(a.err, "Quest %s has reached its limit on %s (%s). Go on with a higher one: lyceum run %s --max-%s …\n", name, o.Limit, view.Reached(o), name, o.Limit)
 		if asJSON {
 			return errors.Join(a.printQuest(ctx, name, s, true), errResting)
 		}

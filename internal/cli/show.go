@@ -460,11 +460,11 @@ func limitsOf(s *quest.State) string {
 			out = append(out, used+" of "+say(*most))
 		}
 	}
-	several := func(one string) func(int64) string { return func(n int64) string { return view.Several(n, one) } }
-	add(view.Price(s.Spent.Cost, s.Spent.Unpriced), s.Limits.Cost, view.Dollars)
-	add(view.Number(s.Spent.Turns), s.Limits.Turns, several("turn"))
-	add(view.Number(s.Spent.Usage.Input+s.Spent.Usage.Output), s.Limits.Tokens, several("token"))
-	add(fmt.Sprintf("%.1f s", float64(s.Elapsed(s.Time))/1e6), s.Limits.Duration, func(n int64) string { return policy.Amount("duration", n) })
+	limit := func(name string) func(int64) string { return func(n int64) string { return view.Limit(name, n) } }
+	add(view.Price(s.Spent.Cost, s.Spent.Unpriced), s.Limits.Cost, limit("cost"))
+	add(view.Number(s.Spent.Turns), s.Limits.Turns, limit("turns"))
+	add(view.Number(s.Spent.Usage.Input+s.Spent.Usage.Output), s.Limits.Tokens, limit("tokens"))
+	add(fmt.Sprintf("%.1f s", float64(s.Elapsed(s.Time))/1e6), s.Limits.Duration, limit("duration"))
 	if s.Limits.Storage != nil || s.Full != nil {
 		most, _ := s.Storage()
 		add(policy.Room(s.Spent.Stored), &most, func(n int64) string { return policy.Room(n) + " of storage" })

@@ -11,6 +11,7 @@ import (
 	"lyceum/internal/config"
 	"lyceum/internal/plain"
 	"lyceum/internal/skill"
+	"lyceum/internal/view"
 
 	"github.com/spf13/cobra"
 )
@@ -185,7 +186,7 @@ func (a *app) printChecked(all []*skill.Skill, faults []error, asJSON bool) erro
 		}
 	} else {
 		for _, s := range all {
-			fmt.Fprintf(a.out, "%s is well: %d files\n", s.Name, len(s.Files))
+			fmt.Fprintf(a.out, "%s is well: %s\n", s.Name, view.Several(int64(len(s.Files)), "file"))
 			for _, w := range s.Warnings {
 				fmt.Fprintf(a.out, "  warning: %s\n", printable(w.Error()))
 			}

@@ -84,7 +84,7 @@ func (laboratory) result(ctx context.Context, a *app, q *questJSON, s *quest.Sta
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "\n%-10s %d published, %d submitted, %d rejected; %d of %d agents have voted\n", "papers", q.Papers.Published, q.Papers.Submitted, q.Papers.Rejected, *q.Votes, len(q.Agents))
+	fmt.Fprintf(a.out, "\n%-10s %d published, %d submitted, %d rejected; %d of %s voted\n", "papers", q.Papers.Published, q.Papers.Submitted, q.Papers.Rejected, *q.Votes, view.Several(int64(len(q.Agents)), "agent has", "agents have"))
 	return nil
 }
 

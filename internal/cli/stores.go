@@ -20,6 +20,7 @@ import (
 	"lyceum/internal/ledger/postgres"
 	"lyceum/internal/ledger/sqlite"
 	"lyceum/internal/runtime"
+	"lyceum/internal/view"
 )
 
 // The variables that say where quests are kept. Unlike a flag and config.yaml the first may hold a
@@ -208,8 +209,8 @@ func (a *app) leftBehind(ctx context.Context) {
 	if errors.Join(err, file.Close()) != nil || left == 0 {
 		return
 	}
-	fmt.Fprintf(a.err, "There are %d quests in %s, too, which are not in this list: see them with %s=%s lyceum --ledger %s list. To have them here: lyceum --ledger %s move --to <the address of this ledger>\n",
-		left, printable(path), blobsVariable, config.InHome, config.InHome, config.InHome)
+	fmt.Fprintf(a.err, "%s in %s, too, and not in this list: see there with %s=%s lyceum --ledger %s list. To have them here: lyceum --ledger %s move --to <the address of this ledger>\n",
+		view.Several(int64(left), "quest is", "quests are"), printable(path), blobsVariable, config.InHome, config.InHome, config.InHome)
 }
 
 // shownPlace is an address as people are shown it: without a password.

@@ -86,6 +86,21 @@ func TestTheLastLineOnATerminal(t *testing.T) {
 	}
 }
 
+// TestANetsAnswerIsSetForATerminal, as that of an agent alone is: its lists are no Markdown there.
+func TestANetsAnswerIsSetForATerminal(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, map[string]string{
+		"quest.yaml":  "name: net\nsociety: contract\ntask: When does the lease of the warehouse end?\ncorpus: corpus\naudit: lite\n",
+		"corpus/a.md": "# The warehouse\n\nThe lease of the warehouse ends on 31 March 2027.\n",
+	})
+	s, output := h.onATerminal(t, patience, "run", "quest.yaml")()
+	left := regexp.MustCompile(`\x1b\[[0-9;]*m`).ReplaceAllString(strings.Join(s.lines, "\n"), "")
+	if !strings.Contains(left, "\n• “The lease of the warehouse ends on 31 March 2027.” [1]\n") || strings.Contains(left, "\n- ") {
+		t.Errorf("the answer of a net is not set for the terminal:\n%s\n%d bytes came", left, len(output))
+	}
+	h.run("show", "net").want(t, 0, "- “The lease of the warehouse") // into a pipe as it is written
+}
+
 // A screen is what a terminal shows, as far as lyceum uses one.
 type screen struct {
 	lines  []string

@@ -7,6 +7,7 @@ import (
 
 	"lyceum/internal/quest"
 	"lyceum/internal/runtime"
+	"lyceum/internal/view"
 
 	"github.com/spf13/cobra"
 )
@@ -82,9 +83,9 @@ func (a *app) printTools(f *runtime.Foreseen) {
 			fmt.Fprintf(a.out, "server %s (%s): %s\n", printable(s.Name), s.Kind, printable(s.Error))
 			continue
 		}
-		fmt.Fprintf(a.out, "server %s (%s): %d tools", printable(s.Name), s.Kind, s.Tools)
+		fmt.Fprintf(a.out, "server %s (%s): %s", printable(s.Name), s.Kind, view.Several(int64(s.Tools), "tool"))
 		if s.Resources+s.Prompts > 0 {
-			fmt.Fprintf(a.out, ", %d resources, %d prompts", s.Resources, s.Prompts)
+			fmt.Fprintf(a.out, ", %s, %s", view.Several(int64(s.Resources), "resource"), view.Several(int64(s.Prompts), "prompt"))
 		}
 		fmt.Fprintln(a.out)
 	}
@@ -93,7 +94,7 @@ func (a *app) printTools(f *runtime.Foreseen) {
 		if g.Count > 1 {
 			name = fmt.Sprintf("%s (%d of them)", name, g.Count)
 		}
-		fmt.Fprintf(a.out, "\n%s: %d tools\n", printable(name), len(g.Tools))
+		fmt.Fprintf(a.out, "\n%s: %s\n", printable(name), view.Several(int64(len(g.Tools)), "tool"))
 		for _, t := range g.Tools {
 			fmt.Fprintf(a.out, "  %-40s %-20s %-9s %s\n", printable(t.Name), cmp.Or(printable(t.Source), "lyceum"), t.Trust, printable(t.Why))
 		}

@@ -49,7 +49,7 @@ func TestCounter(t *testing.T) {
 		t.Errorf("the second draft: got %s, want predicted 1, saw 0", second)
 	}
 	h.sound("counter")
-	h.run("verify", "--execute", "counter").want(t, 0, "same           seq", "stories", "try", "of 8 computer calls 8 are the same, 0 different, 0 not checkable")
+	h.run("verify", "--execute", "counter").want(t, 0, "same           seq", "stories", "try", "8 computer calls: 8 the same, 0 different, 0 not checkable")
 	var seen struct {
 		Body struct {
 			After struct{ Picture struct{ Hash string } }
@@ -86,7 +86,7 @@ func TestSorter(t *testing.T) {
 		t.Errorf("tiers: got %q, want %q", got, want)
 	}
 	h.sound("sorter")
-	h.run("verify", "--execute", "sorter").want(t, 0, "checks", "stories", "try", "of 7 computer calls 7 are the same, 0 different, 0 not checkable")
+	h.run("verify", "--execute", "sorter").want(t, 0, "checks", "stories", "try", "7 computer calls: 7 the same, 0 different, 0 not checkable")
 	for _, e := range h.told("sorter", "agent.told", "message.sent", "tool.result", "model.call") {
 		if strings.Contains(e.line, "100\\n20") {
 			t.Errorf("an agent can read what was held out: %s", e.line)

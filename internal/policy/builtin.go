@@ -154,6 +154,15 @@ func Amount(limit string, n int64) string {
 	return fmt.Sprintf("%d %s", n, limit)
 }
 
+// several writes a number of things for a person: 1 call, 2 calls. What Amount writes stands in
+// ledgers, and knows no singular.
+func several(n int64, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
 // Room writes a number of bytes for people, in MiB and tenths of them; less is written out.
 func Room(n int64) string {
 	const tenth = 1 << 20 / 10

@@ -437,6 +437,21 @@ func TestMaxCallsIsAboutAllToolsUnlessSet(t *testing.T) {
 	}
 }
 
+// TestOneCallIsNoCalls in what a person is told that a policy does.
+func TestOneCallIsNoCalls(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"[{use: max-calls, max: 1}]":                "An agent may make 1 call of ",
+		"[{use: max-calls, max: 2, tools: [exec]}]": "An agent may make 2 calls of exec for a task.",
+		"[{use: same-error, max: 1}]":               "the same error 1 time in a row",
+		"[{use: same-error, max: 3}]":               "the same error 3 times in a row",
+	} {
+		if list := play(t, text).Describe(); !slices.ContainsFunc(list, func(d behavior.Description) bool { return strings.Contains(d.Text, want) }) {
+			t.Errorf("%s is described as %+v, want %q", text, list, want)
+		}
+	}
+}
+
 func TestSameErrorClosesATool(t *testing.T) {
 	t.Parallel()
 	fail := func(text string) func(*scene) {

@@ -37,7 +37,7 @@ func (s *maxCalls) check() error {
 
 func (s *maxCalls) thread() (behavior.Thread, error) {
 	return behavior.Thread{
-		Text:  fmt.Sprintf("An agent may make %d calls of %s for a task.", s.Max, s.which()),
+		Text:  fmt.Sprintf("An agent may make %s of %s for a task.", several(s.Max, "call"), s.which()),
 		Scope: behavior.Of("tool.call"),
 		Start: func() behavior.Behavior {
 			c := &callCount{set: s}
@@ -116,7 +116,7 @@ func (s *sameError) means(tool string) bool {
 
 func (s *sameError) thread() (behavior.Thread, error) {
 	return behavior.Thread{
-		Text:  fmt.Sprintf("A tool that gives an agent the same error %d times in a row is closed to it until something else has worked.", s.Max),
+		Text:  fmt.Sprintf("A tool that gives an agent the same error %s in a row is closed to it until something else has worked.", several(s.Max, "time")),
 		Scope: behavior.Of("tool.call"),
 		Start: func() behavior.Behavior {
 			w := &errorWatch{set: s}

@@ -113,7 +113,11 @@ func (r *Runtime) BeginRestore(ctx context.Context, from string) error {
 		return err
 	}
 	if len(heads) > 0 {
-		return fmt.Errorf("this ledger has %d quests, and a backup is restored into an empty one: name another with --ledger, or another home with --home", len(heads))
+		many := fmt.Sprintf("%d quests", len(heads))
+		if len(heads) == 1 {
+			many = "1 quest"
+		}
+		return fmt.Errorf("this ledger has %s, and a backup is restored into an empty one: name another with --ledger, or another home with --home", many)
 	}
 	return r.markRestored(ctx, Restored{From: from})
 }

@@ -160,7 +160,11 @@ func (l *live) deliverAsked(ctx context.Context) {
 
 // Tell says in a line what branch was made.
 func Tell(made *repo.Branched, who string, files int) string {
-	text := fmt.Sprintf("Branch %s has the changes of %s: %d files, commit %.12s.", made.Branch, who, files, made.Commit)
+	many := fmt.Sprintf("%d files", files)
+	if files == 1 {
+		many = "1 file"
+	}
+	text := fmt.Sprintf("Branch %s has the changes of %s: %s, commit %.12s.", made.Branch, who, many, made.Commit)
 	if made.Already {
 		text = fmt.Sprintf("Branch %s has the changes of %s already: commit %.12s.", made.Branch, who, made.Commit)
 	}

@@ -78,7 +78,7 @@ func attemptText(a *view.Attempt) string {
 			say("  %s %s %s: expected %s, saw %s", Clean(f.Kind), Clean(f.Check), Clean(f.Where), Clean(f.Expected), Clean(f.Observed))
 		}
 		for _, s := range t.Stories {
-			say("  story %s: %s, %d of %d conditions", Clean(s.Name), Clean(s.Verdict), s.Met, s.Of)
+			say("  story %s: %s, %d of %s", Clean(s.Name), Clean(s.Verdict), s.Met, plural(int(s.Of), "condition"))
 		}
 	}
 	for _, m := range a.Marks {

@@ -144,7 +144,7 @@ const maxParts = 60
 // drawStructure draws what was declared: the whole, its parts, and loops from a lever to a
 // channel.
 func (x *worldTrail) drawStructure(c *Canvas, e event.Event, b *event.StructureDeclared) {
-	whole := c.node(e, Node{ID: id("structure", e.Seq), Kind: "structure", Label: "declared structure", Agent: e.Actor, Detail: fmt.Sprintf("%d loops", len(b.Structure.Loops))})
+	whole := c.node(e, Node{ID: id("structure", e.Seq), Kind: "structure", Label: "declared structure", Agent: e.Actor, Detail: Several(int64(len(b.Structure.Loops)), "loop")})
 	c.edge(e.Seq, Wrote, id("agent", e.Actor), whole.ID, "")
 	at := func(kind, name string) string { return fmt.Sprintf("%s:%d/%s", kind, e.Seq, event.Cut(name, maxLabel)) }
 	parts := worldParts(&b.Structure)

@@ -111,7 +111,7 @@ var coreWords = dictionary{
 		if b.Error != "" {
 			return Words{Text: fmt.Sprintf("call %d is refused: %s", b.Call, t.cut(b.Error))}
 		}
-		return Words{Text: fmt.Sprintf("call %d is prepared: %d files, %d citations", b.Call, len(b.Files), len(b.Citations))}
+		return Words{Text: fmt.Sprintf("call %d is prepared: %s, %s", b.Call, Several(int64(len(b.Files)), "file"), Several(int64(len(b.Citations)), "citation"))}
 	}),
 	always(Refused, word(KindBlocked, func(t *Teller, e event.Event, b *event.PolicyBlocked) Words {
 		var by []string
@@ -131,7 +131,7 @@ var coreWords = dictionary{
 	})),
 	always(Limited, word("limit", func(t *Teller, _ event.Event, b *event.BudgetExceeded) Words {
 		o := policy.Over{Limit: b.Limit, Max: b.Max, Used: b.Used, Next: b.Next}
-		return Words{Text: fmt.Sprintf("the limit on %s is reached (%s)", t.cut(b.Limit), t.cut(o.Figures())), Weight: News}
+		return Words{Text: fmt.Sprintf("the limit on %s is reached (%s)", t.cut(b.Limit), t.cut(Reached(&o))), Weight: News}
 	})).onLanes("refused"),
 	always(Parked, word("parked", func(t *Teller, e event.Event, b *event.AgentParked) Words {
 		return Words{By: e.Actor, Text: "is parked: " + strings.TrimPrefix(t.cut(b.Reason), e.Actor+" "), Weight: News}
@@ -178,11 +178,11 @@ var coreWords = dictionary{
 		for _, s := range b.Shown {
 			names = append(names, t.cut(s.Name))
 		}
-		return Words{By: e.Actor, Text: fmt.Sprintf("now has %d tools: %s", len(names), strings.Join(names, ", ")), Weight: Detail}
+		return Words{By: e.Actor, Text: fmt.Sprintf("now has %s: %s", Several(int64(len(names)), "tool"), strings.Join(names, ", ")), Weight: Detail}
 	}),
 	word("server", func(t *Teller, e event.Event, b *event.McpCall) Words {
 		if len(b.Take) > 0 {
-			return Words{By: e.Actor, Text: fmt.Sprintf("takes %d changed tools of the server %s", len(b.Take), t.cut(b.Server)), Weight: Detail}
+			return Words{By: e.Actor, Text: fmt.Sprintf("takes %s of the server %s", Several(int64(len(b.Take)), "changed tool"), t.cut(b.Server)), Weight: Detail}
 		}
 		return Words{By: e.Actor, Text: "asks the server " + t.cut(b.Server) + " for its tools", Weight: Detail}
 	}),
@@ -190,7 +190,7 @@ var coreWords = dictionary{
 		if b.List == nil {
 			return Words{By: e.Actor, Text: "has no tools of the server " + t.cut(b.Server) + ": " + t.text(b.Error), Weight: News}
 		}
-		w := Words{By: e.Actor, Text: fmt.Sprintf("has %d tools of the server %s (%s)", max(int64(len(b.Pins)), b.Count), t.cut(b.Server), t.cut(strings.TrimSpace(b.Name+" "+b.Version))), Weight: Detail}
+		w := Words{By: e.Actor, Text: fmt.Sprintf("has %s of the server %s (%s)", Several(max(int64(len(b.Pins)), b.Count), "tool"), t.cut(b.Server), t.cut(strings.TrimSpace(b.Name+" "+b.Version))), Weight: Detail}
 		for _, l := range b.LeftOut {
 			w.Notes = append(w.Notes, t.cut(l.Name)+" is left out: "+t.cut(l.Why))
 		}
@@ -295,7 +295,7 @@ var computerWords = dictionary{
 		return Words{By: e.Actor + "'s", Text: "files: " + changes(t, b), Weight: Detail}
 	}),
 	word("connection", func(t *Teller, e event.Event, b *event.NetConnection) Words {
-		w := Words{By: e.Actor, Text: fmt.Sprintf("connects to %s:%d (%d bytes out, %d in)", t.cut(b.Host), b.Port, b.Sent, b.Received), Notes: outcome(false, b.Duration), Weight: News}
+		w := Words{By: e.Actor, Text: fmt.Sprintf("connects to %s:%d (%s out, %s in)", t.cut(b.Host), b.Port, Several(int64(b.Sent), "byte"), Number(b.Received)), Notes: outcome(false, b.Duration), Weight: News}
 		if b.Refused != "" {
 			w.Text = fmt.Sprintf("may not connect to %s:%d: %s", t.cut(b.Host), b.Port, t.cut(b.Refused))
 		}
@@ -433,7 +433,7 @@ func limitWords(l event.Limits) string {
 	var out []string
 	add := func(of, name string, most *int64) {
 		if most != nil {
-			out = append(out, strings.TrimSpace(policy.Amount(name, *most)+" "+of))
+			out = append(out, strings.TrimSpace(Limit(name, *most)+" "+of))
 		}
 	}
 	add("", "cost", l.Cost)
@@ -457,9 +457,9 @@ func foundTools(t *Teller, e event.Event, b *event.ToolsShown) Words {
 	for _, f := range b.Found {
 		names = append(names, t.cut(f.Name))
 	}
-	w := Words{By: e.Actor, Text: fmt.Sprintf("is shown %d tools; found: %s", len(b.Shown), strings.Join(names, ", ")), Weight: Detail}
+	w := Words{By: e.Actor, Text: fmt.Sprintf("is shown %s; found: %s", Several(int64(len(b.Shown)), "tool"), strings.Join(names, ", ")), Weight: Detail}
 	if len(names) == 0 {
-		w.Text = fmt.Sprintf("is shown %d tools; no further tool was found", len(b.Shown))
+		w.Text = fmt.Sprintf("is shown %s; no further tool was found", Several(int64(len(b.Shown)), "tool"))
 	}
 	for _, s := range b.Skills {
 		w.Notes = append(w.Notes, "skill "+t.cut(s.Name))

@@ -210,7 +210,7 @@ func tested(t *Teller, _ event.Event, b *event.TestReport) Words {
 	}
 	w := Words{Text: fmt.Sprintf("%d of %s succeeded%s", good, Several(int64(len(b.Commands)), "acceptance command"), failing), Weight: News, Notes: []string{millis(b.Duration)}}
 	if passed+failed > 0 {
-		w.Notes = append([]string{fmt.Sprintf("%d tests passed, %d failed", passed, failed)}, w.Notes...)
+		w.Notes = append([]string{fmt.Sprintf("%s passed, %d failed", Several(int64(passed), "test"), failed)}, w.Notes...)
 	}
 	return w
 }

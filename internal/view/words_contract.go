@@ -95,7 +95,7 @@ func (contractNet) words() dictionary {
 
 // found says what a search brought, and notes where the best of it stands.
 func found(t *Teller, e event.Event, b *event.SearchResult) Words {
-	w := Words{By: e.Actor, Text: fmt.Sprintf("found %d of %d paragraphs", len(b.Anchors), b.Paragraphs), Weight: News}
+	w := Words{By: e.Actor, Text: fmt.Sprintf("found %d of %s", len(b.Anchors), Several(int64(b.Paragraphs), "paragraph")), Weight: News}
 	if b.Error != "" {
 		w.Text = "found nothing: " + t.cut(b.Error)
 	}

@@ -151,7 +151,10 @@ func TestEventsInWords(t *testing.T) {
 		{&event.ToolAnswered{Error: true, Output: text("Refused")}, "calculate failed: Refused", "failed", Detail},
 		{&event.PolicyBlocked{Proposal: "quest.finished", By: []event.Blocker{{Policy: "first", Reason: "Compute it"}, {Policy: "shut", Reason: "No"}}}, "agent-1 is refused quest.finished by first: Compute it; by shut: No", "", Aside},
 		{&event.PolicyFailed{Policy: "shut", Reason: "too long"}, "the policy shut broke down: too long", "", News},
-		{&event.BudgetExceeded{Limit: "turns", Used: 3, Max: 3}, "the limit on turns is reached (3 turns of 3 turns)", "", News},
+		{&event.BudgetExceeded{Limit: "turns", Used: 3, Max: 3}, "the limit on turns is reached (3 of 3 turns)", "", News},
+		{&event.BudgetExceeded{Limit: "turns", Used: 1, Max: 1}, "the limit on turns is reached (1 of 1 turn)", "", News},
+		{&event.BudgetExceeded{Limit: "tokens", Used: 12_345, Max: 1, Next: 1}, "the limit on tokens is reached (12,345 of 1 token, and the next call can use 1 token)", "", News},
+		{&event.BudgetRaised{Limits: event.Limits{Turns: new(int64(1)), Duration: new(int64(1_000_000)), Agent: &event.Share{Tokens: new(int64(1))}}}, "agent-1 sets other limits: 1 turn, 1 s, 1 token for each agent", "", News},
 		{&event.AgentParked{Reason: "agent-1 has answered 3 times"}, "agent-1 is parked: has answered 3 times", "", News},
 
 		{&event.StandingShown{Text: text("You are agent-1.")}, "agent-1 is told where it stands: You are agent-1.", "", Aside},
@@ -160,7 +163,7 @@ func TestEventsInWords(t *testing.T) {
 		{&event.CliRun{Command: "c1", Args: text(`["sh","-c","ls | wc"]`)}, "agent-1 starts c1: ls | wc", "", Aside},
 		{&event.CliExit{Command: "c1", Exit: 137, Signal: "SIGKILL", End: "killed"}, "agent-1's command c1: exit 137, SIGKILL, killed", "failed, 0.0 ms, 0+0 bytes", Detail},
 		{&event.FileDiff{Cause: event.CauseOutside, Changes: []event.Change{{Kind: event.Added, Path: "a"}, {Kind: event.Removed, Path: "b"}}, More: 2}, "agent-1's files: from outside: +a -b and 2 more", "", Detail},
-		{&event.NetConnection{Host: "example.org", Port: 443, Sent: 1, Received: 2, Duration: 2000}, "agent-1 connects to example.org:443 (1 bytes out, 2 in)", "2.0 ms", News},
+		{&event.NetConnection{Host: "example.org", Port: 443, Sent: 1, Received: 2, Duration: 2000}, "agent-1 connects to example.org:443 (1 byte out, 2 in)", "2.0 ms", News},
 		{&event.NetConnection{Host: "example.org", Port: 443, Refused: "not allowed"}, "agent-1 may not connect to example.org:443: not allowed", "0.0 ms", News},
 
 		{&event.PublicationSubmitted{Ref: ref, Title: "On six"}, "agent-1 hands in 01234567 “On six”", "", News},

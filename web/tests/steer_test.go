@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strconv"
@@ -79,6 +80,38 @@ func TestTheControls(t *testing.T) {
 		status("finished")
 		if trace := lyceum(t, h, "trace", "bounded", "--type", "budget.raised"); !strings.Contains(trace, "30 turns") {
 			t.Errorf("the limit that was set while it ran is not in the ledger:\n%s", trace)
+		}
+		tab.Sound()
+	})
+	t.Run("ALimitIsToldWithWhatToDo", func(t *testing.T) {
+		t.Parallel()
+		h := home(t)
+		limits := map[string]string{"cost": "0", "turns": "1", "tokens": "1", "duration": "1ms", "storage": "1MiB"}
+		for limit, most := range limits {
+			// It comes to rest without an answer, which the exit code says, and here the error.
+			if _, err := h.Lyceum("run", filling(t, "no-"+limit), "--max-"+limit, most); err == nil || !strings.Contains(err.Error(), "the limit on "+limit+" is reached") {
+				t.Fatalf("a quest with a limit of %s on %s: got %v, want it to rest there", most, limit, err)
+			}
+		}
+		tab := chromium(t).Tab(t, serve(t, h))
+		for limit := range limits {
+			tab.Go("#/q/no-" + limit)
+			want := "The limit on " + limit + " is reached. Go on with a higher one: lyceum run no-" + limit + " --max-" + limit
+			tab.Until(`document.querySelector('.notices')?.innerText.includes(` + browsertest.Quote(want) + `)`)
+		}
+		// What the words ask for, the button does: a quest whose storage is full goes on with more.
+		tab.Go("#/q/no-storage")
+		tab.Click(".controls button", "Start")
+		tab.Until(`document.querySelector('dialog[open]')`)
+		find(tab)
+		if hint := tab.Text(`[id="` + described(tab, "Storage in MiB") + `"]`); hint != "1 now" {
+			t.Errorf("the dialog says of storage %q, want %q", hint, "1 now")
+		}
+		fill(tab, "Storage in MiB", "64")
+		tab.Click("dialog button", "Go on")
+		tab.Until(`document.querySelector('.questbar .badge')?.innerText === 'finished'`)
+		if got := lyceum(t, h, "show", "no-storage", "--json"); !strings.Contains(got, `"storage": 67108864`) {
+			t.Errorf("the limit that was given by the page is not the quest's:\n%s", got)
 		}
 		tab.Sound()
 	})
@@ -300,4 +333,21 @@ func press(tab *browsertest.Tab, selector string) {
 	var at struct{ X, Y float64 }
 	tab.Eval(`(() => { const r = document.querySelector('`+selector+`').getBoundingClientRect(); return { X: r.x + r.width / 2, Y: r.y + r.height / 2 } })()`, &at)
 	tab.Do(chromedp.MouseClickXY(at.X, at.Y))
+}
+
+// filling is a quest that keeps more than a mebibyte before it has an answer. What it writes cannot be
+// packed into less.
+func filling(t testing.TB, name string) string {
+	t.Helper()
+	noise := make([]byte, 200<<10)
+	_, _ = rand.Read(noise)
+	return folder(t, map[string]string{
+		"quest.yaml": "name: " + name + "\nproblem: How much?\nmodel: script:plan.yaml\ntools: [write_file]\n",
+		"plan.yaml": fmt.Sprintf(`rules:
+  - on: {until_turn: 5}
+    say: "Once more."
+    call: [{tool: write_file, args: {path: noise, content: "${turn} %x"}}]
+  - say: "Two megabytes."
+`, noise),
+	})
 }

@@ -17,6 +17,7 @@ import (
 	"lyceum/internal/quest"
 	"lyceum/internal/repo"
 	"lyceum/internal/runtime"
+	"lyceum/internal/view"
 
 	sdk "github.com/coder/acp-go-sdk"
 )
@@ -172,7 +173,7 @@ func (b *bringing) all(asked bool) error {
 	case asked && len(b.offers) == 0:
 		return b.notice("Nothing is different from what is in the folder.")
 	case asked:
-		return b.notice(fmt.Sprintf("%d of %d files are written or removed.", b.wrote, len(b.offers)))
+		return b.notice(fmt.Sprintf("%d of %s written or removed.", b.wrote, view.Several(int64(len(b.offers)), "file is", "files are")))
 	}
 	return nil
 }

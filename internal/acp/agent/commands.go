@@ -225,7 +225,7 @@ func (t *turn) evidence(st *quest.State, _ string) (string, error) {
 	if len(ev.Claims) == 0 {
 		b.WriteString("There are no claims yet.\n")
 	}
-	fmt.Fprintf(&b, "%d of %d sources hold. lyceum show %s --evidence has their texts.", len(ev.Sources)-ev.Broken, len(ev.Sources), t.session.id)
+	fmt.Fprintf(&b, "%d of %s. lyceum show %s --evidence has their texts.", len(ev.Sources)-ev.Broken, view.Several(int64(len(ev.Sources)), "source holds", "sources hold"), t.session.id)
 	return b.String(), nil
 }
 

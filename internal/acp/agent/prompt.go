@@ -17,6 +17,7 @@ import (
 	"lyceum/internal/quest"
 	"lyceum/internal/repo"
 	"lyceum/internal/runtime"
+	"lyceum/internal/view"
 
 	sdk "github.com/coder/acp-go-sdk"
 )
@@ -532,7 +533,7 @@ func (t *turn) exceeded(st *quest.State) (sdk.StopReason, error) {
 	if o.Limit == "tokens" || o.Limit == "cost" {
 		stop = sdk.StopReasonMaxTokens
 	}
-	text := fmt.Sprintf("\n\nThe limit on %s is reached (%s).", o.Limit, o.Figures())
+	text := fmt.Sprintf("\n\nThe limit on %s is reached (%s).", o.Limit, view.Reached(o))
 	if o.Limit == "cost" {
 		text += " Choose a higher cost limit for this session, and say how to go on."
 	}

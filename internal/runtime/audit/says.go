@@ -17,7 +17,7 @@ const shownRequests = 3
 // Lines are what people are told of a quest that verifies: what fits together, what was made again, and what rests on
 // whose word. The same words stand in a terminal, in an editor and in the documents.
 func Lines(r *Report) []string {
-	out := []string{fmt.Sprintf("%s: %s; head %s (%d events: %d inputs, %d derived; %d blobs)", r.Quest, Consistent, r.Head, r.Events, r.Inputs, r.Derived, r.Blobs)}
+	out := []string{fmt.Sprintf("%s: %s; head %s (%s: %s, %d derived; %s)", r.Quest, Consistent, r.Head, count(r.Events, "event"), count(r.Inputs, "input"), r.Derived, count(uint64(r.Blobs), "blob"))}
 	out = append(out, fmt.Sprintf("  derived again: %s, identical", count(r.Derived, "event")))
 	if a := r.Again; a != nil && a.Same+a.Different+a.NotCheckable > 0 {
 		out = append(out, fmt.Sprintf("  run again: %s: %d the same, %d different, %d not checkable", count(uint64(a.Same+a.Different+a.NotCheckable), "call"), a.Same, a.Different, a.NotCheckable))

@@ -1,6 +1,7 @@
 import { lazy } from 'react'
 import { paperWords } from '../pages/quest/links'
 import { questLink } from '../route'
+import { several } from '../ui/show'
 import type { Society } from './society'
 import { solo } from './solo'
 
@@ -17,7 +18,7 @@ export const lab: Society = {
   }],
   word: paperWords,
   thing: (quest, ref) => questLink(quest, `papers/${ref}`),
-  fact: (quest) => quest.lab && ['review', `${quest.lab.reviewers} reviewers, ${quest.lab.decision}`],
+  fact: (quest) => quest.lab && ['review', `${several(quest.lab.reviewers, 'reviewer')}, ${quest.lab.decision}`],
   fields: [
     { name: 'agents', label: 'Agents' },
     { name: 'reviewers', label: 'Reviewers of a paper', hint: 'default: 3, or all others' },

@@ -7,7 +7,7 @@ import { go, questLink } from '../../route'
 import { Code } from '../../text/code'
 import { fileName, visible } from '../../text/plain'
 import { MeasuredList } from '../../ui/measured'
-import { bytes, clock } from '../../ui/show'
+import { bytes, clock, several } from '../../ui/show'
 import { Empty, Ready } from '../../ui/states'
 
 type Entry = Tree['entries'][number]
@@ -28,7 +28,7 @@ export function Files({ quest, agent, at, path }: { quest: string; agent: string
         <div className="row version">
           <label htmlFor="version" className="small">After event {at === 0 ? `${shown?.seq ?? ''} (now)` : at}</label>
           <input id="version" type="range" min={0} max={all.length - 1} value={Math.max(0, index)}
-            aria-valuetext={shown ? `event ${shown.seq}, ${shown.changes} changes` : ''}
+            aria-valuetext={shown ? `event ${shown.seq}, ${several(shown.changes, 'change')}` : ''}
             onChange={(e) => { const i = Number(e.target.value); to({ at: i === all.length - 1 ? undefined : all[i]?.seq }) }} />
           {shown && <span className="small muted num">{clock(shown.time)}, {shown.changes} changed by {shown.cause}</span>}
         </div>

@@ -2,7 +2,7 @@ import { blobLink } from '../../api/client'
 import type { Attempt, AttemptFinding, AttemptTier, AttemptTry, Sight } from '../../api/types'
 import { questLink } from '../../route'
 import { flat, visible } from '../../text/plain'
-import { Badge, duration } from '../../ui/show'
+import { Badge, duration, several } from '../../ui/show'
 import { Told } from '../tasks/told'
 import { pictures, share, tierName, tone } from './told'
 
@@ -47,7 +47,7 @@ function Tier({ quest, tier: t }: { quest: string; tier: AttemptTier }) {
       {t.criteria.length > 0 && <p className="small num">{t.criteria.map((c) => `${visible(c.criterion)} ${c.mark}`).join(', ')}</p>}
       {t.stories.map((s, i) => (
         <div key={i} className="stack tight"><div className="row small"><b>{visible(s.name)}</b><Badge tone={tone(s.verdict)}>{visible(s.verdict)}</Badge>
-          <span className="muted num">{s.met} of {s.of} conditions</span></div>
+          <span className="muted num">{s.met} of {several(s.of, 'condition')}</span></div>
           <Findings list={s.findings} />{s.seen && <Seen title="What was seen" sight={s.seen} />}</div>
       ))}
     </section>

@@ -36,7 +36,8 @@ function Alike({ diff }: { diff: Diff }) {
         <div><dt>tools</dt><dd className="num">{percent(s.tools)}</dd></div>
       </dl>
       <p className="small muted">{diff.shared_events > 0
-        ? `The first ${count(diff.shared_events)} events are the same, hash for hash: one is a fork of the other, or both are of a third.`
+        ? `The first ${diff.shared_events === 1 ? 'event is' : `${count(diff.shared_events)} events are`} the same, hash for hash:`
+          + ' one is a fork of the other, or both are of a third.'
         : 'They share no past.'}</p>
     </section>
   )

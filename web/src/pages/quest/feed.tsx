@@ -5,7 +5,7 @@ import { useQuestResource } from '../../live/context'
 import { questLink } from '../../route'
 import { societyOf } from '../../society'
 import { visible } from '../../text/plain'
-import { clock, count } from '../../ui/show'
+import { clock, count, several } from '../../ui/show'
 import { Ready } from '../../ui/states'
 import './feed.css'
 
@@ -28,7 +28,7 @@ export function Feed({ quest }: { quest: Detail }) {
     <section className="card feed" aria-labelledby="feed">
       <div className="row between">
         <h2 id="feed">What matters</h2>
-        {feed.data && feed.data.all > 0 && <span className="small muted num">{count(feed.data.all)} of {count(feed.data.head)} events</span>}
+        {feed.data && feed.data.all > 0 && <span className="small muted num">{count(feed.data.all)} of {several(feed.data.head, 'event')}</span>}
       </div>
       <Ready of={feed} what="what matters">{({ items, all }) => (items.length === 0
         ? <p className="muted">Nothing yet: papers, votes, refusals, failures and questions to you appear here as they come.</p>

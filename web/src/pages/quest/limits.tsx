@@ -10,6 +10,7 @@ export function Raise({ quest, onClose, onDone }: { quest: Detail; onClose: () =
   const [turns, setTurns] = useState('')
   const [tokens, setTokens] = useState('')
   const [minutes, setMinutes] = useState('')
+  const [storage, setStorage] = useState('')
   const [wrong, setWrong] = useState('')
   const [busy, setBusy] = useState(false)
   const submit = async (event: FormEvent) => {
@@ -19,6 +20,7 @@ export function Raise({ quest, onClose, onDone }: { quest: Detail; onClose: () =
     if (turns.trim()) limits.turns = Number(turns)
     if (tokens.trim()) limits.tokens = Number(tokens)
     if (minutes.trim()) limits.seconds = Number(minutes) * 60
+    if (storage.trim()) limits.storage_bytes = Math.round(Number(storage) * mib)
     setBusy(true)
     try {
       await control(quest.name, { action: quest.status === 'exceeded' ? 'start' : 'limit', limits })
@@ -41,6 +43,8 @@ export function Raise({ quest, onClose, onDone }: { quest: Detail; onClose: () =
             <input value={tokens} inputMode="numeric" onChange={(e) => setTokens(e.target.value)} /></Field>
           <Field label="Minutes of running time" hint={hint(quest.limits.seconds === undefined ? undefined : quest.limits.seconds / 60)}>
             <input value={minutes} inputMode="decimal" onChange={(e) => setMinutes(e.target.value)} /></Field>
+          <Field label="Storage in MiB" hint={quest.limits.storage_bytes === undefined ? 'the default now' : hint(quest.limits.storage_bytes / mib)}>
+            <input value={storage} inputMode="decimal" onChange={(e) => setStorage(e.target.value)} /></Field>
         </div>
         {wrong && <p className="note bad" role="alert">{wrong}</p>}
         <div className="actions">
@@ -51,6 +55,8 @@ export function Raise({ quest, onClose, onDone }: { quest: Detail; onClose: () =
     </Dialog>
   )
 }
+
+const mib = 1 << 20
 
 function hint(now: string | number | undefined): string {
   return now === undefined ? 'none now' : `${now} now`

@@ -64,10 +64,12 @@ function Notices({ quest }: { quest: Detail }) {
 
 // The ledger names the limit; a person wants to know what to do about it.
 function reached(quest: Detail): string {
-  const flag = { turns: 'turns', cost: 'cost', duration: 'duration' }[quest.reason ?? '']
-  if (!flag) return quest.reason ?? ''
-  return `The limit on ${flag} is reached. Go on with a higher one: lyceum run ${quest.name} --max-${flag} …`
+  const limit = quest.reason ?? ''
+  if (!limitNames.includes(limit)) return limit
+  return `The limit on ${limit} is reached. Go on with a higher one: lyceum run ${quest.name} --max-${limit} …`
 }
+
+const limitNames = ['cost', 'turns', 'tokens', 'duration', 'storage']
 
 function Answer({ quest }: { quest: Detail }) {
   const { name, society } = quest

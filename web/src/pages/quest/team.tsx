@@ -88,7 +88,7 @@ function One({ quest, agent, doing, asks, saying }: { quest: string; agent: Agen
       <What quest={quest} doing={doing} />
       {kind === 'resting' && <p className="what">
         {several(agent.turns, 'turn')}{agent.papers.length > 0 && `, ${agent.papers.length} ${agent.papers.length === 1 ? 'paper' : 'papers'}`}
-        {agent.commands > 0 && `, ${agent.commands} commands`}</p>}
+        {agent.commands > 0 && `, ${several(agent.commands, 'command')}`}</p>}
       {said && <p className={saying?.text ? 'saying' : 'saying thinking'}>{visible(tail(said))}</p>}
     </li>
   )

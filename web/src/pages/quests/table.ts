@@ -1,4 +1,5 @@
 import type { Summary } from '../../api/types'
+import { several } from '../../ui/show'
 
 /** A Column is a figure of a quest that the list can have and be sorted by. */
 export type Column = 'answer' | 'society' | 'model' | 'agents' | 'agreement' | 'papers' | 'events' | 'cost' | 'activity' | 'age'
@@ -23,7 +24,7 @@ export function agreement({ verdict: v }: Summary): number {
 export function agreed({ verdict: v }: Summary): string {
   if (!v) return ''
   if (v.same !== undefined && v.otherwise !== undefined && v.votes !== undefined) {
-    return `${v.same + 1} of ${v.same + 1 + v.otherwise} papers, ${v.votes} of ${v.voters ?? 0} votes`
+    return `${v.same + 1} of ${several(v.same + 1 + v.otherwise, 'paper')}, ${v.votes} of ${several(v.voters ?? 0, 'vote')}`
   }
   return v.agree
 }

@@ -2,6 +2,7 @@ import { useRef, useState, type DragEvent } from 'react'
 import { create, Failure, validate } from '../../api/client'
 import type { FieldError, Validation } from '../../api/types'
 import { go, questLink } from '../../route'
+import { several } from '../../ui/show'
 import { readBundle, type Bundle } from './files'
 
 const asErrors = (error: unknown): FieldError[] =>
@@ -63,7 +64,7 @@ export function Upload() {
         <>
           <details open={errors.length > 0}><summary>quest.yaml</summary>
             <Numbered text={bundle.yaml} marked={new Set(errors.map((e) => e.line ?? 0))} /></details>
-          {bundle.files.length > 0 && <p className="small muted">With {bundle.files.length} files: {bundle.files.slice(0, 12).map((f) => f.path)
+          {bundle.files.length > 0 && <p className="small muted">With {several(bundle.files.length, 'file')}: {bundle.files.slice(0, 12).map((f) => f.path)
             .join(', ')}{bundle.files.length > 12 && ' …'}</p>}
           <div className="row">
             {checked?.valid && <label className="row small">Name <input value={name} onChange={(e) => setName(e.target.value)} /></label>}

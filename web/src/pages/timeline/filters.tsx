@@ -1,6 +1,6 @@
 import { useEffect, useState, type FormEvent } from 'react'
 import type { Count, Timeline } from '../../api/types'
-import { count } from '../../ui/show'
+import { count, several } from '../../ui/show'
 import type { Filter } from './rows'
 
 type Props = {
@@ -78,7 +78,7 @@ function Histogram({ index, onJump }: { index: Timeline; onJump: (seq: number) =
   const n = Math.max(1, index.buckets.length)
   return (
     <svg className="histogram" viewBox={`0 0 ${n} 24`} preserveAspectRatio="none" role="img"
-      aria-label={`${count(index.matching)} matching events over the ledger`}>
+      aria-label={`${several(index.matching, 'matching event')} over the ledger`}>
       {index.buckets.map((b, i) => (
         <g key={b.first} onClick={() => onJump(b.first)}>
           <title>{`events ${b.first} to ${b.last}: ${b.matching}`}</title>

@@ -4,7 +4,7 @@ import type { Timeline as Index, Lanes as LanesData } from '../../api/types'
 import { useLive, useQuestResource } from '../../live/context'
 import { go, questLink } from '../../route'
 import { visible } from '../../text/plain'
-import { clock, count, duration, money, short } from '../../ui/show'
+import { clock, count, duration, money, several, short } from '../../ui/show'
 import { VirtualList, type Scroller } from '../../ui/virtual'
 import { Broken, Empty } from '../../ui/states'
 import { EventPanel } from './event'
@@ -75,9 +75,9 @@ export default function Timeline({ name, query }: { name: string; query: URLSear
               onSelect={(i) => { shown.current = seqOf(i); show({ seq: seqOf(i) }) }} row={(i) => <Row seq={seqOf(i)} row={at(i)} />} />
           )}
           <p className="timeline-count small muted num" role="status">
-            {narrow || zoomed ? `${count(rows)} of ${count(head)} events` : `${count(head)} events`}
+            {narrow || zoomed ? `${count(rows)} of ${several(head, 'event')}` : several(head, 'event')}
             {narrow && index.data?.truncated && ', the first 200,000 are listed'}
-            {joined && !zoomed && `, in ${count(rows)} rows: a call and its result are one`}
+            {joined && !zoomed && `, in ${several(rows, 'row')}: a call and its result are one`}
             {index.loading && narrow && ' · looking…'}
           </p>
         </div>

@@ -1,0 +1,2 @@
+import{t as e}from"./jsx-runtime-Wy9s6hX0.js";import{S as t}from"./show-B-wuJglt.js";var n=e();function r(e){return e.startsWith(`@@`)?`hunk`:e.startsWith(`+`)?`add`:e.startsWith(`-`)?`del`:``}function i({text:e,label:i}){return(0,n.jsx)(`div`,{className:`diff`,role:`region`,"aria-label":i,tabIndex:0,children:e.replace(/\n$/,``).split(`
+`).map((e,i)=>(0,n.jsx)(`div`,{className:r(e),children:t(e)},i))})}export{i as t};

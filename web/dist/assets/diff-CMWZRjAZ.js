@@ -1,2 +1,0 @@
-import{t as e}from"./jsx-runtime-Wy9s6hX0.js";import{o as t}from"./plain-BaIlua3Q.js";var n=e();function r(e){return e.startsWith(`@@`)?`hunk`:e.startsWith(`+`)?`add`:e.startsWith(`-`)?`del`:``}function i({text:e,label:i}){return(0,n.jsx)(`div`,{className:`diff`,role:`region`,"aria-label":i,tabIndex:0,children:e.replace(/\n$/,``).split(`
-`).map((e,i)=>(0,n.jsx)(`div`,{className:r(e),children:t(e)},i))})}export{i as t};

@@ -1,0 +1,1 @@
+import{t as e}from"./jsx-runtime-Wy9s6hX0.js";import{n as t}from"./context-ClN91JoX.js";import{t as n}from"./talk-3Z_LnnrI.js";var r=e();function i({name:e}){let{quest:i}=t();return(0,r.jsxs)(`div`,{className:`page talk`,children:[(0,r.jsx)(`h2`,{className:`hidden-label`,children:`Conversation`}),i.data?.name===e&&(0,r.jsx)(n,{quest:i.data,asks:!0})]})}export{i as default};
