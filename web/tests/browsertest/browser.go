@@ -41,7 +41,8 @@ func Start() (*Browser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Env("TMPDIR="+dir), chromedp.Flag("hide-scrollbars", true))
+	// A page that is kept for the way back stands still with what is awaited in it, which then never comes.
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Env("TMPDIR="+dir), chromedp.Flag("hide-scrollbars", true), chromedp.Flag("disable-back-forward-cache", true))
 	if os.Getuid() == 0 {
 		opts = append(opts, chromedp.NoSandbox) // its sandbox refuses root
 	}
