@@ -9,12 +9,14 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"lyceum/internal/ledger/sqlite"
 	"lyceum/internal/need"
 
 	"golang.org/x/sys/unix"
@@ -397,5 +399,31 @@ func TestTheSecondInterruptEndsWhatDoesNotListen(t *testing.T) {
 		case <-again.C:
 			_ = cmd.Process.Signal(os.Interrupt)
 		}
+	}
+}
+
+// TestResumeIsNotLeftWithWhoeverIsGone: what still holds a quest may be the last of a process that was killed. Then nobody
+// takes the word, and the quest goes on where it was said.
+func TestResumeIsNotLeftWithWhoeverIsGone(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, slowFiles)
+	p := h.start("run", "quest.yaml")
+	h.await("slow", "model.result", 1)
+	p.kill()
+	st, err := sqlite.Open(filepath.Join(h.dir, "lyceum.db"), nil)
+	must(t, err)
+	defer st.Close()
+	claim, err := st.Claim(t.Context(), "slow")
+	must(t, err)
+	defer claim.Release()
+	r := h.start("resume", "slow")
+	until(t, "the word is there", func() bool {
+		said, err := st.Commands(t.Context(), "slow", 0)
+		must(t, err)
+		return len(said) == 1
+	})
+	claim.Release()
+	if l := r.wait(); l.code != 0 || strings.Contains(l.out, "Told") || h.show("slow").Status != "finished" {
+		t.Errorf("it resumes with %d, and the quest is %s: %s%s", l.code, h.show("slow").Status, l.out, l.errOut)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -283,5 +284,24 @@ func TestJoinDoesNotTakeASlowComputerForADeadOne(t *testing.T) {
 	defer cancel()
 	if _, err = Join(soon, Place{Home: dir, Dir: dir}, lost{t: t}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("of who does not wait: %v", err)
+	}
+}
+
+// late is a context whose time is over, and which has not heard of it.
+type late struct{ context.Context }
+
+func (late) Deadline() (time.Time, bool) { return now(), true }
+
+// TestAConnectionMayKnowFirstThatTheTimeIsOver: then it is that, and no word about the computer.
+func TestAConnectionMayKnowFirstThatTheTimeIsOver(t *testing.T) {
+	t.Parallel()
+	for _, timeout := range []error{os.ErrDeadlineExceeded, context.DeadlineExceeded} {
+		wrapped := fmt.Errorf("%w: dial: %w", ErrStopped, timeout)
+		if err := absent(late{t.Context()}, wrapped); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("of one whose time is over: got %v", err)
+		}
+		if err := absent(t.Context(), wrapped); err == nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrStopped) {
+			t.Errorf("of one who has time: got %v, want that the computer does not answer", err)
+		}
 	}
 }

@@ -99,15 +99,11 @@ func off(fd int) (why, fix string) {
 // Hold has the kernel hold a folder, and all that is in it and will be, to so many bytes and files. Nothing may
 // run in it meanwhile, and no other folder may have this project.
 func Hold(dir string, project uint32, bytes, files int64) error {
-	fd, err := open(unix.AT_FDCWD, dir, unix.O_DIRECTORY)
+	fd, is, err := look(dir)
 	if err != nil {
-		return fmt.Errorf("open the folder %s: %w", dir, err)
+		return err
 	}
 	defer unix.Close(fd)
-	is, err := attributesOf(fd)
-	if err != nil {
-		return fmt.Errorf("read the project of %s: %w", dir, err)
-	}
 	if is.project != project || is.flags&handsOn == 0 {
 		// An earlier limit might be in the way.
 		err := set(fd, project, 0, 0)
@@ -129,15 +125,11 @@ func Release(dir string) error {
 	if why, _ := Lacking(dir); why != "" {
 		return nil
 	}
-	fd, err := open(unix.AT_FDCWD, dir, unix.O_DIRECTORY)
+	fd, is, err := look(dir)
 	if err != nil {
-		return fmt.Errorf("open the folder %s: %w", dir, err)
+		return err
 	}
 	defer unix.Close(fd)
-	is, err := attributesOf(fd)
-	if err != nil {
-		return fmt.Errorf("read the project of %s: %w", dir, err)
-	}
 	if is.project == 0 || is.flags&handsOn == 0 {
 		return nil
 	}
@@ -159,20 +151,29 @@ func Taken(dir string) (int64, error) {
 
 // Limits are those of a folder, zero where there is none.
 func Limits(dir string) (bytes, files int64, err error) {
-	fd, err := open(unix.AT_FDCWD, dir, unix.O_DIRECTORY)
+	fd, is, err := look(dir)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer unix.Close(fd)
-	is, err := attributesOf(fd)
-	if err != nil {
-		return 0, 0, err
-	}
 	var r record
 	if err := quotactl(fd, read, is.project, unsafe.Pointer(&r)); err != nil && !errors.Is(err, unix.ENOENT) {
 		return 0, 0, err // XFS has no record of a project that has nothing
 	}
 	return int64(r.hardBytes) * unit, int64(r.hardFiles), nil
+}
+
+// look opens a folder and reads to which project it belongs.
+func look(dir string) (fd int, is attributes, err error) {
+	fd, err = open(unix.AT_FDCWD, dir, unix.O_DIRECTORY)
+	if err != nil {
+		return -1, is, fmt.Errorf("open the folder %s: %w", dir, err)
+	}
+	if is, err = attributesOf(fd); err != nil {
+		unix.Close(fd)
+		return -1, is, fmt.Errorf("read the project of %s: %w", dir, err)
+	}
+	return fd, is, nil
 }
 
 // set changes the limits of a project; zero is none.

@@ -108,25 +108,7 @@ func (l *lab) whileItAsks(t *testing.T) {
 	t.Parallel()
 	s := l.seat(t)
 	s.begin("")
-	asked := make(chan string, 10)
-	s.host.Decide = func(ctx context.Context, b *event.PermissionAsked) (string, error) {
-		asked <- b.ID
-		<-ctx.Done() // the crash
-		return "", ctx.Err()
-	}
-	over := make(chan error)
-	ctx := soon(t)
-	go func() {
-		_, err := s.prompt(ctx, 1, "permit a first", "permit b second")
-		over <- err
-	}()
-	first := <-asked
-	s.crash()
-	<-over
-	s.host.Decide = func(_ context.Context, b *event.PermissionAsked) (string, error) {
-		asked <- b.ID
-		return "no", nil
-	}
+	first, asked := s.crashesAsking(func(context.Context, *event.PermissionAsked) (string, error) { return "no", nil }, "permit a first", "permit b second")
 	s.begin("")
 	no := `{"outcome":{"optionId":"no","outcome":"selected"}}`
 	if got := s.says(1, "-"); got.Text != no {
@@ -502,4 +484,30 @@ func (todo *chore) spawn(t *testing.T) (said <-chan string, kill func()) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	}
+}
+
+// crashesAsking has Lyceum crash while an agent, in its first turn, waits for what somebody decides. From then on
+// another decides. It returns what was asked, and where each later question comes.
+func (s *seat) crashesAsking(then func(context.Context, *event.PermissionAsked) (string, error), steps ...string) (first string, asked <-chan string) {
+	s.t.Helper()
+	all := make(chan string, 10)
+	s.host.Decide = func(ctx context.Context, b *event.PermissionAsked) (string, error) {
+		all <- b.ID
+		<-ctx.Done() // the crash
+		return "", ctx.Err()
+	}
+	over := make(chan error)
+	ctx := soon(s.t)
+	go func() {
+		_, err := s.prompt(ctx, 1, steps...)
+		over <- err
+	}()
+	first = <-all
+	s.crash()
+	<-over
+	s.host.Decide = func(ctx context.Context, b *event.PermissionAsked) (string, error) {
+		all <- b.ID
+		return then(ctx, b)
+	}
+	return first, all
 }

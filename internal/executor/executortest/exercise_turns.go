@@ -332,16 +332,7 @@ func (l *lab) twoAtOnce(t *testing.T) {
 	t.Parallel()
 	s := l.seat(t)
 	s.begin("")
-	done := make(chan executor.Turn)
-	go func() { done <- s.says(1, "touch working", "wait go", "say one") }()
-	s.room.sees(t, "working")
-	if _, err := s.prompt(soon(t), 2, "say two"); !errors.Is(err, executor.ErrBusy) {
-		t.Errorf("a second prompt: got %v, want ErrBusy", err)
-	}
-	s.room.touch(t, "go")
-	if got := <-done; got.Text != "one" {
-		t.Errorf("the first: got %+v", got)
-	}
+	s.isBusy()
 	if heard := strings.Join(s.room.heard(t)[0], "\n"); strings.Contains(heard, `"p2"`) {
 		t.Error("the agent was told of the second")
 	}
@@ -479,4 +470,19 @@ func (l *lab) pictures(t *testing.T) {
 		}
 	}
 	s.once()
+}
+
+// isBusy gives an agent a second prompt while it works on its first: it is refused, and the first has its answer.
+func (s *seat) isBusy() {
+	s.t.Helper()
+	done := make(chan executor.Turn)
+	go func() { done <- s.says(1, "touch working", "wait go", "say one") }()
+	s.room.sees(s.t, "working")
+	if _, err := s.prompt(soon(s.t), 2, "say two"); !errors.Is(err, executor.ErrBusy) {
+		s.t.Errorf("a second prompt: got %v, want ErrBusy", err)
+	}
+	s.room.touch(s.t, "go")
+	if got := <-done; got.Text != "one" {
+		s.t.Errorf("the first: got %+v", got)
+	}
 }

@@ -223,16 +223,7 @@ func (l *lab) saysWhyItEnds(t *testing.T) {
 func (l *lab) onePrompt(t *testing.T) {
 	t.Parallel()
 	s, _ := l.acts(t)
-	done := make(chan executor.Turn)
-	go func() { done <- s.says(1, "touch working", "wait go", "say one") }()
-	s.room.sees(t, "working")
-	if _, err := s.prompt(soon(t), 2, "say two"); !errors.Is(err, executor.ErrBusy) {
-		t.Errorf("a second prompt: got %v, want ErrBusy", err)
-	}
-	s.room.touch(t, "go")
-	if got := <-done; got.Text != "one" {
-		t.Errorf("the first: got %q", got.Text)
-	}
+	s.isBusy()
 	if diff := cmp.Diff([]string{"1 exec-a-1"}, s.led.Begun); diff != "" {
 		t.Errorf("the prompts were begun (-want +got):\n%s", diff)
 	}
@@ -337,25 +328,7 @@ func (l *lab) foundAgain(t *testing.T) {
 func (l *lab) answeredOnce(t *testing.T) {
 	t.Parallel()
 	s, id := l.acts(t)
-	asked := make(chan string, 10)
-	s.host.Decide = func(ctx context.Context, b *event.PermissionAsked) (string, error) {
-		asked <- b.ID
-		<-ctx.Done() // the crash
-		return "", ctx.Err()
-	}
-	over := make(chan error)
-	ctx := soon(t)
-	go func() {
-		_, err := s.prompt(ctx, 1, "edit a.txt 1", "say fine")
-		over <- err
-	}()
-	first := <-asked
-	s.crash()
-	<-over
-	s.host.Decide = func(ctx context.Context, b *event.PermissionAsked) (string, error) {
-		asked <- b.ID
-		return Choose(event.AllowOnce)(ctx, b)
-	}
+	first, asked := s.crashesAsking(Choose(event.AllowOnce), "edit a.txt 1", "say fine")
 	s.begin(id)
 	if got := s.says(1, "-"); got.Text != "fine" {
 		t.Errorf("the turn: got %q", got.Text)

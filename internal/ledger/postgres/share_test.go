@@ -126,6 +126,23 @@ func TestAProviderThatSendsOneNodeAwaySlowsAll(t *testing.T) {
 	}
 }
 
+// TestACallThatIsSentAwayWasUnderWay: though its node gives its place back as it tells of it.
+func TestACallThatIsSentAwayWasUnderWay(t *testing.T) {
+	t.Parallel()
+	address, _ := database(t)
+	one, two := store(t, address, nil), store(t, address, nil)
+	a := ledger.Asked{Most: 4, Wants: 2}
+	first := shared(t, one, a)
+	if second := shared(t, two, a); first.May != 2 || second.May != 2 {
+		t.Fatalf("the shares are %+v and %+v, want 2 each", first, second)
+	}
+	shared(t, one, ledger.Asked{Most: 4, Held: 1, Crowded: true, Began: first.Cuts})
+	shared(t, one, ledger.Asked{Most: 4})
+	if s := shared(t, two, ledger.Asked{Most: 4, Wants: 4}); s.May != 2 {
+		t.Errorf("of 4 calls one was sent away: a node alone has %+v, want half of them", s)
+	}
+}
+
 // TestTheShareOfANodeThatIsGoneReturns, and it has nothing when it wakes.
 func TestTheShareOfANodeThatIsGoneReturns(t *testing.T) {
 	t.Parallel()
