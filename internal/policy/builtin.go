@@ -154,13 +154,13 @@ func Amount(limit string, n int64) string {
 	return fmt.Sprintf("%d %s", n, limit)
 }
 
-// several writes a number of things for a person: 1 call, 2 calls. What Amount writes stands in
-// ledgers, and knows no singular.
-func several(n int64, one string) string {
+// Several writes a number of things: 1 call, 2 calls. What Amount writes stands in ledgers, and knows
+// no singular.
+func Several(n int64, one, more string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return fmt.Sprintf("%d %ss", n, one)
+	return fmt.Sprintf("%d %s", n, more)
 }
 
 // Room writes a number of bytes for people, in MiB and tenths of them; less is written out.

@@ -37,7 +37,7 @@ func (s *maxCalls) check() error {
 
 func (s *maxCalls) thread() (behavior.Thread, error) {
 	return behavior.Thread{
-		Text:  fmt.Sprintf("An agent may make %s of %s for a task.", several(s.Max, "call"), s.which()),
+		Text:  fmt.Sprintf("An agent may make %s of %s for a task.", Several(s.Max, "call", "calls"), s.which()),
 		Scope: behavior.Of("tool.call"),
 		Start: func() behavior.Behavior {
 			c := &callCount{set: s}
@@ -116,7 +116,7 @@ func (s *sameError) means(tool string) bool {
 
 func (s *sameError) thread() (behavior.Thread, error) {
 	return behavior.Thread{
-		Text:  fmt.Sprintf("A tool that gives an agent the same error %s in a row is closed to it until something else has worked.", several(s.Max, "time")),
+		Text:  fmt.Sprintf("A tool that gives an agent the same error %s in a row is closed to it until something else has worked.", Several(s.Max, "time", "times")),
 		Scope: behavior.Of("tool.call"),
 		Start: func() behavior.Behavior {
 			w := &errorWatch{set: s}

@@ -7,6 +7,7 @@ import (
 
 	"lyceum/internal/event"
 	"lyceum/internal/ledger"
+	"lyceum/internal/policy"
 
 	"github.com/go-json-experiment/json"
 )
@@ -113,11 +114,7 @@ func (r *Runtime) BeginRestore(ctx context.Context, from string) error {
 		return err
 	}
 	if len(heads) > 0 {
-		many := fmt.Sprintf("%d quests", len(heads))
-		if len(heads) == 1 {
-			many = "1 quest"
-		}
-		return fmt.Errorf("this ledger has %s, and a backup is restored into an empty one: name another with --ledger, or another home with --home", many)
+		return fmt.Errorf("this ledger has %s, and a backup is restored into an empty one: name another with --ledger, or another home with --home", policy.Several(int64(len(heads)), "quest", "quests"))
 	}
 	return r.markRestored(ctx, Restored{From: from})
 }

@@ -11,6 +11,7 @@ import (
 
 	"lyceum/internal/agent"
 	"lyceum/internal/event"
+	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 	"lyceum/internal/repo"
 )
@@ -160,11 +161,7 @@ func (l *live) deliverAsked(ctx context.Context) {
 
 // Tell says in a line what branch was made.
 func Tell(made *repo.Branched, who string, files int) string {
-	many := fmt.Sprintf("%d files", files)
-	if files == 1 {
-		many = "1 file"
-	}
-	text := fmt.Sprintf("Branch %s has the changes of %s: %s, commit %.12s.", made.Branch, who, many, made.Commit)
+	text := fmt.Sprintf("Branch %s has the changes of %s: %s, commit %.12s.", made.Branch, who, policy.Several(int64(files), "file", "files"), made.Commit)
 	if made.Already {
 		text = fmt.Sprintf("Branch %s has the changes of %s already: commit %.12s.", made.Branch, who, made.Commit)
 	}

@@ -30,7 +30,7 @@ func (x *attempts) counts() []string {
 			n++
 		}
 	}
-	return []string{fmt.Sprintf("%d of %s passed", n, plural(x.length(), "attempt"))}
+	return []string{fmt.Sprintf("%d of %s passed", n, view.Several(int64(x.length()), "attempt"))}
 }
 
 // asked are the attempts of a maker that are being judged.
@@ -78,7 +78,7 @@ func attemptText(a *view.Attempt) string {
 			say("  %s %s %s: expected %s, saw %s", Clean(f.Kind), Clean(f.Check), Clean(f.Where), Clean(f.Expected), Clean(f.Observed))
 		}
 		for _, s := range t.Stories {
-			say("  story %s: %s, %d of %s", Clean(s.Name), Clean(s.Verdict), s.Met, plural(int(s.Of), "condition"))
+			say("  story %s: %s, %d of %s", Clean(s.Name), Clean(s.Verdict), s.Met, view.Several(s.Of, "condition"))
 		}
 	}
 	for _, m := range a.Marks {

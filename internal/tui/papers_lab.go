@@ -9,6 +9,7 @@ import (
 	"lyceum/internal/quest"
 	"lyceum/internal/society/lab"
 	"lyceum/internal/society/lab/paper"
+	"lyceum/internal/view"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -34,7 +35,7 @@ func (x *papers) asked(agent string) []string { return x.library().Asked[agent] 
 
 func (x *papers) counts() []string {
 	lib := x.library()
-	return []string{fmt.Sprintf("%d published, %d submitted, %d rejected", lib.Count(event.Published), lib.Count(event.Submitted), lib.Count(event.Rejected)), plural(len(lib.Votes), "vote")}
+	return []string{fmt.Sprintf("%d published, %d submitted, %d rejected", lib.Count(event.Published), lib.Count(event.Submitted), lib.Count(event.Rejected)), view.Several(int64(len(lib.Votes)), "vote")}
 }
 
 func (x *papers) about(agent string) (facts []fact) {

@@ -29,7 +29,7 @@ func (x *tasks) counts() []string {
 	for _, t := range x.board.Tasks {
 		n[t.State()]++
 	}
-	done := fmt.Sprintf("%d of %s accepted", n[event.TaskAccepted], plural(x.length(), "task"))
+	done := fmt.Sprintf("%d of %s accepted", n[event.TaskAccepted], view.Several(int64(x.length()), "task"))
 	if bad := n[event.TaskFailedFor] + n[event.TaskCancelled]; bad > 0 {
 		return []string{done, fmt.Sprintf("%d failed or cancelled", bad)}
 	}
@@ -81,7 +81,7 @@ func taskText(t *view.Task) string {
 		if r.Repair {
 			kind = "repair, run"
 		}
-		say("\n%s %d: %s, %s, %s", kind, r.Run, Clean(r.Executor), orNow(r.Outcome), plural(int(r.Commands), "command"))
+		say("\n%s %d: %s, %s, %s", kind, r.Run, Clean(r.Executor), orNow(r.Outcome), view.Several(r.Commands, "command"))
 		if r.Found != nil {
 			for _, c := range r.Found.Changes {
 				say("  %s %s  +%d -%d", c.Kind, Clean(c.Path), c.Added, c.Removed)

@@ -265,7 +265,7 @@ func (m *topModel) head() string {
 		rate += r.Rate.Cost
 		tokens += r.Rate.Tokens
 	}
-	facts := []string{plural(len(m.all), "quest"), fmt.Sprintf("%d running", running), dollars(cost) + " in all"}
+	facts := []string{view.Several(int64(len(m.all)), "quest"), fmt.Sprintf("%d running", running), dollars(cost) + " in all"}
 	if rate > 0 {
 		facts = append(facts, dollars(int64(rate))+" a minute")
 	}

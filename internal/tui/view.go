@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lyceum/internal/quest"
+	"lyceum/internal/view"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
@@ -144,7 +145,7 @@ func (m *Model) header() string {
 	s := m.state
 	status, style := m.status()
 	left := " " + bold.Render(line(s.Name)) + "  " + style.Render(status)
-	facts := []string{line(s.Society()), plural(len(s.Agents), "agent")}
+	facts := []string{line(s.Society()), view.Several(int64(len(s.Agents)), "agent")}
 	if m.panel != nil {
 		facts = append(facts, m.panel.counts()...)
 	}
@@ -154,13 +155,6 @@ func (m *Model) header() string {
 		facts = append(facts[:len(facts)-2], facts[len(facts)-1])
 	}
 	return spread(left, faint.Render(strings.Join(facts, " · "))+" ", m.width)
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // elapsed is how long the quest has run. Nobody counts while nobody runs it.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lyceum/internal/event"
+	"lyceum/internal/policy"
 	"lyceum/internal/quest"
 	"lyceum/internal/society/lab/paper"
 )
@@ -29,7 +30,7 @@ func (Society) Verdict(s *quest.State) *quest.Verdict {
 	if best.Named {
 		v.Value = quest.InShort(strings.Join(best.Claims, ", "))
 	}
-	v.Agree = fmt.Sprintf("%d of %s; %s the same, %s otherwise", best.Votes, count(agents, "vote", "votes"), count(same, "other paper says", "other papers say"), count(otherwise, "paper says", "papers say"))
+	v.Agree = fmt.Sprintf("%d of %s; %s the same, %s otherwise", best.Votes, policy.Several(agents, "vote", "votes"), policy.Several(same, "other paper says", "other papers say"), policy.Several(otherwise, "paper says", "papers say"))
 	v.Sure, v.Why = certainty(best, agents, otherwise)
 	return v
 }
@@ -76,11 +77,4 @@ func compared(l *paper.Library, best *paper.Paper) (same, otherwise int64) {
 		}
 	}
 	return same, otherwise
-}
-
-func count(n int64, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
 }
